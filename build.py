@@ -6,12 +6,12 @@ if sys.version_info < (3, 11):  # noqa: UP036 (an older Python could not even re
     running = ".".join(map(str, sys.version_info[:2]))
     raise SystemExit("this is Python " + running + "; 3.11 or newer is needed")
 
-from builder import environment
+from builder.project import environment
 
 if __name__ == "__main__":
     environment.ensure(sys.argv[1:])
     try:
-        from builder import commands
+        from builder.cli import commands
     except SyntaxError as error:
         raise SystemExit(f"{error.filename}:{error.lineno}: {error.msg}") from None
 

@@ -4,44 +4,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from builder import (
-    between,
-    changes,
-    companions,
-    content,
-    drawing,
-    embeds,
-    engine_check,
-    faults,
-    judging,
-    library,
-    moved,
-    navigation,
-    pages,
-    panels,
-    paths,
-    previews,
-    publish,
-    rendering,
-    theme_check,
-    theme_own,
-    toolbox,
-)
-from builder.article import Article
-from builder.content import Texts
-from builder.dress import Ahead, Dress, dress, with_runtime
-from builder.folders import Folders, digest, digest_of_files
-from builder.hands import Hands
-from builder.keys import Keys
-from builder.leaves import Parts
-from builder.memo import Memo
-from builder.options import Options
-from builder.page import Surface
-from builder.problem import Problem
-from builder.progress import Report
-from builder.services import Services
-from builder.templates import templates_of
-from builder.typesetting import typeset
+from builder.calculators import calculator_set, embed_pages, engine_checks
+from builder.calculators.cache_keys import Keys
+from builder.content import content_folder, guide_order_checks, learning_paths, library, navigation
+from builder.content.article import Article
+from builder.content.content_folder import Texts
+from builder.core import error_locations
+from builder.core.build_cache import Memo
+from builder.core.folders import Folders, digest, digest_of_files
+from builder.core.options import Options
+from builder.core.problem import Problem
+from builder.core.process_pool import Hands
+from builder.core.progress import Report
+from builder.figures import animated_previews, static_charts
+from builder.markdown import article_rendering
+from builder.outputs import extra_outputs, root_files
+from builder.pages import all_pages, changed_numbers, page_problems, redirects
+from builder.pages.build_services import Services
+from builder.pages.page import Surface
+from builder.pages.page_inputs import Parts
+from builder.pages.shared_assets import Ahead, Dress, dress, with_runtime
+from builder.pages.typesetting import typeset
+from builder.project.activate_project import enter
+from builder.theme import panels, theme_checks, theme_override_checks
+from builder.theme.templates import templates_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +54,8 @@ def build(
 def _tried(
     folders: Folders, options: Options, services: Services, memo: Memo, report: Report
 ) -> Built:
-    texts = content.read(folders, drafts=options.drafts, memo=memo)
-    hands = Hands(folders.root, folders.cache)
+    texts = content_folder.read(folders, drafts=options.drafts, memo=memo)
+    hands = Hands(partial(enter, folders.root, folders.cache))
     try:
         # What cannot be read at all is told alone: all else would follow from it.
         unread = [*texts.problems, *_unread(folders, services, memo, hands)]
@@ -77,7 +63,7 @@ def _tried(
             return _refused(unread)
         return _built(texts, folders, options, services, memo, report, hands)
     except Exception as error:
-        wrong = faults.in_template(folders, error)
+        wrong = error_locations.in_template(folders, error)
         if wrong is None:
             raise
         return _refused([wrong])
@@ -92,13 +78,13 @@ def _refused(problems: Iterable[Problem]) -> Built:
 def _unread(folders: Folders, services: Services, memo: Memo, hands: Hands) -> list[Problem]:
     """Return what no browser could read of the theme and the engine."""
     return [
-        *engine_check.problems(folders, memo, hands),
+        *engine_checks.problems(folders, memo, hands),
         *memo.get(
             "theme problems",
             folders.once("looks", partial(_looks, folders)),
-            lambda: theme_check.problems(folders, services.check_modules),
+            lambda: theme_checks.problems(folders, services.check_modules),
         ),
-        *theme_own.problems(folders, memo),
+        *theme_override_checks.problems(folders, memo),
     ]
 
 
@@ -123,27 +109,29 @@ def _built(
 ) -> Built:
     keys = folders.once("keys", partial(_keys, folders, hands))
     ahead = Ahead(folders, services, memo)
-    layout = folders.once("layout", partial(drawing.layout, folders.theme))
+    layout = folders.once("layout", partial(static_charts.layout, folders.theme))
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
-    marks = toolbox.Marks(
+    marks = calculator_set.Marks(
         keys.calculator,
         sources,
         layout,
         takes=folders.project.takes,
-        colors=folders.once("colors", partial(theme_check.colors, folders.theme)),
+        colors=folders.once("colors", partial(theme_checks.colors, folders.theme)),
     )
-    tools = toolbox.read(memo, marks, services.draw, hands)
+    tools = calculator_set.read(memo, marks, services.draw, hands)
     if tools.broken:
         return _refused(tools.problems)
     templates = templates_of(folders.theme / "templates", folders.common)
     written = texts.articles
-    texts = replace(texts, articles=(*written, *embeds.articles(folders.theme, tools.calculators)))
-    renderer = rendering.renderer(
+    texts = replace(
+        texts, articles=(*written, *embed_pages.articles(folders.theme, tools.calculators))
+    )
+    renderer = article_rendering.renderer(
         folders, (texts.library, texts.library_digest), tools, memo, keys, layout, hands
     )
     rendered = renderer.all(texts.articles)
-    if blank := rendering.unread(rendered):
+    if blank := article_rendering.unread(rendered):
         return _refused(blank)
     placed = dict.fromkeys(name for one in written for name in rendered[one.source].calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
@@ -187,40 +175,40 @@ def _built(
         runtime=dressed.files,
         drawn=dressed.drawn,
         rooms=(folders.theme, folders.common),
-        moving=previews.made(
+        moving=animated_previews.made(
             articles,
             tools.calculators,
-            previews.Means(
+            animated_previews.Means(
                 style=dressed.drawn,
                 draw=services.draw,
-                key=companions.moves(keys, memo, options),
+                key=extra_outputs.moves(keys, memo, options),
                 layout=layout,
             ),
             memo,
             hands,
         ),
-        cards=companions.social_cards(
+        cards=extra_outputs.social_cards(
             articles, options, services, memo, keys, folders, dressed.drawn
         ),
     )
     if placed:
         parts, dressed = _live(parts, dressed, ahead, memo, report, hands)
-    made = pages.make(parts, memo, hands)
-    changed = companions.changed(parts)
+    made = all_pages.make(parts, memo, hands)
+    changed = extra_outputs.changed(parts)
     others = {
-        **companions.beside_pages(parts, made, options, services, memo, hands),
+        **extra_outputs.beside_pages(parts, made, options, services, memo, hands),
         **dressed.files,
-        **publish.extras(
+        **root_files.extras(
             written,
             dressed.shell,
             options.base_url,
             templates,
-            {**dressed.beside, **companions.keeper(dressed.beside, written, made)},
+            {**dressed.beside, **extra_outputs.keeper(dressed.beside, written, made)},
             changed,
             folders.project,
         ),
-        **moved.pages(written, templates, options.base_url, folders.project),
-        **({changes.PATH: changes.listed(changed).encode()} if changed else {}),
+        **redirects.pages(written, templates, options.base_url, folders.project),
+        **({changed_numbers.PATH: changed_numbers.listed(changed).encode()} if changed else {}),
     }
     problems = [
         *tools.problems,
@@ -228,12 +216,12 @@ def _built(
         *made.problems,
         *_unplaced(folders, placed),
         *_between(written, texts),
-        *toolbox.wrong_sources(tools, texts.library),
+        *calculator_set.wrong_sources(tools, texts.library),
     ]
     # While an author writes, pages are as they are written.
     output = {**others, **made.output, **({} if options.reload else made.sent)}
     keys.imports.save()
-    problems += judging.problems(output, parts, made, {problem.path for problem in problems})
+    problems += page_problems.problems(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 
@@ -242,7 +230,7 @@ def _live(
 ) -> tuple[Parts, Dress]:
     """Return both with the live runtime; while Node makes it, the pages go as far as they can."""
     if not ahead.is_made:
-        pages.prepare(parts, memo, hands)
+        all_pages.prepare(parts, memo, hands)
     whole = with_runtime(dressed, ahead, report)
     surface = replace(parts.surface, shell=whole.shell)
     told = replace(parts, surface=surface, archives=whole.calculators, runtime=whole.files)
@@ -250,7 +238,7 @@ def _live(
 
 
 def _unplaced(folders: Folders, placed: Iterable[str]) -> list[Problem]:
-    return toolbox.unplaced(placed) if folders.project.placed else []
+    return calculator_set.unplaced(placed) if folders.project.placed else []
 
 
 def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
@@ -258,10 +246,10 @@ def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
     readers = texts.library.readers
     return [
         *navigation.problems(written),
-        *between.problems(written),
-        *paths.problems(written),
+        *guide_order_checks.problems(written),
+        *learning_paths.problems(written),
         *navigation.unknown_readers(written, readers),
-        *moved.problems(texts.articles),
-        *changes.problems(written),
+        *redirects.problems(texts.articles),
+        *changed_numbers.problems(written),
         *library.wrong_terms(texts.library, (article.slug for article in written)),
     ]

@@ -14,7 +14,7 @@ Request: {"calculator": name,
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
            "trace": [output], "copy": [kind], "compare": [states]}}
            spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text,
-           compare several states as `engine.draw.compare` takes them
+           compare several states as `engine.draw.state_comparison` takes them
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...},
   "later": [output]         where something was left
@@ -28,17 +28,17 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from engine.basis.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
-from engine.basis.numbers import Display
-from engine.basis.slices import Progress, Running
-from engine.basis.text import words
-from engine.basis.typed import plain
-from engine.basis.views import View
 from engine.budget import Budget, Clock, Told, told, until_heard
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make
-from engine.draw.wire import view_json
+from engine.core.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
+from engine.core.numbers import Display
+from engine.core.parsing import plain
+from engine.core.slices import Progress, Running
+from engine.core.text import words
+from engine.core.views import View
+from engine.draw.view_json import view_json
 
-# Texts to take away (`engine.draw.taken`) that hold no number of the result.
+# Texts to take away (`engine.draw.export_text`) that hold no number of the result.
 INPUTS_ALONE = ("terminal", "python")
 
 
@@ -237,6 +237,6 @@ def _extra(
     if not any(want.values()):
         return {}
     # A first visit gets its first numbers sooner when the drawing code is not imported for them.
-    from engine.draw.extra import extra
+    from engine.draw.reply_extras import extra
 
     return extra(calculator, views, values, display, want)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.basis.slices import Progress
-from engine.basis.units import Count, Seconds, Share
-from engine.basis.views import View
 from engine.calculator import Lazy
+from engine.core.slices import Progress
+from engine.core.units import Count, Seconds, Share
+from engine.core.views import View
 
 Clock = Callable[[], Seconds]
 # (calculator, view) -> what it took, as far as it is known

@@ -1,8 +1,8 @@
 """A calculator is declared once: NAME.py or NAME/calculator.py in a room of `calculators`.
 
-That package lies in the project's own (`engine.basis.home`). The module holds `TITLE`, `QUESTION`,
-a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`, `Order` or
-`Text`, `solve(inputs) -> Result`, a frozen record of the numbers to show, and
+That package lies in the project's own (`engine.core.active_project`). The module holds `TITLE`,
+`QUESTION`, a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`,
+`Order` or `Text`, `solve(inputs) -> Result`, a frozen record of the numbers to show, and
 `views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS` (name -> changed
 inputs), `EQUATIONS` (every equation its receipts can show), `search(inputs)` (what `solve` does, in
 slices, where it takes long), `SMALL` (inputs at which a search is short), `FORMERLY` (name that an
@@ -15,13 +15,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
-from engine.basis import discover, home
-from engine.basis.equation import Equation
-from engine.basis.inputs import Field, InputError, Scalar, Text
-from engine.basis.slices import Running, Slices
-from engine.basis.told import Views
-from engine.basis.typed import plain
-from engine.basis.views import Badge, Value, View
+from engine.core import active_project, registry
+from engine.core.equation import Equation
+from engine.core.inputs import Field, InputError, Scalar, Text
+from engine.core.outputs import Views
+from engine.core.parsing import plain
+from engine.core.slices import Running, Slices
+from engine.core.views import Badge, Value, View
 
 LEAF = "calculator"
 
@@ -134,7 +134,7 @@ def _is_in_words(view: object) -> bool:
 
 def names() -> tuple[str, ...]:
     """Return the names of all calculators, sorted."""
-    return tuple(discover.tree(home.CALCULATORS, LEAF))
+    return tuple(registry.tree(active_project.CALCULATORS, LEAF))
 
 
 def module_of(name: str) -> str:
@@ -143,9 +143,9 @@ def module_of(name: str) -> str:
     Raises:
         LookupError: there is no such calculator.
     """
-    if name not in discover.tree(home.CALCULATORS, LEAF):
-        raise discover.unknown(home.CALCULATORS, name, names())
-    return discover.tree(home.CALCULATORS, LEAF)[name]
+    if name not in registry.tree(active_project.CALCULATORS, LEAF):
+        raise registry.unknown(active_project.CALCULATORS, name, names())
+    return registry.tree(active_project.CALCULATORS, LEAF)[name]
 
 
 @cache

@@ -5,18 +5,18 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.basis.units import Seconds
+from engine.core.units import Seconds
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
 from engine.run.file import InputError, read
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.values import loaded
-from engine.simulate.capacity import fits, process, reserved
-from engine.simulate.memory import memory
-from engine.simulate.memory_moments import at_once
-from engine.simulate.step_range import step_range
-from engine.simulate.step_time import step_time
+from engine.simulate.memory.allocator import fits, process, reserved
+from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.step.step_range import step_range
+from engine.simulate.step.step_time import step_time
 
 
 def estimate(run: Run) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.run.importers.assemble import DGX_H100, Defaults, Imported, imported
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 
 USAGE = "python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"
 

@@ -4,7 +4,7 @@ import multiprocessing
 from dataclasses import dataclass
 from functools import partial
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.run.plan_space import Job
 from engine.simulate.planner.survey import Survey, joined, survey
 

@@ -7,18 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.basis.numbers import show
-from engine.basis.slices import whole
-from engine.basis.text import words
-from engine.basis.units import BYTES, DAY, MONEY, SECONDS
-from engine.form.planner.words import (
-    MOVES,
-    gained,
-    limited,
-    name,
-    reason,
-    tied,
-)
+from engine.core.numbers import show
+from engine.core.slices import whole
+from engine.core.text import words
+from engine.core.units import BYTES, DAY, MONEY, SECONDS
+from engine.form.planner.plan_text import MOVES, gained, limited, name, reason, tied
 from engine.plan_every import Every, every
 from engine.run.file import InputError
 from engine.run.plan_request import Asked, read_request
@@ -29,7 +22,7 @@ from engine.simulate.planner.moves import Limit, Move, limit, moves
 from engine.simulate.planner.search import Found, fastest, in_order
 from engine.simulate.planner.ties import Tie, tie
 from engine.simulate.planner.why import Reason, why_not
-from engine.simulate.step_range import step_range
+from engine.simulate.step.step_range import step_range
 
 USAGE = (
     "python -m engine plan REQUEST.json [--json] [--every] [--workers N], or - for standard input"

@@ -27,7 +27,7 @@ def text_of(files: Sequence[str]) -> str:
 
 def sample() -> str:
     """Return Kineto's JSON of the first rank of the sample."""
-    from engine.simulate.traced.sample import sample_files
+    from engine.simulate.profile_analysis.sample import sample_files
 
     return sample_files()[0]
 

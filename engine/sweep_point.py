@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from engine.basis.units import DAY, HOUR
-from engine.form.planner.words import name
+from engine.core.units import DAY, HOUR
+from engine.form.planner.plan_text import name
 from engine.run.plan_space import Job
 from engine.run.sweep_grid import Point, asked
 from engine.simulate.planner.evaluate import Candidate, run_of
 from engine.simulate.planner.search import fastest
-from engine.simulate.step_range import step_range
+from engine.simulate.step.step_range import step_range
 
 _PLAN = (
     "tensor_parallel",

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.run.document import InputError
 from engine.run.sweep_grid import Point, read_grid
 from engine.sweep_files import add_to_journal, read_journal, write_tables

@@ -10,12 +10,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from engine.answer import dump, reply
-from engine.basis import home
-from engine.basis.inputs import Field, Number, Scalar, Text
-from engine.basis.numbers import Display, show
-from engine.basis.text import words
-from engine.basis.typed import plain
-from engine.basis.views import (
+from engine.calculator import Calculator, load, make, names
+from engine.core import active_project
+from engine.core.inputs import Field, Number, Scalar, Text
+from engine.core.numbers import Display, show
+from engine.core.parsing import plain
+from engine.core.text import words
+from engine.core.views import (
     Advice,
     Badge,
     Bars,
@@ -28,7 +29,6 @@ from engine.basis.views import (
     View,
     table_words,
 )
-from engine.calculator import Calculator, load, make, names
 
 ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
 as in the page's own field: port=400Gb/s, parameters=7B. A text is read from a file, text=@FILE, or
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str], verbs: Verbs = _NONE) -> int:
 
 def _usage(verbs: Verbs) -> str:
     """Return the forms of a command, one a line."""
-    command = f"python -m {home.package()}"
+    command = f"python -m {active_project.package()}"
     forms = [
         "list",
         *(f"{name} {verb.arguments}" for name, verb in verbs.items()),
@@ -85,7 +85,10 @@ def _usage(verbs: Verbs) -> str:
 
 def _parser(verbs: Verbs) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m {home.package()}", usage=_usage(verbs), add_help=False, allow_abbrev=False
+        prog=f"python -m {active_project.package()}",
+        usage=_usage(verbs),
+        add_help=False,
+        allow_abbrev=False,
     )
     parser.add_argument("command", nargs="?")
     parser.add_argument("inputs", nargs="*")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.answer import answer
-from engine.basis.typed import plain
 from engine.calculator import load, names
+from engine.core.parsing import plain
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 WANTED = {"receipts": ("value",), "table": CHARTS, "csv": (*CHARTS, "table")}

@@ -3,7 +3,7 @@
 from tests.units import ordered, unit
 
 NODES = [
-    "tests/builder/test_pages.py::test_one",
+    "tests/builder/pages/test_all_pages.py::test_one",
     "tests/engine/calculators/test_calculators.py::test_one[a]",
     "tests/engine/calculators/test_calculators.py::test_one[b]",
     "tests/engine/calculators/test_calculators.py::test_two[a]",
@@ -19,7 +19,7 @@ NODES = [
 
 def test_a_unit_is_a_file_a_calculator_or_a_page():
     assert [unit(node) for node in NODES] == [
-        "tests/builder/test_pages.py",
+        "tests/builder/pages/test_all_pages.py",
         "calculator a",
         "calculator b",
         "calculator a",
@@ -38,4 +38,4 @@ def test_while_the_first_in_a_browser_build_the_site_comes_what_needs_none_and_p
 
 
 def test_the_order_of_what_is_no_browsers_stays():
-    assert ordered([NODES[0], "tests/builder/test_output.py::test_one"]) == [0, 1]
+    assert ordered([NODES[0], "tests/builder/outputs/test_output_folder.py::test_one"]) == [0, 1]

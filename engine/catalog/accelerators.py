@@ -8,7 +8,7 @@ last compared with a second source. What was measured on them stands elsewhere.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.basis.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Power
+from engine.core.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Power
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ V100 and L40S have no benchmark in the tables and take estimates from their gene
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import MICRO, MILLI, Bytes, GiB, MiB, Ratio, Seconds, Share
 from engine.catalog.accelerators import Gpu
+from engine.core.units import MICRO, MILLI, Bytes, GiB, MiB, Ratio, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import Count
+from engine.core.units import Count
 
 VERSION = "DeepSpeed 0.19.8"
 Kind = Literal["elements", "count", "switch", "text", "object"]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import DAY, HOUR, Count, Ratio, Seconds, Share
+from engine.core.units import DAY, HOUR, Count, Ratio, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

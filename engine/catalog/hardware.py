@@ -8,17 +8,9 @@ last compared with a second source.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import (
-    GB,
-    Bandwidth,
-    Bytes,
-    Count,
-    Gbit,
-    KiB,
-    Operations,
-)
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import achieved
+from engine.core.units import GB, Bandwidth, Bytes, Count, Gbit, KiB, Operations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

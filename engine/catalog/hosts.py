@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import GB, TB, Bandwidth, Bytes, Parameters, Seconds
+from engine.core.units import GB, TB, Bandwidth, Bytes, Parameters, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

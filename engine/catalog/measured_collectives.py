@@ -7,7 +7,7 @@ issues of NCCL.
 
 from dataclasses import dataclass
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, GiB, Seconds
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, GiB, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

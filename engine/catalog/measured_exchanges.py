@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import GB, Bandwidth, Count
+from engine.core.units import GB, Bandwidth, Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Count, Share
+from engine.core.units import Count, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

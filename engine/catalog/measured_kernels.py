@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import TB, TERA, Bandwidth, Count, FlopRate
+from engine.core.units import TB, TERA, Bandwidth, Count, FlopRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Count, Ratio
+from engine.core.units import Count, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ they are counted there, else the rounded number of the name or the report).
 from collections.abc import Mapping
 from typing import Any
 
-from engine.basis.units import Parameters
+from engine.core.units import Parameters
 
 Row = tuple[str, str, int, int, int, int, int, int, Mapping[str, Any], str, Parameters]
 

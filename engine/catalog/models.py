@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-from engine.basis.record import record
-from engine.basis.units import Count
 from engine.catalog.model_rows import DENSE_ROWS, SPARSE_ROWS, Row
+from engine.core.record import record
+from engine.core.units import Count
 
 Mlp = Literal["gelu", "swiglu"]
 Attention = Literal["mha", "mla"]

@@ -3,7 +3,7 @@
 Those of a kind of link are in `transports.py`. All but one are from NCCL's source.
 """
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
 
 # Of the bandwidth of a ring a tree reaches this share (tuning.cc).
 TREE_SHARE: Share = 0.92

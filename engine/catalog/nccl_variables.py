@@ -18,13 +18,10 @@ class NcclVariable:
     """One variable.
 
     Attributes:
-        name: as the environment has it.
-        kind: the part of the guide that it stands in; logging costs time at most.
-        default: what holds where it is not set.
-        effect: what it does, in one sentence.
-        use: when to set it.
-        never: when not to.
-        changes: what the model can do about it, by the names of `engine.simulate.nccl_effect`;
+        name: as the environment has it. kind: the part of the guide that it stands in; logging
+        costs time at most. default: what holds where it is not set. effect: what it does, in one
+        sentence. use: when to set it. never: when not to. changes: what the model can do about it,
+        by the names of `engine.simulate.collectives.nccl_effect`;
             empty: no number.
     """
 

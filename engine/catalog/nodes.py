@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import Bandwidth, Count, Gbit
+from engine.core.units import Bandwidth, Count, Gbit
 
 Network = Literal["infiniband", "roce", "efa", "ethernet", "omnipath"]
 

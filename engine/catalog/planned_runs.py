@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 
-from engine.basis.units import Count, Ratio
 from engine.catalog.planned_table import TEXT
+from engine.core.units import Count, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

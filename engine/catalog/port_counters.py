@@ -7,7 +7,7 @@ InfiniBand's counters stay at their largest value when they are full; Ethernet's
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count, Seconds
+from engine.core.units import Bytes, Count, Seconds
 
 # What a counter's growth says, from what is surely broken to what is merely busy.
 BROKEN, LOST, PAUSED, PAUSES, MARKED, WAITS, DATA, PACKETS = (

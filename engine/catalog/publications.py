@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import DAY, HOUR, Count, GpuTime, Seconds, Share, Tokens
 from engine.catalog.training_reports import REPORTS
+from engine.core.units import DAY, HOUR, Count, GpuTime, Seconds, Share, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

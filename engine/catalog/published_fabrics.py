@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Bandwidth, Count, Gbit
+from engine.core.units import Bandwidth, Count, Gbit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import MILLI, Seconds
+from engine.core.units import MILLI, Seconds
 
 Repeated = Literal["none", "selective", "full"]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import HOUR, GpuTime, Tokens
+from engine.core.units import HOUR, GpuTime, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Share, TokenRate, Tokens
+from engine.core.units import Share, TokenRate, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Ratio
+from engine.core.units import Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ Source: internevo.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Count, Share, TokenRate
+from engine.core.units import Count, Share, TokenRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ which only 4,096 tokens give.
 
 from dataclasses import dataclass
 
-from engine.basis.units import Count, TokenRate
 from engine.catalog.models import Model
+from engine.core.units import Count, TokenRate
 
 SEQUENCE: Count = 4096
 MODEL_3B = Model(

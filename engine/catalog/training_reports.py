@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import HOUR, Share, TokenRate
+from engine.core.units import HOUR, Share, TokenRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, KiB, MiB, Seconds, Share
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, KiB, MiB, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from engine.basis.units import Ratio
 from engine.catalog.unseen_table import TEXT
+from engine.core.units import Ratio
 
 # How much the errors, and the ends of the ranges, are rounded in their files.
 ROUNDED: Ratio = 1e-5

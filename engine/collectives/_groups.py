@@ -1,6 +1,6 @@
 """How a handful of ranks falls into nodes, so that two-level algorithms fit on one screen."""
 
-from engine.basis.units import Count
+from engine.core.units import Count
 
 LARGEST_GROUP = 4
 

@@ -1,7 +1,7 @@
 """Binomial broadcast: whoever has the buffer sends it on, so the holders double every round."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Binomial tree broadcast"
 OPERATION = "broadcast"

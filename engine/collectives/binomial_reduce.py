@@ -1,8 +1,8 @@
 """Binomial reduce: a binomial broadcast played backwards, adding instead of copying."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
 from engine.collectives import binomial_broadcast
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Binomial tree reduce"
 OPERATION = "reduce"

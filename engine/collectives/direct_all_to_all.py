@@ -3,8 +3,8 @@
 Block s * n + d is what rank s has for rank d: who holds row s before holds column d afterwards.
 """
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Direct all-to-all"
 OPERATION = "all_to_all"

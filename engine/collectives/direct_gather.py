@@ -1,7 +1,7 @@
 """Direct gather: every rank sends its chunk to rank 0, which ends with all of them, not added."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Direct gather"
 OPERATION = "gather"

@@ -1,7 +1,7 @@
 """Direct scatter: rank 0 cuts its buffer and sends every other rank the chunk that is its own."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Direct scatter"
 OPERATION = "scatter"

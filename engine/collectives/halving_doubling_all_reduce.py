@@ -5,8 +5,8 @@ bytes inside a node. If the ranks are no power of two, as many as are too many h
 a neighbor before, and get the sum from it afterwards.
 """
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Halving-doubling"
 OPERATION = "all_reduce"

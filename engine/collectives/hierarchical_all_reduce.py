@@ -1,8 +1,8 @@
 """Hierarchical all-reduce: scattered in the node, reduced across nodes, gathered in the node."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
 from engine.collectives._groups import group_size
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Hierarchical"
 OPERATION = "all_reduce"

@@ -4,8 +4,8 @@ The switch is one more node behind the ranks. Rank r has the sum of chunk r form
 back for all; the parts of one buffer follow one another, so the four rounds overlap in practice.
 """
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "In-switch"
 OPERATION = "all_reduce"

@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Ring all-gather"
 OPERATION = "all_gather"

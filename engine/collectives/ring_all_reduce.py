@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
 from engine.collectives import ring_all_gather, ring_reduce_scatter
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Ring"
 OPERATION = "all_reduce"

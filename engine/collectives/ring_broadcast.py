@@ -1,7 +1,7 @@
 """Ring broadcast: chunks follow one another down the ring from rank 0, so every port sends once."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Ring broadcast"
 OPERATION = "broadcast"

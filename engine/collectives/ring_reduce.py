@@ -1,8 +1,8 @@
 """Ring reduce: chunks follow one another up the ring to rank 0, every rank adding its part."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
 from engine.collectives import ring_broadcast
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Ring reduce"
 OPERATION = "reduce"

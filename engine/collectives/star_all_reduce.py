@@ -1,7 +1,7 @@
 """Star all-reduce: every rank sends all it has to rank 0, which adds and sends the sum to all."""
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Star"
 OPERATION = "all_reduce"

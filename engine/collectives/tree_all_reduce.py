@@ -6,8 +6,8 @@ is cut into pieces that follow one another: while one piece goes down, the next 
 
 from collections.abc import Iterator
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Double tree"
 OPERATION = "all_reduce"

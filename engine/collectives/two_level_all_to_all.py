@@ -3,9 +3,9 @@
 Fewer and larger messages cross the network: one per node, not one per GPU of every node.
 """
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Bytes, Count
 from engine.collectives._groups import group_size
+from engine.core.message import Transfer
+from engine.core.units import Bytes, Count
 
 TITLE = "Two-level all-to-all"
 OPERATION = "all_to_all"

@@ -1,8 +1,8 @@
 """A step in micro-batches: some numbers of the gradient, micro-batch by micro-batch."""
 
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import significant, typeset
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.accumulation import Accumulated
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 
 _WIDTH, _HEIGHT, _CHIP, _TOP = 600.0, 92.0, 130.0, 26.0
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SHARE, Bytes
-from engine.basis.views import Frame, Scene, Shape
-from engine.simulate.batch_search import Probe
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SHARE, Bytes
+from engine.core.views import Frame, Scene, Shape
+from engine.simulate.step.batch_search import Probe
 
 _WIDTH, _ROW, _TOP = 720.0, 32.0, 40.0
 _LEFT, _RIGHT = 108.0, 20.0

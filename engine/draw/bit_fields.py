@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 from engine.draw.shapes import rect, text
 
 # Cells that a finger hits on a phone, where the drawing is about half as wide.

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT
-from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260
+from engine.core.numbers import significant, typeset
+from engine.core.text import Text, say
+from engine.core.units import COUNT
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.bucket_record import BucketRecord, Turn
 from engine.tiny.layout import part_names, part_range

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from engine.basis.numbers import Display, show
-from engine.basis.text import words
-from engine.basis.ticks import ticks
-from engine.basis.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
-from engine.draw.line_ends import told
+from engine.core.numbers import Display, show
+from engine.core.text import words
+from engine.core.ticks import ticks
+from engine.core.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
+from engine.draw.line_breaking import told
 
 
 def tidy(value: float) -> float | None:

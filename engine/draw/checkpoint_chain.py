@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.views import Frame, Scene, Shape
 from engine.tiny.checkpoints import Event
 
 _WIDTH, _BOX, _LETTER = 640.0, 54.0, 19.0

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.basis.slices import Slices, steps_done, whole
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.slices import Slices, steps_done, whole
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.collective_captions import ADDING, Owed, caption
 from engine.draw.collective_layout import Grid, Point, grid_of, seats_of, slots_of
 from engine.draw.collective_shapes import (
@@ -15,8 +15,8 @@ from engine.draw.collective_shapes import (
     still,
     switch_box,
 )
-from engine.simulate.collective import OPERATIONS, promise
-from engine.simulate.trace import Cell, Trace
+from engine.simulate.collectives.collective_execution import OPERATIONS, promise
+from engine.simulate.collectives.collective_trace import Cell, Trace
 
 # Two sets of message shapes take turns: while one set is seen, the other is put, unseen, where its
 # next messages start, so that no shape is ever seen flying back.

@@ -1,7 +1,7 @@
 """What happens in every frame of a collective's scene, in words (a screen reader hears them)."""
 
-from engine.basis.transfer import Transfer
-from engine.simulate.trace import Cell, Trace
+from engine.core.message import Transfer
+from engine.simulate.collectives.collective_trace import Cell, Trace
 
 Owed = dict[tuple[int, int], Cell]
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from engine.simulate.trace import Trace
+from engine.simulate.collectives.collective_trace import Trace
 
 Point = tuple[float, float]
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.basis.views import Shape
+from engine.core.views import Shape
 from engine.draw.collective_layout import Grid, Point
-from engine.simulate.trace import Cell
+from engine.simulate.collectives.collective_trace import Cell
 
 
 def _head(grid: Grid) -> float:

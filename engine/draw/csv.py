@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Iterable
 
-from engine.basis.text import words
-from engine.basis.units import Quantity
-from engine.basis.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, table_words
+from engine.core.text import words
+from engine.core.units import Quantity
+from engine.core.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, table_words
 
 
 def csv_text(view: View) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.numbers import typeset
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import typeset
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.two_products import HIDDEN, INNER, TOKENS, Grid, Moment
 

@@ -1,9 +1,9 @@
 """One micro-batch through the stages: whose turn it is, what is handed on, and who waits."""
 
-from engine.basis.numbers import typeset
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import typeset
+from engine.core.text import Text, say
+from engine.core.units import COUNT
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.depth_record import Depth, Turn
 

@@ -6,12 +6,12 @@ Of a large fabric two leaf groups are drawn, two nodes of each, and eight GPUs o
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.units import Count, Share
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text
+from engine.core.units import Count, Share
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.fabric_design import Fabric
-from engine.simulate.fair_share import Link
+from engine.simulate.network.fabric_design import Fabric
+from engine.simulate.network.fair_share import Link
 
 WIDTH = 720.0
 _TOP, _LEAVES, _NODES, _FOOT = 26.0, 108.0, 222.0, 306.0

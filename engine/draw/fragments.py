@@ -3,22 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from engine.basis.numbers import Display, show
-from engine.basis.text import Text
-from engine.basis.views import (
-    Advice,
-    Badge,
-    Cell,
-    Challenge,
-    Cite,
-    Open,
-    Remedy,
-    Table,
-    table_words,
-)
+from engine.core.numbers import Display, show
+from engine.core.text import Text
+from engine.core.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table, table_words
 from engine.draw.escape import escape
-from engine.draw.line_ends import bound, breaking, told, whole
-from engine.draw.stacked import LINE, WORDS, shown_of, stacked, stays
+from engine.draw.line_breaking import bound, breaking, told, whole
+from engine.draw.responsive_tables import LINE, WORDS, shown_of, stacked, stays
 
 _TELLING = 150  # letters of a cell that gets twice the room of a sentence
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table

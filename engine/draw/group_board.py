@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.basis.text import Text, say
-from engine.basis.units import BANDWIDTH, GB, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, GB, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.link_hunt import Round, Tested
+from engine.simulate.collectives.link_hunt import Round, Tested
 
 _WIDTH, _LEFT, _TOP, _ROW, _HEIGHT, _FONT = 752.0, 64.0, 44.0, 56.0, 36.0, 23.0
 _LEGEND = 40.0

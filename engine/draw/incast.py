@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Share
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Share
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.pause import Incast, Moment, Played
+from engine.simulate.network.head_of_line_blocking import Incast, Moment, Played
 
 _WIDTH, _HEIGHT, _FONT = 720.0, 392.0, 23.0
 _HOST, _LEAF, _SWITCH, _ENDS = 84.0, 268.0, 470.0, 636.0

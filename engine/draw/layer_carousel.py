@@ -3,13 +3,13 @@
 from bisect import bisect_right
 from functools import lru_cache
 
-from engine.basis.text import Text, say
-from engine.basis.text import words as written
-from engine.basis.units import BYTES, COUNT, SECONDS, Seconds
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.text import words as written
+from engine.core.units import BYTES, COUNT, SECONDS, Seconds
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.sharded_step import Sharded
-from engine.simulate.streams import COMPUTE, Span
+from engine.simulate.data_parallel.sharded_step import Sharded
+from engine.simulate.streams.streams import COMPUTE, Span
 
 _WIDTH, _LEFT, _HIGH, _TOP = 430.0, 8.0, 74.0, 34.0
 _Rooms = dict[int, list[tuple[Seconds, Seconds, Seconds]]]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 from engine.draw.shapes import rect, text
 
 _WIDTH, _FONT = 460.0, 16.0

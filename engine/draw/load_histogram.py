@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SHARE, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SHARE, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.router_life import Life
+from engine.simulate.layer.router_life import Life
 
 _WIDTH, _LEFT, _TOP, _HIGH, _LOW = 428.0, 8.0, 34.0, 190.0, 46.0
 _FRAMES = 20

@@ -7,9 +7,9 @@ owner of the query; under the mask stand what each rank holds and how much it ha
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SHARE, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 
 _WIDTH, _LEFT, _TOP, _SIDE, _BARS = 372.0, 66.0, 52.0, 300.0, 64.0

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene
+from engine.core.text import Text
+from engine.core.views import Frame, Scene
 from engine.draw.shelf_shapes import (
     FIXED,
     GAP,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import say, words
-from engine.basis.units import BYTES, Bytes, Count
-from engine.basis.views import Shape
+from engine.core.text import say, words
+from engine.core.units import BYTES, Bytes, Count
+from engine.core.views import Shape
 from engine.draw.shapes import rect, text
 
 NODE_GAP = 24.0

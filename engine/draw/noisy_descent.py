@@ -2,10 +2,10 @@
 
 import math
 
-from engine.basis.numbers import significant, typeset
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import significant, typeset
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import text
-from engine.simulate.noisy_descent import CURVES, STEPS, Descent
+from engine.simulate.numerics.noisy_descent import CURVES, STEPS, Descent
 
 _WIDTH, _HEIGHT, _SCALE = 640.0, 330.0, 112.0
 _CENTER = (360.0, 165.0)

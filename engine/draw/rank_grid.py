@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.units import Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text
+from engine.core.units import Count
+from engine.core.views import Frame, Scene, Shape
 
 _WIDTH, _LEFT, _FONT = 428.0, 4.0, 14.0
 

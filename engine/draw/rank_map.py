@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from engine.basis.text import Text
-from engine.basis.units import Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text
+from engine.core.units import Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.rank_map_shapes import Place, cell, curve, label, legend, node_box
-from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, Ranks
+from engine.simulate.layer.device_model import Axis
+from engine.simulate.step.rank_map import Mesh, Ranks
 
 WIDTH, HEIGHT = 600.0, 560.0
 _HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count
-from engine.basis.views import Shape
-from engine.simulate.rank import Axis
+from engine.core.units import Count
+from engine.core.views import Shape
+from engine.simulate.layer.device_model import Axis
 
 _INSET = 2.0
 

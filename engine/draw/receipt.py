@@ -3,11 +3,11 @@
 import json
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.numbers import Display, other_system, show
-from engine.basis.text import as_printed, words
-from engine.basis.views import Published, Value
 from engine.calculator import Calculator, changed
+from engine.core.inputs import Scalar
+from engine.core.numbers import Display, other_system, show
+from engine.core.text import as_printed, words
+from engine.core.views import Published, Value
 from engine.draw.escape import escape
 from engine.draw.fragments import cite_links
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from engine.basis.numbers import typeset
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SECONDS, Count, Seconds
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
-from engine.simulate.replica_clock import Clock
-from engine.simulate.replicas import SAMPLES, Line, Step
+from engine.core.numbers import typeset
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SECONDS, Count, Seconds
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
+from engine.simulate.data_parallel.replicas import SAMPLES, Line, Step
+from engine.simulate.streams.replica_clock import Clock
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"

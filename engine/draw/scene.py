@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.numbers import Display
-from engine.basis.views import Scene, Shape
+from engine.core.numbers import Display
+from engine.core.views import Scene, Shape
 from engine.draw.escape import escape
-from engine.draw.line_ends import told
+from engine.draw.line_breaking import told
 
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from engine.basis.views import Shape
+from engine.core.views import Shape
 
 
 # The same shape for the same words: what does not change between two frames is not compared.

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import Text, say
-from engine.basis.text import words as written
-from engine.basis.units import BYTES, COUNT, Bytes, Count
-from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260
+from engine.core.numbers import significant, typeset
+from engine.core.text import Text, say
+from engine.core.text import words as written
+from engine.core.units import BYTES, COUNT, Bytes, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.node_strips import (
     EDGE_HEIGHT,
     NODE_GAP,

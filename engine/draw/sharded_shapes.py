@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.views import Shape
+from engine.core.views import Shape
 from engine.draw.shapes import rect, text
 
 # The lines of a rank: what they hold, their letter, their color, and the power of ten shown.

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import significant, typeset
+from engine.core.text import Text, say
+from engine.core.units import COUNT
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import text
 from engine.draw.sharded_shapes import (
     LINES,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Shape
+from engine.draw.drag_handle import Grip
 
 WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.8  # read on a phone, where the sheet is half as wide
 HEAD, _CHIP, _FOOT = 29.0, 54.0, 15.0

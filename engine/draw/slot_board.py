@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.slotted_run import (
+from engine.simulate.job.slotted_run import (
     CHECKPOINT,
     FAILED,
     LOST,

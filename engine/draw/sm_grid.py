@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
 
 _WIDTH, _TOP, _GAP = 640.0, 34.0, 3.0
 _LETTER = 19.0

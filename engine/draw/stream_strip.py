@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 
 _WIDTH, _ROOM, _BOX = 600.0, 66.0, 60.0
 _HIGH, _ROW, _TOP = 60.0, 102.0, 30.0

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 
 # Read on a phone, where the sheet is half as wide.
 _WIDTH, _LETTER, _SMALL, _CHARACTER = 640.0, 19.5, 18.8, 10.9

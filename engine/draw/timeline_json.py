@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from engine.basis.numbers import Display, show
-from engine.basis.units import Quantity
-from engine.basis.views import Series, Span, Timeline
+from engine.core.numbers import Display, show
+from engine.core.units import Quantity
+from engine.core.views import Series, Span, Timeline
 from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
-from engine.draw.line_ends import told
+from engine.draw.line_breaking import told
 
 _CURVE_TICKS = 4  # of the axis of the curves under the lanes, which is low
 _FINE_TICKS = 48  # for a part of the axis, drawn large

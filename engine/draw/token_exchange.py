@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, RATIO, Bytes, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, RATIO, Bytes, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.token_matrix import Matrix, arrived, hottest, leaves, turned
+from engine.simulate.layer.token_matrix import Matrix, arrived, hottest, leaves, turned
 
 _WIDTH, _LEFT, _TOP, _SIDE, _BARS = 372.0, 62.0, 58.0, 300.0, 70.0
 _FONT = 14.0

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SHARE, Count
-from engine.basis.views import Frame, Scene, Shape
-from engine.draw.grip import Grip
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE, Count
+from engine.core.views import Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 from engine.draw.shapes import rect, text
-from engine.simulate.routed_batch import lost_tokens, queues
-from engine.simulate.router import Routing, Row
+from engine.simulate.layer.routed_batch import lost_tokens, queues
+from engine.simulate.layer.router import Routing, Row
 
 _WIDTH, _BATCH, _BIN, _SIDE, _WIDE = 428.0, 28.0, 118.0, 11.5, 4
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"

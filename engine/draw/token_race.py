@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from engine.basis.numbers import show
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, Bytes, Count, Seconds
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.numbers import show
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Count, Seconds
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.generation import Generated
+from engine.simulate.job.generation import Generated
 
 _WIDTH, _LANE, _PROMPT, _GAP, _HIGH = 372.0, 96.0, 92.0, 3.0, 30.0
 _FONT = 14.0

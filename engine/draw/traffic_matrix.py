@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.units import Bytes, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text
+from engine.core.units import Bytes, Count
+from engine.core.views import Frame, Scene, Shape
 
 SIDE, MARGIN, FOOT = 560.0, 34.0, 30.0
 _DIGIT = 0.64  # width of a digit over its font size

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, OPERATIONS, Count
-from engine.basis.views import Frame, Scene, Shape
+from engine.core.text import Text, say
+from engine.core.units import COUNT, OPERATIONS, Count
+from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.whole_matrices import NAMES, SIDE, Grid, Moment, Orthogonalized, Scheme
 

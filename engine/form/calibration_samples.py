@@ -9,12 +9,12 @@ printed on one H100, and on two processes of one CPU with gloo, as it is.
 import json
 from collections.abc import Mapping
 
-from engine.basis.inputs import Sample
-from engine.basis.units import Count, GiB, Seconds
 from engine.catalog.measured_kernels import MEASURED, STREAMED
+from engine.core.inputs import Sample
+from engine.core.units import Count, GiB, Seconds
 from engine.form.log_samples import SAMPLES as LOGS
 from engine.form.nccl_samples import SAMPLES as TABLES
-from engine.simulate.made_up_timings import made_up
+from engine.simulate.measured.synthetic_timings import made_up
 
 _A100 = "A100-SXM-80GB"
 _OPERATIONS = 2.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Sample
+from engine.core.inputs import Sample
 
 _START = 1_763_800_000
 

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Compact, Number, Switch
-from engine.basis.told import Symbol
-from engine.basis.units import MICRO, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
+from engine.core.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Compact, Number, Switch
+from engine.core.outputs import Symbol
+from engine.core.units import MICRO, Gbit
 
 PORT = Number(
     label="Network port",

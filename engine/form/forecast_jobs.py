@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.units import DAY, HOUR, GpuTime, Seconds, Tokens
-from engine.catalog.reported import REPORTED, Setting
+from engine.catalog.reported_runs import REPORTED, Setting
+from engine.core.units import DAY, HOUR, GpuTime, Seconds, Tokens
 from engine.form.run.inputs import Inputs as Plan
 
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from engine.basis.units import Count
-from engine.simulate.link_hunt import Group
+from engine.core.units import Count
+from engine.simulate.collectives.link_hunt import Group
 
 _PART = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?$")
 MOST_ROUNDS: Count = 12

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis import units
-from engine.basis.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
-from engine.basis.told import Symbol
-from engine.basis.units import HOUR
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core import units
+from engine.core.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
+from engine.core.outputs import Symbol
+from engine.core.units import HOUR
 from engine.form.price import PRICE
 from engine.form.saving_inputs import (
     LLAMA3_GPUS,

@@ -6,7 +6,7 @@ the speed that it published for Llama 3.1 8B on 8 H100 (6,667 tokens per second 
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Sample
+from engine.core.inputs import Sample
 
 
 def _jitter(number: int) -> float:

@@ -1,7 +1,7 @@
 """A GPU's memory as a bar: its parts in their order and colors."""
 
-from engine.basis.views import Segment
-from engine.simulate.capacity import Memory
+from engine.core.views import Segment
+from engine.simulate.memory.allocator import Memory
 
 _PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers")
 

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Unit
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, GB, KB, MB, MICRO, MILLI, SECONDS, SHARE, GiB, KiB, MiB
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Unit
+from engine.core.text import Text, say
+from engine.core.units import BYTES, GB, KB, MB, MICRO, MILLI, SECONDS, SHARE, GiB, KiB, MiB
 
 MESSAGES = Unit(
     " B",

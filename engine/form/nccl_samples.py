@@ -7,7 +7,7 @@ made up in the form of NCCL's own lines, around one wrong variable.
 
 from collections.abc import Mapping, Sequence
 
-from engine.basis.inputs import Sample
+from engine.core.inputs import Sample
 
 _HEAD = (
     "#                                                              out-of-place\n"

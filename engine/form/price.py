@@ -1,8 +1,8 @@
 """The price of a GPU, as a reader gives it."""
 
-from engine.basis import units
-from engine.basis.inputs import Number, Unit
-from engine.basis.units import HOUR
+from engine.core import units
+from engine.core.inputs import Number, Unit
+from engine.core.units import HOUR
 
 PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
 PRICE = Number(

@@ -1,7 +1,7 @@
 """The roof of a GPU as a chart: its slope, its ridge, and what lies under it."""
 
-from engine.basis.units import Bandwidth, FlopRate, Intensity
-from engine.basis.views import Series
+from engine.core.units import Bandwidth, FlopRate, Intensity
+from engine.core.views import Series
 from engine.formulas.roofline import Roof
 
 

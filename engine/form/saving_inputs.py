@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from engine.basis import units
-from engine.basis.inputs import PERCENT, Number, Unit
-from engine.basis.told import Figure, Symbol
-from engine.basis.units import DAY, HOUR, Seconds
-from engine.basis.views import Receipt
 from engine.catalog.publications import LLAMA_3_405B
+from engine.core import units
+from engine.core.inputs import PERCENT, Number, Unit
+from engine.core.outputs import Figure, Symbol
+from engine.core.units import DAY, HOUR, Seconds
+from engine.core.views import Receipt
 
 SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)

@@ -1,6 +1,6 @@
 """A schedule for a framework: PyTorch's CSV of actions, Megatron-LM's arguments."""
 
-from engine.basis.pipeline_op import (
+from engine.core.pipeline_op import (
     BACKWARD,
     FORWARD,
     INPUT,
@@ -11,7 +11,7 @@ from engine.basis.pipeline_op import (
     Orders,
     stage_of,
 )
-from engine.basis.units import Count
+from engine.core.units import Count
 
 # More actions than these make a file that nobody reads on a page.
 MOST_ACTIONS = 4096

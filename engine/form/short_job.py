@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from engine.basis.inputs import Choice, Field, Number, Scalar
-from engine.basis.text import Text
+from engine.core.inputs import Choice, Field, Number, Scalar
+from engine.core.text import Text
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.run.run import Run
 
 _MARKS = get_type_hints(Form, include_extras=True)

@@ -1,9 +1,9 @@
 """The parts of a step and of a GPU's memory, by the symbols of their equations."""
 
-from engine.basis.told import Figure
-from engine.basis.units import BYTES, SECONDS
-from engine.simulate.capacity import Memory
-from engine.simulate.step_time import StepTime
+from engine.core.outputs import Figure
+from engine.core.units import BYTES, SECONDS
+from engine.simulate.memory.allocator import Memory
+from engine.simulate.step.step_time import StepTime
 
 
 def step_symbols(step: StepTime) -> dict[str, Figure]:

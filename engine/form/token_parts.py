@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import OPERATIONS
-from engine.basis.views import Table
-from engine.simulate.token_cost import Part
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import OPERATIONS
+from engine.core.views import Table
+from engine.simulate.layer.token_cost import Part
 
 NAMES: Mapping[str, str] = {
     "query": "queries",

@@ -6,10 +6,10 @@ sequence parallelism splits that along the sequence. For a GPT the sums are the 
 Korthikanti et al. 2022; the operators of Llama and of experts follow the same rules.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.record import record
-from engine.basis.units import Bytes, Count, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
+from engine.core.equation import Equation
+from engine.core.record import record
+from engine.core.units import Bytes, Count, Ratio, Share, Tokens
 from engine.formulas.operations import local_tokens
 from engine.run.parallelism import (
     CHEAP,

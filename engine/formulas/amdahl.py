@@ -1,7 +1,7 @@
 """Amdahl's law: what a part's share of the time allows."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Ratio, Share
+from engine.core.equation import Equation
+from engine.core.units import Ratio, Share
 
 AMDAHL = Equation(
     name="amdahl",

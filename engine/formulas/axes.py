@@ -4,8 +4,8 @@ Letters: t tokens of a micro-batch on a rank, h hidden size, n ranks of the axis
 step repeats it is for the caller to count.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
 
 HALF: Bytes = 2.0
 

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import point_to_point_time, tree_depth
 

@@ -6,8 +6,8 @@ micro-batch, and nothing else depends on them.
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Ratio, Share
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Ratio, Share
 
 LARGEST_BATCH = Equation(
     name="largest_batch",

@@ -1,7 +1,7 @@
 """How much a step learns by its batch: the gradient noise scale (McCandlish et al. 2018)."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Ratio, Share, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Ratio, Share, Tokens
 
 _SYMBOLS = {
     "e": (r"\varepsilon", "progress of a step, of the most that a step can make"),

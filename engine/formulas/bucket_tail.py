@@ -1,7 +1,7 @@
 """One gradient in N equal pieces behind a backward pass, each piece with a latency of its own."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.formulas.overlap import exposed_time
 
 EXPOSED_TAIL = Equation(

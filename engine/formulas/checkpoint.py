@@ -1,7 +1,7 @@
 """Bytes that training reads and writes beside its steps: tokens and checkpoints."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Parameters, Seconds, TokenRate
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Parameters, Seconds, TokenRate
 
 CHECKPOINT_BYTES = Equation(
     name="checkpoint_bytes",

@@ -4,8 +4,8 @@ All times are for one rank per port, full-duplex ports, no contention and free a
 is the whole buffer of a rank; a world of one rank communicates nothing.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
 
 POINT_TO_POINT = Equation(

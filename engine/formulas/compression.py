@@ -2,9 +2,9 @@
 
 from math import floor
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Parameters, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Parameters, Ratio, Share, Tokens
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 

@@ -6,8 +6,8 @@ memory; both are the datasheet's figure times a share of `engine.catalog.constan
 
 from math import hypot
 
-from engine.basis.equation import Equation
-from engine.basis.units import (
+from engine.core.equation import Equation
+from engine.core.units import (
     Bandwidth,
     Bytes,
     Count,

@@ -1,7 +1,7 @@
 """What a collective takes from the computation that runs beside it."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio, Share
+from engine.core.equation import Equation
+from engine.core.units import Count, Ratio, Share
 
 _SYMBOLS = {
     "c": ("c", "slowdown of computation while a collective runs"),

@@ -1,7 +1,7 @@
 """Context parallelism: how uneven causal attention is cut, and when its ring is hidden."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import (
+from engine.core.equation import Equation
+from engine.core.units import (
     Bandwidth,
     Bytes,
     Count,

@@ -1,7 +1,7 @@
 """From how many tokens per GPU on a fully sharded step computes longer than it communicates."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, FlopRate, Operations, Share, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Operations, Share, Tokens
 
 # Of a parameter: gathered in bf16; a multiply and an add with each token.
 _GATHERED: Bytes = 2.0

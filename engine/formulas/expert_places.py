@@ -1,7 +1,7 @@
 """In how many nodes, or on how many ranks, the experts of a token lie."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio
+from engine.core.equation import Equation
+from engine.core.units import Count, Ratio
 
 REACHED = Equation(
     name="reached",

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Ratio, Share
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Ratio, Share
 
 _MEANING = {
     "C": ("C", "places of an expert"),

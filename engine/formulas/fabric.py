@@ -1,7 +1,7 @@
 """A fat tree in closed form: what crosses its middle, and what a narrow middle costs a step."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Count, Price, Ratio, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Count, Price, Ratio, Seconds, Share
 
 _SYMBOLS = {
     "W": ("W", "bandwidth between two halves of the cluster, one way"),

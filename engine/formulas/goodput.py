@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.formulas._run_symbols import symbols
 
 # Beyond e^700 a float ends. Long before that the job never gets anywhere.

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count
+from engine.core.equation import Equation
+from engine.core.units import Count
 
 HALVING_ROUNDS = Equation(
     name="halving_rounds",

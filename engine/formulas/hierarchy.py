@@ -1,7 +1,7 @@
 """All-reduce over nodes of several GPUs: what stays inside a node and what leaves it."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import (
     in_network_bytes_sent,

@@ -4,8 +4,8 @@ Letters: P parameters of a layer, n ranks, t tokens of a forward pass, h hidden 
 element.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Parameters, Ratio, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Parameters, Ratio, Tokens
 
 # Attention and feed-forward part each end with an all-reduce (Shoeybi et al. 2019), and a ring
 # carries one out in two rounds.

@@ -1,7 +1,7 @@
 """A sharded step on one compute and one communication stream: what no order of operations beats."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Count, Seconds
 
 LEAST_STEP = Equation(
     name="least_ordered_step",

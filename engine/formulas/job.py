@@ -1,7 +1,7 @@
 """A whole job's speed, and what its tokens cost while steps run."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Money, Price, Seconds, TokenRate, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Count, Money, Price, Seconds, TokenRate, Tokens
 
 RATE = Equation(
     name="job_token_rate",

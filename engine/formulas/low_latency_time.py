@@ -5,9 +5,9 @@ Arguments are those of `engine.formulas.transfer_time`.
 
 from math import hypot
 
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.nccl_constants import SMALL_ON_MORE, SMALL_ON_TWO, SMALL_STEP_BETWEEN
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 
 
 def small_round_time(

@@ -1,7 +1,7 @@
 """What no all-reduce can avoid: bytes through every port, and how other schemes compare."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import ring_bytes_sent
 

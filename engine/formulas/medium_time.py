@@ -8,7 +8,6 @@ plans with (tuning.cc, enqueue.cc, search.cc). Arguments are those of
 from math import hypot, inf, log2
 from typing import Literal
 
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.catalog.nccl_constants import (
     MEDIUM_BY_SIZE,
     MEDIUM_CHUNK,
@@ -24,6 +23,7 @@ from engine.catalog.nccl_constants import (
     TREE_SHARE,
 )
 from engine.catalog.transports import INFINIBAND, LAUNCH, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 
 _BY_SIZE = {"Simple": TREE_BY_SIZE, "LL128": MEDIUM_BY_SIZE, "LL": SMALL_BY_SIZE}
 # The first size of NCCL's tables of trees.

@@ -5,8 +5,8 @@ A stage has a latency, which every byte pays once, and a bandwidth; a stage that
 all of it has passed; meanwhile the stage before works on the next piece.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 
 _SYMBOLS = {
     "T": ("T", "one-way time"),
@@ -42,12 +42,12 @@ def message_time(
 ) -> Seconds:
     """Return the one-way time of a message in equal pieces.
 
-    `latency` is the sum over all stages, `passing` the time of the whole message through all
-    stages one after the other, without latencies. The first piece passes them so; each of the
-    others follows it out of the slowest stage. One piece: every stage waits for the whole message.
-    Very many: latency plus size over the slowest bandwidth, the formula of Hockney 1994.
-    `engine.simulate.message` gives the same by simulation. Limit: no other traffic, buffers never
-    full, no gap between pieces.
+    `latency` is the sum over all stages, `passing` the time of the whole message through all stages
+    one after the other, without latencies. The first piece passes them so; each of the others
+    follows it out of the slowest stage. One piece: every stage waits for the whole message. Very
+    many: latency plus size over the slowest bandwidth, the formula of Hockney 1994.
+    `engine.simulate.network.message` gives the same by simulation. Limit: no other traffic, buffers
+    never full, no gap between pieces.
     """
     return latency + passing / pieces + (pieces - 1) / pieces * size / slowest
 

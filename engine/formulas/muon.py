@@ -4,8 +4,8 @@ Letters: a matrix has m rows and n columns, the smaller of them m; P parameters 
 ranks, e bytes of an element, S steps of Newton-Schulz.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Operations, Parameters, Ratio, Share, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Operations, Parameters, Ratio, Share, Tokens
 
 _MULTIPLY_ADD: Operations = 2.0
 _SYMBOLS = {

@@ -1,7 +1,7 @@
 """How many bytes leave a node in a step of sharded training, by how wide the states are sharded."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count
 
 NODE_BYTES = Equation(
     name="node_bytes_sent",

@@ -4,8 +4,8 @@ How often each tensor moves is that of Rajbhandari et al. 2021 ("Bandwidth requi
 every layer recomputed in the backward pass.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import (
+from engine.core.equation import Equation
+from engine.core.units import (
     Bandwidth,
     Bytes,
     Count,

@@ -4,10 +4,10 @@ One multiplication and one addition count as two operations. What a rank compute
 micro-batch, forward; the backward pass has two products of the same size for each.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.record import record
-from engine.basis.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.core.equation import Equation
+from engine.core.record import record
+from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.formulas.parameters import active_parameters, embedding_parameters
 from engine.run.parallelism import Plan, Training
 

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import (
+from engine.core.equation import Equation
+from engine.core.units import (
     Bandwidth,
     Bytes,
     Count,
@@ -115,9 +115,10 @@ def exposed_time(communication: Seconds, backward: Seconds, num_buckets: Count) 
     as it is ready and the network is free. Then either every bucket is reduced before the next is
     ready, and only the last one is left over, or the network never rests from the first bucket on:
     it starts one N-th of the backward pass late. The step pays the larger. One bucket hides
-    nothing; many leave max(0, T_comm - T_bwd). `communication` is all N all-reduces, each with
-    its own latency. Source: derived for the bucketing of Li et al. 2020; `engine.simulate.backward`
-    gives the same by simulation. Limit: overlap slows neither stream down.
+    nothing; many leave max(0, T_comm - T_bwd). `communication` is all N all-reduces, each with its
+    own latency. Source: derived for the bucketing of Li et al. 2020;
+    `engine.simulate.streams.backward` gives the same by simulation. Limit: overlap slows neither
+    stream down.
     """
     tail = communication / num_buckets
     return max(tail, communication - backward * (num_buckets - 1) / num_buckets)

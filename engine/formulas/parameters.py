@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from engine.basis.equation import Equation
-from engine.basis.record import record
-from engine.basis.units import Count, Parameters
 from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.core.equation import Equation
+from engine.core.record import record
+from engine.core.units import Count, Parameters
 
 
 @record

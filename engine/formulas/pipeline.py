@@ -2,14 +2,14 @@
 
 Letters: p stages, m micro-batches, v chunks per rank; the forward pass, the gradient for the inputs
 and the gradient of the weights are times of one rank, with all its layers, on one micro-batch.
-`engine.simulate.pipeline` gives the same by playing the schedules.
+`engine.simulate.pipeline.pipeline` gives the same by playing the schedules.
 """
 
 from collections.abc import Mapping
 from typing import Annotated
 
-from engine.basis.equation import Equation
-from engine.basis.units import COUNT, Bytes, Count, Ratio, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import COUNT, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.pipeline_idle import MEANING, waited_chunks
 
 _MEANING: Mapping[str, tuple[str, str]] = {

@@ -2,13 +2,13 @@
 
 Letters: p stages, m micro-batches, v chunks per rank; the forward pass, the gradient for the inputs
 and the gradient of the weights are times of one rank, with all its layers, on one micro-batch.
-`engine.simulate.pipeline` gives the same by playing the schedules.
+`engine.simulate.pipeline.pipeline` gives the same by playing the schedules.
 """
 
 from collections.abc import Mapping
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Count, Seconds
 
 MEANING: Mapping[str, tuple[str, str]] = {
     "p": ("p", "stages, one per rank"),

@@ -5,7 +5,6 @@ constant is one of NCCL's tuning.cc; latency and host are what the network's plu
 what NCCL plans for the processors that such machines have.
 """
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.nccl_constants import (
     MEDIUM_DATA,
     MEDIUM_SHARE,
@@ -22,6 +21,7 @@ from engine.catalog.nccl_constants import (
     TREE_SHARE,
 )
 from engine.catalog.transports import NVLINK, Transport
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.medium_time import channels, planned_share
 from engine.formulas.tree_time import tree_pattern
 

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Operations, Share
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Operations, Share
 
 REPEATED_SHARE = Equation(
     name="repeated_share",

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 
 _SYMBOLS = {
     "g": (r"\eta", "share of the packets on the wire that are new"),

@@ -3,9 +3,9 @@
 Arguments are those of `engine.formulas.transfer_time`.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 RING_WITH_RAMP = Equation(
     name="ring_all_reduce_ramped_time",

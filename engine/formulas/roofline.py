@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, FlopRate, Intensity, Operations, Ratio, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, FlopRate, Intensity, Operations, Ratio, Seconds
 
 MULTIPLY_ADD: Operations = 2.0
 

@@ -1,7 +1,7 @@
 """From a step to a run: tokens, GPU hours, money and energy."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import (
+from engine.core.equation import Equation
+from engine.core.units import (
     Count,
     Energy,
     FlopRate,

@@ -1,7 +1,7 @@
 """A data-parallel step in three versions, and how well it scales."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, FlopRate, Operations, Ratio, Seconds, Share, Tokens
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, FlopRate, Operations, Ratio, Seconds, Share, Tokens
 
 GRADIENT: Bytes = 2.0  # of one parameter
 BACKWARD: Operations = 4.0  # per parameter and token

@@ -3,9 +3,9 @@
 Arguments are those of `engine.formulas.transfer_time`.
 """
 
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.nccl_constants import MESSAGES_AT_ONCE
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 
 
 def all_to_all_time(

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.basis.equation import Equation
-from engine.basis.record import record
-from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
+from engine.core.equation import Equation
+from engine.core.record import record
+from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.formulas.activations import BLOCK_SCALE
 from engine.formulas.parameters import (
     dense_layer_parameters,

@@ -2,8 +2,8 @@
 
 import math
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, GpuTime, Ratio, Share
+from engine.core.equation import Equation
+from engine.core.units import Count, GpuTime, Ratio, Share
 from engine.formulas._run_symbols import symbols
 
 # The integral of the slowest runs over so many standard deviations either way, in so many strips.

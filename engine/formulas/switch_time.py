@@ -5,7 +5,6 @@ Arguments are those of `engine.formulas.transfer_time`.
 
 from math import inf
 
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.nccl_constants import (
     SWITCH_TREE,
     SWITCH_TREE_CHANNELS,
@@ -14,6 +13,7 @@ from engine.catalog.nccl_constants import (
     SWITCH_TREE_STEP,
 )
 from engine.catalog.transports import INFINIBAND, LAUNCH, SWITCH, SWITCH_SHARE, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.ring_time import ramp
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, FlopRate, Operations, Parameters, Share, TokenRate, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
+from engine.core.equation import Equation
+from engine.core.units import Count, FlopRate, Operations, Parameters, Share, TokenRate, Tokens
 from engine.formulas.operations import matrix_parameters
 from engine.formulas.parameters import active_parameters
 

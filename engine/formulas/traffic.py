@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import Bytes, Ratio
+from engine.core.units import Bytes, Ratio
 
 Style = Literal["fused", "eager", "python"]
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from math import inf
 from typing import Literal
 
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
+from engine.catalog.nccl_tuner import taken
 from engine.catalog.transports import INFINIBAND, Transport
-from engine.catalog.tuned import taken
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
 from engine.formulas.medium_time import medium_half_time, medium_ring_time, medium_tree_time
 from engine.formulas.planned_choice import planned_all_reduces, planned_halves

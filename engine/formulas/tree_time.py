@@ -5,7 +5,6 @@ Arguments are those of `engine.formulas.transfer_time`.
 
 from math import inf
 
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.catalog.nccl_constants import (
     PAT_OVERLAP,
     PAT_RANK,
@@ -16,6 +15,7 @@ from engine.catalog.nccl_constants import (
     TREE_SHARE,
 )
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.medium_time import planned_share
 from engine.formulas.ring_time import network_step, ramp
 

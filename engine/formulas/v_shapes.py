@@ -3,8 +3,8 @@
 Letters as in `engine.formulas.pipeline`. The unit is the activations of one micro-batch on a rank.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count
+from engine.core.equation import Equation
+from engine.core.units import Count
 
 _SYMBOLS = {
     "p": ("p", "stages, one per rank"),

@@ -3,8 +3,8 @@
 Rings throughout; sizes are of whole buffers. The exact training of `engine.tiny` sends just this.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count
 from engine.formulas.communication import ring_bytes_sent
 
 ZERO_BYTES = Equation(

@@ -4,8 +4,8 @@ Letters: P parameters, e bytes of one, N training GPUs, G generating GPUs, t of 
 B the bandwidth of a GPU's share of the ports.
 """
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds
+from engine.core.equation import Equation
+from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds
 
 _SYMBOLS = {
     "T": ("T", "time"),

@@ -1,7 +1,7 @@
 """What ZeRO's sharding saves, and which model fits because of it."""
 
-from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Parameters, Share
+from engine.core.equation import Equation
+from engine.core.units import Bytes, Count, Parameters, Share
 from engine.formulas import states
 from engine.formulas.states import StateBytes, sharded_states
 

@@ -8,9 +8,9 @@ of its rules.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.basis.nearest import nearest
-from engine.basis.units import Count
 from engine.catalog.deepspeed_settings import ALIASES, GONE, SETTINGS, TOP, Setting
+from engine.core.closest_name import nearest
+from engine.core.units import Count
 from engine.run.deepspeed_rules import OTHERS, RULES, Verdict
 from engine.run.deepspeed_text import Line
 from engine.run.deepspeed_values import ZERO, Job, Values, is_number, values_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.basis.inputs import InputError
+from engine.core.inputs import InputError
 
 _DEEPEST = 50
 _BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]]')

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from engine.basis.units import Count, Parameters
 from engine.catalog.deepspeed_settings import ALIASES, SETTINGS
+from engine.core.units import Count, Parameters
 from engine.run.deepspeed_text import Line
 
 ZERO = "zero_optimization."

@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.units import HOUR
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.limited import limited
 from engine.catalog.models import MODELS, Model
-from engine.catalog.own_constants import OwnConstants, parse
+from engine.catalog.power_limited import limited
+from engine.catalog.reader_constants import OwnConstants, parse
+from engine.core.units import HOUR
 from engine.run.fp8_layouts import reads_either_way
 from engine.run.impossible_model import impossible_model
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING

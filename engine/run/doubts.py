@@ -1,7 +1,7 @@
 """What speaks against a run as it is given: sizes that do not fit together, uneven pieces."""
 
-from engine.basis.record import record
-from engine.basis.units import Count
+from engine.core.record import record
+from engine.core.units import Count
 from engine.run.parallelism import num_microbatches
 from engine.run.problems import problems
 from engine.run.run import Run

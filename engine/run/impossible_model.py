@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
+from engine.core.units import Count
 
 
 def impossible_model(model: Model) -> list[str]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import Bandwidth
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import Node
+from engine.core.units import Bandwidth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

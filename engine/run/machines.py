@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
 from engine.run.parallelism import Cluster, Transport
 
 _EFA: Mapping[str, Transport] = {

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd, prod
 
-from engine.basis.inputs import InputError
-from engine.basis.units import Count
+from engine.core.inputs import InputError
+from engine.core.units import Count
 from engine.run.importers.shell import script_flags
 
 MOST: Count = 4096

@@ -4,11 +4,11 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
-from engine.basis.record import record
-from engine.basis.units import Bandwidth, Count, Price, Ratio
 from engine.catalog.accelerators import Gpu
 from engine.catalog.models import Model
-from engine.catalog.own_constants import OwnConstants
+from engine.catalog.reader_constants import OwnConstants
+from engine.core.record import record
+from engine.core.units import Bandwidth, Count, Price, Ratio
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 Recompute = Literal["none", "selective", "modules", "full"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from engine.basis.units import Count, Tokens
+from engine.core.units import Count, Tokens
 from engine.run.document import InputError, read_cluster
 from engine.run.file import read, read_model
 from engine.run.fp8_layouts import reads_either_way

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from engine.basis.units import Count, Share
 from engine.catalog.models import Model
+from engine.core.units import Count, Share
 from engine.run.parallelism import (
     V_SHAPED,
     Cluster,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from engine.basis.units import Count
 from engine.catalog.models import Model
+from engine.core.units import Count
 from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 
 

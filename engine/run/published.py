@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.basis.units import GB, Bytes, GiB, Seconds
-from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
+from engine.catalog.power_limited import LIMITED_GPU
 from engine.catalog.published_runs import Row
+from engine.core.units import GB, Bytes, GiB, Seconds
 from engine.run.document import read_document
 from engine.run.parallelism import Training
 from engine.run.published_settings import SETTINGS, captured, exchanged

@@ -4,8 +4,8 @@ It stands apart from the file that it is read from, whose keys and formats no pa
 computes with it.
 """
 
-from engine.basis.record import record
 from engine.catalog.models import Model
+from engine.core.record import record
 from engine.run.parallelism import Cluster, Plan, Training
 
 

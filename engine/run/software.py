@@ -7,7 +7,7 @@ memory that fused and unfused kernels need.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes
+from engine.core.units import Bytes
 from engine.run.parallelism import Framework
 
 

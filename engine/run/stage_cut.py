@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from engine.basis.units import Count
 from engine.catalog.models import Model
+from engine.core.units import Count
 from engine.run.parallelism import V_SHAPED, Plan, Schedule, chunk_sizes
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from engine.basis.units import HOUR, Count, Price
+from engine.core.units import HOUR, Count, Price
 from engine.run.document import InputError
 from engine.run.plan_request import Asked, read_request
 from engine.run.values import shown, unknown

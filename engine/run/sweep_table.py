@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.basis.units import DAY, HOUR, Bytes, Count, Money, Price, Seconds, TokenRate
-from engine.run.importers.told import TextError
+from engine.core.units import DAY, HOUR, Bytes, Count, Money, Price, Seconds, TokenRate
+from engine.run.importers.import_report import TextError
 
 LONGEST_SWEEP = 1_000_000
 MOST_ROWS = 5_000

@@ -2,8 +2,8 @@
 
 from collections import deque
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op
+from engine.core.units import Count
 
 
 class _Rank:

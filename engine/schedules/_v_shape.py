@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from engine.basis.pipeline_op import FORWARD, INPUT, WEIGHT, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import FORWARD, INPUT, WEIGHT, Op
+from engine.core.units import Count
 
 _INTERVAL = 6
 

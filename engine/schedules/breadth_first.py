@@ -1,7 +1,7 @@
 """Breadth-first: every micro-batch through one chunk, then through the next (Lamy-Poirier 2022)."""
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.core.units import Count
 
 TITLE = "Breadth-first"
 SOURCES = ("lamypoirier2023",)

@@ -1,7 +1,7 @@
 """DualPipe: micro-batches from both ends, forward under backward (DeepSeek-AI 2024)."""
 
-from engine.basis.pipeline_op import MIRROR, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import MIRROR, Op
+from engine.core.units import Count
 from engine.schedules import _dual
 
 TITLE = "DualPipe"

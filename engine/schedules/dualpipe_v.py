@@ -1,7 +1,7 @@
 """DualPipeV: DualPipe folded in half, one copy of the parameters (Sea AI Lab 2025)."""
 
-from engine.basis.pipeline_op import ZIGZAG, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import ZIGZAG, Op
+from engine.core.units import Count
 from engine.schedules import _dual
 
 TITLE = "DualPipeV"

@@ -1,7 +1,7 @@
 """GPipe: every forward, then every backward (Huang et al. 2019, arXiv:1811.06965)."""
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.core.units import Count
 
 TITLE = "GPipe"
 SOURCES = ("huang2019",)

@@ -1,7 +1,7 @@
 """Interleaved 1F1B: each rank holds several short stages (Narayanan et al. 2021, section 2.2)."""
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.core.units import Count
 
 TITLE = "Interleaved 1F1B"
 SOURCES = ("narayanan2021", "pytorch_pipelining", "megatron_schedules")

@@ -1,7 +1,7 @@
 """One micro-batch at a time through the whole model and back: what a split without pipeline is."""
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.core.units import Count
 
 TITLE = "One at a time"
 SOURCES = ("huang2019",)

@@ -1,7 +1,7 @@
 """1F1B: after a warm-up, one forward and one backward in turn (Narayanan et al. 2019, 2021)."""
 
-from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.core.units import Count
 
 TITLE = "1F1B"
 SOURCES = ("narayanan2019", "narayanan2021")

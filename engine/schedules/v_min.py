@@ -1,7 +1,7 @@
 """V-Min: two chunks per rank, about a third of 1F1B's activations (Qi, Wan et al. 2024)."""
 
-from engine.basis.pipeline_op import ZIGZAG, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import ZIGZAG, Op
+from engine.core.units import Count
 from engine.schedules import _v_shape
 
 TITLE = "V-Min"

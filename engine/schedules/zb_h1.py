@@ -1,7 +1,7 @@
 """ZB-H1: 1F1B whose weight gradients wait until a rank would idle (Qi et al. 2024, section 2.1)."""
 
-from engine.basis.pipeline_op import FORWARD, INPUT, LOOP, WEIGHT, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import FORWARD, INPUT, LOOP, WEIGHT, Op
+from engine.core.units import Count
 
 TITLE = "ZB-H1"
 SOURCES = ("qi2024",)

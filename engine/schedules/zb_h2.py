@@ -1,7 +1,7 @@
 """ZB-H2: more forwards before the first backward leave no gap at all (Qi et al. 2024, 2.2)."""
 
-from engine.basis.pipeline_op import FORWARD, INPUT, LOOP, WEIGHT, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import FORWARD, INPUT, LOOP, WEIGHT, Op
+from engine.core.units import Count
 
 TITLE = "ZB-H2"
 SOURCES = ("qi2024",)

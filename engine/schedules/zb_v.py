@@ -1,7 +1,7 @@
 """ZB-V: two chunks per rank in the shape of a V, no gap within 1F1B's memory (Qi et al. 2024)."""
 
-from engine.basis.pipeline_op import FORWARD, INPUT, WEIGHT, ZIGZAG, Op
-from engine.basis.units import Count
+from engine.core.pipeline_op import FORWARD, INPUT, WEIGHT, ZIGZAG, Op
+from engine.core.units import Count
 
 TITLE = "ZB-V"
 SOURCES = ("qi2024", "pytorch_pipelining")

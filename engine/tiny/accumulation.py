@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count, Share
 from engine.catalog.models import TINY_260
+from engine.core.units import Count, Share
 from engine.tiny import adam
 from engine.tiny.job import Sequence, initial
 from engine.tiny.layout import unflatten

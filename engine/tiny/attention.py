@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from operator import add as plus
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import (
     Matrix,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.data import gradients_by_part
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, example_batch, initial, num_targets, share

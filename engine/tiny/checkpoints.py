@@ -8,8 +8,8 @@ when the backward pass reaches them.
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260, Model
+from engine.core.units import Count
 from engine.tiny.job import example_batch, initial
 from engine.tiny.layout import EMBEDDING, OUTPUT, Parameters, flatten, layer_name, unflatten
 from engine.tiny.matrix import Matrix, Vector

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.units import Count, Share
 from engine.catalog.models import TINY_260
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.units import Count, Share
 from engine.tiny import compression
 from engine.tiny.compression import LowRank, Summed, largest, signs
 from engine.tiny.exchange import Exchange

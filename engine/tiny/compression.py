@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.basis.units import Count, Share
 from engine.catalog.models import TINY_260
+from engine.core.units import Count, Share
 from engine.tiny.exchange import Exchange
 from engine.tiny.layout import Tensor, tensors
 from engine.tiny.matrix import (

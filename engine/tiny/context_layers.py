@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
 from engine.catalog.models import head_size
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.attention import Attended, Heads, project, project_backward
 from engine.tiny.exchange import Exchange

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny import single
 from engine.tiny.job import Job, example_batch
 from engine.tiny.result import Run, difference

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.basis.units import Count
 from engine.catalog.models import Model
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, initial, micro_batches, num_targets, share

@@ -5,8 +5,8 @@ The same parts, rows and gradients as `schemes.pipeline_parallel`, one stage at 
 
 from dataclasses import dataclass
 
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260
+from engine.core.units import Count
 from engine.tiny.job import Job, example_batch, initial, num_targets
 from engine.tiny.layout import OUTPUT, part_range, unflatten
 from engine.tiny.matrix import Matrix

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.matrix import Matrix, add_vectors, product, product_transposed, transposed_product
 
 

@@ -6,9 +6,9 @@ Collectives run as the rounds of `engine.collectives`, message by message, on re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.basis.transfer import Transfer
-from engine.basis.units import Count
 from engine.collectives import ring_all_gather, ring_all_reduce, ring_reduce_scatter
+from engine.core.message import Transfer
+from engine.core.units import Count
 from engine.tiny.matrix import Vector, add_vectors
 
 

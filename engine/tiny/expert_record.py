@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.units import Count
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.units import Count
 from engine.tiny import single
 from engine.tiny.job import TINY_EXPERTS, Job, example_batch
 from engine.tiny.result import Run, difference

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.feed_forward import feed_forward, feed_forward_backward
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import (

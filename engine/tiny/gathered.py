@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, gather_parts, outcome, own_slice, part_places, whole_places
 from engine.tiny.exchange import Exchange, part_of

@@ -7,7 +7,7 @@ of the whole world, so that what crosses the edge of a node can be told.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import Vector
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260, Model
+from engine.core.units import Count
 from engine.tiny.layout import tensors
 from engine.tiny.matrix import Vector
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
+from engine.core.units import Count
 from engine.tiny.matrix import Matrix, Vector, flat, rows_of
 
 EMBEDDING, OUTPUT = "embedding", "output"

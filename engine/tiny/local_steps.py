@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
 
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.compressed import JOB, RANKS, STEPS
 from engine.tiny.exchange import Exchange

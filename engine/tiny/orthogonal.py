@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import fsum, hypot, sqrt
 
-from engine.basis.units import Count, Ratio
+from engine.core.units import Count, Ratio
 from engine.tiny.matrix import Matrix, dot, product, product_transposed
 
 Coefficients = tuple[Ratio, Ratio, Ratio]

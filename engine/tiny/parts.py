@@ -6,8 +6,8 @@ A part is the unit that pipelines place and sharding gathers: embedding, layer, 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
+from engine.core.units import Count
 from engine.tiny import ends
 from engine.tiny.attention import (
     Attended,

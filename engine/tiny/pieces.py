@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from engine.basis.units import Count
 from engine.catalog.models import Model
+from engine.core.units import Count
 from engine.tiny.layout import Parameters, part_names, tensors
 from engine.tiny.matrix import Matrix, Vector, columns_of, flat, rows_of
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.slices import Running, Sliced, Slices, retold, steps_done, whole
-from engine.basis.units import Bytes, Count
+from engine.core.slices import Running, Sliced, Slices, retold, steps_done, whole
+from engine.core.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
 from engine.tiny.job import Job, example_batch

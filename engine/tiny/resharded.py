@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.adam import Moments
 from engine.tiny.job import Job, example_batch, initial, num_targets

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count
+from engine.core.units import Bytes, Count
 from engine.formulas.states import StateBytes
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job

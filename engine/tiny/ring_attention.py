@@ -3,7 +3,7 @@
 Backward, keys and values go around once more, and with them the gradients that they collect.
 """
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.attention import (
     Attended,
     Heads,

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.slices import Sliced, Slices, steps_done
 from engine.catalog.models import Model
+from engine.core.slices import Sliced, Slices, steps_done
 from engine.tiny import adam
 from engine.tiny.job import Job, initial, num_targets
 from engine.tiny.layout import OUTPUT, Parameters, Weights, flatten, part_names, unflatten

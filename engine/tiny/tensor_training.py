@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, initial, num_targets

@@ -7,7 +7,7 @@ whole, so that parts of a sum can be added in the head, and sums do not depend o
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import (
     Matrix,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count
 from engine.catalog.models import TINY_260, Model
+from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import initial
 from engine.tiny.layout import (

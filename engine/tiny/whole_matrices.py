@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from engine.basis.units import Count, Operations, Ratio
 from engine.catalog.models import TINY_260
+from engine.core.units import Count, Operations, Ratio
 from engine.formulas.muon import newton_schulz_operations
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, example_batch, initial, num_targets

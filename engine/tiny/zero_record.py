@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from engine.basis.units import Bytes, Count
+from engine.core.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import gathered, single
 from engine.tiny.gathered import Sharding

@@ -61,7 +61,7 @@ SAVES = {
     "an article": (ARTICLE, "\nSentence {n}.\n", 0.5),
     "a style": ("theme/styles/20-page.css", "\n.bench-{n} {{ color: inherit; }}\n", 1.0),
     "a script": ("theme/runtime/page/announce.js", "\nexport const bench{n} = {n};\n", 1.0),
-    "a comment in Python": ("engine/draw/wire.py", "\n# {n}\n", 3.0),
+    "a comment in Python": ("engine/draw/view_json.py", "\n# {n}\n", 3.0),
     "a calculator": (CALCULATOR, "\nBENCH_{n} = {n}\n", 3.0),
     "a formula": ("engine/formulas/pipeline.py", "\nBENCH_{n} = {n}\n", 3.0),
 }

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder import node
+from builder.core import node
 from tests.bench.building import PLAIN
 
 ROOT = Path(__file__).resolve().parents[2]

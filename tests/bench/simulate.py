@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from builder import node
+from builder.core import node
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLE = ROOT / "builder" / "bundle.mjs"
@@ -29,7 +29,7 @@ def run(text):
         path.write_text(source)
     if root.exists():
         sys.path.insert(0, str(root))
-    from engine.basis import discover
+    from engine.core import discover
     from engine.simulate import pipeline
 
     times = pipeline.Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
-from builder import node
+from builder.core import node
 from tests.bench.host import serve
 from tests.bench.proxy import slow
 from tests.bench.slow_cpu import slowed

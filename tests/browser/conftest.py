@@ -20,7 +20,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from builder import commands
+from builder.cli import commands
 from tests.browser.hosting import hosting
 from tests.browser.lab import Lab
 from tests.browser.reading import ASKING, arrive, live

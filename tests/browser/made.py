@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-from builder import drawing, figures
-from builder.templates import templates_of
-from engine.basis.numbers import DEFAULT
-from engine.basis.units import BYTES, COUNT, SECONDS
-from engine.basis.views import (
+from builder.figures import bokeh_documents, static_charts
+from builder.theme.templates import templates_of
+from engine.core.numbers import DEFAULT
+from engine.core.units import BYTES, COUNT, SECONDS
+from engine.core.views import (
     Axis,
     Bar,
     Bars,
@@ -29,9 +29,9 @@ from engine.basis.views import (
     Table,
     Timeline,
 )
-from engine.draw.spoken import spoken
-from engine.draw.table_of_chart import table_text
-from engine.draw.wire import view_json
+from engine.draw.alt_text import spoken
+from engine.draw.chart_table import table_text
+from engine.draw.view_json import view_json
 from tests.browser.hosting import hosting
 
 THEME = Path(__file__).parents[2] / "theme"
@@ -155,7 +155,7 @@ def write_page(folder: Path, made, other=None) -> None:
     """Write the page and all it needs; `other.json` holds the views of another run."""
     sent = {name: view_json(view, DEFAULT) for name, view in made.items()}
     charts = {n: v for n, v in made.items() if isinstance(v, Chart)}
-    drawn = drawing.draw(
+    drawn = static_charts.draw(
         THEME,
         {n: {"view": sent[n], "spoken": spoken(v, DEFAULT)} for n, v in charts.items()},
     )
@@ -167,7 +167,7 @@ def write_page(folder: Path, made, other=None) -> None:
     told = templates.get_template("panels/live.html").render()
     blocks = "".join(str(macros.module.output_block(ctx, name)) for name in made)
     items = {
-        f"made.{name}": figures.json_item(f"made.{name}", view)
+        f"made.{name}": bokeh_documents.json_item(f"made.{name}", view)
         if isinstance(made[name], Chart)
         else view
         for name, view in sent.items()
@@ -176,7 +176,7 @@ def write_page(folder: Path, made, other=None) -> None:
     (folder / "figures.json").write_text(json.dumps(items), encoding="utf-8")
     another = {name: view_json(view, DEFAULT) for name, view in (other or made).items()}
     (folder / "other.json").write_text(json.dumps(another), encoding="utf-8")
-    (folder / "bokeh.js").write_bytes(figures.bokeh_js())
+    (folder / "bokeh.js").write_bytes(bokeh_documents.bokeh_js())
     (folder / "boot.js").write_text(BOOT, encoding="utf-8")
     shutil.copytree(THEME / "runtime", folder, dirs_exist_ok=True)
     css = "".join(path.read_text("utf-8") for path in sorted((THEME / "styles").glob("*.css")))

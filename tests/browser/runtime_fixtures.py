@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from builder.bundle import Runtime, bundle
+from builder.runtime.bundle import Runtime, bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")

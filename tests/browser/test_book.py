@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder import book
-from builder.project import Project
+from builder.cli import book
+from builder.core.project import Project
 from tests.browser.conftest import chromium
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageFont
 
-from builder import card, cards, content, folders, openings, project_file, raster
+from builder.content import content_folder
+from builder.core import folders
+from builder.figures import hero_figures, social_card, social_cards, svg_to_png
+from builder.project import project_file
 from tests.browser.pages import PAGES
 
 THEME = Path(__file__).resolve().parents[2] / "theme"
@@ -16,24 +19,24 @@ SOME = 9  # every ninth is drawn
 
 @pytest.fixture(scope="module")
 def style():
-    return openings.rules(THEME / "styles")
+    return hero_figures.rules(THEME / "styles")
 
 
 @pytest.fixture(scope="module")
 def sheets(site, style):
     places = folders.of(project_file.read(THEME.parent), THEME.parent)
-    texts = content.read(places, drafts=False)
+    texts = content_folder.read(places, drafts=False)
     pages = {
         article.source: (article, (site / article.url / "index.html").read_text("utf-8"))
         for article in texts.articles
     }
-    return cards.sheets(places.project.name, pages, style)
+    return social_cards.sheets(places.project.name, pages, style)
 
 
 @pytest.fixture(scope="module")
 def drawn(sheets, style):
-    measure = card.measured(FONTS)
-    return {source: cards.drawing(sheet, style, measure) for source, sheet in sheets.items()}
+    measure = social_card.measured(FONTS)
+    return {source: social_cards.drawing(sheet, style, measure) for source, sheet in sheets.items()}
 
 
 def test_every_page_has_one_that_says_what_it_is_about(sheets):
@@ -51,14 +54,17 @@ def test_a_guide_shows_its_own_figure(sheets):
 
 
 def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
-    measure = card.measured(FONTS)
-    letters = [ImageFont.truetype(str(path), 40) for path in card.font_files(FONTS)]
+    measure = social_card.measured(FONTS)
+    letters = [ImageFont.truetype(str(path), 40) for path in social_card.font_files(FONTS)]
     unknown = [bytes(font.getmask("\uffff")) for font in letters]
     wrong = []
     for source, svg in drawn.items():
-        for line in card.lines_of(svg):
+        for line in social_card.lines_of(svg):
             end = line.x + measure(line.text, line.family, line.size)
-            if end > card.WIDTH - card.EDGE + 1 or line.y > card.HEIGHT - card.EDGE / 2:
+            if (
+                end > social_card.WIDTH - social_card.EDGE + 1
+                or line.y > social_card.HEIGHT - social_card.EDGE / 2
+            ):
                 wrong.append(f"{source}: '{line.text}' leaves the card")
     for letter in sorted(set("".join(drawn.values()))):
         pairs = zip(letters, unknown, strict=True)
@@ -69,13 +75,15 @@ def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
 
 def test_no_card_is_empty(drawn):
     some = {source: drawn[source] for source in sorted(drawn)[::SOME]}
-    made = raster.pngs(some, card.font_files(FONTS))
+    made = svg_to_png.pngs(some, social_card.font_files(FONTS))
     assert len(made) > 5
     for source, png in made.items():
         with Image.open(io.BytesIO(png)) as image:
-            assert image.size == (card.WIDTH, card.HEIGHT), source
+            assert image.size == (social_card.WIDTH, social_card.HEIGHT), source
             shown = image.convert("RGB")
-        right = shown.crop((card.WIDTH // 2, card.HEIGHT // 4, card.WIDTH, card.HEIGHT))
-        left = shown.crop((0, 100, card.WIDTH // 2, card.HEIGHT // 2))
+        right = shown.crop(
+            (social_card.WIDTH // 2, social_card.HEIGHT // 4, social_card.WIDTH, social_card.HEIGHT)
+        )
+        left = shown.crop((0, 100, social_card.WIDTH // 2, social_card.HEIGHT // 2))
         assert len(right.getcolors(1 << 20)) > 2, source  # paper and what is drawn on it
         assert len(left.getcolors(1 << 20)) > 8, source

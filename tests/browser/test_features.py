@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from engine.basis.typed import plain
 from engine.calculator import load
+from engine.core.parsing import plain
 from tests.browser.reading import AT_REST, PATIENCE, all_live, at_rest
 
 pytestmark = pytest.mark.browser

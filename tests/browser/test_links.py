@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import Axis, Lines, Series
+from engine.core.units import COUNT, SECONDS
+from engine.core.views import Axis, Lines, Series
 from tests.browser.made import hosted, views, write_page
 from tests.browser.reading import arrive
 

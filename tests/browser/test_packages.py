@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from builder import new_project
-from builder.packages import LOCK
+from builder.cli import new_project
+from builder.project.python_packages import LOCK
 from tests.browser.conftest import UNTIL_KEPT, WINDOW
 from tests.browser.hosting import hosting
 from tests.browser.reading import arrive
@@ -29,9 +29,9 @@ import css_inline
 from iniconfig import IniConfig
 from own_words import WORD
 
-from engine.basis.inputs import Number, Unit
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count
+from engine.core.inputs import Number, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count
 
 TITLE = "Mail"
 QUESTION = "How long is a mail with its styles inside?"

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, Playwright
 
 from engine import calculator as calculators
-from engine.basis.inputs import Choice, Compact, Field, Number, Order, Text
-from engine.basis.typed import plain
+from engine.core.inputs import Choice, Compact, Field, Number, Order, Text
+from engine.core.parsing import plain
 from tests.bench.host import serve
 from tests.browser.conftest import FLAGS, chromium
 from tests.browser.runtime_fixtures import ROOT, write_page

@@ -5,7 +5,7 @@ import gzip
 import pytest
 from playwright.sync_api import expect
 
-from engine.simulate.traced.sample import sample_files
+from engine.simulate.profile_analysis.sample import sample_files
 from tests.engine.run.traces.files import event, kineto, step
 
 pytestmark = pytest.mark.browser

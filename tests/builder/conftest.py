@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-import engine.basis.discover
-import engine.basis.home
 import engine.calculator
-from builder import memo, pipeline
-from builder.bundle import Runtime
-from builder.enter import enter
-from builder.folders import Folders
-from builder.project import Project
-from builder.services import Services
+import engine.core.active_project
+import engine.core.registry
+from builder import pipeline
+from builder.core import build_cache
+from builder.core.folders import Folders
+from builder.core.project import Project
+from builder.pages.build_services import Services
+from builder.project.activate_project import enter
+from builder.runtime.bundle import Runtime
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -56,7 +57,7 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.memo = memo.Memo()
+        self.memo = build_cache.Memo()
 
     @property
     def folders(self) -> Folders:
@@ -74,7 +75,7 @@ class Site:
         self.memo = self.memo.next()
         return self.build_with(self.memo, **options)
 
-    def build_with(self, memory: memo.Memo, **options) -> pipeline.Built:
+    def build_with(self, memory: build_cache.Memo, **options) -> pipeline.Built:
         given = pipeline.Options(**options)
         return pipeline.build(self.folders, given, SERVICES, memory, silent)
 
@@ -110,7 +111,7 @@ def tiny(name: str, folder: Path) -> Iterator[Site]:
     for macro in ("calculator.html", "blocks.html", "moved.html"):
         shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.basis.home, "CALCULATORS", "tiny_calculators")
+        patch.setattr(engine.core.active_project, "CALCULATORS", "tiny_calculators")
         patch.syspath_prepend(root)
         # Of two saves within a second that are as long as each other, byte code shows the first.
         patch.setattr(sys, "dont_write_bytecode", True)
@@ -123,17 +124,17 @@ def forget_calculators() -> None:
     for module in [m for m in sys.modules if m.partition(".")[0] == "tiny_calculators"]:
         del sys.modules[module]
     importlib.invalidate_caches()
-    engine.basis.discover.names.cache_clear()
-    engine.basis.discover.tree.cache_clear()
+    engine.core.registry.names.cache_clear()
+    engine.core.registry.tree.cache_clear()
     engine.calculator.load.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def at_home() -> Iterator[None]:
     """Whatever project a test has entered, the next one is where it was before."""
-    before = engine.basis.home.package()
+    before = engine.core.active_project.package()
     yield
-    if before == "engine" != engine.basis.home.package():
+    if before == "engine" != engine.core.active_project.package():
         enter(ROOT)
 
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from builder import folders, library, live, pipeline, prose, reference
-from builder.article import parse
-from builder.findings import Surroundings
+from builder import pipeline
+from builder.calculators import calculator_context
+from builder.content import library
+from builder.content.article import parse
+from builder.core import folders
+from builder.markdown import article_html, formula_sheet
+from builder.markdown.render_state import Surroundings
 
 ROOT = Path(__file__).parents[2]
 ARTICLES = {path.stem: path for path in folders.files(ROOT / "content", "*.md")}
@@ -21,7 +25,7 @@ def load(name):
     What Node draws has tests of its own; all that a receipt cites, whatever is chosen, is looked up
     by the tests of the calculator and by the build.
     """
-    found = live.read_alone(name)[0]
+    found = calculator_context.read_alone(name)[0]
     extra = found.reply["extra"]
     pictures = dict.fromkeys(extra["spoken"], "<svg></svg>")
     reply = {**found.reply, "extra": {**extra, "svg": pictures}}
@@ -36,7 +40,7 @@ def around():
     return Surroundings(
         library=library.parse(*shelf)[0],
         load=load,
-        expanded=reference.expanded,
+        expanded=formula_sheet.expanded,
         macros=macros[0],
         blocks=macros[1],
     )
@@ -47,6 +51,6 @@ def test_an_article_renders_without_a_problem(slug):
     path = ARTICLES[slug]
     article, problems = parse(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
     assert problems == []
-    made = prose.render(article, around())
+    made = article_html.render(article, around())
     assert list(map(str, made.problems)) == []
     assert made.html

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from builder import cite, outside
+from builder.cli import cite_command, external_links
 from tests.browser.hosting import hosting
 
 BIBTEX = b"@article{A_2020, title={Of Lines}, year={2020}, url={https://e.org/}, author={A, B}}"
@@ -36,7 +36,7 @@ class Web(http.server.BaseHTTPRequestHandler):
         elif kind in ("404", "410", "403", "500"):
             self.say(int(kind))
         elif kind == "bibtex":
-            wanted = self.headers["Accept"] == cite.ACCEPTED
+            wanted = self.headers["Accept"] == cite_command.ACCEPTED
             self.say(200 if wanted else 406, BIBTEX if wanted else b"")
         else:
             self.say(200)
@@ -78,23 +78,23 @@ def web() -> Iterator[str]:
     ],
 )
 def test_an_address_answers_with_its_status(web, path, status):
-    assert outside.status_of(web + path) == status
+    assert external_links.status_of(web + path) == status
 
 
 def test_a_host_that_is_not_there_gives_no_answer():
-    assert outside.status_of("http://127.0.0.1:9/") == 0
-    assert outside.status_of("http://no such host/") == 0
+    assert external_links.status_of("http://127.0.0.1:9/") == 0
+    assert external_links.status_of("http://no such host/") == 0
 
 
 def test_a_doi_becomes_a_source(web, tmp_path, monkeypatch):
     (tmp_path / "content").mkdir()
-    monkeypatch.setattr(cite, "RESOLVER", web)
-    assert cite.add(tmp_path, "10.1000/182") == ["a_2020"]
+    monkeypatch.setattr(cite_command, "RESOLVER", web)
+    assert cite_command.add(tmp_path, "10.1000/182") == ["a_2020"]
     assert 'title = "Of Lines"' in (tmp_path / "content/references.toml").read_text("utf-8")
 
 
 def test_a_resolver_that_is_not_there_is_said(tmp_path, monkeypatch):
     (tmp_path / "content").mkdir()
-    monkeypatch.setattr(cite, "RESOLVER", "http://127.0.0.1:9/")
-    with pytest.raises(cite.CiteError, match="did not answer"):
-        cite.add(tmp_path, "10.1000/182")
+    monkeypatch.setattr(cite_command, "RESOLVER", "http://127.0.0.1:9/")
+    with pytest.raises(cite_command.CiteError, match="did not answer"):
+        cite_command.add(tmp_path, "10.1000/182")

@@ -6,17 +6,12 @@ import shlex
 import pytest
 import yaml
 
-from builder import (
-    command_line,
-    commands,
-    examples,
-    memo,
-    new_project,
-    pipeline,
-    project_file,
-    scaffold,
-)
-from builder.enter import enter
+from builder import pipeline
+from builder.cli import commands, new_files, new_project, parser
+from builder.core import build_cache
+from builder.markdown import examples
+from builder.project import project_file
+from builder.project.activate_project import enter
 from tests.builder.conftest import ROOT, SERVICES, silent
 
 PAGES = sorted((ROOT / "content" / "authors").glob("*.md"))
@@ -46,7 +41,7 @@ def test_every_command_is_one_that_there_is():
     assert len(found) > 8
     for line in found:
         words = shlex.split(line.partition("#")[0])
-        assert command_line.parser("build.py", RUN).parse_args(words).run(None) == 0
+        assert parser.parser("build.py", RUN).parse_args(words).run(None) == 0
 
 
 def test_every_site_file_is_a_project(tmp_path):
@@ -71,7 +66,7 @@ def written(tmp_path):
     """A project as the pages tell to write it."""
     root = tmp_path / "kettles"
     new_project.make(root)
-    scaffold.make(root, "calculator", "examples/kettle", "kettles")
+    new_files.make(root, "calculator", "examples/kettle", "kettles")
     calculator, test = listings("python", named("write-a-calculator"))
     (root / "kettles/calculators/examples/kettle.py").write_text(calculator, "utf-8")
     place = test.partition("\n")[0].removeprefix("# ")
@@ -84,7 +79,7 @@ def written(tmp_path):
 
 def test_what_the_pages_tell_to_write_builds_and_passes(written):
     places = enter(written)
-    done = pipeline.build(places, pipeline.Options(), SERVICES, memo.Memo(), silent)
+    done = pipeline.build(places, pipeline.Options(), SERVICES, build_cache.Memo(), silent)
     assert [str(one) for one in done.problems] == []
     page = done.output["guides/tea/index.html"].decode()
     for output in ("over_power", "amounts", "challenge"):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from builder import cards, embeds
-from tests.builder.test_navigation import article
+from builder.calculators import embed_pages
+from builder.figures import social_cards
+from tests.builder.content.test_navigation import article
 
 DRAWN = (
     '<figure><svg viewBox="0 0 10 10"><g class="scene"><rect width="4" height="4"/></g></svg>'
@@ -14,7 +15,7 @@ DRAWN = (
 @pytest.fixture
 def sheets():
     def made(*pages):
-        return cards.sheets("Clock", {one.source: (one, html) for one, html in pages}, "")
+        return social_cards.sheets("Clock", {one.source: (one, html) for one, html in pages}, "")
 
     return made
 
@@ -22,7 +23,7 @@ def sheets():
 def test_a_page_that_others_embed_has_none(sheets):
     shown = article("one")
     hidden = article("two", "tool")
-    object.__setattr__(hidden, "kind", embeds.KIND)
+    object.__setattr__(hidden, "kind", embed_pages.KIND)
     assert list(sheets((hidden, DRAWN), (shown, ""))) == [shown.source]
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from builder import cite
+from builder.cli import cite_command
 from tests.hostile import DRAWINGS, HARMLESS, REFUSED, RUN
 
 SECOND = "content/guides/second.md"
@@ -117,8 +117,8 @@ def test_a_bibliography_is_text(tmp_path):
     sent.write_text(
         f"@article{{a, title={{{PLAIN}}}, year={{2026}}, url={{https://e.org/}}, author={{A, B}}}}"
     )
-    assert cite.add(tmp_path, str(sent)) == ["a"]
+    assert cite_command.add(tmp_path, str(sent)) == ["a"]
     assert RUN in (tmp_path / "content/references.toml").read_text("utf-8")
     sent.write_text("@article{b, title={B}, year={2026}, url={javascript:window.ran=1}}")
-    with pytest.raises(cite.CiteError, match="no url"):
-        cite.add(tmp_path, str(sent))
+    with pytest.raises(cite_command.CiteError, match="no url"):
+        cite_command.add(tmp_path, str(sent))

@@ -4,23 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from builder import node
-from engine.basis.numbers import DEFAULT
-from engine.basis.units import SECONDS, SHARE, TOKENS
-from engine.basis.views import (
-    Axis,
-    Bar,
-    Bars,
-    Heatmap,
-    Lane,
-    Lines,
-    Segment,
-    Series,
-    Span,
-    Timeline,
-)
-from engine.draw.wire import view_json
-from tests.builder.test_drawing import CHARTS_ROOM, SCRIPT, box_of, shown
+from builder.core import node
+from engine.core.numbers import DEFAULT
+from engine.core.units import SECONDS, SHARE, TOKENS
+from engine.core.views import Axis, Bar, Bars, Heatmap, Lane, Lines, Segment, Series, Span, Timeline
+from engine.draw.view_json import view_json
+from tests.builder.figures.test_static_charts import CHARTS_ROOM, SCRIPT, box_of, shown
 from tests.engine.calculators.tried import default_views
 
 PHONE, TABLET, DESKTOP = 345, 775, 1080  # of a chart, pixels

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from builder import commands, output, raw_html
-from builder.project import Way
-from builder.verbs import arguments
+from builder.cli import commands, common_arguments
+from builder.core.project import Way
+from builder.markdown import allowed_html
+from builder.outputs import output_folder
 from tests.builder import conftest
 from tests.builder.conftest import SERVICES
 
@@ -247,9 +248,9 @@ def test_a_damaged_cache_of_formulas_heals(live):
 
 
 def test_a_module_that_no_browser_can_read(tmp_path):
-    from builder import services
+    from builder.outputs import service_makers
 
-    check = services.real(tmp_path, arguments.ROOT / "theme", tmp_path).check_modules
+    check = service_makers.real(tmp_path, common_arguments.ROOT / "theme", tmp_path).check_modules
     sound = 'import { a } from "./a.js";\nexport const b = a;\n'
     assert check({"good.js": sound}) == []
     assert check({"good.js": sound, "bad.js": "const a = 1;\nconst a = 2;\n"}) == [
@@ -259,7 +260,7 @@ def test_a_module_that_no_browser_can_read(tmp_path):
 
 def test_a_module_that_cannot_be_read_is_a_problem(live):
     from builder import pipeline
-    from builder.memo import Memo
+    from builder.core.build_cache import Memo
 
     seen = []
 
@@ -285,9 +286,9 @@ def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
         raise OSError(28, "No space left on device", "site/index.html")
 
     monkeypatch.setattr(
-        "builder.verbs.build.once", lambda *_: Built(output={"a": b""}, problems=())
+        "builder.cli.build_command.once", lambda *_: Built(output={"a": b""}, problems=())
     )
-    monkeypatch.setattr(output, "swap_in", full)
+    monkeypatch.setattr(output_folder, "swap_in", full)
     assert commands.main(["build", "--out", str(tmp_path / "site")]) == 1
     told = capsys.readouterr().out
     assert told == "site/index.html: No space left on device; nothing was written\n"
@@ -296,5 +297,5 @@ def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize("address", ["http://e.org/", "ftp://e.org/", "javascript:x", "//e.org/"])
 def test_a_link_in_html_leads_elsewhere_by_https_alone(address):
     said = f"external link '{address}' has to begin with https://"
-    assert list(raw_html.refused(f'<a href="{address}">')) == [said]
-    assert list(raw_html.refused('<a href="https://e.org/">')) == []
+    assert list(allowed_html.refused(f'<a href="{address}">')) == [said]
+    assert list(allowed_html.refused('<a href="https://e.org/">')) == []

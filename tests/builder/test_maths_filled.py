@@ -1,6 +1,6 @@
 """Where a page shows an equation, the build fills it in as the page's own script does."""
 
-from builder.maths import Template, fill_static
+from builder.markdown.tex_to_mathml import Template, fill_static
 
 NUMERIC = '<math><mn data-slot="n"></mn><mo>/</mo><mn data-slot="p"></mn></math>'
 TEMPLATES = {

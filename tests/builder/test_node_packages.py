@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder import node
+from builder.core import node
 
 
 @pytest.fixture

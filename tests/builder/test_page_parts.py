@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from builder.page import figures_text, one_line
-from builder.plot import document
+from builder.figures.bokeh_templates import document
+from builder.pages.page import figures_text, one_line
 
 
 def test_the_same_value_gives_the_same_line():

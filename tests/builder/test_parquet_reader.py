@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow
 from pyarrow import parquet
 
-from builder import node
+from builder.core import node
 
 HERE = Path(__file__).parent
 READER = HERE.parent.parent / "theme" / "runtime" / "tables" / "parquet.js"

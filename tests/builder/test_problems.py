@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
-from builder import faults
-from builder.problem import lines_of
+from builder.core import error_locations
+from builder.core.problem import lines_of
 
 SECOND = "content/guides/second.md"
 SPEED = "tiny_calculators/speed.py"
@@ -32,7 +32,7 @@ def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
 )
 def test_python_that_cannot_be_read_is_named_where_it_stands_in_the_calculators(live, broken, told):
     error = SyntaxError("invalid syntax", (str(live.root / broken), 2, 5, "y = = 2"))
-    found = faults.in_calculator("speed", SPEED, error)
+    found = error_locations.in_calculator("speed", SPEED, error)
     assert str(found) == told
 
 

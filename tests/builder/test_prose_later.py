@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder import prose
-from builder.findings import Findings, Surroundings
+from builder.markdown import article_html
+from builder.markdown.render_state import Findings, Surroundings
 
 
 def test_receipts_of_one_equation_lie_side_by_side():
@@ -18,7 +18,7 @@ def test_receipts_of_one_equation_lie_side_by_side():
         '<p data-equation="a.x">6',
     ]
     order = [2, 1, 5, 4, 0, 3]
-    assert prose._alike(receipts) == tuple(receipts[at] for at in order)
+    assert article_html._alike(receipts) == tuple(receipts[at] for at in order)
 
 
 CALCULATORS = {
@@ -67,9 +67,9 @@ def choice(name, calculator):
     ],
 )
 def test_presets_and_further_options_are_had_once_a_calculator_is_used(html, later):
-    assert list(prose._later(html, LATER)) == later
+    assert list(article_html._later(html, LATER)) == later
 
 
 def test_each_value_on_the_page_has_its_receipt():
     found = Findings(values={("ring", "time"): None, ("tree", "time"): None})
-    assert prose._receipts(found, LATER) == ["time of ring", "time of tree"]
+    assert article_html._receipts(found, LATER) == ["time of ring", "time of tree"]

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from builder.placement import PATTERN
+from builder.markdown.placements import PATTERN
 from tests.each import each
 
 SOURCE = "content/reference/questions.md"

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from builder.bundle import bundle
+from builder.runtime.bundle import bundle
 from tests.browser.runtime_fixtures import ROOT
 
 LAB = ROOT / "content" / "guides" / "gradient-sync-lab.md"

@@ -7,15 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder import article, memo, pipeline
-from builder.search import documents, entries, pagefind
+from builder import pipeline
+from builder.content import article
+from builder.core import build_cache
+from builder.outputs import pagefind, search_documents, search_entries
 from tests.builder.conftest import SERVICES, silent
 
 
 def test_pages_calculators_and_their_numbers_are_documents(live):
     found: dict[str, str] = {}
     services = replace(SERVICES, search=lambda texts: found.update(texts) or {})
-    built = pipeline.build(live.folders, pipeline.Options(), services, memo.Memo(), silent)
+    built = pipeline.build(live.folders, pipeline.Options(), services, build_cache.Memo(), silent)
     assert not built.problems
     pages = {path for path in built.output if path.endswith("/index.html")}
     pages -= {path for path in pages if path.endswith("/receipts/index.html")}
@@ -25,7 +27,7 @@ def test_pages_calculators_and_their_numbers_are_documents(live):
 
 
 def test_an_index_names_its_files_in_a_folder_with_a_hash():
-    page = documents._document("<h1>Bubble</h1><p>idle stages</p>", "Guide", "guides/x/")
+    page = search_documents._document("<h1>Bubble</h1><p>idle stages</p>", "Guide", "guides/x/")
     made = pagefind.index({"guides/x/index.html": page})
     where = json.loads(made[pagefind.WHERE])
     assert {f"search/{where['folder']}/{name}" for name in where["files"]} == {*made} - {
@@ -37,7 +39,7 @@ def test_an_index_names_its_files_in_a_folder_with_a_hash():
 
 
 def test_an_index_that_cannot_be_made_is_one_sentence(monkeypatch):
-    from builder.problem import ServiceError
+    from builder.core.problem import ServiceError
 
     def absent(*_, **__):
         raise OSError("no such program")
@@ -52,7 +54,7 @@ def test_words_of_authors_are_text_in_a_document(text):
     from html import escape
 
     view = {"kind": "value", "label": text, "text": text, "note": ""}
-    assert documents._output("id", view).count(escape(text)) == 2
+    assert search_documents._output("id", view).count(escape(text)) == 2
 
 
 FORMULAS = """<article><h2 id="file-x">X</h2><h3 id="ring">Ring<a class="headerlink">#</a></h3>
@@ -79,7 +81,7 @@ def listed(slug, html, **library):
     )
     return [
         (one.name, one.kind, re.sub(r"<[^>]+>", "|", one.html), one.url)
-        for one in entries.of(page, html, SimpleNamespace(references=library))
+        for one in search_entries.of(page, html, SimpleNamespace(references=library))
     ]
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from builder.assets import SHEET, SOME, Sheet, classes, needed, sheets
-from builder.folders import files
+from builder.core.folders import files
+from builder.theme.assets import SHEET, SOME, Sheet, classes, needed, sheets
 
 STYLES = Path(__file__).resolve().parents[2] / "theme" / "styles"
 LINK = '<link rel="stylesheet" href="../{}">\n'

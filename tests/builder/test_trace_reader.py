@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from builder import node
+from builder.core import node
 from engine.run.traces.document import fault_words, read_traces
 from engine.run.traces.kineto import Fault, read_kineto
-from engine.simulate.traced.sample import sample_files
+from engine.simulate.profile_analysis.sample import sample_files
 from tests.engine.run.traces.files import DATA, event, kineto
 from tests.engine.run.traces.fuzz import base, mutated
 

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder import memo, output, unchanged
-from builder.folders import GENERATOR
-from builder.options import Options
-from builder.problem import Problem
-from builder.verbs import arguments, build, check, say
+from builder.cli import build_command, check_command, common_arguments, report, up_to_date
+from builder.core import build_cache
+from builder.core.folders import GENERATOR
+from builder.core.options import Options
+from builder.core.problem import Problem
+from builder.outputs import output_folder
 from tests.each import each
 
 WRONG = (Problem("a.md", 3, "no title"), Problem("b.md", 1, "no summary"))
@@ -41,20 +42,24 @@ def site(monkeypatch):
         calls=[],
         clock=iter([10.0, 11.256]),
     )
-    monkeypatch.setattr(arguments, "places", lambda given, cache=None: places())
-    monkeypatch.setattr(output, "is_ours", lambda target: made.ours)
-    monkeypatch.setattr(output, "swap_in", lambda *words: made.calls.append(("swap", *words)))
-    monkeypatch.setattr(unchanged, "inputs", lambda *words: "read")
-    monkeypatch.setattr(unchanged, "is_current", lambda *words: made.current)
-    monkeypatch.setattr(unchanged, "leave", lambda *words: made.calls.append(("leave", *words)))
-    monkeypatch.setattr(build, "once", lambda *words: made.calls.append("once") or made.built)
-    monkeypatch.setattr(build.time, "perf_counter", lambda: next(made.clock))
+    monkeypatch.setattr(common_arguments, "places", lambda given, cache=None: places())
+    monkeypatch.setattr(output_folder, "is_ours", lambda target: made.ours)
+    monkeypatch.setattr(
+        output_folder, "swap_in", lambda *words: made.calls.append(("swap", *words))
+    )
+    monkeypatch.setattr(up_to_date, "inputs", lambda *words: "read")
+    monkeypatch.setattr(up_to_date, "is_current", lambda *words: made.current)
+    monkeypatch.setattr(up_to_date, "leave", lambda *words: made.calls.append(("leave", *words)))
+    monkeypatch.setattr(
+        build_command, "once", lambda *words: made.calls.append("once") or made.built
+    )
+    monkeypatch.setattr(build_command.time, "perf_counter", lambda: next(made.clock))
     return made
 
 
 def test_a_line_is_said_with_its_end(capsys):
-    say.say("one")
-    say.say("")
+    report.say("one")
+    report.say("")
     assert capsys.readouterr().out == "one\n\n"
 
 
@@ -69,22 +74,22 @@ def test_a_line_is_said_with_its_end(capsys):
 def test_problems_are_told_one_a_line_and_counted(problems, said):
     heard = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(say, "say", lambda text: heard.append(f"{text}\n"))
-        assert say.told(problems) is bool(problems)
+        patch.setattr(report, "say", lambda text: heard.append(f"{text}\n"))
+        assert report.told(problems) is bool(problems)
     assert "".join(heard) == said
 
 
 def test_wrong_content_ends_with_one_and_wrong_usage_with_two():
-    assert (say.WRONG_CONTENT, say.WRONG_USAGE) == (1, 2)
+    assert (report.WRONG_CONTENT, report.WRONG_USAGE) == (1, 2)
 
 
 def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert arguments.root(given()) == GENERATOR
-    assert arguments.root(given(project="p")) == tmp_path / "p"
-    assert arguments.target(given()) == GENERATOR / "site"
-    assert arguments.target(given(project="p")) == tmp_path / "p" / "site"
-    assert arguments.target(given(project="p", out="o")) == tmp_path / "o"
+    assert common_arguments.root(given()) == GENERATOR
+    assert common_arguments.root(given(project="p")) == tmp_path / "p"
+    assert common_arguments.target(given()) == GENERATOR / "site"
+    assert common_arguments.target(given(project="p")) == tmp_path / "p" / "site"
+    assert common_arguments.target(given(project="p", out="o")) == tmp_path / "o"
 
 
 @each(
@@ -97,23 +102,23 @@ def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monke
     ],
 )
 def test_the_address_of_a_build_is_that_named_or_the_projects(address, named, meant):
-    found = arguments.options(given(base_url=named), places(address))
+    found = common_arguments.options(given(base_url=named), places(address))
     assert found == Options(base_url=meant)
 
 
 @each(("known", "named", "meant"), [("r", "", "r"), ("r", "s", "s"), ("", "", "")])
 def test_the_repository_is_that_named_or_the_projects(known, named, meant):
-    found = arguments.options(given(repository=named), places(repository=known))
+    found = common_arguments.options(given(repository=named), places(repository=known))
     assert found.repository == meant
 
 
 def test_a_verb_without_an_address_takes_the_projects():
     words = Namespace(project="", repository="")
-    assert arguments.options(words, places("https://a.org/")).base_url == "https://a.org/"
+    assert common_arguments.options(words, places("https://a.org/")).base_url == "https://a.org/"
 
 
 def test_a_build_says_what_it_wrote(site, tmp_path, capsys):
-    assert build.build(given(out=str(tmp_path / "o"))) == 0
+    assert build_command.build(given(out=str(tmp_path / "o"))) == 0
     assert capsys.readouterr().out == "o/: 2 pages, 4 files, 1.26 s\n"
     assert site.calls == [
         "once",
@@ -124,21 +129,21 @@ def test_a_build_says_what_it_wrote(site, tmp_path, capsys):
 
 def test_a_build_of_nothing_new_writes_nothing(site, tmp_path, capsys):
     site.current = True
-    assert build.build(given(out=str(tmp_path / "o"))) == 0
+    assert build_command.build(given(out=str(tmp_path / "o"))) == 0
     assert capsys.readouterr().out == "o/: nothing new, 1.26 s\n"
     assert site.calls == []
 
 
 def test_a_build_with_problems_writes_nothing(site, tmp_path, capsys):
     site.built = built({"index.html": b""}, WRONG[:1])
-    assert build.build(given(out=str(tmp_path / "o"))) == 1
+    assert build_command.build(given(out=str(tmp_path / "o"))) == 1
     assert capsys.readouterr().out == "a.md:3: no title\n1 problem; nothing was written\n"
     assert site.calls == ["once"]
 
 
 def test_a_folder_of_somebody_else_is_left_alone(site, capsys):
     site.ours = False
-    assert build.build(given(out="theirs")) == 2
+    assert build_command.build(given(out="theirs")) == 2
     assert capsys.readouterr().out == (
         "--out theirs is no output of an earlier build; name a new or an empty folder\n"
     )
@@ -149,10 +154,10 @@ def test_a_folder_of_somebody_else_is_left_alone(site, capsys):
 def test_what_a_build_made_is_kept_where_there_is_something_new(made):
     saved, memory = [], SimpleNamespace(made=made, save=lambda path: saved.append(path))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memo, "place", lambda places: "place")
-        patch.setattr(memo, "load", lambda path: memory if path == "place" else None)
-        patch.setattr(build, "anew", lambda *words: words)
-        assert build.once("places", "options", "report") == (
+        patch.setattr(build_cache, "place", lambda places: "place")
+        patch.setattr(build_cache, "load", lambda path: memory if path == "place" else None)
+        patch.setattr(build_command, "anew", lambda *words: words)
+        assert build_command.once("places", "options", "report") == (
             "places",
             "options",
             memory,
@@ -180,14 +185,14 @@ def twice(monkeypatch):
             return SimpleNamespace(result=lambda: make(words))
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Another)
-    monkeypatch.setattr(arguments, "places", lambda given, cache=None: places())
-    monkeypatch.setattr(check, "anew", lambda *words: made.first)
-    monkeypatch.setattr(check, "once", lambda *words: built(made.second))
+    monkeypatch.setattr(common_arguments, "places", lambda given, cache=None: places())
+    monkeypatch.setattr(check_command, "anew", lambda *words: made.first)
+    monkeypatch.setattr(check_command, "once", lambda *words: built(made.second))
     return made
 
 
 def test_a_check_of_two_builds_that_agree_says_so(twice, capsys):
-    assert check.check(given()) == 0
+    assert check_command.check(given()) == 0
     assert capsys.readouterr().out == "2 files, built twice with the same bytes, no problems\n"
 
 
@@ -195,12 +200,12 @@ def test_a_check_of_two_builds_that_agree_says_so(twice, capsys):
 def test_a_check_names_what_differs(second):
     heard = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check, "say", heard.append)
+        patch.setattr(check_command, "say", heard.append)
         patch.setattr(concurrent.futures, "ProcessPoolExecutor", _Second)
-        patch.setattr(arguments, "places", lambda given, cache=None: places())
-        patch.setattr(check, "anew", lambda *words: built({"b": b"1", "a": b"2"}))
-        patch.setattr(check, "once", lambda *words: built(second))
-        assert check.check(given()) == 1
+        patch.setattr(common_arguments, "places", lambda given, cache=None: places())
+        patch.setattr(check_command, "anew", lambda *words: built({"b": b"1", "a": b"2"}))
+        patch.setattr(check_command, "once", lambda *words: built(second))
+        assert check_command.check(given()) == 1
     differing = "c, d" if "c" in second else "a, b"
     assert heard == [
         f"a build from nothing and one with what is in the cache differ in {differing}; "
@@ -224,20 +229,20 @@ class _Second:
 
 def test_a_check_tells_problems_and_compares_nothing(twice, capsys):
     twice.first = built({}, WRONG)
-    assert check.check(given()) == 1
+    assert check_command.check(given()) == 1
     assert capsys.readouterr().out.endswith("\n2 problems; nothing was written\n")
 
 
 @pytest.fixture
 def outside(monkeypatch):
-    from builder import outside
+    from builder.cli import external_links
 
     made = SimpleNamespace(gone=[], unheard="", asked=[])
-    monkeypatch.setattr(outside, "addresses", lambda output, own: [*output, *own])
-    monkeypatch.setattr(outside, "kept", lambda root: made.asked.append("kept") or {})
-    monkeypatch.setattr(outside, "asked", lambda *words: made.asked.append("asked") or {})
-    monkeypatch.setattr(outside, "problems", lambda *words: made.gone)
-    monkeypatch.setattr(outside, "unheard", lambda *words: made.unheard)
+    monkeypatch.setattr(external_links, "addresses", lambda output, own: [*output, *own])
+    monkeypatch.setattr(external_links, "kept", lambda root: made.asked.append("kept") or {})
+    monkeypatch.setattr(external_links, "asked", lambda *words: made.asked.append("asked") or {})
+    monkeypatch.setattr(external_links, "problems", lambda *words: made.gone)
+    monkeypatch.setattr(external_links, "unheard", lambda *words: made.unheard)
     return made
 
 
@@ -246,7 +251,7 @@ SAME = "2 files, built twice with the same bytes, no problems\n"
 
 def test_links_are_looked_up_and_those_that_are_gone_told(twice, outside, capsys):
     outside.gone, outside.unheard = [WRONG[0]], "3 not heard of"
-    assert check.check(given(links=True)) == 1
+    assert check_command.check(given(links=True)) == 1
     assert outside.asked == ["kept"]
     assert capsys.readouterr().out == (
         f"{SAME}a.md:3: no title\n3 not heard of\n4 addresses of other sites, 1 of them gone\n"
@@ -254,7 +259,7 @@ def test_links_are_looked_up_and_those_that_are_gone_told(twice, outside, capsys
 
 
 def test_links_are_asked_for_online(twice, outside, capsys):
-    assert check.check(given(online=True)) == 0
+    assert check_command.check(given(online=True)) == 0
     assert outside.asked == ["asked"]
     assert capsys.readouterr().out == (
         f"{SAME}asking 4 addresses ...\n4 addresses of other sites, 0 of them gone\n"

@@ -8,7 +8,7 @@ import pytest
 
 from engine.answer import answer, dump, read_inputs, reply
 from engine.calculator import load, names
-from engine.simulate.traced.sample import sample_text
+from engine.simulate.profile_analysis.sample import sample_text
 
 # Asked in a fresh interpreter, for the test's own has imported everything.
 HEAVY = {"argparse", "html.parser", "random", "pathlib", "subprocess", "decimal", "datetime"}

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from engine import budget as module
-from engine.basis.views import Receipt, Value
 from engine.budget import SLICE, Budget, told, until_heard
 from engine.calculator import Lazy
+from engine.core.views import Receipt, Value
 
 
 class Clock:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 # From the ground up. A module imports from the layers below its own, or from its own room.
 LAYERS = (
-    {"basis"},
+    {"core"},
     {"catalog"},
     {"run"},
     {"formulas", "collectives", "schedules"},

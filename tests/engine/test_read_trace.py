@@ -4,7 +4,7 @@ import json
 import pytest
 
 from engine.__main__ import main
-from engine.simulate.traced.sample import sample_files
+from engine.simulate.profile_analysis.sample import sample_files
 
 
 @pytest.fixture

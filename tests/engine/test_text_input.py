@@ -9,12 +9,12 @@ import pytest
 
 from engine.__main__ import main
 from engine.answer import reply, solving
-from engine.basis.inputs import InputError, Sample, Text
-from engine.basis.numbers import DEFAULT
-from engine.basis.units import COUNT
-from engine.basis.views import Receipt, Table, Value
 from engine.calculator import Calculator
-from engine.draw.wire import view_json
+from engine.core.inputs import InputError, Sample, Text
+from engine.core.numbers import DEFAULT
+from engine.core.units import COUNT
+from engine.core.views import Receipt, Table, Value
+from engine.draw.view_json import view_json
 
 SAMPLES = {"two": Sample(title="Two steps", text="1\n2\n"), "one": Sample(title="One", text="7\n")}
 

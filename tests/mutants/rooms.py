@@ -24,9 +24,9 @@ EVERY = (
 # What builds a whole tiny site tries nearly all of the builder.
 SITES = (
     "tests/builder/test_problems.py",
-    "tests/builder/test_pages.py",
+    "tests/builder/pages/test_all_pages.py",
     "tests/builder/test_hostile.py",
-    "tests/builder/test_soundness.py",
+    "tests/builder/calculators/test_calculator_checks.py",
 )
 # It renders the whole formula sheet, for many seconds.
 SLOW = ("test_reference.py",)

@@ -11,10 +11,10 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.basis.units import Count, Ratio, Share
 from engine.catalog.unseen_runs import ROUNDED
+from engine.core.units import Count, Ratio, Share
 from engine.run.published import Case
-from engine.simulate.step_range import classes_of, spread
+from engine.simulate.step.step_range import classes_of, spread
 from tests.validation.classes import CLASSES, kind
 
 # The logarithms of predicted over measured: without the source of a run, without its model.

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.basis.units import MiB, Ratio
+from engine.core.units import MiB, Ratio
 from tests.validation import unseen_curves
 from tests.validation.curves import CURVES, DATA, error, read
 from tests.validation.fit_collectives import OWN, held_out

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 from engine.catalog.transports import EFA_V1, INFINIBAND, Transport
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 from engine.formulas import ring_time, switch_time, transfer_time
 
 DATA = Path(__file__).with_name("all_reduce_curves.csv")

@@ -24,7 +24,7 @@ import numpy as np
 
 from engine.catalog.constants import ACHIEVED, COMMON, Achieved, Common
 from engine.run.published import Case
-from engine.simulate.step_time import step_time
+from engine.simulate.step.step_time import step_time
 from tests.validation.priors import (
     ATTENTION,
     COMMON_PRIOR,

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from engine.basis.units import KiB, MiB
 from engine.catalog import transports
+from engine.core.units import KiB, MiB
 from engine.formulas import low_latency_time, ring_time, switch_time, tree_time
 from tests.validation import curves
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.basis.units import GB, MICRO, Bytes, Count, KiB, MiB, Ratio, Seconds
 from engine.catalog.transports import NVLINK_NETWORK
+from engine.core.units import GB, MICRO, Bytes, Count, KiB, MiB, Ratio, Seconds
 from engine.formulas import medium_time
 from engine.formulas.low_latency_time import small_half_time
 from tests.validation import unseen_curves

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.basis.units import Count, Share
 from engine.catalog.models import MODELS
+from engine.core.units import Count, Share
 from engine.estimate import estimate
 from engine.run.file import read
 

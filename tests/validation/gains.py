@@ -2,7 +2,7 @@
 
     python -m tests.validation.gains
 
-writes `engine/form/levers/accuracy.py`; a test compares it with what this prints.
+writes `engine/form/what_if/accuracy.py`; a test compares it with what this prints.
 """
 
 import math

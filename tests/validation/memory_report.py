@@ -9,10 +9,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from engine.basis.units import GB, GiB
+from engine.core.units import GB, GiB
 from engine.run.published import Case
-from engine.simulate import memory
-from engine.simulate.capacity import Memory
+from engine.simulate.memory import memory
+from engine.simulate.memory.allocator import Memory
 from tests.validation.rows import cases
 
 PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers", "reserve")

@@ -9,7 +9,7 @@ constant; `test_misses.py` compares it with what this prints.
 import statistics
 from collections.abc import Iterator
 
-from engine.basis.units import GB, GiB
+from engine.core.units import GB, GiB
 from tests.validation import peaks
 from tests.validation.device import compare
 from tests.validation.published import ROOT

@@ -10,11 +10,11 @@ import statistics
 from dataclasses import replace
 from pathlib import Path
 
-from engine.basis.units import GB, GiB
 from engine.catalog.models import MODELS
+from engine.core.units import GB, GiB
 from engine.run.file import read
 from engine.run.run import Run
-from engine.simulate.memory import memory
+from engine.simulate.memory.memory import memory
 
 TABLE = Path(__file__).parent / "memory_peaks.tsv"
 _AXES = {

@@ -6,8 +6,8 @@ With TABLE (`training_runs.csv`) first copies the rows that can be used, facts o
 `engine/catalog/published_table.tsv`. Then predicts each row of that file, also with constants that
 were fitted without its source and without its model (`unseen.csv`), and writes what pages tell of
 it: `engine/form/run/accuracy.py` and `fitted.py`, `engine/catalog/unseen_errors.py`,
-`unseen_table.tsv` and `nearby_table.tsv`. Run it after every change of a formula or a constant;
-tests compare the modules with what this prints.
+`unseen_table.tsv` and `nearest_runs_table.tsv`. Run it after every change of a formula or a
+constant; tests compare the modules with what this prints.
 """
 
 import csv
@@ -19,8 +19,8 @@ from pathlib import Path
 
 from engine.catalog.published_runs import SOURCES
 from engine.run.published import Case
-from engine.simulate.published_runs import Predicted, predictions
-from engine.simulate.step_range import classes_of
+from engine.simulate.step.published_runs import Predicted, predictions
+from engine.simulate.step.step_range import classes_of
 from tests.validation.calibrate import FEWEST, Both, ranges
 from tests.validation.fit import Name, family, prior, tabled
 from tests.validation.fit import lines as lines_of
@@ -35,7 +35,7 @@ ACCURACY = ROOT / "engine" / "form" / "run" / "accuracy.py"
 ERRORS = ROOT / "engine" / "catalog" / "unseen_errors.py"
 UNSEEN_RUNS = ROOT / "engine" / "catalog" / "unseen_table.tsv"
 CONSTANTS = ROOT / "engine" / "form" / "run" / "fitted.py"
-NEARBY = ROOT / "engine" / "catalog" / "nearby_table.tsv"
+NEARBY = ROOT / "engine" / "catalog" / "nearest_runs_table.tsv"
 KEPT = (
     *("row_id", "source_file", "input_completeness", "gpu", "n_gpus", "model", "n_layers"),
     *("hidden", "ffn", "heads", "kv_heads", "vocab", "seq_len", "tp", "pp", "vpp", "cp", "ep"),

@@ -12,7 +12,7 @@ import multiprocessing
 import sys
 import time
 
-from engine.basis.slices import whole
+from engine.core.slices import whole
 from engine.run.plan_difference import told
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import run_of

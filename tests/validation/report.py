@@ -21,7 +21,7 @@ from pathlib import Path
 from engine.estimate import estimate
 from engine.run.file import read
 from engine.run.published import Case
-from engine.simulate.step_time import step_time
+from engine.simulate.step.step_time import step_time
 from tests.validation.any_run import any_document
 from tests.validation.calibrate import coverage
 from tests.validation.classes import CLASSES, Key, kind

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from engine.simulate.published_runs import predictions
+from engine.simulate.step.published_runs import predictions
 from tests.validation.calibrate import DIVISIONS, coverage, left_out
 from tests.validation.classes import kind
 from tests.validation.published import DATA, read_both, read_unseen

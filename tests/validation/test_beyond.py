@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.catalog.beyond_memory import CAUSES, beyond
+from engine.catalog.over_memory_runs import CAUSES, beyond
 from engine.simulate.planner.evaluate import one_candidate
 from engine.simulate.planner.ranked import as_cut
 from tests.validation.beyond import TABLE, rows

@@ -4,7 +4,6 @@ import statistics
 
 import pytest
 
-from engine.basis.units import GB, MICRO, GiB, KiB, MiB
 from engine.catalog.nccl_constants import MEDIUM_START, MEDIUM_STEP, MEDIUM_STEP_OVER
 from engine.catalog.transports import (
     INFINIBAND,
@@ -16,6 +15,7 @@ from engine.catalog.transports import (
     TRANSPORTS,
     Transport,
 )
+from engine.core.units import GB, MICRO, GiB, KiB, MiB
 from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
 from engine.formulas.medium_time import medium_half_time
 from engine.formulas.ring_time import ring_all_reduce_ramped_time

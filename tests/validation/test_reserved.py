@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
-from engine.basis.units import MiB
 from engine.catalog.models import MODELS
+from engine.core.units import MiB
 from engine.run.parallelism import Plan, Training
-from engine.simulate.adapters import held_with
-from engine.simulate.capacity import reserved
-from engine.simulate.cast_weights import left_by_cast, reserved_after_cast
+from engine.simulate.layer.adapters import held_with
+from engine.simulate.memory.allocator import reserved
+from engine.simulate.memory.cast_weights import left_by_cast, reserved_after_cast
 from tests.validation.device.adapter_trace import reserved_by_trace
 from tests.validation.device.caching_allocator import Allocator
 from tests.validation.device.tables import table

@@ -19,7 +19,7 @@ No whole curve of the third and fourth EFA could be read.
 import statistics
 from pathlib import Path
 
-from engine.basis.units import Bandwidth, Bytes, Ratio, Seconds
+from engine.core.units import Bandwidth, Bytes, Ratio, Seconds
 from engine.formulas import send_time, transfer_time
 from tests.validation.curves import points
 from tests.validation.unseen_sources import CURVES, FITTED, Measured

@@ -6,8 +6,8 @@ Their points are in `unseen_curves.csv`; `unseen_curves.py` predicts them.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import GB, Bandwidth, Count
 from engine.catalog.transports import EFA_V2, INFINIBAND, NVLINK_NETWORK, ROCE, Transport
+from engine.core.units import GB, Bandwidth, Count
 
 GOOGLE = "docs.cloud.google.com/ai-hypercomputer/docs/nccl/"
 VULTR = (

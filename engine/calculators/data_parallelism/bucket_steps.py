@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Badge, Table
+from engine.core.inputs import Choice, Number
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Count
+from engine.core.views import Badge, Table
 from engine.draw.bucket_strip import bucket_scene
 from engine.tiny.bucket_record import BucketRecord, bucket_record
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens, as_given
-from engine.basis.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
 from engine.catalog.hardware import GPUS
+from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens, as_given
+from engine.core.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
 from engine.form.fields import LabGpu
 from engine.formulas.critical_tokens import CRITICAL_TOKENS, critical_tokens
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.inputs import MILLISECONDS, Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, MILLI, Seconds
-from engine.basis.views import Badge
+from engine.core.inputs import MILLISECONDS, Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, MILLI, Seconds
+from engine.core.views import Badge
 from engine.draw.replicas import replicas_scene
-from engine.form.unranged import MADE_UP
-from engine.simulate.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
-from engine.simulate.replicas import SAMPLES, Step, distance, shards, train
+from engine.form.missing_range import MADE_UP
+from engine.simulate.data_parallel.replicas import SAMPLES, Step, distance, shards, train
+from engine.simulate.streams.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
 
 TITLE = "Five phases"
 QUESTION = "What do four GPUs do with one batch, and do they stay identical?"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Share
-from engine.basis.views import Table
-from engine.simulate.sampler import everything, shards
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count, Share
+from engine.core.views import Table
+from engine.simulate.data_parallel.sampler import everything, shards
 
 TITLE = "The sampler"
 QUESTION = "Which GPU sees which samples, and are any seen twice or never?"

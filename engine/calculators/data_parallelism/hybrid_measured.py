@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SECONDS, SHARE, Seconds, Share
-from engine.basis.views import Axis, Bar, Bars, Segment, Table
-from engine.simulate.published_runs import Predicted, predictions
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS, SHARE, Seconds, Share
+from engine.core.views import Axis, Bar, Bars, Segment, Table
+from engine.simulate.step.published_runs import Predicted, predictions
 
 TITLE = "HSDP and full sharding, measured"
 QUESTION = "How long does a published step take with a copy in each node, and with one copy?"

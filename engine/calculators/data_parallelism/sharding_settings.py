@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count
-from engine.basis.views import Table
 from engine.catalog.deepspeed_settings import SETTINGS
 from engine.catalog.deepspeed_settings import VERSION as DEEPSPEED
 from engine.catalog.fsdp2_settings import ARGUMENTS
 from engine.catalog.fsdp2_settings import VERSION as PYTORCH
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count
+from engine.core.views import Table
 
 TITLE = "Settings and their defaults"
 QUESTION = "What is the default of this setting, and what does it do?"

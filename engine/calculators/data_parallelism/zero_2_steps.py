@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.told import Teller, Views
+from engine.core.outputs import Teller, Views
 from engine.form.sharded.steps import (
     FewRanks,
     MicroBatches,

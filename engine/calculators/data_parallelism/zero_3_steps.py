@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Switch
-from engine.basis.told import Teller, Views
+from engine.core.inputs import Switch
+from engine.core.outputs import Teller, Views
 from engine.form.sharded.steps import (
     FewRanks,
     MicroBatches,

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
-from engine.basis.text import say
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
-from engine.basis.views import Badge, Lines, Point, Receipt, Rule, Series, Value
 from engine.catalog.hardware import MEASURED
 from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
+from engine.core.views import Badge, Lines, Point, Receipt, Rule, Series, Value
 from engine.formulas.bandwidth import CROSSOVER, ring_tree_crossover_size
 from engine.formulas.communication import IN_NETWORK_ALL_REDUCE, RING_ALL_REDUCE, TREE_ALL_REDUCE
 from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE
-from engine.simulate.algorithm_race import Race, times
+from engine.simulate.collectives.algorithm_race import Race, times
 
 TITLE = "Algorithm race"
 QUESTION = "Ring, tree, hierarchical or in the switch: which all-reduce wins at which size?"

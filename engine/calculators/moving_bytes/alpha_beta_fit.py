@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBYTES_PER_SECOND, MEGABYTES, Number
-from engine.basis.text import Text
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import GB, KB, MB, MICRO, Bandwidth, Bytes, Seconds, Share
-from engine.basis.views import Badge, Lines, Point, Rule, Series
+from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.text import Text
+from engine.core.units import GB, KB, MB, MICRO, Bandwidth, Bytes, Seconds, Share
+from engine.core.views import Badge, Lines, Point, Rule, Series
 from engine.formulas.bandwidth import FIT, HALF_SIZE, Fit, fit_two_points
 from engine.formulas.communication import point_to_point_time
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis import discover
-from engine.basis.inputs import Choice
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Ratio
+from engine.core import registry
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count, Ratio
 from engine.draw.collective import collective_drawing
 from engine.form.fields import FewGpus
-from engine.simulate.collective import run
-from engine.simulate.trace import Trace, port_bytes
+from engine.simulate.collectives.collective_execution import run
+from engine.simulate.collectives.collective_trace import Trace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "An all-reduce, round by round"
@@ -23,10 +23,10 @@ _ORDER = ("ring_all_reduce", "star_all_reduce", "tree_all_reduce")
 
 def _options() -> dict[str, str]:
     """Return every collective in the folder, the all-reduces first."""
-    found = discover.names(PACKAGE)
+    found = registry.names(PACKAGE)
     ordered = [name for name in _ORDER if name in found]
     ordered += [name for name in found if name not in ordered]
-    return {name: discover.module(PACKAGE, name).TITLE for name in ordered}
+    return {name: registry.module(PACKAGE, name).TITLE for name in ordered}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the run of the collective on small numbers."""
-    collective = discover.module(PACKAGE, inputs.algorithm)
+    collective = registry.module(PACKAGE, inputs.algorithm)
     trace = run(collective, inputs.world_size)
     sent = [out for out, _ in port_bytes(trace, -1, 1.0)]
     return Result(

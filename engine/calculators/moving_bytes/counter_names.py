@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count
-from engine.basis.views import Badge, Cell, Cite, Code, Table
 from engine.catalog.port_counters import (
     BROKEN,
     ETHERNET,
@@ -21,6 +17,10 @@ from engine.catalog.port_counters import (
     WAITS,
     Counter,
 )
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count
+from engine.core.views import Badge, Cell, Cite, Code, Table
 
 TITLE = "Which counter tells what"
 QUESTION = "Which counter grows when this goes wrong, over InfiniBand and over RoCE?"

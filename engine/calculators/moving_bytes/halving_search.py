@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Bandwidth, Count, Ratio
-from engine.basis.views import Axis, Badge, Lines, Point, Series
+from engine.core.inputs import PERCENT, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, Bandwidth, Count, Ratio
+from engine.core.views import Axis, Badge, Lines, Point, Series
 from engine.draw.group_board import group_scene, group_words
 from engine.formulas.group_tests import HALVING_ROUNDS, PAIR_TESTS, halving_rounds, pair_tests
-from engine.simulate.link_hunt import Cluster, Hunt, halve
+from engine.simulate.collectives.link_hunt import Cluster, Hunt, halve
 
 TITLE = "Halving a slow group"
 QUESTION = "Which node slows the all-reduce down?"

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bandwidth, Count, MiB, Ratio
-from engine.basis.views import Badge, Table
 from engine.catalog.nccl_variables import VARIABLES, NcclVariable
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bandwidth, Count, MiB, Ratio
+from engine.core.views import Badge, Table
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.nccl_choice import charged, place
-from engine.simulate.nccl_effect import NAMES, bandwidth_of, changed_time
+from engine.simulate.collectives.nccl_choice import charged, place
+from engine.simulate.collectives.nccl_effect import NAMES, bandwidth_of, changed_time
 
 TITLE = "Variables of NCCL"
 QUESTION = "What does this variable do, and when should it never be set?"

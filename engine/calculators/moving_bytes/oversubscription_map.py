@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number
-from engine.basis.later import Later
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SHARE, Ratio, Share
-from engine.basis.views import Axis, Badge, Heatmap, Lines, Point, Published, Rule, Series
+from engine.core.inputs import PERCENT, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import SHARE, Ratio, Share
+from engine.core.views import Axis, Badge, Heatmap, Lines, Point, Published, Rule, Series
 from engine.formulas.fabric import EXPOSED_FOR, KEPT_SPEED, exposed_for, kept_speed
 
 TITLE = "Oversubscription against exposed share"

@@ -5,15 +5,23 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Unit
-from engine.basis.later import Later
-from engine.basis.slices import Slices, steps_done
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, MILLI, SECONDS, SHARE, Bytes, KiB, Seconds, Share
-from engine.basis.views import Axis, Badge, Lines, Series, Table
+from engine.core.inputs import Choice, Number, Unit
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Slices, steps_done
+from engine.core.text import Text, say
+from engine.core.units import BYTES, MILLI, SECONDS, SHARE, Bytes, KiB, Seconds, Share
+from engine.core.views import Axis, Badge, Lines, Series, Table
 from engine.draw.incast import incast_scene
-from engine.simulate.pause import CELL, CONTROLS, FEEDBACK, LENGTH, Incast, Played, play
+from engine.simulate.network.head_of_line_blocking import (
+    CELL,
+    CONTROLS,
+    FEEDBACK,
+    LENGTH,
+    Incast,
+    Played,
+    play,
+)
 
 TITLE = "Pause, marks and a victim"
 QUESTION = "Why does a flow to an idle port wait?"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds
-from engine.basis.views import Badge, Published
 from engine.catalog.hardware import LINKS, MEASURED
+from engine.core.inputs import BILLIONS, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds
+from engine.core.views import Badge, Published
 from engine.formulas.bandwidth import largest_buffer
 from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time
 from engine.formulas.hierarchy import flat_ring_bandwidth

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BANDWIDTH, SECONDS, Bytes, Count, MiB, Seconds
-from engine.basis.views import Badge, Scene
 from engine.catalog.hardware import LINKS
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, SECONDS, Bytes, Count, MiB, Seconds
+from engine.core.views import Badge, Scene
 from engine.draw.fabric import Look, drawn_of, fabric_scene, wires_of
-from engine.simulate.fabric_design import Fabric, Plan, design, switches_between
-from engine.simulate.fabric_flows import topology_of, traffic
-from engine.simulate.fair_share import Link
-from engine.simulate.topology import Route, Topology, route
+from engine.simulate.collectives.fabric_flows import topology_of, traffic
+from engine.simulate.network.fabric_design import Fabric, Plan, design, switches_between
+from engine.simulate.network.fair_share import Link
+from engine.simulate.network.topology import Route, Topology, route
 
 TITLE = "One message, hop by hop"
 QUESTION = "How many switches are between two GPUs of different nodes?"

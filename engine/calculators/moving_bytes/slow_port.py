@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import GB, Count, Gbit, Ratio, Seconds
-from engine.basis.views import Badge, Lines, Point, Series
 from engine.catalog.transports import INFINIBAND
+from engine.core.inputs import GBITS, PERCENT, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import GB, Count, Gbit, Ratio, Seconds
+from engine.core.views import Badge, Lines, Point, Series
 from engine.form.fields import FewGpus
-from engine.simulate.by_hand import Setup, play, slow_times
+from engine.simulate.collectives.collective_walkthrough import Setup, play, slow_times
 
 TITLE = "One slow port"
 QUESTION = "How much slower is an all-reduce if one port of many sends at a fraction of its speed?"

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis import discover
-from engine.basis.inputs import Choice, Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, RATIO, Bandwidth, Count, Ratio
-from engine.basis.views import Table
 from engine.catalog.hardware import LINKS
+from engine.core import registry
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, Bandwidth, Count, Ratio
+from engine.core.views import Table
 from engine.draw.collective import collective_scene
 from engine.formulas.communication import in_network_gain
-from engine.simulate.collective import run
-from engine.simulate.trace import Trace, port_bytes
+from engine.simulate.collectives.collective_execution import run
+from engine.simulate.collectives.collective_trace import Trace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "Sums in the switch, by hand"
@@ -91,7 +91,7 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _run(way: str, ranks: Count) -> Trace:
-    return run(discover.module(PACKAGE, way), ranks)
+    return run(registry.module(PACKAGE, way), ranks)
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Count, Ratio, Share, as_given
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
+from engine.core.inputs import Choice
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE, Count, Ratio, Share, as_given
+from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.draw.accumulation import accumulation_scene
 from engine.tiny.accumulation import Accumulated, accumulate
 

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Ratio
-from engine.basis.views import Bar, Bars, Segment
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Count, Ratio
+from engine.core.views import Bar, Bars, Segment
 from engine.formulas.activations import HALF
 from engine.formulas.parameters import total_parameters
-from engine.simulate.adapters import block_with_adapters
-from engine.simulate.cast_weights import left_by_cast
+from engine.simulate.layer.adapters import block_with_adapters
+from engine.simulate.memory.cast_weights import left_by_cast
 
 TITLE = "One block with adapters"
 QUESTION = "For how many elements is a gradient allocated when adapters share a unit with weights?"

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import (
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.measured_steps import OWN_STEPS, OWN_STEPS_DATE, OWN_STEPS_MODEL
+from engine.catalog.models import MODELS
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import (
     BYTES,
     SECONDS,
     TOKEN_RATE,
@@ -17,11 +20,8 @@ from engine.basis.units import (
     TokenRate,
     as_given,
 )
-from engine.basis.views import Lines, Point, Rule, Series, Table
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
-from engine.catalog.own_steps import OWN_STEPS, OWN_STEPS_DATE, OWN_STEPS_MODEL
-from engine.simulate.own_steps import line_through, of_length, token_rate
+from engine.core.views import Lines, Point, Rule, Series, Table
+from engine.simulate.memory.measured_batch import line_through, of_length, token_rate
 
 TITLE = "Two measurements and a third"
 QUESTION = "Does the memory of a real job grow by the same amount with every sequence?"

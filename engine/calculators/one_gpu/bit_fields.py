@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number, Switch
-from engine.basis.numbers import significant, typeset
-from engine.basis.text import Text
-from engine.basis.told import Teller, Told, Views
-from engine.basis.typed import plain
-from engine.basis.units import COUNT, SHARE, Share, as_given
-from engine.basis.views import Scene, Table
+from engine.core.inputs import Number, Switch
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.parsing import plain
+from engine.core.text import Text
+from engine.core.units import COUNT, SHARE, Share, as_given
+from engine.core.views import Scene, Table
 from engine.draw.bit_fields import Bit, Line, bit_fields, written
-from engine.simulate.number_format import FORMATS, Format, code_of, rounded, value_of
+from engine.simulate.numerics.number_format import FORMATS, Format, code_of, rounded, value_of
 
 TITLE = "One number, six formats"
 QUESTION = "What is left of a number in 32, 16, 8 and 4 bits?"

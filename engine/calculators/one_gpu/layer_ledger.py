@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, Bytes, Parameters
-from engine.basis.views import Published, Table
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, Bytes, Parameters
+from engine.core.views import Published, Table
 from engine.formulas.activations import KORTHIKANTI
 from engine.formulas.parameters import gpt_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.ledger import Entry, kept_by_layer
+from engine.simulate.memory.activation_ledger import Entry, kept_by_layer
 
 TITLE = "The bytes of one layer"
 QUESTION = "What does one layer keep from the forward pass until the backward pass needs it?"

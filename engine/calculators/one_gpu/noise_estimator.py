@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Share
-from engine.basis.views import Badge, Lines, Point, Rule, Series
-from engine.form.changed import told
-from engine.simulate.noisy_descent import Estimate, estimate
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, Share
+from engine.core.views import Badge, Lines, Point, Rule, Series
+from engine.form.adjusted_inputs import told
+from engine.simulate.numerics.noisy_descent import Estimate, estimate
 
 TITLE = "The noise scale, estimated"
 QUESTION = "How many measurements does an estimate of the noise scale need?"

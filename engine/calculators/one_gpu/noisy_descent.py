@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import COUNT, Ratio, Share
-from engine.basis.views import Lines, Point, Series
+from engine.core.inputs import Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import COUNT, Ratio, Share
+from engine.core.views import Lines, Point, Series
 from engine.draw.noisy_descent import descent_scene
 from engine.formulas.batch_noise import PROGRESS, progress
-from engine.simulate.noisy_descent import (
+from engine.simulate.numerics.noisy_descent import (
     START,
     STEPS,
     Descent,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import (
+from engine.catalog.accelerators import ACCELERATORS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import (
     BYTES,
     Bandwidth,
     Bytes,
@@ -19,8 +20,7 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.basis.views import Badge, Lines, Point, Rule, Series
-from engine.catalog.accelerators import ACCELERATORS
+from engine.core.views import Badge, Lines, Point, Rule, Series
 from engine.formulas.roofline import (
     INTENSITY,
     PRODUCT_BYTES,
@@ -30,7 +30,7 @@ from engine.formulas.roofline import (
     product_operations,
     roofline_time,
 )
-from engine.simulate.enough_rows import enough_rows
+from engine.simulate.layer.enough_rows import enough_rows
 
 TITLE = "A matrix product under the roof"
 QUESTION = "How many tokens does a weight matrix need before the tensor cores are the limit?"

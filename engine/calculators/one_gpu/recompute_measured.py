@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Seconds, Share, as_given
-from engine.basis.views import Axis, Bar, Bars, Cite, Segment, Table
+from engine.catalog.measured_timings import OWN_DATE, OWN_LAYERS
 from engine.catalog.models import MODELS
-from engine.catalog.own_timings import OWN_DATE, OWN_LAYERS
 from engine.catalog.recompute_times import LAYER_TIMES, SOURCE
-from engine.simulate.published_runs import Predicted
-from engine.simulate.recompute_measured import Modelled, kept, layers, steps
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Seconds, Share, as_given
+from engine.core.views import Axis, Bar, Bars, Cite, Segment, Table
+from engine.simulate.step.published_runs import Predicted
+from engine.simulate.step.recompute_measured import Modelled, kept, layers, steps
 
 TITLE = "Recomputation, measured"
 QUESTION = "How much longer does a layer take if it is computed again?"

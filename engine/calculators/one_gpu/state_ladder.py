@@ -5,14 +5,14 @@ from functools import partial
 from math import ceil
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Choice, Number
-from engine.basis.told import Figure, Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, Bytes, Count
-from engine.basis.views import Bar, Bars, Rule, Segment, Value
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core.inputs import BILLIONS, Choice, Number
+from engine.core.outputs import Figure, Teller, Told, Views
+from engine.core.units import BYTES, COUNT, Bytes, Count
+from engine.core.views import Bar, Bars, Rule, Segment, Value
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, States, sharded_states
 from engine.run.parallelism import Training
-from engine.simulate.capacity import usable
+from engine.simulate.memory.allocator import usable
 
 TITLE = "States on the ladder of ZeRO"
 _ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)

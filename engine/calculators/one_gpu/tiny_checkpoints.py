@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import Count
-from engine.basis.views import Badge, Lines, Point, Series
+from engine.core.inputs import Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import Count
+from engine.core.views import Badge, Lines, Point, Series
 from engine.draw.checkpoint_chain import chain_scene
 from engine.formulas.recomputation import CHECKPOINTS_HELD, checkpoints_held
 from engine.tiny.checkpoints import Checkpointed, train

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Operations
 from engine.catalog.models import TINY_260
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Operations
 from engine.form.token_parts import matrices
 from engine.formulas.token_operations import token_operations
-from engine.simulate.token_cost import Part, parts_of_token
+from engine.simulate.layer.token_cost import Part, parts_of_token
 
 TITLE = "One token of 260 parameters"
 QUESTION = "How many operations does one token of the smallest Llama cost, product by product?"

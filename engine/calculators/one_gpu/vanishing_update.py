@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Count, as_given
-from engine.basis.views import Axis, Badge, Lines, Point, Series
-from engine.simulate.number_format import FORMATS, step_at
-from engine.simulate.small_updates import Course, course
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, SHARE, Count, as_given
+from engine.core.views import Axis, Badge, Lines, Point, Series
+from engine.simulate.numerics.number_format import FORMATS, step_at
+from engine.simulate.numerics.small_updates import Course, course
 
 TITLE = "The vanishing update"
 QUESTION = "What happens to a weight whose updates are smaller than its last bit?"

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Share
-from engine.basis.views import Lines, Point, Rule, Series
-from engine.simulate.tile_waves import tail, wave_efficiency
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count, Share
+from engine.core.views import Lines, Point, Rule, Series
+from engine.simulate.layer.tile_waves import tail, wave_efficiency
 
 TITLE = "Tiles on multiprocessors"
 QUESTION = "Why are 133 tiles half as fast as 132?"

@@ -4,16 +4,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SECONDS, Gbit, Ratio, Seconds, Share
-from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import SECONDS, Gbit, Ratio, Seconds, Share
+from engine.core.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import LabContention, LabModel, LabTokens
-from engine.simulate.async_layer import Layer, one_layer
-from engine.simulate.overlap_job import Setting
-from engine.simulate.parts import Part
-from engine.simulate.streams import COMPUTE, SCALE_UP
+from engine.simulate.overlap.async_layer import Layer, one_layer
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.streams.exposed_time import Part
+from engine.simulate.streams.streams import COMPUTE, SCALE_UP
 
 TITLE = "One layer of async tensor parallelism"
 QUESTION = "What can a product do while its input is still arriving?"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Figure, Symbol, Teller, Told, Views
-from engine.basis.units import COUNT, TOKENS, Bytes, Count
-from engine.basis.views import Table
+from engine.core.inputs import Number
+from engine.core.outputs import Figure, Symbol, Teller, Told, Views
+from engine.core.units import COUNT, TOKENS, Bytes, Count
+from engine.core.views import Table
 from engine.formulas.axes import (
     HALF,
     STAGE_MESSAGE,

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio, Share
-from engine.basis.views import Lines, Point, Series, Table, Value
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Count, Ratio, Share
+from engine.core.views import Lines, Point, Series, Table, Value
 from engine.formulas import pipeline
-from engine.simulate.pipeline_measures import steps_in_passes
+from engine.simulate.pipeline.pipeline_measures import steps_in_passes
 
 TITLE = "One bubble, two percentages"
 QUESTION = "Is the bubble of a pipeline 27 or 37 percent?"

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Table
-from engine.form.beside_one import equal, losses
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, Count
+from engine.core.views import Table
+from engine.form.single_gpu_reference import equal, losses
 from engine.formulas.volumes import context_ring_bytes_sent
 from engine.tiny.context_record import ContextRecord, Cut, context_record
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Share
-from engine.basis.views import Badge, Table
+from engine.core.inputs import Choice
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count, Share
+from engine.core.views import Badge, Table
 from engine.draw.depth_stages import depth_scene
 from engine.formulas.pipeline import BUBBLE_SHARE, bubble_share
 from engine.tiny.depth_record import Depth, depth_record

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Count, Share
-from engine.basis.views import Axis, Lines, Point, Series
+from engine.core.inputs import Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, SHARE, Count, Share
+from engine.core.views import Axis, Lines, Point, Series
 from engine.formulas.experts import (
     EMPTY_SHARE,
     EXPERT_CAPACITY,

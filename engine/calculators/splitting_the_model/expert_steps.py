@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.slices import Slices, whole
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count
-from engine.basis.views import Table
-from engine.form.beside_one import equal, losses
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Slices, whole
+from engine.core.units import Count
+from engine.core.views import Table
+from engine.form.single_gpu_reference import equal, losses
 from engine.tiny.expert_record import Record, recording
 
 TITLE = "Experts over several GPUs, every number computed"

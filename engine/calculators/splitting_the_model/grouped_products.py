@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.later import Later
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Count, Seconds, Share
-from engine.basis.views import Axis, Cite, Lines, Point, Series, Table
 from engine.catalog.measured_groups import GPU, MEASURED_GROUPS, SOURCE
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE, Count, Seconds, Share
+from engine.core.views import Axis, Cite, Lines, Point, Series, Table
 from engine.form.fields import OwnConstants
 from engine.form.job_inputs import GPUS
-from engine.simulate.grouped_products import grouped_time, plain_time, rank_with, used
+from engine.simulate.layer.grouped_products import grouped_time, plain_time, rank_with, used
 
 TITLE = "How well experts use a GPU"
 QUESTION = "How many tokens does an expert need to be worth its GPU?"

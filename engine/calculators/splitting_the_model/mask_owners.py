@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.later import Later
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, RATIO, Count, Ratio, Share
-from engine.basis.views import Axis, Lines, Point, Scene, Series
+from engine.core.inputs import Choice
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, RATIO, Count, Ratio, Share
+from engine.core.views import Axis, Lines, Point, Scene, Series
 from engine.draw.mask_board import Board, board_scene
 from engine.formulas.context import CONTIGUOUS_IMBALANCE, contiguous_imbalance
-from engine.simulate.attention_masks import (
+from engine.simulate.layer.attention_masks import (
     Exchange,
     Layout,
     imbalance,

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Operations, Parameters, Ratio, Share
-from engine.basis.views import Bar, Bars, Segment
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS, num_sparse_layers
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Count, Operations, Parameters, Ratio, Share
+from engine.core.views import Bar, Bars, Segment
 from engine.form.job_inputs import GPUS
 from engine.formulas.parameters import (
     ACTIVE_PARAMETERS,
@@ -21,7 +21,7 @@ from engine.formulas.parameters import (
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.token_operations import TRAINING
 from engine.run.parallelism import Training
-from engine.simulate.capacity import usable
+from engine.simulate.memory.allocator import usable
 
 TITLE = "All parameters, and those at work"
 QUESTION = "Which number of parameters determines the memory, and which the operations?"

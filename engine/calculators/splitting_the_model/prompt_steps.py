@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
+from engine.core.inputs import Number
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Count, Ratio
+from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.tiny.two_ways import TwoWays, two_ways
 
 TITLE = "Two ways through 192 weights, every number computed"

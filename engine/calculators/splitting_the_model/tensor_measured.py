@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, RATIO, SHARE, TOKEN_RATE, Count, Ratio, Share, TokenRate
-from engine.basis.views import Axis, Lines, Rule, Series, Table
 from engine.catalog.tensor_scaling import TENSOR_RUNS
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SHARE, TOKEN_RATE, Count, Ratio, Share, TokenRate
+from engine.core.views import Axis, Lines, Rule, Series, Table
 from engine.run.parallelism import Framework, Transport
-from engine.simulate.tensor_scaling import lost, modeled, rates
+from engine.simulate.step.tensor_scaling import lost, modeled, rates
 
 TITLE = "Tensor parallelism over 2 to 32 GPUs, measured"
 QUESTION = "How much does a GPU lose when tensor parallelism leaves its node?"

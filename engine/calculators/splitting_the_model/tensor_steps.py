@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count
-from engine.basis.views import Badge
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Count
+from engine.core.views import Badge
 from engine.draw.cut_matrices import Cut, cut_scene
 from engine.formulas.axes import HALF, TENSOR_LAYER_BYTES, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes

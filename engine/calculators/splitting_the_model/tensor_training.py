@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import Number, Switch
-from engine.basis.numbers import significant, typeset
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Badge, Table
 from engine.catalog.models import TINY_260
+from engine.core.inputs import Number, Switch
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.text import say
+from engine.core.units import COUNT, Count
+from engine.core.views import Badge, Table
 from engine.formulas.volumes import tensor_parallel_bytes_sent
 from engine.tiny import single
 from engine.tiny.job import Job, example_batch, num_targets

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, Bytes, Count, Ratio
-from engine.basis.views import Heatmap
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import BYTES, Bytes, Count, Ratio
+from engine.core.views import Heatmap
 from engine.draw.token_exchange import exchange_scene
-from engine.simulate.router import Router, Row
-from engine.simulate.token_matrix import Matrix, arrived, copies_between, hottest, leaves
+from engine.simulate.layer.router import Router, Row
+from engine.simulate.layer.token_matrix import Matrix, arrived, copies_between, hottest, leaves
 
 TITLE = "Dispatch and combine, step by step"
 QUESTION = "Which GPU sends how many tokens to which?"

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio, Share, Tokens
-from engine.basis.views import Table
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Count, Ratio, Share, Tokens
+from engine.core.views import Table
 from engine.draw.token_flow import flow_scene
 from engine.formulas.experts import EXPERT_CAPACITY
-from engine.simulate.routed_batch import lost_tokens, routed
-from engine.simulate.router import Gate, Keep, Router, Routing, Row
+from engine.simulate.layer.routed_batch import lost_tokens, routed
+from engine.simulate.layer.router import Gate, Keep, Router, Routing, Row
 
 TITLE = "Tokens flowing to their experts"
 QUESTION = "Where do 64 tokens go, and which of them find their expert full?"

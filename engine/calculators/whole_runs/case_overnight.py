@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BANDWIDTH, COUNT, RATIO, SECONDS, Bandwidth, Seconds, Share
-from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Challenge, Condition, Segment, Table
-from engine.form.unranged import MADE_UP
-from engine.simulate.overnight_case import EXPLANATIONS, Signs, healthy, signs
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, COUNT, RATIO, SECONDS, Bandwidth, Seconds, Share
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Challenge, Condition, Segment, Table
+from engine.form.missing_range import MADE_UP
+from engine.simulate.data_parallel.overnight_case import EXPLANATIONS, Signs, healthy, signs
 
 TITLE = "Case file 2: slower since last night"
 QUESTION = "Which explanation predicts everything that was measured?"

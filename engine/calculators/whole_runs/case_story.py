@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import (
+from engine.core.inputs import PERCENT, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import (
     BANDWIDTH,
     BYTES,
     RATIO,
@@ -21,11 +21,9 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.basis.units import (
-    PARAMETERS as COUNTED,
-)
-from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Published, Rule, Segment, Table
-from engine.simulate.story_case import (
+from engine.core.units import PARAMETERS as COUNTED
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Published, Rule, Segment, Table
+from engine.simulate.data_parallel.story_case import (
     GPUS,
     IDLE,
     LINE,

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, get_type_hints
 
-from engine.basis.inputs import MEBIBYTES, MILLISECONDS, Choice, Number, Unit
-from engine.basis.told import Views
-from engine.basis.units import MILLI, GiB, MiB
-from engine.basis.views import Badge, Cell, Cite, Code, Open, Table
+from engine.core.inputs import MEBIBYTES, MILLISECONDS, Choice, Number, Unit
+from engine.core.outputs import Views
+from engine.core.units import MILLI, GiB, MiB
+from engine.core.views import Badge, Cell, Cite, Code, Open, Table
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS, Command
 

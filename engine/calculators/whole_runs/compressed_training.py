@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.inputs import PERCENT, Choice, Number, Switch
-from engine.basis.slices import Slices, part, whole
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Share
-from engine.basis.views import Axis, Badge, Lines, Point, Scene, Series
-from engine.draw.kept_back import kept_back_scene
+from engine.core.inputs import PERCENT, Choice, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Slices, part, whole
+from engine.core.units import COUNT, Count, Share
+from engine.core.views import Axis, Badge, Lines, Point, Scene, Series
+from engine.draw.error_feedback import kept_back_scene
 from engine.tiny.compressed import RANKS, RATE, STEPS, Compressed, training
 
 TITLE = "Training on less than the gradient"

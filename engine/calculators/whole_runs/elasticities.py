@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.text import Text
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Share
-from engine.basis.views import Badge, Bar, Bars, Segment
-from engine.form.changed import told
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text
+from engine.core.units import Share
+from engine.core.views import Badge, Bar, Bars, Segment
+from engine.form.adjusted_inputs import told
 from engine.form.fields import OwnConstants
-from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
-from engine.form.levers.inputs import Inputs as Job
-from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
-from engine.simulate.levers import run_fits
+from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES, as_run
+from engine.form.what_if.inputs import Inputs as Job
+from engine.simulate.step.elasticity import PARTS, gain_of, gain_of_gpus
+from engine.simulate.step.what_if import run_fits
 
 TITLE = "Which part matters most"
 QUESTION = "What does a little more of each part of the machine give?"

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from functools import cache, partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.later import Later
-from engine.basis.text import Text, say
-from engine.basis.told import Views
-from engine.basis.units import BYTES, RATIO, SECONDS, Ratio
-from engine.basis.views import Challenge, Condition
-from engine.catalog.reported import REPORTED
+from engine.catalog.reported_runs import REPORTED
+from engine.core.inputs import Scalar
+from engine.core.lazy import Later
+from engine.core.outputs import Views
+from engine.core.text import Text, say
+from engine.core.units import BYTES, RATIO, SECONDS, Ratio
+from engine.core.views import Challenge, Condition
 from engine.form.run import charts, verdicts
-from engine.form.run.beside import beside
 from engine.form.run.inputs import Inputs as Inputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
+from engine.form.run.published_comparison import beside
 from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import peak, values

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.slices import Slices, whole
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, Bytes, Count
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Slices, whole
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, Bytes, Count
+from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.tiny.plan_record import Planned, planning
 
 TITLE = "The plans of a few GPUs"

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import MILLISECONDS, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import MILLI, SECONDS, Count, Ratio, Seconds, TokenRate
-from engine.basis.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
-from engine.simulate.short_step import TOKENS, short_step
-from engine.simulate.stream_account import Account, Piece, exposed_pieces
-from engine.simulate.streams import COMPUTE, LAUNCH, NETWORK
-from engine.simulate.streams import Span as Ran
+from engine.core.inputs import MILLISECONDS, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import MILLI, SECONDS, Count, Ratio, Seconds, TokenRate
+from engine.core.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
+from engine.simulate.streams.short_step import TOKENS, short_step
+from engine.simulate.streams.stream_account import Account, Piece, exposed_pieces
+from engine.simulate.streams.streams import COMPUTE, LAUNCH, NETWORK
+from engine.simulate.streams.streams import Span as Ran
 
 TITLE = "A step by hand"
 QUESTION = "What do a prediction, a log and a trace say of one step?"

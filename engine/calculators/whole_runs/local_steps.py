@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, GBITS, Choice, Number, Unit
-from engine.basis.slices import Slices, part, whole
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
-from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.core.inputs import BILLIONS, GBITS, Choice, Number, Unit
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.slices import Slices, part, whole
+from engine.core.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
+from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.compression import LOCAL_BYTES, local_bytes_per_token
 from engine.tiny.compressed import RANKS, STEPS

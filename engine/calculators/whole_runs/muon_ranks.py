@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice
-from engine.basis.numbers import typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Operations, Parameters
-from engine.basis.views import Badge, Table
+from engine.core.inputs import Choice
+from engine.core.numbers import typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Count, Operations, Parameters
+from engine.core.views import Badge, Table
 from engine.draw.whole_matrices import whole_scene
 from engine.formulas.muon import EXCHANGED, GATHERED, muon_exchanged, muon_gathered
 from engine.tiny.whole_matrices import NAMES, SIDE, Orthogonalized, Scheme, orthogonalized

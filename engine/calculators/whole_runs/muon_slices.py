@@ -4,20 +4,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, OPERATIONS, SECONDS, Bytes, Count, Ratio, Seconds
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BYTES, OPERATIONS, SECONDS, Bytes, Count, Ratio, Seconds
+from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.form.fields import OwnConstants
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer_exchange import HALF
-from engine.simulate.muon_slices import MODES, Slices, TensorMode, slices
-from engine.simulate.orthogonal_work import Shape, pools_of
-from engine.simulate.rank import rank_of
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.layer_exchange import HALF
+from engine.simulate.layer.muon_slices import MODES, Slices, TensorMode, slices
+from engine.simulate.layer.orthogonal_work import Shape, pools_of
 
 TITLE = "Matrices that tensor parallelism splits"
 QUESTION = "Which way to orthogonalize split matrices is the fastest, and which changes the update?"

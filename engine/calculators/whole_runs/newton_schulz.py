@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.numbers import typeset
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio
-from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series, Table
+from engine.core.inputs import Choice, Number
+from engine.core.numbers import typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, Count, Ratio
+from engine.core.views import Axis, Badge, Lines, Point, Rule, Series, Table
 from engine.tiny.orthogonal import CUBIC, MUON, Coefficients, iterated, newton_schulz
 from engine.tiny.orthogonal import singular_values as singular_values_of
 from engine.tiny.whole_matrices import NAMES, momentum

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count
-from engine.basis.views import Badge, Heatmap
+from engine.core.inputs import Number
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Count
+from engine.core.views import Badge, Heatmap
 from engine.tiny.resharded import AFTER, BEFORE, JOB, Resharded, resharded
 
 TITLE = "Saved on four, loaded on six"

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number, Switch
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, Bytes, Gbit
-from engine.basis.views import Axis, Badge, Bar, Bars, Rule, Segment
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import PERCENT, Choice, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BYTES, Bytes, Gbit
+from engine.core.views import Axis, Badge, Bar, Bars, Rule, Segment
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.capacity import usable
-from engine.simulate.reinforcement import RlMemory, Setup, rl_memory
-from engine.simulate.rollouts import Asked
+from engine.simulate.job.reinforcement import RlMemory, Setup, rl_memory
+from engine.simulate.job.rollouts import Asked
+from engine.simulate.memory.allocator import usable
 
 TITLE = "The memory of a GPU with two jobs"
 QUESTION = "Does a model that trains and generates on the same GPUs fit?"

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number, Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio
-from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.core.inputs import Number, Scalar
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import COUNT, Count, Ratio
+from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
 from engine.draw.slot_board import board_scene
 from engine.formulas.goodput import young_interval
-from engine.simulate.slotted_run import (
+from engine.simulate.job.slotted_run import (
     CHECKPOINT,
     FAILED,
     LOST,

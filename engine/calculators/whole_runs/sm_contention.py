@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number, Switch
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, RATIO, SHARE, Count, Ratio, Share
-from engine.basis.views import Lines, Point, Published, Receipt, Rule, Series, Value
 from engine.catalog.hardware import GPUS
+from engine.core.inputs import PERCENT, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share
+from engine.core.views import Lines, Point, Published, Receipt, Rule, Series, Value
 from engine.form.fields import LabGpu
 from engine.formulas.contention import CONTENTION, MOST_GAINED, contention, most_gained
 

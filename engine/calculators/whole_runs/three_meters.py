@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import MILLISECONDS, PERCENT, Number, Unit
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SECONDS, SHARE, Count, Seconds, Share
-from engine.basis.views import Axis, Lane, Series, Span, Timeline, Value
-from engine.simulate.meters import LateRank, Meters, read_meters
-from engine.simulate.streams import COMPUTE, NETWORK
+from engine.core.inputs import MILLISECONDS, PERCENT, Number, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import SECONDS, SHARE, Count, Seconds, Share
+from engine.core.views import Axis, Lane, Series, Span, Timeline, Value
+from engine.simulate.streams.meters import LateRank, Meters, read_meters
+from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "Three meters, one waiting GPU"
 QUESTION = "What do three utilization metrics show while a GPU waits for another?"

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import MILLISECONDS, PERCENT, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import MILLI, Seconds
-from engine.basis.views import Lane, Span, Timeline
-from engine.simulate.beside import Piece, beside
-from engine.simulate.streams import COMPUTE, NETWORK
+from engine.core.inputs import MILLISECONDS, PERCENT, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import MILLI, Seconds
+from engine.core.views import Lane, Span, Timeline
+from engine.simulate.overlap.overlap_contention import Piece, beside
+from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "One product, one collective"
 QUESTION = "When does a product end that a collective slows down for a while?"

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import GB, SECONDS, Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
-from engine.basis.views import Axis, Bar, Bars, Segment
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import GBYTES_PER_SECOND, Choice, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import GB, SECONDS, Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
+from engine.core.views import Axis, Bar, Bars, Segment
 from engine.form.fields import OwnConstants
 from engine.formulas.parameters import total_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
@@ -22,8 +22,8 @@ from engine.formulas.weight_update import (
 )
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
-from engine.simulate.generation import HALF
-from engine.simulate.rank import group_of, rank_of
+from engine.simulate.job.generation import HALF
+from engine.simulate.layer.device_model import group_of, rank_of
 
 TITLE = "New weights for the engines"
 QUESTION = "How long does it take to move a model's weights from training to generation?"

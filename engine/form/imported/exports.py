@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.basis.numbers import DEFAULT, show
-from engine.basis.units import BYTES, SECONDS, SHARE
-from engine.form.imported.given import known_model
+from engine.core.numbers import DEFAULT, show
+from engine.core.units import BYTES, SECONDS, SHARE
+from engine.form.imported.run_text import known_model
 from engine.form.run.result import Estimated
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments

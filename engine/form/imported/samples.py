@@ -6,7 +6,7 @@ torchtitan's three dialects, DeepSpeed and accelerate with the model's config.js
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Sample
+from engine.core.inputs import Sample
 
 _LLAMA_70B = """--- config.json ---
 {

@@ -1,17 +1,17 @@
 """The answer of an imported job in words: whether it runs, what binds, what to change."""
 
-from engine.basis.slices import Running, Slices
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
-from engine.basis.views import Badge, Cell, Open, Table
-from engine.form.imported.places import PLACES, Links
-from engine.form.levers.accuracy import GAIN_ERROR
+from engine.core.slices import Running, Slices
+from engine.core.text import Text, say
+from engine.core.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
+from engine.core.views import Badge, Cell, Open, Table
+from engine.form.imported.job_targets import PLACES, Links
 from engine.form.run.result import Estimated
 from engine.form.run.verdicts import fit
+from engine.form.what_if.accuracy import GAIN_ERROR
 from engine.run.importers.assemble import Imported
-from engine.run.importers.told import Entry
-from engine.simulate.single_changes import SingleChange
-from engine.simulate.whole_change import WholeChange
+from engine.run.importers.import_report import Entry
+from engine.simulate.planner.plan_upgrades import WholeChange
+from engine.simulate.step.single_changes import SingleChange
 
 _PARTS = {
     "compute": ("Computation", "compute"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import (
+from engine.core.inputs import (
     GBITS,
     MICROSECONDS,
     MILLISECONDS,
@@ -14,9 +14,9 @@ from engine.basis.inputs import (
     Switch,
     Unit,
 )
-from engine.basis.told import Symbol
-from engine.basis.units import BYTES, GB, KB, MICRO, MILLI, Gbit, KiB, MiB
-from engine.simulate.message_path import Path, Way, way
+from engine.core.outputs import Symbol
+from engine.core.units import BYTES, GB, KB, MICRO, MILLI, Gbit, KiB, MiB
+from engine.simulate.network.message_path import Path, Way, way
 
 MESSAGE = Unit(
     " kB",

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
-from engine.basis.text import say
-from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS
+from engine.core.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.overlap.inputs import SCHEDULES
-from engine.simulate.overlap_job import Job
-from engine.simulate.overlap_step import Outcome
-from engine.simulate.parts import Part
-from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
-from engine.simulate.streams import Span as Ran
+from engine.simulate.overlap.overlap_job import Job
+from engine.simulate.overlap.overlap_step import Outcome
+from engine.simulate.streams.exposed_time import Part
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP
+from engine.simulate.streams.streams import Span as Ran
 
 _NAMES = {COMPUTE: "compute", SCALE_UP: "NVLink", NETWORK: "network"}
 _RESIDUE = (

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
-from engine.basis.units import MB, Gbit
 from engine.catalog.models import MODELS
+from engine.core.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
+from engine.core.units import MB, Gbit
 from engine.form.fields import LabGpu, OwnConstants
-from engine.simulate.overlap_job import Setting
+from engine.simulate.overlap.overlap_job import Setting
 
 DENSE = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 SCHEDULES = {

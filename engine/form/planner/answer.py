@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
-from engine.basis.slices import Running, Slices
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
-from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices
+from engine.core.text import Text
+from engine.core.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
 from engine.form.planner.inputs import Inputs, job_of, own_run
-from engine.form.run.known import known
+from engine.form.run.prediction_text import known
+from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.run.plan_space import Job
 from engine.run.run import Run
-from engine.simulate.capacity import usable
-from engine.simulate.evidence import Evidence, evidence
+from engine.simulate.memory.allocator import usable
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
 from engine.simulate.planner.moves import Limit, Move, by_gpus, limit, moves
 from engine.simulate.planner.search import (
@@ -30,7 +29,8 @@ from engine.simulate.planner.search import (
 )
 from engine.simulate.planner.ties import Tie, tie
 from engine.simulate.planner.why import Reason, why_not
-from engine.simulate.step_range import step_range
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_range import step_range
 
 _MODEL = (
     "Every plan that divides is bounded by its layers; those that could be best are computed.",

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number
-from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
+from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.units import Count, Gbit
 from engine.form.fields import OwnConstants
 from engine.form.job_inputs import TRILLIONS
-from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.price import PRICE
+from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.run.fp8_layouts import reads_either_way
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.plan_space import Job

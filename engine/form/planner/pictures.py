@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.basis.slices import Slices
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, TOKEN_RATE
-from engine.basis.views import (
+from engine.core.slices import Slices
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE, TOKEN_RATE
+from engine.core.views import (
     Axis,
     Badge,
     Bar,
@@ -22,7 +22,7 @@ from engine.basis.views import (
 )
 from engine.form.memory_bar import parts_of
 from engine.form.planner.answer import Answer
-from engine.form.planner.words import MOVES, limited, name, reason, split, tied
+from engine.form.planner.plan_text import MOVES, limited, name, reason, split, tied
 from engine.simulate.planner.evaluate import Candidate
 
 _PARTS = (

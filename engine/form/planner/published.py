@@ -1,9 +1,9 @@
 """What was published of a job that the planner is asked, beside its own plan."""
 
-from engine.basis.text import say
-from engine.basis.units import SECONDS, TOKEN_RATE
-from engine.basis.views import Cell, Cite, Table
-from engine.catalog.reported import REPORTED, Reported
+from engine.catalog.reported_runs import REPORTED, Reported
+from engine.core.text import say
+from engine.core.units import SECONDS, TOKEN_RATE
+from engine.core.views import Cell, Cite, Table
 from engine.form.planner.answer import Answer
 from engine.form.planner.inputs import Inputs
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from engine.basis.slices import Running, Slices, part
-from engine.basis.units import DAY, HOUR, Seconds
+from engine.core.slices import Running, Slices, part
+from engine.core.units import DAY, HOUR, Seconds
 from engine.form.planner.answer import Answer
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
 from engine.run.limits import impossible

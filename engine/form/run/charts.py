@@ -1,11 +1,8 @@
 """The parts of an estimate as bars: where its time and its memory go."""
 
-from engine.basis.text import say
-from engine.basis.units import (
-    BYTES,
-    SECONDS,
-)
-from engine.basis.views import Axis, Bar, Bars, Rule, Segment
+from engine.core.text import say
+from engine.core.units import BYTES, SECONDS
+from engine.core.views import Axis, Bar, Bars, Rule, Segment
 from engine.form.run.result import Estimated
 
 _TIMES = (

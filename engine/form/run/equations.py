@@ -1,6 +1,6 @@
 """The equations of an estimate: its step, its rates, its peak of memory."""
 
-from engine.basis.equation import Equation
+from engine.core.equation import Equation
 
 STEP = Equation(
     name="step_parts",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.told import Told
-from engine.basis.units import (
+from engine.core.outputs import Told
+from engine.core.units import (
     Bytes,
     Count,
     FlopRate,
@@ -20,8 +20,8 @@ from engine.estimate import estimate
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.doubts import Doubts, doubts
 from engine.run.run import Run
-from engine.simulate.capacity import usable
-from engine.simulate.evidence import Evidence, evidence
+from engine.simulate.memory.allocator import usable
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _COUNTED = (
     "Megatron's count: attention in full, the output layer, no recomputation.",

@@ -1,11 +1,9 @@
 """The verdicts of an estimate: whether its plan is possible, and whether it fits."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import (
-    BYTES,
-)
-from engine.basis.views import Badge
-from engine.form.changed import joined
+from engine.core.text import Text, say
+from engine.core.units import BYTES
+from engine.core.views import Badge
+from engine.form.adjusted_inputs import joined
 from engine.form.plain_words import plainly
 from engine.form.run.result import Estimated
 from engine.run.doubts import Doubts

@@ -1,10 +1,10 @@
 """What an estimate shows: its numbers with their receipts."""
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.views import Value
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
-from engine.form.run.known import known, memory_error, near
+from engine.form.run.prediction_text import known, memory_error, near
 from engine.form.run.result import Estimated
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)

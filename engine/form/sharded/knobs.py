@@ -3,10 +3,10 @@
 from operator import attrgetter
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Choice, Number
-from engine.basis.units import Bandwidth, Count, Gbit
 from engine.catalog.models import MODELS
-from engine.simulate.overlap_job import Setting
+from engine.core.inputs import GBITS, Choice, Number
+from engine.core.units import Bandwidth, Count, Gbit
+from engine.simulate.overlap.overlap_job import Setting
 
 _OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b")
 KnobModel = Annotated[

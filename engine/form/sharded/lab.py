@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told
-from engine.basis.units import BYTES, SECONDS, Count, Gbit
-from engine.basis.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
 from engine.catalog.models import MODELS
-from engine.form.run.known import unranged
-from engine.simulate.evidence import Evidence
-from engine.simulate.parts import Part
-from engine.simulate.sharded_step import Sharded
-from engine.simulate.streams import COMPUTE
+from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.outputs import Teller, Told
+from engine.core.text import Text, say
+from engine.core.units import BYTES, SECONDS, Count, Gbit
+from engine.core.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
+from engine.form.run.prediction_text import unranged
+from engine.simulate.data_parallel.sharded_step import Sharded
+from engine.simulate.step.prediction_evidence import Evidence
+from engine.simulate.streams.exposed_time import Part
+from engine.simulate.streams.streams import COMPUTE
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 LabModel = Annotated[

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Parameters, Ratio
-from engine.basis.views import Badge, Table
 from engine.catalog.models import TINY_260
+from engine.core.inputs import Number
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Count, Parameters, Ratio
+from engine.core.views import Badge, Table
 from engine.draw.shard_strips import Step, shard_scene
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.formulas.volumes import gradient_passes, parameter_passes, zero_bytes_sent

@@ -8,8 +8,8 @@ and the tokenizer.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
+from engine.core.units import Count
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.fp8_layouts import reads_either_way
 from engine.run.parallelism import Plan, Training, quantizes, scales_blocks

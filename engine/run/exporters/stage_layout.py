@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.basis.units import Count
+from engine.core.units import Count
 
 
 def layout_of(stage_layers: Sequence[Count]) -> str:

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, shorten, whole
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    Draft,
+    Given,
+    flag,
+    positive,
+    shorten,
+    whole,
+)
 
 ACCELERATE = "accelerate 1.15"
 

@@ -7,6 +7,7 @@ from typing import Any
 from engine.run.file import InputError, read
 from engine.run.importers.accelerate import finish_accelerate
 from engine.run.importers.deepspeed import finish_deepspeed
+from engine.run.importers.import_report import LONGEST_TEXT, Draft, Entry, TextError
 from engine.run.importers.megatron import VERSION
 from engine.run.importers.megatron_checks import (
     check_batch,
@@ -17,7 +18,6 @@ from engine.run.importers.megatron_checks import (
 from engine.run.importers.megatron_derived import finish_megatron, finish_scaling
 from engine.run.importers.read_piece import read_piece
 from engine.run.importers.recognize import pieces
-from engine.run.importers.told import LONGEST_TEXT, Draft, Entry, TextError
 from engine.run.importers.torchtitan_derived import finish_torchtitan
 from engine.run.run import Run
 

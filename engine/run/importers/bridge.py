@@ -3,8 +3,8 @@
 import re
 
 from engine.catalog.models import MODELS
+from engine.run.importers.import_report import Draft, Given
 from engine.run.importers.megatron import take_megatron
-from engine.run.importers.told import Draft, Given
 
 _OVERRIDE = re.compile(
     r"(?:^|\s)\+{0,2}((?:model|train|dataset|ddp|optimizer|mixed_precision|comm_overlap|cfg|"

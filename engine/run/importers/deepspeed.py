@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, shorten, whole
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    Draft,
+    Given,
+    flag,
+    positive,
+    shorten,
+    whole,
+)
 
 DEEPSPEED = "DeepSpeed 0.19.8"
 

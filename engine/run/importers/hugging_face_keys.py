@@ -7,8 +7,8 @@ from typing import Any
 from engine.catalog.models import MODELS, Model
 from engine.run.importers.hugging_face import model_of, shape_of
 from engine.run.importers.hugging_face_flat import INNER, PARTS
+from engine.run.importers.import_report import Draft, Given
 from engine.run.importers.model_families import VERSION
-from engine.run.importers.told import Draft, Given
 
 
 def take_hugging_face(tree: Mapping[str, Any], given: list[Given], draft: Draft) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.run.importers.told import Draft, whole
+from engine.run.importers.import_report import Draft, whole
 
 _MOST = 4096
 

@@ -6,8 +6,8 @@ Names and defaults are those of megatron-core 0.20.0 (`megatron/training/argumen
 from collections.abc import Mapping
 from typing import Any
 
+from engine.run.importers.import_report import OFFLOADED, Draft, Given, positive, shorten, whole
 from engine.run.importers.layouts import pieces_of
-from engine.run.importers.told import OFFLOADED, Draft, Given, positive, shorten, whole
 
 VERSION = "Megatron Core 0.20"
 

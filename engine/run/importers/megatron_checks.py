@@ -4,7 +4,7 @@ Source: megatron-core 0.20.0: `training/arguments.py`, and of `core/` `parallel_
 `num_microbatches_calculator.py`, `transformer/transformer_config.py` and `transformer_block.py`.
 """
 
-from engine.run.importers.told import Draft, positive
+from engine.run.importers.import_report import Draft, positive
 
 
 def check_world(draft: Draft, world: int) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.fp8_layouts import reads_either_way
+from engine.run.importers.import_report import Draft, flag, positive, shorten, whole
 from engine.run.importers.layouts import layout_of
 from engine.run.importers.megatron import VERSION
-from engine.run.importers.told import Draft, flag, positive, shorten, whole
 
 ONLY = "only leading or alternating dense layers are known."
 

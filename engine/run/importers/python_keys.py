@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from engine.run.importers.told import Given, TextError
+from engine.run.importers.import_report import Given, TextError
 
 _LONGEST = 200_000
 _DEEPEST = 60

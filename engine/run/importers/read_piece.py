@@ -8,11 +8,11 @@ from engine.run.importers.accelerate import take_accelerate
 from engine.run.importers.bridge import overrides, take_bridge
 from engine.run.importers.deepspeed import take_deepspeed
 from engine.run.importers.hugging_face_keys import take_hugging_face
+from engine.run.importers.import_report import Draft, Given, TextError, flat
 from engine.run.importers.megatron import take_megatron
 from engine.run.importers.python_keys import configurations, python_keys
 from engine.run.importers.recognize import Piece
 from engine.run.importers.shell import printed_arguments, resolved, script_flags
-from engine.run.importers.told import Draft, Given, TextError, flat
 from engine.run.importers.torchtitan import take_torchtitan
 from engine.run.importers.yaml_subset import yaml_keys
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 
 Dialect = Literal[
     "run file",

@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from engine.run.importers.told import Given
+from engine.run.importers.import_report import Given
 
 _ASSIGNED = re.compile(
     r"^\s*(?:export\s+|local\s+|declare\s+|readonly\s+)?([A-Za-z_]\w{0,80})="

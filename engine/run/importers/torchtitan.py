@@ -6,7 +6,15 @@ fields have other names (`num_tokens_per_microbatch_per_dp_rank` and so on).
 
 from collections.abc import Mapping
 
-from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, shorten, whole
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    Draft,
+    Given,
+    flag,
+    positive,
+    shorten,
+    whole,
+)
 
 COUNTS: Mapping[str, str] = {
     "parallelism.tensor_parallel_degree": "parallelism.tensor_parallel",

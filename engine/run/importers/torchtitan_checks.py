@@ -5,7 +5,7 @@ Source: b5bcd76c: `trainer.py`, which counts tokens (up to 0.3: sequences), and
 """
 
 from engine.catalog.models import MODELS
-from engine.run.importers.told import Draft
+from engine.run.importers.import_report import Draft
 
 
 def check_batch(batch: int, local: int, ranks: int, length: int) -> str:

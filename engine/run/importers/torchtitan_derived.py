@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.run.importers.told import Draft, flag, positive, shorten, whole
+from engine.run.importers.import_report import Draft, flag, positive, shorten, whole
 from engine.run.importers.torchtitan_checks import check_batch, check_stages
 
 VERSION = "torchtitan 0.3.0"

@@ -7,7 +7,7 @@ that hold something are refused with line and column.
 import re
 from typing import Any
 
-from engine.run.importers.told import Given, TextError
+from engine.run.importers.import_report import Given, TextError
 
 _KEY = re.compile(
     r"^([^\s:#'\"\[\]{},&*!|>%@`-][^:#]{0,100}?|\"[^\"]{0,100}\"|'[^']{0,100}')\s*:(\s|$)"

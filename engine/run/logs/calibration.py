@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, TypeVar
 
-from engine.basis.units import Bytes, Count, Seconds, Tokens
-from engine.run.importers.told import TextError
+from engine.core.units import Bytes, Count, Seconds, Tokens
+from engine.run.importers.import_report import TextError
 
 FORMAT, VERSION = "wallclock-calibration", 1
 MOST_ROWS = 2000

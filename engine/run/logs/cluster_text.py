@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.calibration import Timings, holds_calibration, read_calibration
 from engine.run.logs.nccl import NcclText, read_nccl
 from engine.run.logs.training import TrainingLog, read_training_log

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from engine.basis.units import Count, Seconds
-from engine.run.importers.told import TextError
+from engine.core.units import Count, Seconds
+from engine.run.importers.import_report import TextError
 
 LONGEST_COUNTERS = 500_000
 _SHOWN = 60

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_debug import Debug, read_nccl_debug
 from engine.run.logs.nccl_tests import Table, read_nccl_tests
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.units import MICRO, Bytes, Count, Seconds
-from engine.run.importers.told import TextError
+from engine.core.units import MICRO, Bytes, Count, Seconds
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_tests import Note
 from engine.run.logs.nccl_words import quoted
 

@@ -10,8 +10,8 @@ How a line is taken apart is in `nccl_words`.
 import re
 from dataclasses import dataclass
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
-from engine.run.importers.told import TextError
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_words import (
     bare,
     decimal,

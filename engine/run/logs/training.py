@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.basis.units import GB, Bytes, Count, FlopRate, GiB, MiB, Seconds, Share, TokenRate
-from engine.run.importers.told import TextError
+from engine.core.units import GB, Bytes, Count, FlopRate, GiB, MiB, Seconds, Share, TokenRate
+from engine.run.importers.import_report import TextError
 
 Source = Literal["Megatron-LM", "torchtitan", "DeepSpeed", "nanotron", "litgpt"]
 LONGEST_LOG = 2_000_000

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from engine.basis.units import NANO, Bytes, Count, Seconds
-from engine.run.importers.told import TextError, shorten
+from engine.core.units import NANO, Bytes, Count, Seconds
+from engine.run.importers.import_report import TextError, shorten
 from engine.run.traces.kineto import Document, Fault, document_of, read_kineto
 
 MOST_EVENTS: Count = 600_000

@@ -8,18 +8,18 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.formulas.activations import LayerMemory
 from engine.run.parallelism import Plan, Training, num_microbatches
 from engine.run.plan_space import Job, pipelines, shapes
 from engine.run.run import Run
-from engine.simulate.capacity import Memory, usable
-from engine.simulate.held_layers import stage_activations
-from engine.simulate.memory import Filled, fullest, kinds_of_layer, memory
+from engine.simulate.layer.device_model import Rank, rank_of
+from engine.simulate.memory.allocator import Memory, usable
+from engine.simulate.memory.memory import Filled, fullest, kinds_of_layer, memory
+from engine.simulate.memory.peak_activations import stage_activations
 from engine.simulate.planner.pipeline import Pipeline, Sharded, pipeline_of
-from engine.simulate.rank import Rank, rank_of
-from engine.simulate.stage_time import Layers, layers_of
-from engine.simulate.step_time import (
+from engine.simulate.step.stage_time import Layers, layers_of
+from engine.simulate.step.step_time import (
     Flow,
     StepTime,
     flow_of,

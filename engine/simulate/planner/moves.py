@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
-from engine.basis.slices import Slices, part
-from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core.slices import Slices, part
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.run.plan_space import Job, divisors
 from engine.simulate.planner.evaluate import Candidate
 from engine.simulate.planner.search import searching

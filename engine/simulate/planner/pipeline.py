@@ -6,14 +6,14 @@ all that its replicas can shard the states, the exchange and the optimizer.
 
 from dataclasses import dataclass
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.formulas.states import RankParameters, rank_parameters
 from engine.run.parallelism import Plan, Training
 from engine.run.plan_space import Job, shardings
-from engine.simulate.memory import Standing, stages_that_can_be_fullest, standing
-from engine.simulate.rank import Hops, Rank, stage_hops
-from engine.simulate.sharding_time import Weights, rank_weights
-from engine.simulate.step_time import Shared, shared_of
+from engine.simulate.layer.device_model import Hops, Rank, stage_hops
+from engine.simulate.memory.memory import Standing, stages_that_can_be_fullest, standing
+from engine.simulate.step.sharding_time import Weights, rank_weights
+from engine.simulate.step.step_time import Shared, shared_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from engine.basis.slices import Slices
-from engine.basis.units import Count, Seconds
+from engine.core.slices import Slices
+from engine.core.units import Count, Seconds
 from engine.run.parallelism import Recompute
 from engine.run.plan_space import SCHEDULES, Job
 from engine.run.run import Run

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from engine.basis.slices import Progress, Slices, part, whole
-from engine.basis.text import Sentence
-from engine.basis.units import COUNT, Bytes, Count, Seconds
+from engine.core.slices import Progress, Slices, part, whole
+from engine.core.text import Sentence
+from engine.core.units import COUNT, Bytes, Count, Seconds
 from engine.run.plan_space import Job, plans
 from engine.run.plan_space import shapes as shapes_of
 from engine.simulate.planner.evaluate import Candidate, Shape, candidates, fitting, priced

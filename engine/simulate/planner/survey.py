@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from engine.basis.units import Bytes, Count, Seconds
+from engine.core.units import Bytes, Count, Seconds
 from engine.run.plan_space import Job, shapes
 from engine.simulate.planner.evaluate import Candidate, candidates, priced
 from engine.simulate.planner.search import order

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.basis.slices import Slices
-from engine.basis.units import Count, Ratio, Seconds
+from engine.core.slices import Slices
+from engine.core.units import Count, Ratio, Seconds
 from engine.run.plan_space import Job
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
 from engine.simulate.planner.search import Cell, at, reaching, within_shape
-from engine.simulate.step_range import Spread, spread
+from engine.simulate.step.step_range import Spread, spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from engine.basis.units import Bytes, Ratio, Seconds
+from engine.core.units import Bytes, Ratio, Seconds
 from engine.run.limits import impossible
 from engine.run.plan_space import Job
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate, one_candidate
-from engine.simulate.single_changes import SingleChange, best_changes
-from engine.simulate.step_range import spread
+from engine.simulate.step.single_changes import SingleChange, best_changes
+from engine.simulate.step.step_range import spread
 
 Verdict = Literal["impossible", "too large", "slower", "tied", "best"]
 # Steps that differ by less than this are the same plan under two names.

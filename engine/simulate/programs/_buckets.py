@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count, Share
-from engine.simulate.workload import Workload, layer_gradient
+from engine.core.units import Bytes, Count, Share
+from engine.simulate.streams.workload import Workload, layer_gradient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from engine.basis.units import Count, Share
-from engine.simulate.streams import COMPUTE, SCALE_UP, Op
-from engine.simulate.workload import Workload
+from engine.core.units import Count, Share
+from engine.simulate.streams.streams import COMPUTE, SCALE_UP, Op
+from engine.simulate.streams.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Bytes, Count
+from engine.core.units import Bytes, Count
 from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
 from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
-from engine.simulate.streams import COMPUTE, Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import COMPUTE, Op
+from engine.simulate.streams.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

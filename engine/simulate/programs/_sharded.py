@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from engine.simulate.programs._passes import Slot, links_of, slot_ops, weave
 from engine.simulate.programs._replicated import update
-from engine.simulate.streams import Op
-from engine.simulate.workload import Wire, Workload, layer_gradient
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Wire, Workload, layer_gradient
 
 
 def sharded(work: Workload, slots: Sequence[Slot]) -> tuple[Op, ...]:

@@ -3,8 +3,8 @@
 import math
 
 from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "One flat buffer"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from engine.simulate.programs._passes import in_turn
 from engine.simulate.programs._sharded import sharded
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "ZeRO-3, FSDP"
 

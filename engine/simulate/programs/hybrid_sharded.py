@@ -6,8 +6,8 @@ network. `data` of the workload is the group inside, `replicas` the one across.
 
 from engine.simulate.programs._passes import in_turn
 from engine.simulate.programs._sharded import sharded
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "Hybrid sharding"
 

@@ -1,8 +1,8 @@
 """Interleaved data parallelism: each tensor's gradient is summed as soon as it is ready."""
 
 from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "Interleaved data parallelism"
 

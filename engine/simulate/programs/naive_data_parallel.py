@@ -1,8 +1,8 @@
 """Naive data parallelism: every gradient is summed after the backward pass, tensor by tensor."""
 
 from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "Naive data parallelism"
 

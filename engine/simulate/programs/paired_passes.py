@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from engine.simulate.programs._passes import Slot, backward, forward
 from engine.simulate.programs._sharded import sharded
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "Paired forward and backward"
 

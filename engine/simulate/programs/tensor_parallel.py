@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from engine.simulate.programs._passes import in_turn, slot_ops
 from engine.simulate.programs._replicated import update
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "Tensor parallelism, blocking"
 

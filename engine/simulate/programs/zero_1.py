@@ -5,8 +5,8 @@ that a step shows (Rajbhandari et al. 2020; Megatron-LM's distributed optimizer)
 """
 
 from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams import Op
-from engine.simulate.workload import Workload
+from engine.simulate.streams.streams import Op
+from engine.simulate.streams.workload import Workload
 
 TITLE = "ZeRO-1"
 

@@ -1,6 +1,6 @@
 """Context parallelism, contiguous: rank r has the r-th piece of each sequence (Liu et al. 2023)."""
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.context_layers import train_in_pieces
 from engine.tiny.job import Job
 from engine.tiny.result import Run

@@ -4,8 +4,8 @@ So every rank has as many pairs of query and key to work on, though each token s
 before it (Dubey et al. 2024).
 """
 
-from engine.basis.slices import Sliced, Slices
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices
+from engine.core.units import Count
 from engine.tiny.context_layers import train_in_pieces
 from engine.tiny.job import Job
 from engine.tiny.result import Run

@@ -3,7 +3,7 @@
 Everything but the experts is data parallel over the same ranks.
 """
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.expert_layers import Mixed, mix, mix_backward, owner

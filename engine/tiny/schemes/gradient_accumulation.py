@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.job import Job, share
 from engine.tiny.result import Run
 from engine.tiny.schemes import data_parallel

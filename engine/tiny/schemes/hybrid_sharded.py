@@ -4,7 +4,7 @@ Parameters are gathered inside a group; of the gradients, the groups sum only sh
 2022, Zhao et al. 2023).
 """
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny import gathered
 from engine.tiny.gathered import Sharding
 from engine.tiny.job import Job

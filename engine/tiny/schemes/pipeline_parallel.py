@@ -4,8 +4,8 @@ All micro-batches go forward, then all go backward; what order they take changes
 but no number, since a stage only adds up their gradients.
 """
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.run.parallelism import piece_of_model
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange

@@ -5,7 +5,7 @@ gathered again for the gradients of the weights, and the norms, which see some r
 their gradients summed.
 """
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, num_targets
 from engine.tiny.layout import Parameters

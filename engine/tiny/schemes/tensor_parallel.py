@@ -1,7 +1,7 @@
 """Tensor parallelism: all ranks share every matrix (Shoeybi et al. 2019)."""
 
-from engine.basis.slices import Sliced, Slices
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices
+from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
 from engine.tiny.layout import Parameters

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import fsum
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome, whole_places
 from engine.tiny.exchange import Exchange

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import zip_longest
 
-from engine.basis.slices import Sliced, Slices, steps_done
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.data import (
     begin,

@@ -1,7 +1,7 @@
 """ZeRO stage 3: parameters too are kept for the own share only, and gathered part by part."""
 
-from engine.basis.slices import Sliced, Slices
-from engine.basis.units import Count
+from engine.core.slices import Sliced, Slices
+from engine.core.units import Count
 from engine.tiny import gathered
 from engine.tiny.gathered import Sharding
 from engine.tiny.job import Job

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from engine.basis.units import Quantity
-from engine.basis.views import Value
 from engine.calculator import load, names
+from engine.core.units import Quantity
+from engine.core.views import Value
 from tests.engine.calculators.tried import combinations, views_at
 
 FILE = Path(__file__).with_name("approved.json")

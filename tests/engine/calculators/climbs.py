@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from engine.basis.later import Later
-from engine.basis.slices import Running, whole
 from engine.calculator import load, make, names
+from engine.core.lazy import Later
+from engine.core.slices import Running, whole
 
 ENGINE = str(Path(__file__).parents[3] / "engine") + "/"
 COMPUTE = ("formulas", "simulate", "run", "collectives", "schedules", "tiny")

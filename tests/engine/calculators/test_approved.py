@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.basis.units import SECONDS
-from engine.basis.views import Axis, Series
 from engine.calculator import names
+from engine.core.units import SECONDS
+from engine.core.views import Axis, Series
 from tests.engine.calculators.approved import approved, differences, summary, today
 
 APPROVED = approved()

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import engine.answer
-from engine.basis.inputs import InputError, Number
-from engine.basis.text import words
-from engine.basis.typed import plain
-from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Table, Value
 from engine.calculator import field_of, load, names
+from engine.core.inputs import InputError, Number
+from engine.core.parsing import plain
+from engine.core.text import words
+from engine.core.views import Advice, Challenge, Formula, Lines, Scene, Table, Value
 from tests.engine.calculators.tried import (
     combinations,
     computed,

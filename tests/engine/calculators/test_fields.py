@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.inputs import Compact, InputError, Number
-from engine.basis.typed import plain
 from engine.calculator import load, names
 from engine.calculators.whole_runs.sweep_result.inputs import few_words
+from engine.core.inputs import Compact, InputError, Number
+from engine.core.parsing import plain
 from tests.each import each
 
 FIELDS = [

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from builder.bundle import engine_sources
-from builder.imports import Imports
-from engine.basis.views import Value
+from builder.core.module_imports import Imports
+from builder.runtime.bundle import engine_sources
 from engine.calculator import load, make, names
+from engine.core.views import Value
 from tests.engine.calculators.tried import from_memory, recent
 from tests.replies import replies, reply
 
 ENGINE = Path(__file__).parents[3] / "engine"
-STEP = "engine/simulate/step_time.py"
+STEP = "engine/simulate/step/step_time.py"
 RANGES = ("Four in five unseen runs of this kind", "The range is widened")
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {

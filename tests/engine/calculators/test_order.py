@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis.typed import plain
-from engine.basis.views import Value
 from engine.calculator import load, names
+from engine.core.parsing import plain
+from engine.core.views import Value
 from tests.engine.calculators.tried import answer, views_at
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from engine.answer import reply
-from engine.basis.inputs import Text
 from engine.calculator import load, names
+from engine.core.inputs import Text
 from tests.engine.run.importers import fuzz as configurations
 from tests.engine.run.traces import fuzz as traces
 

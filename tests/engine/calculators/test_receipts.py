@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from engine.basis.views import Value
 from engine.calculator import names
+from engine.core.views import Value
 from tests.engine.calculators.tried import computed, recent
 from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 

@@ -8,14 +8,14 @@ from functools import cache
 
 import pytest
 
-from engine.basis.equation import Equation
-from engine.basis.inputs import Number
-from engine.basis.text import Sentence, words
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Badge, Bars, Code, Open, Shape, Table, Value
 from engine.calculator import load, make, names
 from engine.calculators.reference.claims_checked.axes import over_computation
-from engine.catalog.reported import REPORTED
+from engine.catalog.reported_runs import REPORTED
+from engine.core.equation import Equation
+from engine.core.inputs import Number
+from engine.core.text import Sentence, words
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Badge, Bars, Code, Open, Shape, Table, Value
 from tests.each import each
 from tests.engine.calculators.tried import for_a_while, views_at
 

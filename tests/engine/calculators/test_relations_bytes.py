@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.inputs import Number
 from engine.calculator import load, make
 from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND
+from engine.core.inputs import Number
 from engine.formulas.communication import ring_all_reduce_time
-from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time, sent_bytes
+from engine.simulate.collectives.cluster_wires import OWN_SUMS, all_reduce_time, sent_bytes
 from tests.each import each
 
 ROOMS = (

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core.text import words
 from engine.estimate import estimate
 from engine.form.run.verdicts import possible
 from engine.formulas.axes import tensor_layer_bytes
@@ -15,9 +15,9 @@ from engine.formulas.pipeline import bubble_over_ideal, bubble_share
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.axis_bytes import axis_bytes_sent
-from engine.simulate.capacity import usable
-from engine.simulate.modeled_plan import model_of
+from engine.simulate.memory.allocator import usable
+from engine.simulate.step.axis_bytes import axis_bytes_sent
+from engine.simulate.step.modeled_plan import model_of
 from tests.each import each
 
 MODELER, MAP, LAB = load("parallelism_modeler"), load("parallel_map"), load("schedule_lab")

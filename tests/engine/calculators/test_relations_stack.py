@@ -10,19 +10,19 @@ from functools import cache
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load
+from engine.core.text import words
 from engine.estimate import estimate
-from engine.form.levers.inputs import as_run
 from engine.form.overlap.inputs import SCHEDULES, setting_of
-from engine.form.run.given import inputs_of
+from engine.form.run.form_values import inputs_of
+from engine.form.what_if.inputs import as_run
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.axis_loads import axis_loads
-from engine.simulate.axis_wires import axis_wires
-from engine.simulate.rank import rank_of
-from engine.simulate.sharding_time import rank_weights
-from engine.simulate.step_time import step_time
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.step.axis_loads import axis_loads
+from engine.simulate.step.axis_wires import axis_wires
+from engine.simulate.step.sharding_time import rank_weights
+from engine.simulate.step.step_time import step_time
 from tests.each import each
 
 

@@ -13,10 +13,10 @@ from functools import cache, lru_cache
 from unittest.mock import patch
 
 import engine.answer
-from engine.basis.inputs import Choice, Compact, Number, Order, Text
-from engine.basis.typed import plain
-from engine.basis.views import Value
 from engine.calculator import load, make
+from engine.core.inputs import Choice, Compact, Number, Order, Text
+from engine.core.parsing import plain
+from engine.core.views import Value
 
 # What "Calibrate to your cluster" may write.
 OWN_CONSTANTS = "H100-SXM,matmul:0.6:0.02,network:0.7:0.05,pace.16.megatron:1.05"

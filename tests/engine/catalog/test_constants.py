@@ -6,7 +6,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import ACHIEVED, Achieved
 from engine.run.parallelism import Cluster, Training
 from engine.run.software import SOFTWARE
-from engine.simulate.rank import group_of, rank_of
+from engine.simulate.layer.device_model import group_of, rank_of
 
 
 def rank(gpu="H100-SXM", gpus_per_node=8, **changes):

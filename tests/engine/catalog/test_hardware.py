@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis.units import GB, TERA, Gbit, GiB
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS, LINKS, MEASURED, ON_CHIP
 from engine.catalog.hosts import CPU_ADAM, HOSTS
 from engine.catalog.models import MODELS, TINY_260
 from engine.catalog.nodes import NODES
+from engine.core.units import GB, TERA, Gbit, GiB
 from tests.each import each
 
 ROWS = [

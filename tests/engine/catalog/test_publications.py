@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import DAY
 from engine.catalog.publications import LLAMA_3_405B, publication
+from engine.core.units import DAY
 
 
 def test_30_84_million_gpu_hours_are_78_4_days_of_16_384_gpus():

@@ -3,8 +3,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.transfer import Transfer
 from engine.collectives import (
     ring_all_gather,
     ring_all_reduce,
@@ -12,15 +10,17 @@ from engine.collectives import (
     star_all_reduce,
     tree_all_reduce,
 )
+from engine.core import registry
+from engine.core.message import Transfer
 from engine.formulas import communication
-from engine.simulate.collective import OPERATIONS, finished, part
-from engine.simulate.collective import run as run_anew
-from engine.simulate.trace import port_bytes, time
+from engine.simulate.collectives.collective_execution import OPERATIONS, finished, part
+from engine.simulate.collectives.collective_execution import run as run_anew
+from engine.simulate.collectives.collective_trace import port_bytes, time
 from tests.each import each
 
 SIZE, BANDWIDTH, LATENCY = 14e9, 50e9, 5e-6
 WORLDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 64)
-NAMES = discover.names("engine.collectives")
+NAMES = registry.names("engine.collectives")
 
 
 kept = cache(run_anew)
@@ -42,7 +42,7 @@ def broken(*rounds):
 
 @pytest.fixture(params=NAMES)
 def collective(request):
-    return discover.module("engine.collectives", request.param)
+    return registry.module("engine.collectives", request.param)
 
 
 @each("world_size", WORLDS)
@@ -77,7 +77,7 @@ def test_the_operation_is_a_known_one(collective):
 
 
 def test_titles_are_different():
-    modules = [discover.module("engine.collectives", name) for name in NAMES]
+    modules = [registry.module("engine.collectives", name) for name in NAMES]
     assert len({module.TITLE for module in modules}) == len(NAMES)
 
 
@@ -96,7 +96,7 @@ def test_other_numbers_are_summed_as_exactly(collective, world_size, seed):
 
 
 def test_every_operation_has_an_algorithm():
-    found = {discover.module("engine.collectives", name).OPERATION for name in NAMES}
+    found = {registry.module("engine.collectives", name).OPERATION for name in NAMES}
     assert found == set(OPERATIONS)
 
 

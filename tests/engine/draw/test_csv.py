@@ -5,17 +5,10 @@ from functools import cache
 
 import pytest
 
-from engine.basis.text import say
-from engine.basis.units import (
-    BANDWIDTH,
-    BYTES,
-    FLOP_RATE,
-    SECONDS,
-    SHARE,
-    TOKENS,
-    Quantity,
-)
-from engine.basis.views import (
+from engine.calculator import load, make, names
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, BYTES, FLOP_RATE, SECONDS, SHARE, TOKENS, Quantity
+from engine.core.views import (
     Axis,
     Bar,
     Bars,
@@ -32,7 +25,6 @@ from engine.basis.views import (
     Table,
     Timeline,
 )
-from engine.calculator import load, make, names
 from engine.draw.csv import csv_text, unit_name
 from tests.each import each
 

@@ -4,18 +4,18 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.text import words
-from engine.basis.views import Scene
+from engine.core import registry
+from engine.core.text import words
+from engine.core.views import Scene
 from engine.draw.collective import collective_scene
-from engine.simulate.collective import run
+from engine.simulate.collectives.collective_execution import run
 from tests.each import each
 
-COLLECTIVES = discover.names("engine.collectives")
+COLLECTIVES = registry.names("engine.collectives")
 
 
 def scene(name: str, world_size: int) -> Scene:
-    trace = run(discover.module("engine.collectives", name), world_size)
+    trace = run(registry.module("engine.collectives", name), world_size)
     return collective_scene(
         trace, star=name.startswith(("star", "direct_gather", "direct_scatter"))
     )
@@ -75,7 +75,7 @@ def test_the_boxes_of_a_ring_do_not_overlap(world_size):
 
 @each("name", COLLECTIVES)
 def test_a_message_travels_from_the_cell_it_leaves_to_the_cell_it_reaches(name):
-    trace = run(discover.module("engine.collectives", name), 4)
+    trace = run(registry.module("engine.collectives", name), 4)
     drawing = collective_scene(trace, star=name.startswith("star"))
     cells = {
         shape.key[1:]: (float(shape.attributes["x"]), float(shape.attributes["y"]))

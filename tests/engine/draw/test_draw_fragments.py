@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.equation import Equation
-from engine.basis.numbers import Display
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SECONDS
-from engine.basis.views import (
+from engine.calculator import load
+from engine.core.equation import Equation
+from engine.core.numbers import Display
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SECONDS
+from engine.core.views import (
     Advice,
     Badge,
     Challenge,
@@ -23,7 +24,6 @@ from engine.basis.views import (
     Table,
     Value,
 )
-from engine.calculator import load
 from engine.draw.fragments import (
     advice_fragment,
     badge_fragment,

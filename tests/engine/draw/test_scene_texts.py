@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.views import Scene
 from engine.calculator import module_of, names
+from engine.core.views import Scene
 from tests.engine.calculators.tried import default_views
 
 PATHS = (".moving_bytes.", ".splitting_the_model.")

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, MIRROR, PAIR, WEIGHT, Op, rank_of
 from engine.calculator import load, make
+from engine.core import registry
+from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, MIRROR, PAIR, WEIGHT, Op, rank_of
 from engine.form.schedule_export import megatron_arguments, pytorch_csv
 from engine.run.importers.layouts import pieces_of
-from engine.simulate.pipeline import PACKAGE, compiled
+from engine.simulate.pipeline.pipeline import PACKAGE, compiled
 
-NAMES = discover.names(PACKAGE)
+NAMES = registry.names(PACKAGE)
 # As in torch.distributed.pipelining.schedules of PyTorch 2.13.
 ACTION = re.compile(r"(\d+)(F|I|B|W)(\d+)")
 KINDS = {"F": FORWARD, "B": BACKWARD, "I": INPUT, "W": WEIGHT}
@@ -36,7 +36,7 @@ def action(cell, rank, ranks, placement):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_csv_is_read_back_as_the_order(name):
-    schedule = discover.module(PACKAGE, name)
+    schedule = registry.module(PACKAGE, name)
     orders = compiled(name, 4, 8, schedule.CHUNKS[0]).orders
     text = pytorch_csv(orders, schedule.PLACEMENT)
     if schedule.PLACEMENT == MIRROR:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from builder.bundle import engine_sources
-from builder.imports import Imports
+from builder.core.module_imports import Imports
+from builder.runtime.bundle import engine_sources
 from engine.catalog.constants import ACHIEVED, ALLOWANCES, COMMON, Achieved
-from engine.form.run import fitted
-from engine.form.run.unfitted import ROWS, value_of
+from engine.form.run import fitted_constants
+from engine.form.run.unfitted_constants import ROWS, value_of
 
 ROOT = Path(__file__).parents[3]
 KEYS = {row[0] for row in ROWS}
-FITTED = {name for _, name, *_ in fitted.CONSTANTS}
-TYPES = {owner for owner, *_ in fitted.CONSTANTS if owner != "common"}
+FITTED = {name for _, name, *_ in fitted_constants.CONSTANTS}
+TYPES = {owner for owner, *_ in fitted_constants.CONSTANTS if owner != "common"}
 # A type of GPU whose constants are those of another, which has a row.
 LIKE = {
     "V100 SXM3 32 GB": "V100 SXM2 32 GB",

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.units import GiB
 from engine.catalog.models import MODELS
+from engine.core.units import GiB
 from engine.formulas.activations import (
     attention_inputs,
     attention_scores_kept,
@@ -21,7 +21,7 @@ from engine.formulas.states import (
     sharded_states,
 )
 from engine.run.parallelism import Plan, Training
-from engine.simulate.held_layers import in_flight
+from engine.simulate.memory.peak_activations import in_flight
 from tests.each import each
 
 

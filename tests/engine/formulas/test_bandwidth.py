@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, GiB
 from engine.catalog.hardware import LINKS
+from engine.core.units import GB, GiB
 from engine.formulas.bandwidth import (
     algorithm_bandwidth,
     bus_bandwidth,

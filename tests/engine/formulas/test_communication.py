@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.equation import Equation
-from engine.basis.units import GB, Gbit, GiB
 from engine.catalog.hardware import LINKS, MEASURED
+from engine.core import registry
+from engine.core.equation import Equation
+from engine.core.units import GB, Gbit, GiB
 from engine.formulas.bandwidth import (
     ring_tree_crossover_size,
 )
@@ -46,8 +46,8 @@ ALPHA = 5e-6
 
 EQUATIONS = [
     value
-    for name in discover.names("engine.formulas")
-    for value in vars(discover.module("engine.formulas", name)).values()
+    for name in registry.names("engine.formulas")
+    for value in vars(registry.module("engine.formulas", name)).values()
     if isinstance(value, Equation)
 ]
 

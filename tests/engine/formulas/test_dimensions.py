@@ -12,11 +12,11 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.units import Bandwidth, Bytes, Quantity, Seconds
 from engine.catalog import nccl_constants, transports
 from engine.catalog.models import MODELS, Model
 from engine.catalog.transports import EFA_V1, Transport
+from engine.core import registry
+from engine.core.units import Bandwidth, Bytes, Quantity, Seconds
 from engine.formulas.states import MIXED_PRECISION, StateBytes
 from engine.run.parallelism import Plan, Training
 from tests.each import each
@@ -68,8 +68,8 @@ RECORDS = {
 
 
 def formulas():
-    for name in discover.names("engine.formulas"):
-        module = discover.module("engine.formulas", name)
+    for name in registry.names("engine.formulas"):
+        module = registry.module("engine.formulas", name)
         for function in vars(module).values():
             own = inspect.isfunction(function) and function.__module__ == module.__name__
             # A choice has a name, and no dimension.

@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from engine.basis.units import DAY, HOUR
+from engine.core.units import DAY, HOUR
 from engine.formulas.goodput import (
     daly_interval,
     failures,
@@ -16,8 +16,8 @@ from engine.formulas.goodput import (
     spread,
     young_interval,
 )
-from engine.simulate.chance import chances
-from engine.simulate.cluster_life import Habits, life, run_time, simulated_goodput
+from engine.simulate.job.failure_process import Habits, life, run_time, simulated_goodput
+from engine.simulate.numerics.rng import chances
 
 MINUTE = 60.0
 LLAMA3 = job_mtbf(54 * DAY * 16_384 / 419, 16_384)

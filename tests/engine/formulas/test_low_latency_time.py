@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, MICRO, KiB
 from engine.catalog.transports import INFINIBAND, LAUNCH
+from engine.core.units import GB, MICRO, KiB
 from engine.formulas.low_latency_time import (
     small_all_reduce_time,
     small_half_time,

@@ -4,8 +4,8 @@ from math import hypot, inf
 
 import pytest
 
-from engine.basis.units import GB, MICRO, GiB, MiB
 from engine.catalog.transports import EFA_V2, INFINIBAND, LAUNCH
+from engine.core.units import GB, MICRO, GiB, MiB
 from engine.formulas.medium_time import (
     channels,
     medium_half_time,

@@ -19,8 +19,8 @@ from engine.formulas.states import (
     state_bytes,
 )
 from engine.run.parallelism import Plan, Training
-from engine.simulate.capacity import fits, reserve
-from engine.simulate.memory import memory, stage_memory, stage_states
+from engine.simulate.memory.allocator import fits, reserve
+from engine.simulate.memory.memory import memory, stage_memory, stage_states
 from tests.each import each
 
 # --- The whole.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.units import MEGA
+from engine.core.units import MEGA
 from engine.formulas.muon import (
     muon_exchanged,
     muon_gathered,

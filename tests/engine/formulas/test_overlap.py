@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from engine.basis.units import GB, Gbit, MiB
 from engine.catalog.hardware import GPUS
+from engine.core.units import GB, Gbit, MiB
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.overlap import (
     backward_time,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, MICRO, GiB, MiB
 from engine.catalog.transports import EFA_V2, INFINIBAND, ROCE
+from engine.core.units import GB, MICRO, GiB, MiB
 from engine.formulas.planned_choice import planned_all_reduces, planned_halves
 
 PORTS = 352 * GB  # eight ports of 400 Gb/s, 0.88 of them: NCCL plans with 384

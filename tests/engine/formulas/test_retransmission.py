@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.basis.units import GB, MICRO
+from engine.core.units import GB, MICRO
 from engine.formulas.retransmission import (
     answer_timeout,
     go_back_0_goodput,
@@ -13,7 +13,7 @@ from engine.formulas.retransmission import (
     round_trip_packets,
     selective_repeat_goodput,
 )
-from engine.simulate.lost_packets import GO_BACK_0, GO_BACK_N, SELECTIVE, dice, every, send
+from engine.simulate.network.lost_packets import GO_BACK_0, GO_BACK_N, SELECTIVE, dice, every, send
 
 
 def test_a_round_trip_of_ten_microseconds_holds_123_packets_of_4_kib():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import MICRO, MiB
 from engine.catalog.transports import EFA_V1, INFINIBAND, NVLINK
+from engine.core.units import MICRO, MiB
 from engine.formulas.ring_time import network_step, ramp, ring_latency
 
 

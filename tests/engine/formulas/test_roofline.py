@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.units import TB, TERA
+from engine.core.units import TB, TERA
 from engine.formulas.roofline import (
     Roof,
     attainable,

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.units import (
+from engine.catalog.accelerators import ACCELERATORS
+from engine.core.numbers import show
+from engine.core.units import (
     DAY,
     ENERGY,
     GPU_TIME,
@@ -19,7 +20,6 @@ from engine.basis.units import (
     TERA,
     TOKEN_RATE,
 )
-from engine.catalog.accelerators import ACCELERATORS
 from engine.draw.csv import unit_name
 from engine.formulas.run import cost, energy, gpu_time, token_rate, utilization, work_time
 from tests.each import each

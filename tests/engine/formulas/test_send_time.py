@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, MiB
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
+from engine.core.units import GB, MiB
 from engine.formulas.send_time import all_to_all_time, send_time
 
 A100 = 235e9

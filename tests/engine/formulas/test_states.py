@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.units import GB, GiB, MiB
 from engine.catalog.models import MODELS
+from engine.core.units import GB, GiB, MiB
 from engine.formulas.states import (
     MIXED_PRECISION,
     rank_parameters,
@@ -14,7 +14,7 @@ from engine.formulas.states import (
 )
 from engine.formulas.zero_gains import largest_model
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory import stage_states
+from engine.simulate.memory.memory import stage_states
 from tests.each import each
 
 

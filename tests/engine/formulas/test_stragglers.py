@@ -15,7 +15,7 @@ from engine.formulas.stragglers import (
     slowest_share,
     slowest_with_one_slow,
 )
-from engine.simulate.chance import chances
+from engine.simulate.numerics.rng import chances
 from tests.each import each
 
 

@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from engine.basis.units import GB, MICRO, GiB, MiB
 from engine.catalog.transports import EFA_V2, INFINIBAND, LAUNCH
+from engine.core.units import GB, MICRO, GiB, MiB
 from engine.formulas.switch_time import switch_all_reduce_time, switch_tree_all_reduce_time
 
 STEP = 87.4 * MICRO / 1.5 + 9.5 * MICRO  # of EFA v2

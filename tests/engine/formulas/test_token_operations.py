@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GIGA, TERA
 from engine.catalog.models import MODELS
+from engine.core.units import GIGA, TERA
 from engine.formulas.token_operations import (
     attention_width,
     break_even_length,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.basis.units import MICRO, KiB, MiB
+from engine.catalog.nccl_tuner import taken
 from engine.catalog.transports import EFA_V1, INFINIBAND, TRANSPORTS
-from engine.catalog.tuned import taken
+from engine.core.units import MICRO, KiB, MiB
 from engine.formulas.low_latency_time import small_all_reduce_time
 from engine.formulas.ring_time import ring_all_reduce_ramped_time
 from engine.formulas.switch_time import switch_all_reduce_time

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, GiB, KiB
 from engine.catalog.transports import EFA_V2, EFA_V3, INFINIBAND, LAUNCH, NVLINK
+from engine.core.units import GB, GiB, KiB
 from engine.formulas.tree_time import (
     parallel_tree_time,
     tree_all_reduce_ramped_time,

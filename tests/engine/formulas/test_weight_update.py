@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.units import GB
+from engine.core.units import GB
 from engine.formulas.weight_update import by_files_time, one_sender_time, shared_sending_time
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.inputs import InputError
+from engine.core.inputs import InputError
 from engine.run.deepspeed_lint import lint
 from engine.run.deepspeed_text import read_settings
 from engine.run.deepspeed_values import Job, values_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import Inputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.run.doubts import doubts
 from tests.each import each
 

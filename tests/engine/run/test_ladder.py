@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB, TB, Gbit
 from engine.catalog.nodes import NODES
+from engine.core.units import GB, TB, Gbit
 from engine.run.ladder import ladder
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.inputs import InputError
+from engine.core.inputs import InputError
 from engine.run.mesh_text import read_mesh
 from tests.each import each
 

@@ -13,7 +13,7 @@ from engine.catalog.models import MODELS, num_sparse_in
 from engine.estimate import estimate
 from engine.run.file import InputError, read
 from engine.run.parallelism import MODULES, layers_of_stage
-from engine.simulate.memory import memory
+from engine.simulate.memory.memory import memory
 from tests.engine.run.test_run_file import GOOD, problems
 from tests.validation.any_run import any_document, changed
 

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from engine.basis.units import DAY, HOUR
+from engine.core.units import DAY, HOUR
 from engine.form.sweep_sample import TEXT
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.sweep_grid import read_grid
 from engine.run.sweep_table import MOST_ROWS, front, in_order, matching, read_sweep
 from engine.sweep_point import rows

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from engine.basis import discover
+from engine.core import registry
 from engine.schedules import interleaved
-from engine.simulate.pipeline import PACKAGE
+from engine.simulate.pipeline.pipeline import PACKAGE
 from tests.each import each
 
 SIZES = list(product(range(2, 17), range(1, 70)))
@@ -48,13 +48,13 @@ TAKEN = [
 
 @each("name, framework, takes", TAKEN)
 def test_what_a_framework_takes_can_be_played(name, framework, takes):
-    schedule = discover.module(PACKAGE, name)
+    schedule = registry.module(PACKAGE, name)
     assert [(p, m) for p, m in SIZES if takes(p, m) and schedule.obstacle(p, m)] == []
 
 
 @each("name", ["dualpipe", "dualpipe_v"])
 def test_what_their_only_program_refuses_is_refused(name):
-    schedule = discover.module(PACKAGE, name)
+    schedule = registry.module(PACKAGE, name)
     takes = next(rule for other, _, rule in TAKEN if other == name)
     assert [(p, m) for p, m in SIZES if not takes(p, m) and not schedule.obstacle(p, m)] == []
 

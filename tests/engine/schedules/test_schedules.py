@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 import engine.schedules
-from engine.basis import discover
-from engine.basis.pipeline_op import (
+from engine.core import registry
+from engine.core.pipeline_op import (
     BACKWARD,
     FORWARD,
     INPUT,
@@ -26,13 +26,13 @@ from engine.basis.pipeline_op import (
     rank_of,
     stage_of,
 )
-from engine.simulate._pipeline_program import check, program
-from engine.simulate.pipeline import PACKAGE, Times, compiled, run, simulate
+from engine.simulate.pipeline._pipeline_program import check, program
+from engine.simulate.pipeline.pipeline import PACKAGE, Times, compiled, run, simulate
 from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 REFERENCES = tomllib.loads((ROOT / "content" / "references.toml").read_text(encoding="utf-8"))
-NAMES = discover.names(PACKAGE)
+NAMES = registry.names(PACKAGE)
 MICRO_BATCHES = (1, 2, 3, 4, 6, 8, 10, 11, 16, 20, 24)
 SIZES = [*product((2, 3, 4, 5, 8), MICRO_BATCHES), (16, 64)]
 UNEVEN = Times(
@@ -89,7 +89,7 @@ def visitors(schedule, p, m, chunk):
 @cache
 def played(name, p, m, v):
     """{(way, micro-batch, stage): (start, end, rank)} of a step with uneven times."""
-    schedule = discover.module(PACKAGE, name)
+    schedule = registry.module(PACKAGE, name)
     step = simulate(name, p, m, v, uneven(p))
     found = {}
     for rank, order in enumerate(step.program.orders):
@@ -107,11 +107,11 @@ def name(request):
 
 @pytest.fixture
 def schedule(name):
-    return discover.module(PACKAGE, name)
+    return registry.module(PACKAGE, name)
 
 
 def test_titles_are_different():
-    titles = [discover.module(PACKAGE, name).TITLE for name in NAMES]
+    titles = [registry.module(PACKAGE, name).TITLE for name in NAMES]
     assert len(set(titles)) == len(NAMES)
 
 
@@ -228,10 +228,10 @@ def test_a_schedule_that_is_dropped_into_the_folder_is_found(monkeypatch, tmp_pa
     with monkeypatch.context() as patched:
         there = [*engine.schedules.__path__, str(tmp_path)]
         patched.setattr(engine.schedules, "__path__", there)
-        discover.names.cache_clear()
+        registry.names.cache_clear()
         dropped = simulate("dropped", 4, 8, 1, uneven(4))
     # Only now, or the names with this one in them would be kept for every test that follows.
-    discover.names.cache_clear()
+    registry.names.cache_clear()
     assert dropped.length == simulate("gpipe", 4, 8, 1, uneven(4)).length
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.basis.units import GB, TB
-from engine.simulate.overnight_case import EXPLANATIONS, healthy, signs, step_time
-from engine.simulate.story_case import LINE, node_gradients, rebuilt
+from engine.core.units import GB, TB
+from engine.simulate.data_parallel.overnight_case import EXPLANATIONS, healthy, signs, step_time
+from engine.simulate.data_parallel.story_case import LINE, node_gradients, rebuilt
 
 
 def test_the_story_agrees_with_itself_on_idle_time_and_gain():

@@ -7,10 +7,10 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.held_layers import in_flight
-from engine.simulate.pipeline import Times, simulate
-from engine.simulate.pipeline_measures import peak_activations
-from engine.simulate.step_time import step_time
+from engine.simulate.memory.peak_activations import in_flight
+from engine.simulate.pipeline.pipeline import Times, simulate
+from engine.simulate.pipeline.pipeline_measures import peak_activations
+from engine.simulate.step.step_time import step_time
 
 NAMES = {
     "gpipe": "gpipe",

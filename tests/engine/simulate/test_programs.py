@@ -5,19 +5,19 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis import discover
+from engine.core import registry
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import exposed_time
-from engine.simulate.backward import blocking, overlapped
-from engine.simulate.stream_account import account
-from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, run
-from engine.simulate.workload import Workload, nccl_wire, ring_wire, star_wire
+from engine.simulate.streams.backward import blocking, overlapped
+from engine.simulate.streams.stream_account import account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, run
+from engine.simulate.streams.workload import Workload, nccl_wire, ring_wire, star_wire
 from tests.each import each
 
 PACKAGE = "engine.simulate.programs"
 
 
-NAMES = discover.names(PACKAGE)
+NAMES = registry.names(PACKAGE)
 
 
 RING = ring_wire(8, 50e9)
@@ -55,7 +55,7 @@ EVERY = each("work", WORKLOADS.values(), ids=WORKLOADS)
 
 
 def ops(name, work):
-    return discover.module(PACKAGE, name).program(work)
+    return registry.module(PACKAGE, name).program(work)
 
 
 def step(name, work):
@@ -68,7 +68,7 @@ def sent(name, work, stream=NETWORK):
 
 @ALL
 def test_a_program_says_what_it_is(name):
-    assert discover.module(PACKAGE, name).TITLE
+    assert registry.module(PACKAGE, name).TITLE
 
 
 @ALL

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis import discover
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core import registry
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer_exchange import tensor_parallel_time
-from engine.simulate.rank import rank_of
-from engine.simulate.sharding_time import data_parallel_time, exchange_of, rank_weights
-from engine.simulate.stream_account import account
-from engine.simulate.streams import run
-from engine.simulate.workload import Workload, ring_wire
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.layer_exchange import tensor_parallel_time
+from engine.simulate.step.sharding_time import data_parallel_time, exchange_of, rank_weights
+from engine.simulate.streams.stream_account import account
+from engine.simulate.streams.streams import run
+from engine.simulate.streams.workload import Workload, ring_wire
 from tests.each import each
 
 PACKAGE = "engine.simulate.programs"
@@ -35,7 +35,7 @@ PLAIN = Workload(
 
 
 def ops(name, work):
-    return discover.module(PACKAGE, name).program(work)
+    return registry.module(PACKAGE, name).program(work)
 
 
 def step(name, work):

@@ -5,12 +5,12 @@ from statistics import fmean, stdev
 
 import pytest
 
-from engine.basis.units import DAY, HOUR
+from engine.core.units import DAY, HOUR
 from engine.formulas.goodput import daly_interval, job_mtbf, young_interval
 from engine.formulas.stragglers import slowest_of, slowest_with_one_slow
-from engine.simulate.chance import chances, normals
-from engine.simulate.cluster_life import Habits, simulated_goodput
-from engine.simulate.slowest import failures, steps
+from engine.simulate.job.failure_process import Habits, simulated_goodput
+from engine.simulate.numerics.rng import chances, normals
+from tests.engine.simulate.straggler_sim import failures, steps
 
 MINUTE = 60.0
 

@@ -10,10 +10,10 @@ from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.operations import model_operations
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.async_layer import one_layer
-from engine.simulate.overlap_job import Setting
-from engine.simulate.tensor_scaling import lost, modeled, rates, run_with
-from engine.simulate.tensor_tiles import tensor_tiles
+from engine.simulate.memory.tensor_tiles import tensor_tiles
+from engine.simulate.overlap.async_layer import one_layer
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.step.tensor_scaling import lost, modeled, rates, run_with
 
 SETTING = Setting(
     model="llama-3-70b",

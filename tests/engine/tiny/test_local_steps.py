@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.slices import whole
+from engine.core.slices import whole
 from engine.formulas.communication import ring_bytes_sent
 from engine.tiny import local_steps
 from engine.tiny.compressed import RANKS, STEPS

@@ -1,6 +1,6 @@
 """All plans of the tiny model train the same model, and differ in what they hold and send."""
 
-from engine.basis.text import words
+from engine.core.text import words
 from engine.tiny.plan_record import planned, planning
 
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from engine.basis import discover
 from engine.catalog.models import TINY_260
+from engine.core import registry
 from engine.formulas import volumes
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, rank_parameters, sharded_states
@@ -20,12 +20,12 @@ from engine.tiny.result import difference
 from engine.tiny.schemes import context_ring, context_zig_zag
 from tests.each import each
 
-SCHEMES = discover.names("engine.tiny.schemes")
+SCHEMES = registry.names("engine.tiny.schemes")
 HIDDEN, LAYERS = TINY_260.hidden_size, TINY_260.num_layers
 
 
 def scheme(name):
-    return discover.module("engine.tiny.schemes", name)
+    return registry.module("engine.tiny.schemes", name)
 
 
 def job(name, **changes):

@@ -5,11 +5,11 @@ from functools import partial
 
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
-from engine.simulate.adapters import held_with
-from engine.simulate.capacity import reserved
-from engine.simulate.cast_weights import reserved_after_cast
-from engine.simulate.memory_moments import at_once
-from engine.simulate.step_time import step_time
+from engine.simulate.layer.adapters import held_with
+from engine.simulate.memory.allocator import reserved
+from engine.simulate.memory.cast_weights import reserved_after_cast
+from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.step.step_time import step_time
 from tests.validation.device.tables import Pair, cluster_of, table, training_of
 
 RANK = 16  # as in lora.py, which needs PyTorch

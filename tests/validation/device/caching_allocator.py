@@ -8,7 +8,7 @@ taken, and split if what is left is worth it; free neighbors merge; no block goe
 import bisect
 from dataclasses import dataclass
 
-from engine.basis.units import MiB
+from engine.core.units import MiB
 
 _UNIT, _SMALL, _LARGE = 512, MiB, 10 * MiB
 _SMALL_BLOCK, _MIDDLE_BLOCK, _GRAIN = 2 * MiB, 20 * MiB, 2 * MiB

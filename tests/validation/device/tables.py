@@ -15,13 +15,13 @@ from engine.formulas.activations import layer_memory
 from engine.formulas.compute import BLOCK, flash_attention_time, matmul_time
 from engine.formulas.operations import Gemm
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.capacity import reserved
-from engine.simulate.layer_time import ATTENTION_BACKWARD, layer_time
-from engine.simulate.memory import memory
-from engine.simulate.memory_moments import at_once
-from engine.simulate.product_time import grouped_times, product_times
-from engine.simulate.rank import OLD_INSTRUCTIONS, Rank, rank_of
-from engine.simulate.step_time import step_time
+from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, Rank, rank_of
+from engine.simulate.layer.layer_time import ATTENTION_BACKWARD, layer_time
+from engine.simulate.layer.product_time import grouped_times, product_times
+from engine.simulate.memory.allocator import reserved
+from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.step.step_time import step_time
 
 RESULTS = Path(__file__).with_name("results")
 GPUS = {"NVIDIA H100 80GB HBM3": "H100-SXM", "NVIDIA H200": "H200-SXM"}

@@ -8,7 +8,7 @@ import { WIDE, topOf } from "./frame.js";
 import { picture } from "./picture.js";
 import { svgText } from "./svg.js";
 
-/** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
+/** @typedef {{item: any, view: any}} Item what builder/figures/bokeh_documents.py makes */
 /** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
  *   texts: Map<any, string>, width: number}} Live `width` is that of the chart: asking for it while a
  *   reply is drawn would lay out the page once more */

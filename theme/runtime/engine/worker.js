@@ -50,7 +50,7 @@ async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
     const { answer: answered, solving } = python.pyimport("engine.answer");
     answer = answered;
     const keep = snapshot === undefined ? null : keeper(python, base, manifest, own, snapshot);
-    const lookAgain = python.pyimport("engine.basis.discover").look_again;
+    const lookAgain = python.pyimport("engine.core.registry").look_again;
     const gc = python.pyimport("gc");
     gc.disable(); // what a reply leaves behind holds no circles, and goes without a search (test_garbage.py)
     tidy = () => gc.collect();

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import Gbit, MiB
-from engine.basis.views import Published
 from engine.calculators.data_parallelism.bucket_lab import views as shown
 from engine.calculators.data_parallelism.bucket_lab.challenge import challenge
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import Result as Result
 from engine.calculators.data_parallelism.bucket_lab.result import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.units import Gbit, MiB
+from engine.core.views import Published
 
 TITLE = "The bucket lab"
 QUESTION = "What does a step wait for, with buckets of this size?"

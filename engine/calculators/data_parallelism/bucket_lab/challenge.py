@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import MILLI, SECONDS, Gbit, MiB, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import MILLI, SECONDS, Gbit, MiB, as_given
+from engine.core.views import Challenge, Condition
 
 START: Mapping[str, Scalar] = {"slow_down": 0.19, "tokens": 1024, "world_size": 512}
 SOLUTION: Mapping[str, Scalar] = {**START, "bucket": 300 * MiB}

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
-from engine.basis.units import Gbit, MiB
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
+from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
+from engine.core.units import Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu, OwnConstants, PortsPerEight
-from engine.simulate.bucketed_step import Setting
-from engine.simulate.gradient_buckets import BUCKET
+from engine.simulate.data_parallel.bucketed_step import Setting
+from engine.simulate.data_parallel.gradient_buckets import BUCKET
 
 OFFERED: Mapping[str, Model] = {
     **{key: SMALL_MODELS[key] for key in ("llama-3.2-3b", "llama-3.2-1b")},

@@ -4,24 +4,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, MiB, Parameters, Seconds, Share
 from engine.calculators.data_parallelism.bucket_lab.inputs import (
     ELEMENT,
     Inputs,
     memory_of,
     setting_of,
 )
-from engine.form.unranged import UNRANGED
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, MiB, Parameters, Seconds, Share
+from engine.form.missing_range import UNRANGED
 from engine.formulas.bucket_tail import published_overlap
 from engine.formulas.overlap import hidden_share
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.parallelism import Training
-from engine.simulate.bucketed_step import Bucketed, Setting, bucketed
-from engine.simulate.capacity import usable
-from engine.simulate.stream_account import Account
+from engine.simulate.data_parallel.bucketed_step import Bucketed, Setting, bucketed
+from engine.simulate.memory.allocator import usable
+from engine.simulate.streams.stream_account import Account
 
 _SIMULATED = (
     "Two streams, simulated tensor by tensor; a bucket waits for its last gradient and for the "

@@ -2,15 +2,15 @@
 
 from itertools import groupby
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, SECONDS, MiB
-from engine.basis.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES, Result
-from engine.simulate.gradient_buckets import BUCKET, Bucket
-from engine.simulate.streams import COMPUTE, NETWORK
-from engine.simulate.streams import Span as Ran
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import BYTES, SECONDS, MiB
+from engine.core.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
+from engine.simulate.data_parallel.gradient_buckets import BUCKET, Bucket
+from engine.simulate.streams.streams import COMPUTE, NETWORK
+from engine.simulate.streams.streams import Span as Ran
 
 _ROWS = 9
 

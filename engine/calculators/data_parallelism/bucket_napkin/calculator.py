@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import SECONDS
-from engine.basis.views import Badge, Published
 from engine.calculators.data_parallelism.bucket_napkin.charts import curve, timeline
 from engine.calculators.data_parallelism.bucket_napkin.inputs import PRESETS as PRESETS
 from engine.calculators.data_parallelism.bucket_napkin.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.bucket_napkin.inputs import Result as Result
 from engine.calculators.data_parallelism.bucket_napkin.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.units import SECONDS
+from engine.core.views import Badge, Published
 
 TITLE = "Why 14 buckets are enough"
 QUESTION = "How much of the reduction of gradients is left when the backward pass ends?"

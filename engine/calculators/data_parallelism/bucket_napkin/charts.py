@@ -1,13 +1,13 @@
 """The buckets on two streams, and what sticks out against their size and the model's."""
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import Axis, Lane, Lines, Point, Series, Span, Timeline
 from engine.calculators.data_parallelism.bucket_napkin.inputs import (
     Inputs,
     Result,
 )
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import SECONDS, Seconds
+from engine.core.views import Axis, Lane, Lines, Point, Series, Span, Timeline
 
 _SHOWN = 16
 

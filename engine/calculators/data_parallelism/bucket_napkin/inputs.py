@@ -6,14 +6,14 @@ from functools import partial
 from math import ceil
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, ELEMENTS, PERCENT, Number, Scalar, Switch
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import GIGA, MEGA, Bytes, Count, Gbit, Seconds, Share
+from engine.core.inputs import BILLIONS, ELEMENTS, PERCENT, Number, Scalar, Switch
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import GIGA, MEGA, Bytes, Count, Gbit, Seconds, Share
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
-from engine.simulate.reduce_buckets import Job, Piece, Reduced, pieces, reduced
+from engine.simulate.data_parallel.reduce_buckets import Job, Piece, Reduced, pieces, reduced
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "0.3B: one bucket": {"parameters": 0.3 * GIGA},

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Lines, Point, Published, Rule, Series
 from engine.calculators.data_parallelism.chunk_tail.inputs import (
     COLUMN,
     MOST,
@@ -12,6 +10,8 @@ from engine.calculators.data_parallelism.chunk_tail.inputs import (
 from engine.calculators.data_parallelism.chunk_tail.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.chunk_tail.inputs import Result as Result
 from engine.calculators.data_parallelism.chunk_tail.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Lines, Point, Published, Rule, Series
 from engine.formulas.bucket_tail import (
     EXPOSED_TAIL,
     MOST_PIECES,

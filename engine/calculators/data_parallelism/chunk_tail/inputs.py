@@ -3,15 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import (
-    GBYTES_PER_SECOND,
-    MEGABYTES,
-    MICROSECONDS,
-    MILLISECONDS,
-    Number,
-)
-from engine.basis.told import Symbol, Told
-from engine.basis.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
+from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, MILLISECONDS, Number
+from engine.core.outputs import Symbol, Told
+from engine.core.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
 from engine.formulas.bucket_tail import (
     exposed_tail,
     most_pieces,

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Published
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.data_parallel_scaling.result import Result
 from engine.calculators.data_parallelism.data_parallel_scaling.result import solve as solve
@@ -12,6 +10,8 @@ from engine.calculators.data_parallelism.data_parallel_scaling.views import (
     curve,
     regime,
 )
+from engine.core.outputs import Teller, Views
+from engine.core.views import Published
 from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
 from engine.formulas.stragglers import ALL_BELOW

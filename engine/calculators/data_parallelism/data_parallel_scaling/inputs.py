@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import (
+from engine.catalog.hardware import GPUS
+from engine.core.inputs import (
     BILLIONS,
     GBITS,
     GBYTES_PER_SECOND,
@@ -14,10 +15,9 @@ from engine.basis.inputs import (
     Number,
     Switch,
 )
-from engine.basis.units import GB, Gbit, MiB, Tokens
-from engine.catalog.hardware import GPUS
+from engine.core.units import GB, Gbit, MiB, Tokens
 from engine.form.fields import COMPUTING, LabGpu, PortsPerEight
-from engine.simulate.scaling import Job
+from engine.simulate.data_parallel.scaling import Job
 
 LARGEST = 16_384
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
     LARGEST,
     Inputs,
@@ -14,11 +12,13 @@ from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
     tokens_of,
 )
 from engine.catalog.scaling_runs import SCALED
-from engine.form.unranged import UNRANGED
+from engine.core.outputs import Told
+from engine.core.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
+from engine.form.missing_range import UNRANGED
 from engine.formulas.scaling import hiding_tokens
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.stragglers import all_below
-from engine.simulate.scaling import point
+from engine.simulate.data_parallel.scaling import point
 
 QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
 SIZES = tuple(2**i for i in range(15))

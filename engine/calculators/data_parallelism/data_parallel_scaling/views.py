@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, as_given
-from engine.basis.views import Badge, Challenge, Condition, Lines, Point, Rule, Series
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import LARGEST, Inputs
 from engine.calculators.data_parallelism.data_parallel_scaling.result import SIZES, Result
 from engine.catalog.scaling_runs import SCALED
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, as_given
+from engine.core.views import Badge, Challenge, Condition, Lines, Point, Rule, Series
 
 _MODEL = {"weak": ("model, weak", "compute"), "strong": ("model, strong", "ink")}
 _MEASURED = {

@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.inputs import GBITS, MEBIBYTES, MICROSECONDS, MILLISECONDS, Choice, Number, Unit
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import MICRO, MILLI, Count, Gbit, MiB, Seconds, Share
-from engine.basis.views import Code
 from engine.calculators.data_parallelism.data_parallel_variants.charts import (
     NAMES,
     bars,
@@ -17,9 +13,13 @@ from engine.calculators.data_parallelism.data_parallel_variants.charts import (
 )
 from engine.calculators.data_parallelism.data_parallel_variants.code import CODE
 from engine.catalog.transports import INFINIBAND
-from engine.form.unranged import UNRANGED
+from engine.core.inputs import GBITS, MEBIBYTES, MICROSECONDS, MILLISECONDS, Choice, Number, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import MICRO, MILLI, Count, Gbit, MiB, Seconds, Share
+from engine.core.views import Code
+from engine.form.missing_range import UNRANGED
 from engine.formulas.overlap import EFFICIENCY
-from engine.simulate.loops import TENSORS, Job, Loop, play
+from engine.simulate.streams.ddp_variants import TENSORS, Job, Loop, play
 
 TITLE = "Four ways to write the loop"
 QUESTION = "Which of four training loops is fastest, and why?"

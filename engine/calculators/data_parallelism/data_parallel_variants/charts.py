@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
-from engine.basis.views import Bar, Bars, Lane, Segment, Table, Timeline
-from engine.basis.views import Span as Drawn
-from engine.simulate.loops import Loop
-from engine.simulate.streams import COMPUTE
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE
+from engine.core.views import Bar, Bars, Lane, Segment, Table, Timeline
+from engine.core.views import Span as Drawn
+from engine.simulate.streams.ddp_variants import Loop
+from engine.simulate.streams.streams import COMPUTE
 
 NAMES = {
     "star": "Naive: through rank 0",

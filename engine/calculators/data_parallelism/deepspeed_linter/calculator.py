@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.data_parallelism.deepspeed_linter.inputs import PRESETS as PRESETS
 from engine.calculators.data_parallelism.deepspeed_linter.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.deepspeed_linter.result import Result as Result
@@ -13,6 +12,7 @@ from engine.calculators.data_parallelism.deepspeed_linter.views import (
     missing,
     verdict,
 )
+from engine.core.outputs import Teller, Views
 
 TITLE = "A linter for DeepSpeed"
 QUESTION = "What does this DeepSpeed configuration do, line by line?"

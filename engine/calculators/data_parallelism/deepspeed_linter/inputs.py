@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Text
-from engine.basis.units import Gbit
 from engine.calculators.data_parallelism.deepspeed_linter.samples import SAMPLES
+from engine.core.inputs import Text
+from engine.core.units import Gbit
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Seconds
 from engine.calculators.data_parallelism.deepspeed_linter.inputs import Inputs
 from engine.catalog.models import MODELS
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Seconds
 from engine.form.sharded.knobs import knob_fields, knob_job
 from engine.formulas.parameters import total_parameters
 from engine.run.deepspeed_lint import Note, lint
 from engine.run.deepspeed_text import read_settings
 from engine.run.deepspeed_values import Job, Values, values_of
-from engine.simulate.deepspeed_cost import Cost, cost, smallest_matrix
+from engine.simulate.data_parallel.deepspeed_cost import Cost, cost, smallest_matrix
 
 _ASSUMED = (
     "Mixed precision with Adam, 16 bytes per parameter before they are divided. Offload is not "

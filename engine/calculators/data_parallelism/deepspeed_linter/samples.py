@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Sample
+from engine.core.inputs import Sample
 
 _ZERO_3 = """{
   "train_micro_batch_size_per_gpu": 1,

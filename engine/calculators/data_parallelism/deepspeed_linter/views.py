@@ -1,11 +1,11 @@
 """The file annotated, what it leaves to defaults, and the memory."""
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, Bytes
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.calculators.data_parallelism.deepspeed_linter.result import Result
 from engine.catalog.deepspeed_settings import SETTINGS, VERSION
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import BYTES, Bytes
+from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.run.deepspeed_lint import Note
 
 # Settings that decide memory and overlap: named where a file leaves them out.

@@ -2,10 +2,6 @@
 
 from functools import partial
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, COUNT, SECONDS
-from engine.basis.views import Badge, Table
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     PRESETS as PRESETS,
 )
@@ -23,8 +19,12 @@ from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     solve as solve,
 )
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS
+from engine.core.views import Badge, Table
 from engine.form.sharded.lab import fit, simulated_step, timeline
-from engine.simulate.sharded_step import Sharded
+from engine.simulate.data_parallel.sharded_step import Sharded
 
 TITLE = "Settings of FSDP2"
 QUESTION = "What does each setting of FSDP2 cost in memory, calls and time?"

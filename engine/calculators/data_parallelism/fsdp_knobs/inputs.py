@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.later import Later
-from engine.basis.units import Bytes, Count, Gbit, Seconds
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.units import Bytes, Count, Gbit, Seconds
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens, simulated
-from engine.simulate.sharded_step import Sharded, sharded
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Kept after the forward pass": {"reshard": "false"},

@@ -2,10 +2,6 @@
 
 from functools import partial
 
-from engine.basis.text import say, words
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, SECONDS, SHARE
-from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Series
 from engine.calculators.data_parallelism.hybrid_lab.challenge import challenge
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     NODE,
@@ -21,8 +17,12 @@ from engine.calculators.data_parallelism.hybrid_lab.inputs import (
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     solve as solve,
 )
+from engine.core.outputs import Teller, Views
+from engine.core.text import say, words
+from engine.core.units import BYTES, SECONDS, SHARE
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Series
 from engine.form.sharded.lab import fit, simulated_step, step_segments, timeline
-from engine.simulate.sharded_step import Sharded
+from engine.simulate.data_parallel.sharded_step import Sharded
 
 TITLE = "Hierarchical sharding at real scale"
 QUESTION = "How wide should the states of this job be sharded?"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Gbit, Share, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.hybrid_lab.inputs import Inputs, Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Gbit, Share, as_given
+from engine.core.views import Challenge, Condition
 
 _MOST: Share = 0.2
 _ROOM: Bytes = 35e9

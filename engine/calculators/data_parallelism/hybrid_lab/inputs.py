@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.later import Later
-from engine.basis.units import Bytes, Count, Gbit, Seconds, Share
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.lazy import Later
+from engine.core.units import Bytes, Count, Gbit, Seconds, Share
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
@@ -17,9 +17,9 @@ from engine.form.sharded.lab import (
     LabTokens,
     simulated,
 )
-from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import Sharded, sharded, step_timed
-from engine.simulate.stream_account import Account, Timed
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_timed
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.streams.stream_account import Account, Timed
 
 PRESETS = {
     "Full sharding": {"shard": 128},

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Table
 from engine.calculators.data_parallelism.hybrid_steps.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.hybrid_steps.inputs import Result as Result
 from engine.calculators.data_parallelism.hybrid_steps.inputs import search as search
 from engine.calculators.data_parallelism.hybrid_steps.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Table
 from engine.draw.shard_strips import shard_scene
 from engine.form.sharded.steps import equal, log_table
 from engine.formulas.node_volumes import NODE_BYTES

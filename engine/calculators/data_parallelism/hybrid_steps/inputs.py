@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.slices import Slices, steps_done, whole
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.slices import Slices, steps_done, whole
+from engine.core.units import Bytes, Count, Ratio
 from engine.draw.shard_strips import Step
 from engine.form.sharded.steps import HALF, SIZE, Place
 from engine.formulas.node_volumes import node_bytes_sent

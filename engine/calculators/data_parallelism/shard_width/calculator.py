@@ -2,9 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, COUNT
-from engine.basis.views import Badge, Lines, Point, Rule, Series, Table
 from engine.calculators.data_parallelism.shard_width.inputs import (
     NODE,
     Result,
@@ -18,8 +15,11 @@ from engine.calculators.data_parallelism.shard_width.inputs import (
 from engine.calculators.data_parallelism.shard_width.inputs import (
     solve as solve,
 )
+from engine.core.outputs import Teller, Views
+from engine.core.units import BYTES, COUNT
+from engine.core.views import Badge, Lines, Point, Rule, Series, Table
 from engine.formulas.node_volumes import NODE_BYTES
-from engine.simulate.sharding_width import Way
+from engine.simulate.data_parallel.sharding_width import Way
 
 TITLE = "How wide to shard"
 QUESTION = "What does a GPU keep, and what leaves a node, if this many GPUs share one copy?"

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.form.fields import LabGpu
 from engine.form.sharded.lab import LabModel
 from engine.formulas.parameters import total_parameters
-from engine.simulate.sharding_width import (
+from engine.simulate.data_parallel.sharding_width import (
     Sharers,
     Way,
     crossings,

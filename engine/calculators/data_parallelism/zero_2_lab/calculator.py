@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.slices import Slices
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Gbit
-from engine.basis.views import (
+from engine.calculators.data_parallelism.zero_2_lab.inputs import NAMES, PORTS
+from engine.calculators.data_parallelism.zero_2_lab.inputs import Inputs as Inputs
+from engine.calculators.data_parallelism.zero_2_lab.inputs import Result as Result
+from engine.calculators.data_parallelism.zero_2_lab.inputs import search as search
+from engine.calculators.data_parallelism.zero_2_lab.inputs import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import BYTES, LINK_SPEED, SECONDS, Gbit
+from engine.core.views import (
     Axis,
     Badge,
     Bar,
@@ -20,11 +25,6 @@ from engine.basis.views import (
     Segment,
     Series,
 )
-from engine.calculators.data_parallelism.zero_2_lab.inputs import NAMES, PORTS
-from engine.calculators.data_parallelism.zero_2_lab.inputs import Inputs as Inputs
-from engine.calculators.data_parallelism.zero_2_lab.inputs import Result as Result
-from engine.calculators.data_parallelism.zero_2_lab.inputs import search as search
-from engine.calculators.data_parallelism.zero_2_lab.inputs import solve as solve
 from engine.form.sharded.lab import (
     capacity,
     fit,

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Gbit, Ratio, Seconds
+from engine.core.inputs import Choice
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.units import Bytes, Gbit, Ratio, Seconds
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
@@ -19,8 +19,8 @@ from engine.form.sharded.lab import (
     LabTokens,
     simulated,
 )
-from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import Sharded, sharded, step_length
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_length
+from engine.simulate.overlap.overlap_job import Setting
 
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
 PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.data_parallelism.zero_3_knobs.challenge import challenge
 from engine.calculators.data_parallelism.zero_3_knobs.charts import board, curve, memory, regime
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import PRESETS as PRESETS
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_3_knobs.result import Result as Result
 from engine.calculators.data_parallelism.zero_3_knobs.result import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.form.sharded.lab import simulated_step
 
 TITLE = "Settings of ZeRO-3 in DeepSpeed"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import BYTES, GB, SECONDS, Bytes, Seconds, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs
 from engine.calculators.data_parallelism.zero_3_knobs.result import Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import BYTES, GB, SECONDS, Bytes, Seconds, as_given
+from engine.core.views import Challenge, Condition
 
 _MOST: Bytes = 1.5 * GB
 _WAIT: Seconds = 17e-3

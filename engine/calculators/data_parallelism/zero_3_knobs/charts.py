@@ -1,10 +1,5 @@
 """One small figure for each setting, and all of them changed one at a time."""
 
-from engine.basis.slices import Slices
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS
-from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import RANGES, Inputs
 from engine.calculators.data_parallelism.zero_3_knobs.result import (
     DEFAULTS,
@@ -12,7 +7,12 @@ from engine.calculators.data_parallelism.zero_3_knobs.result import (
     TRIED,
     Result,
 )
-from engine.simulate.fetched_step import FetchedStep
+from engine.core.outputs import Teller
+from engine.core.slices import Slices
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, PARAMETERS, SECONDS
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
+from engine.simulate.data_parallel.fetched_step import FetchedStep
 
 KEYS = {
     "live": "stage3_max_live_parameters",

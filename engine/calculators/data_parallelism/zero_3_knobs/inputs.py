@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import ELEMENTS, Number, Scalar, Switch
-from engine.basis.units import GIGA, MEGA, Gbit
+from engine.core.inputs import ELEMENTS, Number, Scalar, Switch
+from engine.core.units import GIGA, MEGA, Gbit
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
-from engine.simulate.fetched_step import BUCKET
-from engine.simulate.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE
+from engine.simulate.data_parallel.fetched_step import BUCKET
+from engine.simulate.data_parallel.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE
 
 # name -> lowest and highest value of its slider
 RANGES: Mapping[str, tuple[float, float]] = {

@@ -5,14 +5,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.later import Later
-from engine.basis.slices import Running, Slices, steps_done
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import RANGES, Inputs
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices, steps_done
+from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.form.sharded.knobs import knob_fields, knob_job
-from engine.simulate.fetched_step import BUCKET, Buckets, FetchedStep, fetched_step, planned
-from engine.simulate.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE, Knobs
+from engine.simulate.data_parallel.fetched_step import (
+    BUCKET,
+    Buckets,
+    FetchedStep,
+    fetched_step,
+    planned,
+)
+from engine.simulate.data_parallel.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE, Knobs
 
 DEFAULTS = {
     "prefetch": PREFETCH,

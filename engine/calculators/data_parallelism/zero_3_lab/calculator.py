@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say, words
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, as_given
-from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Result as Result
 from engine.calculators.data_parallelism.zero_3_lab.inputs import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.text import say, words
+from engine.core.units import BYTES, SECONDS, Bytes, Gbit, as_given
+from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition
 from engine.draw.layer_carousel import carousel
 from engine.form.sharded.lab import (
     fit,

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Number, Switch
-from engine.basis.later import Later
-from engine.basis.units import Bytes, Gbit, Seconds, Share
+from engine.core.inputs import Number, Switch
+from engine.core.lazy import Later
+from engine.core.units import Bytes, Gbit, Seconds, Share
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
@@ -17,8 +17,8 @@ from engine.form.sharded.lab import (
     LabTokens,
     simulated,
 )
-from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import Sharded, sharded
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded
+from engine.simulate.overlap.overlap_job import Setting
 
 _SOURCES = ("rajbhandari2020", "zhao2023")
 _told = partial(simulated, _SOURCES)

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, COUNT, GB, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.zero_saving.charts import bars, curve, volume
 from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_saving.result import Result
 from engine.calculators.data_parallelism.zero_saving.result import solve as solve
 from engine.calculators.data_parallelism.zero_saving.values import published, regime, values
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, GB, as_given
+from engine.core.views import Challenge, Condition
 from engine.formulas.states import ZERO_MEMORY
 from engine.formulas.volumes import ZERO_BYTES
 from engine.formulas.zero_gains import ZERO_SAVING

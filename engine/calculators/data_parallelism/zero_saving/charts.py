@@ -1,11 +1,11 @@
 """The pictures of the saving: against GPUs, by stage, and the bytes sent against micro-batches."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SHARE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import BATCHES, RANKS, Result
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SHARE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 # The highest saving of a stage belongs to what it shards last.
 COLORS = {0: "ink", 1: "optimizer", 2: "gradients", 3: "parameters"}

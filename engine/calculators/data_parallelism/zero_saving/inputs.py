@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Choice, Number, Unit
-from engine.basis.told import Symbol
-from engine.basis.units import BYTES, GB, Count
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
+from engine.core.inputs import BILLIONS, Choice, Number, Unit
+from engine.core.outputs import Symbol
+from engine.core.units import BYTES, GB, Count
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, StateBytes
-from engine.simulate.zero_saving import Job
+from engine.simulate.data_parallel.zero_saving import Job
 
 CUSTOM = "custom"
 STAGES: tuple[Count, ...] = (0, 1, 2, 3)

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs, job_of
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Parameters, Ratio, Share
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.formulas.zero_gains import zero_saving
-from engine.simulate.zero_saving import Sharding, sent, sharding
+from engine.simulate.data_parallel.zero_saving import Sharding, sent, sharding
 
 RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
 BATCHES = tuple(2**i for i in range(7))

@@ -1,11 +1,11 @@
 """The numbers of the saving as they are told; the regime; the published shares."""
 
-from engine.basis.text import Text, say, words
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Badge, Published, Table, Value
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import Result
+from engine.core.outputs import Teller
+from engine.core.text import Text, say, words
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Badge, Published, Table, Value
 from engine.formulas.zero_gains import ZERO_SAVING
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.numbers import significant, typeset
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Bytes, Count, Parameters
-from engine.basis.views import Badge, Table
+from engine.core.inputs import Choice, Number
+from engine.core.numbers import significant, typeset
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import COUNT, Bytes, Count, Parameters
+from engine.core.views import Badge, Table
 from engine.draw.sharded_step import sharded_scene
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, sharded_states
 from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passes, zero_bytes_sent

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, COUNT, MICRO, RATIO
-from engine.basis.views import Badge, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.calculators.moving_bytes.bus_bandwidth.result import COLUMN, MOST, Result
 from engine.calculators.moving_bytes.bus_bandwidth.result import Inputs as Inputs
 from engine.calculators.moving_bytes.bus_bandwidth.result import solve as solve
 from engine.catalog.hardware import LINKS
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, COUNT, MICRO, RATIO
+from engine.core.views import Badge, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_words
 from engine.formulas.bandwidth import ALGORITHM_BANDWIDTH, BUS_BANDWIDTH

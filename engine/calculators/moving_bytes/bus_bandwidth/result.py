@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, GiB, Ratio, Share
 from engine.catalog.hardware import LINKS
+from engine.core.inputs import GBYTES_PER_SECOND, Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, GiB, Ratio, Share
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES
 from engine.formulas.bandwidth import (

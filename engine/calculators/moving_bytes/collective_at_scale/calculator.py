@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES
 from engine.calculators.moving_bytes.collective_at_scale.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import ASSUMES, Result
@@ -16,6 +14,8 @@ from engine.calculators.moving_bytes.collective_at_scale.views import (
     phases_table,
     table,
 )
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge
 
 TITLE = "Collectives at scale"
 QUESTION = "Which algorithm is fastest on which cluster, and which link does it wait for?"

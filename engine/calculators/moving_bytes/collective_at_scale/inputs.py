@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
-from engine.basis.units import Gbit
 from engine.catalog import transports
 from engine.catalog.hardware import LINKS
-from engine.simulate.at_scale import full_nodes, with_slow_port
-from engine.simulate.cluster_collectives import Cluster
-from engine.simulate.topology import PCIE, Topology
+from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
+from engine.core.units import Gbit
+from engine.simulate.collectives.cluster_collectives import Cluster
+from engine.simulate.collectives.collective_comparison import full_nodes, with_slow_port
+from engine.simulate.network.topology import PCIE, Topology
 
 NVLINK, PORT = LINKS["nvlink4"], LINKS["infiniband_ndr"]
 NAMES: Mapping[str, str] = {

@@ -4,9 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.slices import Slices, whole
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.calculators.moving_bytes.collective_at_scale.inputs import (
     NVLINK,
     PORT,
@@ -14,10 +11,13 @@ from engine.calculators.moving_bytes.collective_at_scale.inputs import (
     cluster_of,
     repaired,
 )
+from engine.core.outputs import Told
+from engine.core.slices import Slices, whole
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.overlap import gradient_size
-from engine.simulate.at_scale import Played, busy, playing
-from engine.simulate.cluster_collectives import Cluster
-from engine.simulate.topology import CLIMB, describe
+from engine.simulate.collectives.cluster_collectives import Cluster
+from engine.simulate.collectives.collective_comparison import Played, busy, playing
+from engine.simulate.network.topology import CLIMB, describe
 
 ELEMENT = 2.0
 _SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, "nccl_tuning")

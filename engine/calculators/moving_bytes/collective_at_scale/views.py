@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Seconds, as_given
-from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Segment, Table
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES, Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import Result
-from engine.simulate.at_scale import Played
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Seconds, as_given
+from engine.core.views import Axis, Bar, Bars, Challenge, Condition, Segment, Table
+from engine.simulate.collectives.collective_comparison import Played
 
 LINKS: Mapping[str, str] = {
     "nvlink": "NVLink of a GPU",

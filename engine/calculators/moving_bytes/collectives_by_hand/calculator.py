@@ -3,18 +3,18 @@
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from engine.basis.slices import Running, Slices
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Scene
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.collectives_by_hand.result import Result
 from engine.calculators.moving_bytes.collectives_by_hand.result import solve as solve
 from engine.calculators.moving_bytes.collectives_by_hand.views import meter, proof, sums
+from engine.core.outputs import Teller, Views
+from engine.core.slices import Running, Slices
+from engine.core.views import Badge, Scene
 from engine.draw.collective import collective_drawing
 from engine.form.collective_names import label
-from engine.simulate.by_hand import Hand
-from engine.simulate.collective import OPERATIONS
-from engine.simulate.trace import Trace
+from engine.simulate.collectives.collective_execution import OPERATIONS
+from engine.simulate.collectives.collective_trace import Trace
+from engine.simulate.collectives.collective_walkthrough import Hand
 
 TITLE = "Collectives by hand"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
-from engine.basis.units import GB, KB, MICRO, TB, Gbit
 from engine.catalog.transports import INFINIBAND
+from engine.core.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
+from engine.core.units import GB, KB, MICRO, TB, Gbit
 from engine.form.collective_names import label
 from engine.form.fields import FewGpus
-from engine.simulate.by_hand import Setup, algorithms, place
-from engine.simulate.collective import OPERATIONS
+from engine.simulate.collectives.collective_execution import OPERATIONS
+from engine.simulate.collectives.collective_walkthrough import Setup, algorithms, place
 
 
 def _options() -> dict[str, str]:

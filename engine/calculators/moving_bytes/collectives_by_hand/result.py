@@ -5,14 +5,14 @@ from functools import partial
 from math import fsum
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs, setup_of
-from engine.simulate.by_hand import Hand, agreed, play
-from engine.simulate.collective import part, promise
-from engine.simulate.topology import describe
-from engine.simulate.trace import Trace, port_bytes
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Ratio, Seconds
+from engine.simulate.collectives.collective_execution import part, promise
+from engine.simulate.collectives.collective_trace import Trace, port_bytes
+from engine.simulate.collectives.collective_walkthrough import Hand, agreed, play
+from engine.simulate.network.topology import describe
 
 _COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
 _SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")

@@ -1,12 +1,12 @@
 """Collectives by hand: the proof that the sums are right, and the meters of the ports."""
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import Bytes, Count
-from engine.basis.views import Badge, Bar, Bars, Segment, Table
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs
 from engine.calculators.moving_bytes.collectives_by_hand.result import Result
-from engine.simulate.collective import OPERATIONS
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import Bytes, Count
+from engine.core.views import Badge, Bar, Bars, Segment, Table
+from engine.simulate.collectives.collective_execution import OPERATIONS
 
 ADDING = ("all_reduce", "reduce_scatter", "reduce")
 

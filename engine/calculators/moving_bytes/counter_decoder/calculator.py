@@ -3,16 +3,16 @@
 import math
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, SECONDS, SHARE, Quantity
-from engine.basis.views import Badge, Cell, Table, Value
 from engine.calculators.moving_bytes.counter_decoder.inputs import PRESETS as PRESETS
 from engine.calculators.moving_bytes.counter_decoder.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.counter_decoder.inputs import Result as Result
 from engine.calculators.moving_bytes.counter_decoder.inputs import read
 from engine.catalog.port_counters import BROKEN, DATA, LOST, MARKED, PAUSED, PAUSES, WAITS
-from engine.simulate.counter_rates import ODD_WAYS, Growth, Port, ports
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, BYTES, COUNT, SECONDS, SHARE, Quantity
+from engine.core.views import Badge, Cell, Table, Value
+from engine.simulate.collectives.counter_rates import ODD_WAYS, Growth, Port, ports
 
 TITLE = "Counter decoder"
 QUESTION = "What do the counters of this port say: is it the network?"

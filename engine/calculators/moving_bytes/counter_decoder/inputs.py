@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis import units
-from engine.basis.inputs import GBITS, Number, Scalar, Text, Unit
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Count, Gbit, Seconds, Share
+from engine.core import units
+from engine.core.inputs import GBITS, Number, Scalar, Text, Unit
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Count, Gbit, Seconds, Share
 from engine.form.counter_samples import SAMPLES
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from engine.run.logs.counters import LONGEST_COUNTERS, CounterText, read_counters
-from engine.simulate.counter_rates import Port
+from engine.simulate.collectives.counter_rates import Port
 
 _SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": 3600.0}, quantity=units.SECONDS)
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.fabric_builder import views as seen
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result as Result
 from engine.calculators.moving_bytes.fabric_builder.values import search as search
 from engine.calculators.moving_bytes.fabric_builder.values import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.formulas.fabric import BISECTION
 
 TITLE = "Fabric builder"

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import MEGABYTES, PERCENT, Choice, Number, Switch
-from engine.basis.units import GB, KB, Bandwidth, Bytes, Count
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES, Node
-from engine.simulate.fabric_design import Fabric, Plan, design
-from engine.simulate.fabric_flows import PATTERNS
+from engine.core.inputs import MEGABYTES, PERCENT, Choice, Number, Switch
+from engine.core.units import GB, KB, Bandwidth, Bytes, Count
+from engine.simulate.collectives.fabric_flows import PATTERNS
+from engine.simulate.network.fabric_design import Fabric, Plan, design
 
 _MACHINES = ("dgx-h100", "dgx-b300", "gb200-nvl72", "gb300-nvl72")
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.slices import Slices, steps_done, whole
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Count, Ratio, Seconds, Share
 from engine.calculators.moving_bytes.fabric_builder.inputs import Built, Inputs, built
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS, PublishedFabric
+from engine.core.outputs import Told
+from engine.core.slices import Slices, steps_done, whole
+from engine.core.units import Bandwidth, Count, Ratio, Seconds, Share
 from engine.formulas.fabric import kept_speed
-from engine.simulate.fabric_design import Fabric, Plan, cost_index, design, reach
-from engine.simulate.fabric_flows import PATTERNS, Traffic, topology_of, traffic
-from engine.simulate.topology import Route, Topology, route
+from engine.simulate.collectives.fabric_flows import PATTERNS, Traffic, topology_of, traffic
+from engine.simulate.network.fabric_design import Fabric, Plan, cost_index, design, reach
+from engine.simulate.network.topology import Route, Topology, route
 
 COUNTED = (
     "A leaf has its ports below and above in the ratio asked for, as whole numbers allow: "

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, as_given
-from engine.basis.views import Badge, Challenge, Cite, Condition, Heatmap, Scene, Table
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import COUNT, RATIO, SECONDS, SHARE, as_given
+from engine.core.views import Badge, Challenge, Cite, Condition, Heatmap, Scene, Table
 from engine.draw.fabric import Look, all_wires, drawn_of, fabric_scene, wires_of
-from engine.form.counted import noun
-from engine.simulate.fabric_design import Fabric
-from engine.simulate.fabric_flows import PATTERNS, Painted
+from engine.form.plural import noun
+from engine.simulate.collectives.fabric_flows import PATTERNS, Painted
+from engine.simulate.network.fabric_design import Fabric
 
 _KINDS: Mapping[str, str] = {
     "nvlink": "NVLink",

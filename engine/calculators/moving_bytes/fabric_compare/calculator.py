@@ -2,20 +2,20 @@
 
 from functools import partial
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, RATIO, SECONDS
-from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
 from engine.calculators.moving_bytes.fabric_compare.inputs import ALIKE
 from engine.calculators.moving_bytes.fabric_compare.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.fabric_compare.inputs import Result as Result
 from engine.calculators.moving_bytes.fabric_compare.inputs import solve as solve
 from engine.catalog.transports import TRANSPORTS
-from engine.form.changed import told
-from engine.form.run.known import known, ranged
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, RATIO, SECONDS
+from engine.core.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
+from engine.form.adjusted_inputs import told
+from engine.form.run.prediction_text import known, ranged
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP
 from engine.run.networks import NETWORKS, Network
-from engine.simulate.step_time import StepTime
+from engine.simulate.step.step_time import StepTime
 
 TITLE = "Two networks on one job"
 QUESTION = "Which network does a job notice?"

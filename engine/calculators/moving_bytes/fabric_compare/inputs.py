@@ -3,20 +3,20 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import HOUR, Price, Ratio, Seconds
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import HOUR, Price, Ratio, Seconds
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.price import PRICE
 from engine.formulas.fabric import break_even_price, waiting_step
 from engine.run.networks import NETWORKS
 from engine.run.run import Run
-from engine.simulate.capacity import fits
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.memory import memory
-from engine.simulate.step_time import StepTime, step_time
+from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.memory import memory
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_time import StepTime, step_time
 
 _OPTIONS = {key: one.name for key, one in NETWORKS.items()}
 _WAIT = "By how much late messages lengthen what the step waits for; see the tails above."

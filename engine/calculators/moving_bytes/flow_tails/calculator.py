@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import RATIO, SHARE
-from engine.basis.views import Axis, Badge, Lines, Point, Series
 from engine.calculators.moving_bytes.flow_tails.result import LEAVES, Result
 from engine.calculators.moving_bytes.flow_tails.result import Inputs as Inputs
 from engine.calculators.moving_bytes.flow_tails.result import solve as solve
-from engine.simulate.flow_tails import ROUTINGS
+from engine.core.outputs import Teller, Views
+from engine.core.units import RATIO, SHARE
+from engine.core.views import Axis, Badge, Lines, Point, Series
+from engine.simulate.network.flow_tails import ROUTINGS
 
 TITLE = "The last of many flows"
 QUESTION = "How long does a step wait for the slowest of many flows?"

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Count, Ratio
-from engine.simulate.flow_tails import (
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Count, Ratio
+from engine.simulate.network.flow_tails import (
     ROUTINGS,
     Flows,
     Waiting,

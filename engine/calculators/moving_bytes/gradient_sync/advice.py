@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB
-from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.remedies import Change, Tried
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.catalog.hardware import GPUS
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB
+from engine.core.views import Advice, Badge, Challenge, Condition, Remedy
 
 
 def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.gradient_sync.advice import advice, challenge, regime
 from engine.calculators.moving_bytes.gradient_sync.charts import (
     algorithms,
@@ -24,6 +23,7 @@ from engine.calculators.moving_bytes.gradient_sync.values import (
     step_values,
     traffic,
 )
+from engine.core.outputs import Teller, Views
 from engine.formulas import bandwidth, overlap
 
 TITLE = "Gradient sync lab"

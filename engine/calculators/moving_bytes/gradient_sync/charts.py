@@ -2,12 +2,12 @@
 
 import math
 
-from engine.basis.told import Teller
-from engine.basis.units import Seconds
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.moving_bytes.gradient_sync.inputs import ALGORITHMS, Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.calculators.moving_bytes.gradient_sync.solved import HIGH, LOW, TOKENS_COLUMN
+from engine.core.outputs import Teller
+from engine.core.units import Seconds
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 
 def parts(tell: Teller, result: Result) -> Bars:

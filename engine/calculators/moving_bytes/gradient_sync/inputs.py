@@ -3,21 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import (
-    BILLIONS,
-    MEBIBYTES,
-    MICROSECONDS,
-    Choice,
-    Number,
-    Switch,
-)
-from engine.basis.units import MICRO, Bytes, Gbit, MiB
 from engine.catalog.hardware import GPUS, ring_rate
 from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.inputs import BILLIONS, MEBIBYTES, MICROSECONDS, Choice, Number, Switch
+from engine.core.units import MICRO, Bytes, Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.cluster_wires import Wires
-from engine.simulate.gradient_sync import Job
+from engine.simulate.collectives.cluster_wires import Wires
+from engine.simulate.data_parallel.gradient_sync import Job
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {

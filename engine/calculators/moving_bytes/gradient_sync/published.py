@@ -1,13 +1,13 @@
 """What a widely published gradient sync calculator prints, beside ours."""
 
-from engine.basis.numbers import significant
-from engine.basis.text import Text, as_printed, say
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, TOKENS, GiB
-from engine.basis.views import Published, Table
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.form.printed_sync import SOURCE, printed
+from engine.core.numbers import significant
+from engine.core.outputs import Teller
+from engine.core.text import Text, as_printed, say
+from engine.core.units import SECONDS, TOKENS, GiB
+from engine.core.views import Published, Table
+from engine.form.published_sync_calculator import SOURCE, printed
 
 
 def digits(result: Result) -> dict[str, str]:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from engine.basis.inputs import Number
-from engine.basis.units import Seconds
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of, missing_of
 from engine.catalog.hardware import GPUS
-from engine.simulate.gradient_sync import Moved, step_of
+from engine.core.inputs import Number
+from engine.core.units import Seconds
+from engine.simulate.data_parallel.gradient_sync import Moved, step_of
 
 Change = Mapping[str, float | int | str | bool]
 LOWER = {"fp32": "bf16", "bf16": "fp8"}

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import (
+from engine.calculators.moving_bytes.gradient_sync.remedies import Tried
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import (
     Bandwidth,
     Bytes,
     Count,
@@ -17,11 +18,10 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.calculators.moving_bytes.gradient_sync.remedies import Tried
-from engine.form.unranged import UNRANGED
-from engine.simulate.backward import Step
-from engine.simulate.cluster_wires import TierBytes
-from engine.simulate.gradient_sync import Halves, Job, Moved, Passes
+from engine.form.missing_range import UNRANGED
+from engine.simulate.collectives.cluster_wires import TierBytes
+from engine.simulate.data_parallel.gradient_sync import Halves, Job, Moved, Passes
+from engine.simulate.streams.backward import Step
 
 NO_SLOWDOWN = "Overlap slows neither stream down; measured contention costs more."
 NO_ATTENTION = "Six operations per parameter and token; attention scores are left out."

@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.later import Later
-from engine.basis.units import Bandwidth, Seconds
 from engine.calculators.moving_bytes.gradient_sync.inputs import (
     ALGORITHMS,
     Inputs,
@@ -16,11 +14,13 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import (
 from engine.calculators.moving_bytes.gradient_sync.remedies import tried
 from engine.calculators.moving_bytes.gradient_sync.result import Curve, Result
 from engine.catalog.hardware import GPUS, link_name
-from engine.form.printed_sync import COMPUTE
+from engine.core.lazy import Later
+from engine.core.units import Bandwidth, Seconds
+from engine.form.published_sync_calculator import COMPUTE
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
 from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_time
 from engine.formulas.overlap import communication_share, efficiency, tokens_of
-from engine.simulate.cluster_wires import (
+from engine.simulate.collectives.cluster_wires import (
     all_reduce_time,
     effective,
     hierarchical_tiers,
@@ -29,7 +29,7 @@ from engine.simulate.cluster_wires import (
     sent_bytes,
     step_latency,
 )
-from engine.simulate.gradient_sync import (
+from engine.simulate.data_parallel.gradient_sync import (
     Job,
     Moved,
     break_even,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import Axis, Lane, Rule, Span, Timeline
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.simulate.backward import Span as Stretch
+from engine.core.outputs import Teller
+from engine.core.units import SECONDS, Seconds
+from engine.core.views import Axis, Lane, Rule, Span, Timeline
+from engine.simulate.streams.backward import Span as Stretch
 
 LANES = (Lane(key="compute", label="compute"), Lane(key="communication", label="network"))
 

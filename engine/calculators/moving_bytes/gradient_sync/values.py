@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES
-from engine.basis.views import Formula, Receipt, Table, Value
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
 from engine.calculators.moving_bytes.gradient_sync.result import NO_ATTENTION, NO_SLOWDOWN, Result
 from engine.catalog.hardware import GPUS
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import BYTES
+from engine.core.views import Formula, Receipt, Table, Value
 from engine.formulas import communication, hierarchy, overlap
 
 TIME_EQUATION = {

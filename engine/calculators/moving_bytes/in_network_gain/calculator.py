@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, COUNT, SECONDS
-from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
 from engine.calculators.moving_bytes.in_network_gain.result import COLUMN, MOST, Result
 from engine.calculators.moving_bytes.in_network_gain.result import Inputs as Inputs
 from engine.calculators.moving_bytes.in_network_gain.result import solve as solve
 from engine.catalog.measured_collectives import COLLECTIVES, Collective
 from engine.catalog.nodes import NODES
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, COUNT, SECONDS
+from engine.core.views import Cell, Cite, Lines, Point, Series, Table
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import off_words
 

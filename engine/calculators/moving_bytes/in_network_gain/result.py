@@ -3,10 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Count, GiB, Ratio, Share
 from engine.catalog.measured_collectives import (
     COLLECTIVES,
     RAMP_SIZE,
@@ -16,10 +12,14 @@ from engine.catalog.measured_collectives import (
     Ramp,
 )
 from engine.catalog.transports import SWITCH_SHARE
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Count, GiB, Ratio, Share
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
-from engine.simulate.nccl_choice import charged, place, times
-from engine.simulate.nccl_effect import bandwidth_of
+from engine.simulate.collectives.nccl_choice import charged, place, times
+from engine.simulate.collectives.nccl_effect import bandwidth_of
 
 MOST = 8
 COLUMN = tuple(range(2, MOST + 1))

@@ -2,16 +2,16 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH
-from engine.basis.views import Badge, Cell, Challenge, Condition, Open, Table
 from engine.calculators.moving_bytes.link_hunt.result import NODES, Result
 from engine.calculators.moving_bytes.link_hunt.result import Inputs as Inputs
 from engine.calculators.moving_bytes.link_hunt.result import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH
+from engine.core.views import Badge, Cell, Challenge, Condition, Open, Table
 from engine.draw.group_board import group_scene, group_words
 from engine.form.group_text import MOST_ROUNDS, read_rounds, write_rounds
-from engine.simulate.link_hunt import Group
+from engine.simulate.collectives.link_hunt import Group
 
 TITLE = "Hunt for a bad link"
 QUESTION = "Which groups do I test to find a bad link?"

@@ -4,12 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Compact
-from engine.basis.told import Told
-from engine.basis.units import MICRO, Bandwidth, Count, Ratio
+from engine.core.inputs import Choice, Compact
+from engine.core.outputs import Told
+from engine.core.units import MICRO, Bandwidth, Count, Ratio
 from engine.form.group_text import read_rounds
 from engine.formulas.retransmission import go_back_n_goodput, round_trip_packets
-from engine.simulate.link_hunt import PORT, Cluster, Group, Round, next_groups, run_tests, suspects
+from engine.simulate.collectives.link_hunt import (
+    PORT,
+    Cluster,
+    Group,
+    Round,
+    next_groups,
+    run_tests,
+    suspects,
+)
 
 NODES: Count = 16
 # One packet in a hundred lost, sent again by going back over a round trip of 10 us.

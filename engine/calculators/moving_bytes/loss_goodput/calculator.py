@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, LINK_SPEED, MICRO, SHARE
-from engine.basis.views import Axis, Badge, Cite, Lines, Point, Rule, Series, Table
 from engine.calculators.moving_bytes.loss_goodput.result import GUO, HIGH, LOSSES, LOW, Result
 from engine.calculators.moving_bytes.loss_goodput.result import Inputs as Inputs
 from engine.calculators.moving_bytes.loss_goodput.result import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BYTES, LINK_SPEED, MICRO, SHARE
+from engine.core.views import Axis, Badge, Cite, Lines, Point, Rule, Series, Table
 from engine.formulas.retransmission import (
     ANSWER_TIMEOUT,
     GO_BACK_0,

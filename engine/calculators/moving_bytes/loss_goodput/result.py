@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MEGABYTES, MICROSECONDS, PERCENT, Number, Unit
-from engine.basis.later import Later
-from engine.basis.told import Symbol, Told
-from engine.basis.units import BYTES, COUNT, MB, MICRO, Bandwidth, Count, Gbit, KiB, Seconds, Share
+from engine.core.inputs import GBITS, MEGABYTES, MICROSECONDS, PERCENT, Number, Unit
+from engine.core.lazy import Later
+from engine.core.outputs import Symbol, Told
+from engine.core.units import BYTES, COUNT, MB, MICRO, Bandwidth, Count, Gbit, KiB, Seconds, Share
 from engine.formulas.retransmission import (
     TICK,
     answer_timeout,
@@ -17,9 +17,9 @@ from engine.formulas.retransmission import (
     round_trip_packets,
     selective_repeat_goodput,
 )
-from engine.simulate.lost_packets import GO_BACK_0 as WHOLE
-from engine.simulate.lost_packets import GO_BACK_N as AGAIN
-from engine.simulate.lost_packets import dice, every, send
+from engine.simulate.network.lost_packets import GO_BACK_0 as WHOLE
+from engine.simulate.network.lost_packets import GO_BACK_N as AGAIN
+from engine.simulate.network.lost_packets import dice, every, send
 
 LOW, HIGH, _DROPPED = 1e-7, 0.1, 256
 # Guo et al. 2016, section 4.1: 40 Gb/s, messages of 4 MB, packets of 1 KB.

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Published
 from engine.calculators.moving_bytes.message_waterfall.charts import (
     pipeline,
     shares,
@@ -14,6 +12,8 @@ from engine.calculators.moving_bytes.message_waterfall.layers import layers
 from engine.calculators.moving_bytes.message_waterfall.result import Result
 from engine.calculators.moving_bytes.message_waterfall.result import solve as solve
 from engine.calculators.moving_bytes.message_waterfall.tables import challenge, protocols, regime
+from engine.core.outputs import Teller, Views
+from engine.core.views import Published
 from engine.form.message.inputs import PRESETS as PRESETS
 from engine.form.message.inputs import Inputs as Inputs
 from engine.formulas.message import (

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import Bar, Bars, Lane, Lines, Point, Rule, Segment, Series, Span, Timeline
 from engine.calculators.moving_bytes.message_waterfall.layers import span_of
 from engine.calculators.moving_bytes.message_waterfall.names import COLORS, GROUPS, NAMES
 from engine.calculators.moving_bytes.message_waterfall.result import COLUMN, DRAWN, Result
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS
+from engine.core.views import Bar, Bars, Lane, Lines, Point, Rule, Segment, Series, Span, Timeline
 from engine.form.message.inputs import HIGH, LOW, Inputs
-from engine.simulate.message_path import Way
+from engine.simulate.network.message_path import Way
 
 
 def waterfall(tell: Teller, inputs: Inputs, one: Way) -> Bars:

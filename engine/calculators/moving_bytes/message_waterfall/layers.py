@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
-from engine.basis.units import MICRO, SECONDS, Seconds
-from engine.basis.views import Cite, Table
 from engine.calculators.moving_bytes.message_waterfall.names import NAMES
 from engine.catalog.constants import LOAD_HIGH, LOAD_LOW
+from engine.core.text import Text, say
+from engine.core.units import MICRO, SECONDS, Seconds
+from engine.core.views import Cite, Table
 from engine.form.message.inputs import Inputs
-from engine.simulate.message_path import SYNC, Way
+from engine.simulate.network.message_path import SYNC, Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

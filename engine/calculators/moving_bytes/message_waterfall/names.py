@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.simulate.message_path import PCIE_STAGES
+from engine.simulate.network.message_path import PCIE_STAGES
 
 NAMES: Mapping[str, str] = {
     "launch": "Kernel launch",

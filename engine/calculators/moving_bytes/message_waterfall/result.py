@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.catalog.constants import ACHIEVED
 from engine.catalog.transports import INFINIBAND
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.form.message.inputs import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, path_of, published
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
 from engine.formulas.transfer_time import all_reduce_time
-from engine.simulate.message import Passage, passages
-from engine.simulate.message_path import SENT, Way, ways
+from engine.simulate.network.message import Passage, passages
+from engine.simulate.network.message_path import SENT, Way, ways
 
 COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
 DRAWN = 8  # pieces at most in the picture of the pipeline

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, as_given
-from engine.basis.views import Badge, Challenge, Condition, Table
 from engine.calculators.moving_bytes.message_waterfall.result import Result
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, as_given
+from engine.core.views import Badge, Challenge, Condition, Table
 from engine.form.message.inputs import PROTOCOLS, PUBLISHED, Inputs
-from engine.simulate.message_path import DATA, SYNC
+from engine.simulate.network.message_path import DATA, SYNC
 
 
 def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:

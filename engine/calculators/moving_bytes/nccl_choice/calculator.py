@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.nccl_choice import charts
 from engine.calculators.moving_bytes.nccl_choice.inputs import PRESETS as PRESETS
 from engine.calculators.moving_bytes.nccl_choice.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.nccl_choice.inputs import Result as Result
 from engine.calculators.moving_bytes.nccl_choice.inputs import solve as solve
+from engine.core.outputs import Teller, Views
 
 TITLE = "What NCCL would choose"
 QUESTION = "Which algorithm and which protocol is fastest for this message on these machines?"

@@ -2,21 +2,6 @@
 
 import math
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BANDWIDTH, COUNT, RATIO, SECONDS, MiB, Quantity
-from engine.basis.views import (
-    Badge,
-    Bar,
-    Bars,
-    Challenge,
-    Condition,
-    Lines,
-    Point,
-    Rule,
-    Segment,
-    Series,
-)
 from engine.calculators.moving_bytes.nccl_choice.inputs import (
     FORCED,
     HIGH,
@@ -28,6 +13,21 @@ from engine.calculators.moving_bytes.nccl_choice.inputs import (
     Result,
 )
 from engine.catalog.hardware import MEASURED
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, COUNT, RATIO, SECONDS, MiB, Quantity
+from engine.core.views import (
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Lines,
+    Point,
+    Rule,
+    Segment,
+    Series,
+)
 from engine.form.nccl_fields import size_words
 
 # Name of an algorithm and protocol -> color.

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number, Scalar
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, GiB, KiB, MiB, Ratio, Seconds
 from engine.catalog.hardware import MEASURED
+from engine.core.inputs import Choice, Number, Scalar
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Bytes, Count, GiB, KiB, MiB, Ratio, Seconds
 from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.nccl_choice import Place, choice, forced, place, reached, times
-from engine.simulate.nccl_effect import bandwidth_of
+from engine.simulate.collectives.nccl_choice import Place, choice, forced, place, reached, times
+from engine.simulate.collectives.nccl_effect import bandwidth_of
 
 _RATIO = ("The time with the setting over the time without.",)
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.nccl_log import charts, findings
 from engine.calculators.moving_bytes.nccl_log.inputs import PRESETS as PRESETS
 from engine.calculators.moving_bytes.nccl_log.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.nccl_log.result import Result as Result
 from engine.calculators.moving_bytes.nccl_log.result import solve as solve
 from engine.calculators.moving_bytes.nccl_log.verdict import verdict
+from engine.core.outputs import Teller, Views
 
 TITLE = "Is my network fine?"
 LARGEST = "of the largest message"

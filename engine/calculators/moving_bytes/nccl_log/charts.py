@@ -3,14 +3,14 @@
 from dataclasses import replace
 from math import inf
 
-from engine.basis.text import Text, say
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, GB, RATIO, SECONDS
-from engine.basis.views import Axis, Cell, Lines, Point, Rule, Series, Table
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nodes import NODES
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, BYTES, COUNT, GB, RATIO, SECONDS
+from engine.core.views import Axis, Cell, Lines, Point, Rule, Series, Table
 from engine.form.nccl_fields import off_words, size_words
-from engine.simulate.nccl_check import Judged
-from engine.simulate.nccl_effect import NAMES
+from engine.simulate.collectives.nccl_check import Judged
+from engine.simulate.collectives.nccl_effect import NAMES
 
 _LEAST: float = 0.001 * GB
 

@@ -1,11 +1,11 @@
 """What was read of a text: versions and wires, choices, variables, and lines that could not be."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import Cell, Table
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nccl_variables import VARIABLES
 from engine.catalog.nodes import NODES
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SECONDS
+from engine.core.views import Cell, Table
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_words
 from engine.run.logs.nccl_debug import Chosen

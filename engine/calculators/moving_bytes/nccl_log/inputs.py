@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Scalar, Text
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Scalar, Text
 from engine.form.collective_names import TESTED
 from engine.form.nccl_samples import SAMPLES
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from engine.run.logs.nccl import LONGEST_NCCL, NcclText, read_nccl
 
 AS_TEXT = {"text": "as the text says"}

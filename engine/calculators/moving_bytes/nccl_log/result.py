@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.calculators.moving_bytes.nccl_log.inputs import AS_TEXT, Inputs, read
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
 from engine.run.logs.nccl import NcclText
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Row
-from engine.simulate.nccl_check import Check, check_nccl, has_factor
-from engine.simulate.nccl_choice import charged, choice, times
-from engine.simulate.nccl_effect import bandwidth_of
-from engine.simulate.nccl_setting import Given
+from engine.simulate.collectives.nccl_check import Check, check_nccl, has_factor
+from engine.simulate.collectives.nccl_choice import charged, choice, times
+from engine.simulate.collectives.nccl_effect import bandwidth_of
+from engine.simulate.collectives.nccl_setting import Given
 
 _CHOICES: Count = 40
 _INFINITE = float("inf")

@@ -1,13 +1,13 @@
 """The verdict on a text of NCCL."""
 
-from engine.basis.text import Sentence, Text, say
-from engine.basis.units import BANDWIDTH, COUNT, SHARE
-from engine.basis.views import Badge
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nodes import NODES
+from engine.core.text import Sentence, Text, say
+from engine.core.units import BANDWIDTH, COUNT, SHARE
+from engine.core.views import Badge
 from engine.form.nccl_fields import size_words
-from engine.simulate.nccl_check import ALIKE
-from engine.simulate.nccl_effect import NAMES
+from engine.simulate.collectives.nccl_check import ALIKE
+from engine.simulate.collectives.nccl_effect import NAMES
 
 _TITLES = {
     "wrong": ("Wrong results", "bad"),

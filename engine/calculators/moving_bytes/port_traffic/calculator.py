@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Lines, Point, Published, Rule, Series
 from engine.calculators.moving_bytes.port_traffic.result import COLUMN, HIGH, LOW, Result
 from engine.calculators.moving_bytes.port_traffic.result import Inputs as Inputs
 from engine.calculators.moving_bytes.port_traffic.result import solve as solve
 from engine.calculators.moving_bytes.port_traffic.tables import claims, comparison
+from engine.core.outputs import Teller, Views
+from engine.core.views import Lines, Point, Published, Rule, Series
 from engine.formulas.communication import RING_BYTES
 from engine.formulas.lower_bound import FACTOR, RING_LATENCY, STAR_PORT
 from engine.formulas.overlap import GRADIENT_SIZE

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Number
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.catalog.transports import INFINIBAND
+from engine.core.inputs import BILLIONS, Number
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.form.fields import StepLatency
 from engine.formulas.communication import (
     in_network_bytes_sent,

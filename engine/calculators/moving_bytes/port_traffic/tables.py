@@ -1,8 +1,5 @@
 """Port traffic: algorithms side by side, and published statements beside the computed ones."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, Bytes
-from engine.basis.views import Cell, Cite, Table
 from engine.calculators.moving_bytes.port_traffic.result import (
     BUFFER,
     FEW,
@@ -12,6 +9,9 @@ from engine.calculators.moving_bytes.port_traffic.result import (
     Inputs,
     Result,
 )
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Bytes
+from engine.core.views import Cell, Cite, Table
 
 _NAMES = {
     "ring": "Ring",

@@ -2,18 +2,18 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, KB, SECONDS, SHARE
-from engine.basis.views import Cite, Published, Table
 from engine.calculators.moving_bytes.published_waterfall.result import Inputs as Inputs
 from engine.calculators.moving_bytes.published_waterfall.result import Result
 from engine.calculators.moving_bytes.published_waterfall.result import solve as solve
 from engine.catalog.constants import LOAD
 from engine.catalog.hardware import LINKS
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, KB, SECONDS, SHARE
+from engine.core.views import Cite, Published, Table
 from engine.form.message.inputs import LARGE, PUBLISHED
 from engine.formulas.message import MESSAGE_TIME
-from engine.simulate.message_path import SYNC
+from engine.simulate.network.message_path import SYNC
 
 TITLE = "A published waterfall"
 QUESTION = "What becomes of 46 percent when the message has bytes?"

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Number
-from engine.basis.told import Told
-from engine.basis.units import KB, Bandwidth, Bytes, Count, Gbit, Seconds, Share
+from engine.core.inputs import GBITS, Number
+from engine.core.outputs import Told
+from engine.core.units import KB, Bandwidth, Bytes, Count, Gbit, Seconds, Share
 from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, at, published
 from engine.form.message.inputs import PRESETS as WATERFALLS
 from engine.form.message.inputs import Inputs as Waterfall

@@ -2,17 +2,17 @@
 
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.one_gpu.accumulation_cost import charts
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import MODELLED
 from engine.calculators.one_gpu.accumulation_cost.result import Result as Result
 from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
-from engine.form.run.known import ranged
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
+from engine.form.run.prediction_text import ranged
 from engine.formulas.volumes import ZERO_BYTES
-from engine.simulate.accumulation import TIMED_AS
+from engine.simulate.data_parallel.accumulation import TIMED_AS
 
 TITLE = "Accumulation at scale"
 QUESTION = "What do more micro-batches save, and what do they not change?"

@@ -1,13 +1,13 @@
 """The pictures of accumulation at scale: memory, bytes for a token, speed, pipelines."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SHARE, TOKEN_RATE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import Result
 from engine.calculators.one_gpu.accumulation_cost.sweeps import COUNTS
-from engine.simulate.accumulation import Held
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SHARE, TOKEN_RATE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
+from engine.simulate.data_parallel.accumulation import Held
 
 _COLUMN = tuple(float(count) for count in COUNTS)
 _COLORS = {"ddp_sync": "muted", "ddp": "ink", "zero1": "data", "zero2": "gradients"}

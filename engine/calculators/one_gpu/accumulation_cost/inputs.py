@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Choice, Number
-from engine.basis.told import Symbol
-from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
+from engine.core.inputs import GBITS, Choice, Number
+from engine.core.outputs import Symbol
+from engine.core.units import Gbit
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
-from engine.simulate.accumulation import Step
+from engine.simulate.data_parallel.accumulation import Step
 
 MOST = 256
 SCHEMES: Mapping[str, str] = {

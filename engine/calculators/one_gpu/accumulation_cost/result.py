@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.calculators.one_gpu.accumulation_cost.inputs import SCHEMES, Inputs, step_of
 from engine.calculators.one_gpu.accumulation_cost.sweeps import (
     COUNTS,
@@ -17,10 +14,13 @@ from engine.calculators.one_gpu.accumulation_cost.sweeps import (
     tokens_of,
     volumes,
 )
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.parallelism import Training
-from engine.simulate.accumulation import (
+from engine.simulate.data_parallel.accumulation import (
     GRADIENT,
     PARAMETER,
     Held,
@@ -30,8 +30,8 @@ from engine.simulate.accumulation import (
     sent,
     speed,
 )
-from engine.simulate.capacity import usable
-from engine.simulate.evidence import Evidence, evidence
+from engine.simulate.memory.allocator import usable
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 MODELLED = (
     "The step model of all pages; nodes of 8 GPUs. It times DDP with no_sync, ZeRO-1, ZeRO-2 and "

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count, TokenRate, Tokens
 from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
-from engine.simulate.accumulation import Step, accumulated_passes, held, sent, speed
+from engine.core.units import Bytes, Count, TokenRate, Tokens
+from engine.simulate.data_parallel.accumulation import Step, accumulated_passes, held, sent, speed
 
 COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
 _TIMED = ("ddp", "zero1", "fsdp")

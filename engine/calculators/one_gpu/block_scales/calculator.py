@@ -3,16 +3,16 @@
 import math
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Lines, Segment, Series, Table
 from engine.calculators.one_gpu.block_scales.result import Inputs as Inputs
 from engine.calculators.one_gpu.block_scales.result import Result
 from engine.calculators.one_gpu.block_scales.result import solve as solve
-from engine.simulate.block_scaling import RECIPES
-from engine.simulate.number_format import FORMATS
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Axis, Bar, Bars, Challenge, Condition, Lines, Segment, Series, Table
+from engine.simulate.numerics.block_scaling import RECIPES
+from engine.simulate.numerics.number_format import FORMATS
 
 TITLE = "Scales for narrow formats"
 QUESTION = "How do eight or four bits hold a tensor whose values differ a thousandfold?"

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Share
-from engine.simulate.block_scaling import RECIPES, Scaled, scaled, scales, tensor
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import COUNT, Share
+from engine.simulate.numerics.block_scaling import RECIPES, Scaled, scaled, scales, tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, Bytes
-from engine.basis.views import Axis, Bar, Bars, Segment
 from engine.calculators.one_gpu.dtype_ledger.result import SIZES, Result
 from engine.calculators.one_gpu.dtype_ledger.result import Inputs as Inputs
 from engine.calculators.one_gpu.dtype_ledger.result import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.units import BYTES, Bytes
+from engine.core.views import Axis, Bar, Bars, Segment
 from engine.formulas.states import ZERO_MEMORY
 
 TITLE = "The dtype ledger"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Symbol, Told
-from engine.basis.units import Bytes, Parameters, Share
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Symbol, Told
+from engine.core.units import Bytes, Parameters, Share
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import StateBytes, sharded_states
 from engine.formulas.volumes import tensor_parallel_bytes_sent, zero_bytes_sent

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import BANDWIDTH, COUNT, FLOP_RATE, MICRO, SECONDS, SHARE
-from engine.basis.views import Axis, Badge, Lane, Rule, Span, Table, Timeline
 from engine.calculators.one_gpu.kernel_trace.result import GPU, Result
 from engine.calculators.one_gpu.kernel_trace.result import Inputs as Inputs
 from engine.calculators.one_gpu.kernel_trace.result import solve as solve
-from engine.catalog.own_timings import OWN_DATE, OWN_LAUNCHES
-from engine.simulate.kernel_trace import Kernel, Stretch
+from engine.catalog.measured_timings import OWN_DATE, OWN_LAUNCHES
+from engine.core.outputs import Teller, Views
+from engine.core.units import BANDWIDTH, COUNT, FLOP_RATE, MICRO, SECONDS, SHARE
+from engine.core.views import Axis, Badge, Lane, Rule, Span, Table, Timeline
+from engine.simulate.streams.kernel_trace import Kernel, Stretch
 
 TITLE = "A trace of one layer"
 QUESTION = "What does a profiler show of one layer, and which row is worth your time?"

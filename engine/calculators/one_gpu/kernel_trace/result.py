@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import MICROSECONDS, Choice, Number, Switch
-from engine.basis.told import Told
-from engine.basis.units import MICRO, Count, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved
 from engine.catalog.models import MODELS
+from engine.core.inputs import MICROSECONDS, Choice, Number, Switch
+from engine.core.outputs import Told
+from engine.core.units import MICRO, Count, Seconds, Share
 from engine.formulas.roofline import roofline_time
-from engine.simulate.kernel_trace import Stretch, Trace, stretches, trace
-from engine.simulate.layer_operators import layer_operators
+from engine.simulate.layer.layer_operators import layer_operators
+from engine.simulate.streams.kernel_trace import Stretch, Trace, stretches, trace
 
 _MODEL, GPU = MODELS["llama-3-8b"], ACCELERATORS["H100-SXM"]
 

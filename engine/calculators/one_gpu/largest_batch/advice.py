@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, Quantity, TokenRate
-from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result
 from engine.calculators.one_gpu.largest_batch.tried import Change, Tried
-from engine.simulate.largest_batch import Fit
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SHARE, TOKENS, Quantity, TokenRate
+from engine.core.views import Advice, Challenge, Condition, Remedy
+from engine.simulate.step.largest_batch import Fit
 
 
 def advice(inputs: Inputs, result: Result) -> Advice:

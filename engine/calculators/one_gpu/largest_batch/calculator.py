@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.one_gpu.largest_batch import values
 from engine.calculators.one_gpu.largest_batch.advice import advice, challenge
 from engine.calculators.one_gpu.largest_batch.charts import (
@@ -15,6 +14,7 @@ from engine.calculators.one_gpu.largest_batch.charts import (
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result as Result
 from engine.calculators.one_gpu.largest_batch.result import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.form.run.equations import PEAK
 from engine.form.run.verdicts import possible
 from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY

@@ -1,13 +1,13 @@
 """The pictures of the largest batch: the line, the bars, the search, the speed, the lengths."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, TOKEN_RATE, TOKENS
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
 from engine.calculators.one_gpu.largest_batch.inputs import HIGHEST, RECOMPUTE, Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, TOKEN_RATE, TOKENS
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
 from engine.draw.batch_search import search_scene
 from engine.form.memory_bar import parts_of
-from engine.simulate.largest_batch import Fit
+from engine.simulate.step.largest_batch import Fit
 
 # Micro-batches at equal distances on a logarithmic axis.
 _COLUMN = tuple(HIGHEST ** (step / 64) for step in range(65))

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number, Switch
-from engine.basis.text import Text
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import PERCENT, Choice, Number, Switch
+from engine.core.text import Text
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
-from engine.simulate.largest_batch import Fit, fit_of
+from engine.form.run.nearest_valid import run_of
+from engine.simulate.step.largest_batch import Fit, fit_of
 
 HIGHEST = 64
 LORA_RANK = 16

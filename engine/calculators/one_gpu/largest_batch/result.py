@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit, fitted
 from engine.calculators.one_gpu.largest_batch.tried import Tried, tried
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import Bytes, Count, Ratio, TokenRate
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.doubts import Doubts, doubts
-from engine.simulate.batch_search import Probe, search
-from engine.simulate.capacity import Memory
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.largest_batch import Fit, memory_of, speed
+from engine.simulate.memory.allocator import Memory
+from engine.simulate.step.batch_search import Probe, search
+from engine.simulate.step.largest_batch import Fit, memory_of, speed
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 # No search of the page tries more.
 LIMIT = 4096

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from engine.basis.inputs import Number
-from engine.basis.units import Count, Share, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
-from engine.simulate.largest_batch import Fit, speed
+from engine.core.inputs import Number
+from engine.core.units import Count, Share, TokenRate
+from engine.simulate.step.largest_batch import Fit, speed
 
 Change = Mapping[str, float | int | str | bool]
 _MOST = 8

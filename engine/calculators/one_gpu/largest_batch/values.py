@@ -1,14 +1,14 @@
 """The numbers of the largest batch whose receipts depend on the run, and its verdicts."""
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Badge, Value
 from engine.calculators.one_gpu.largest_batch.result import Result
 from engine.catalog.unfitted_errors import OWN
-from engine.form.run.known import in_range, known, memory_error
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Badge, Value
+from engine.form.run.prediction_text import in_range, known, memory_error
 from engine.run.run import Run
-from engine.simulate.largest_batch import SEQUENCES
+from engine.simulate.step.largest_batch import SEQUENCES
 
 _PAPERS = ("korthikanti2022", "rajbhandari2020")
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.one_gpu.layer_roofline import charts
 from engine.calculators.one_gpu.layer_roofline.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.layer_roofline.inputs import Result as Result
 from engine.calculators.one_gpu.layer_roofline.inputs import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
 
 TITLE = "One layer under the roof"
 QUESTION = "Which operators of a layer wait for memory, and what does fusion change?"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, FLOP_RATE, INTENSITY, OPERATIONS, SECONDS
-from engine.basis.views import Bar, Bars, Lines, Point, Rule, Segment, Table
 from engine.calculators.one_gpu.layer_roofline.inputs import Placed, Result
+from engine.core.outputs import Teller
+from engine.core.units import BYTES, FLOP_RATE, INTENSITY, OPERATIONS, SECONDS
+from engine.core.views import Bar, Bars, Lines, Point, Rule, Segment, Table
 from engine.form.roof import roof
 
 _LOW, _HIGH = 1 / 16, 16_384.0

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, FlopRate, Intensity, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Bytes, FlopRate, Intensity, Seconds, Share
 from engine.formulas.roofline import attainable, intensity, ridge, roofline_time
-from engine.simulate.layer_operators import Operator, layer_operators
+from engine.simulate.layer.layer_operators import Operator, layer_operators
 
 _DENSE = {key: one.name for key, one in MODELS.items() if not one.num_experts}
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.one_gpu.memory_ledger import charts
 from engine.calculators.one_gpu.memory_ledger.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.memory_ledger.result import Result as Result
 from engine.calculators.one_gpu.memory_ledger.result import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
 
 TITLE = "Where the memory goes"
 QUESTION = "What fills the memory of a GPU in a training step, and when?"

@@ -1,11 +1,11 @@
 """The pictures of the memory ledger: parts, the step, three tools, and what is trained."""
 
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, SECONDS
-from engine.basis.views import Axis, Bar, Bars, Lane, Rule, Segment, Series, Span, Timeline
 from engine.calculators.one_gpu.memory_ledger.result import Result
+from engine.core.outputs import Teller
+from engine.core.units import BYTES, SECONDS
+from engine.core.views import Axis, Bar, Bars, Lane, Rule, Segment, Series, Span, Timeline
 from engine.form.memory_bar import parts_of
-from engine.simulate.step_memory import Instant
+from engine.simulate.memory.step_memory import Instant
 
 _NAMES = {"forward": "forward", "logits": "loss", "backward": "backward", "update": "Adam"}
 _SHORT = {"full": "all parameters", "lora": "LoRA", "qlora": "QLoRA"}

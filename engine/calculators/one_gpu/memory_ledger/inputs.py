@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number, Switch
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Plan, Recompute, Training
 

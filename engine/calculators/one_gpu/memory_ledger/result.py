@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Parameters
 from engine.calculators.one_gpu.memory_ledger.inputs import TRAINED, Inputs, job
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.own_constants import parse
-from engine.catalog.own_constants import reached as reached_of
+from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import reached as reached_of
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Parameters
 from engine.formulas.activations import SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import total_parameters
-from engine.simulate.adapters import Trained, held_with
-from engine.simulate.capacity import Memory, allocated, process, reserved, usable
-from engine.simulate.step_memory import Instant, fullest, step_memory
+from engine.simulate.layer.adapters import Trained, held_with
+from engine.simulate.memory.allocator import Memory, allocated, process, reserved, usable
+from engine.simulate.memory.step_memory import Instant, fullest, step_memory
 
 _STATES = (
     "FSDP: parameters, gradients and two moments of Adam in single precision, 16 bytes together; "

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.one_gpu.mfu_check import charts
 from engine.calculators.one_gpu.mfu_check.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.mfu_check.inputs import Result as Result
 from engine.calculators.one_gpu.mfu_check.inputs import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.formulas.token_operations import HFU, IMPLIED_PEAK, MFU
 
 TITLE = "Is my MFU right?"

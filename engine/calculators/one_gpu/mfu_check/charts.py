@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import FLOP_RATE, SHARE, TOKEN_RATE
-from engine.basis.views import Badge, Bar, Bars, Cite, Rule, Segment, Table
 from engine.calculators.one_gpu.mfu_check.inputs import Inputs, Result
 from engine.catalog.reported_mfu import PRINTED
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import FLOP_RATE, SHARE, TOKEN_RATE
+from engine.core.views import Badge, Bar, Bars, Cite, Rule, Segment, Table
 from engine.formulas.token_operations import COUNTINGS
-from engine.simulate.peak_check import ALIKE, Explanation
+from engine.simulate.memory.peak_check import ALIKE, Explanation
 
 # As far from every known way, a printed MFU has another cause.
 _FAR = 0.1

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, cast
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import FlopRate, Operations, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import FlopRate, Operations, Share
 from engine.form.job_inputs import PER_SECOND
 from engine.formulas.token_operations import (
     COUNTINGS,
@@ -21,8 +21,8 @@ from engine.formulas.token_operations import (
     utilization,
 )
 from engine.run.parallelism import Recompute
-from engine.simulate.peak_check import Explanation, Peak, explanations, peaks
-from engine.simulate.token_cost import repeated_operations
+from engine.simulate.layer.token_cost import repeated_operations
+from engine.simulate.memory.peak_check import Explanation, Peak, explanations, peaks
 
 RECOMPUTE: Mapping[str, str] = {
     "none": "nothing",

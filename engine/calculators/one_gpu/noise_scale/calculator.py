@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.units import PARAMETERS
-from engine.basis.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
 from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
 from engine.calculators.one_gpu.noise_scale.result import COLUMN, Result
 from engine.calculators.one_gpu.noise_scale.result import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.units import PARAMETERS
+from engine.core.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
 from engine.formulas.batch_noise import BATCH_STEPS, BATCH_TOKENS, PROGRESS
 
 TITLE = "How large should the batch be?"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Choice, Number
-from engine.basis.told import Symbol
-from engine.basis.units import COUNT, TOKENS, Gbit
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core.inputs import GBITS, Choice, Number
+from engine.core.outputs import Symbol
+from engine.core.units import COUNT, TOKENS, Gbit
 
 LOW, HIGH = 1e3, 1e9
 _GPUS = ("H100-SXM", "H200-SXM", "B200", "A100-SXM-80GB", "MI300X")

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Count, Ratio, Seconds, Share, Tokens
 from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
 from engine.catalog.accelerators import ACCELERATORS
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Count, Ratio, Seconds, Share, Tokens
 from engine.formulas.batch_noise import batch_steps, batch_tokens, kaplan_critical_batch, progress
 
 _SAME = ("The noise scale stays the same over the run; in truth it grows.",)

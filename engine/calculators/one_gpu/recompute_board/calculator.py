@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Challenge, Condition
 from engine.calculators.one_gpu.recompute_board import board, charts, code
 from engine.calculators.one_gpu.recompute_board.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.recompute_board.inputs import keeping
 from engine.calculators.one_gpu.recompute_board.result import Result as Result
 from engine.calculators.one_gpu.recompute_board.result import solve as solve
-from engine.form.changed import told
+from engine.core.outputs import Teller, Views
+from engine.core.views import Challenge, Condition
+from engine.form.adjusted_inputs import told
 from engine.formulas.recomputation import KEPT_BY_LAYERS, REPEATED_SHARE
 
 TITLE = "The board of saved tensors"

@@ -1,12 +1,12 @@
 """The pictures of the board: memory over the step, the best sets, longer sequences."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, OPERATIONS, SHARE, TOKENS
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.one_gpu.recompute_board.inputs import LONGEST, Inputs
 from engine.calculators.one_gpu.recompute_board.result import Result
 from engine.calculators.one_gpu.recompute_board.sweeps import LENGTHS, Stepped
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, OPERATIONS, SHARE, TOKENS
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 _POLICIES = {
     "none": "keep everything",

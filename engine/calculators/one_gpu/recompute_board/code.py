@@ -1,7 +1,7 @@
 """The reader's set as code: a policy for torch.utils.checkpoint, and Megatron's options."""
 
-from engine.basis.views import Code
 from engine.calculators.one_gpu.recompute_board.result import Result
+from engine.core.views import Code
 
 # The matrix products of a Llama layer in PyTorch, in the order in which it calls them.
 _LLAMA = ("query", "key", "value", "middle", "gate", "up", "last")

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.told import Symbol
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Symbol
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Plan, Training
-from engine.simulate.saved_tensors import ANCHOR, SavedLayer, saved_layer
+from engine.simulate.memory.saved_tensors import ANCHOR, SavedLayer, saved_layer
 
 OFFERED = (
     "llama-3-8b",

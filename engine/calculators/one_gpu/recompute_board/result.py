@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Operations, Seconds, Share
 from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped, job_of
 from engine.calculators.one_gpu.recompute_board.sweeps import (
     Stepped,
@@ -19,13 +16,16 @@ from engine.calculators.one_gpu.recompute_board.sweeps import (
 )
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Operations, Seconds, Share
 from engine.formulas.operations import output_gemm
 from engine.formulas.recomputation import kept_by_layers
 from engine.run.parallelism import Cluster
-from engine.simulate.capacity import usable
-from engine.simulate.rank import rank_of
-from engine.simulate.saved_tensors import num_drop_sets
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.saved_tensors import num_drop_sets
 
 _SIZES = ("Element-wise kernels are fused, as by torch.compile.",)
 _GPT = (

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.basis.units import Bytes, Count, Operations, Share
 from engine.calculators.one_gpu.recompute_board.inputs import LONGEST, Inputs, Job, job_of
 from engine.catalog.models import MODELS, Model
+from engine.core.units import Bytes, Count, Operations, Share
 from engine.formulas.activations import HALF, korthikanti_activations
 from engine.formulas.recomputation import kept_by_layers, repeated_share
-from engine.simulate.capacity import reserve
-from engine.simulate.memory import memory
-from engine.simulate.memory_over_step import Moment, memory_over_step, peak
-from engine.simulate.saved_tensors import SavedLayer, best_sets, drops_of
+from engine.simulate.memory.allocator import reserve
+from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory_over_step import Moment, memory_over_step, peak
+from engine.simulate.memory.saved_tensors import SavedLayer, best_sets, drops_of
 
 POLICIES = ("none", "core_attn", "every_second", "full")
 LENGTHS = tuple(1 << power for power in range(10, LONGEST.bit_length()))

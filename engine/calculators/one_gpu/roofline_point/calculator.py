@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.one_gpu.roofline_point import charts
 from engine.calculators.one_gpu.roofline_point.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.roofline_point.inputs import Result as Result
 from engine.calculators.one_gpu.roofline_point.inputs import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.formulas.roofline import ATTAINABLE, RIDGE
 
 TITLE = "The roofline of a GPU"

@@ -1,11 +1,11 @@
 """The roofline with the reader's point, and the same roof with measured kernels."""
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import FLOP_RATE, INTENSITY, SHARE
-from engine.basis.views import Badge, Cell, Cite, Lines, Point, Rule, Table
 from engine.calculators.one_gpu.roofline_point.inputs import HIGH, LOW, Inputs, Kernel, Result
 from engine.catalog.measured_kernels import STREAMED, MeasuredProduct
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import FLOP_RATE, INTENSITY, SHARE
+from engine.core.views import Badge, Cell, Cite, Lines, Point, Rule, Table
 from engine.form.roof import roof
 
 _TRIAD = 2 / 24  # operations per byte of BabelStream's triad in double precision

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Unit
-from engine.basis.told import Told
-from engine.basis.units import INTENSITY, Bandwidth, FlopRate, Intensity, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import MEASURED, MeasuredProduct
+from engine.core.inputs import Choice, Number, Unit
+from engine.core.outputs import Told
+from engine.core.units import INTENSITY, Bandwidth, FlopRate, Intensity, Share
 from engine.formulas.roofline import attainable, intensity, product_bytes, product_operations, ridge
 
 LOW, HIGH = 1 / 16, 16_384.0

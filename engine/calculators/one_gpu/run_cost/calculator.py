@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.units import DAY
-from engine.basis.views import Challenge, Condition
 from engine.calculators.one_gpu.run_cost import charts
 from engine.calculators.one_gpu.run_cost.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.run_cost.inputs import Result as Result
 from engine.calculators.one_gpu.run_cost.inputs import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.units import DAY
+from engine.core.views import Challenge, Condition
 from engine.formulas import run
 from engine.formulas.overlap import COMPUTE_TIME
 

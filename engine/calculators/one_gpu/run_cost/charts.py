@@ -1,12 +1,12 @@
 """The pictures of the cost of a run: cost over MFU, and what whole runs have reached."""
 
-from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, SHARE, TERA
-from engine.basis.views import Cite, Lines, Point, Series, Table
 from engine.calculators.one_gpu.run_cost.inputs import COLUMN, Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_hours import WHOLE_RUNS
+from engine.core.outputs import Teller
+from engine.core.units import GPU_TIME, SHARE, TERA
+from engine.core.views import Cite, Lines, Point, Series, Table
 
 
 def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import (
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import (
     HOUR,
     FlopRate,
     GpuTime,
@@ -18,13 +21,10 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
-from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.form.job_inputs import TRILLIONS
+from engine.form.missing_range import UNRANGED
 from engine.form.price import PRICE
-from engine.form.printed_sync import COMPUTE
-from engine.form.unranged import UNRANGED
+from engine.form.published_sync_calculator import COMPUTE
 from engine.formulas import run
 from engine.formulas.overlap import compute_time, tokens_of
 from engine.formulas.parameters import active_parameters

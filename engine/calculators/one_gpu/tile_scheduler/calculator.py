@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.units import COUNT, FLOP_RATE, SECONDS, SHARE
-from engine.basis.views import Badge, Cell, Challenge, Cite, Condition, Scene, Table
 from engine.calculators.one_gpu.tile_scheduler.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.tile_scheduler.inputs import Result as Result
 from engine.calculators.one_gpu.tile_scheduler.inputs import Square
 from engine.calculators.one_gpu.tile_scheduler.inputs import solve as solve
 from engine.catalog.measured_kernels import OWN_DATE
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.units import COUNT, FLOP_RATE, SECONDS, SHARE
+from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Scene, Table
 from engine.draw.sm_grid import Filled, sm_grid
-from engine.form.counted import noun
-from engine.simulate.tile_waves import Wave
+from engine.form.plural import noun
+from engine.simulate.layer.tile_waves import Wave
 
 TITLE = "A product on the multiprocessors"
 QUESTION = "How many waves does a matrix product take, and how full is the last?"

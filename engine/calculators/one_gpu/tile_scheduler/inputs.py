@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Count, FlopRate, Intensity, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved
 from engine.catalog.hardware import ON_CHIP
 from engine.catalog.measured_kernels import MEASURED, OWN_SQUARES, MeasuredProduct
-from engine.catalog.own_constants import parse
-from engine.catalog.own_constants import reached as reached_of
+from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import reached as reached_of
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Count, FlopRate, Intensity, Seconds, Share
 from engine.form.fields import OwnConstants
 from engine.formulas.roofline import intensity, product_bytes
-from engine.simulate.tile_waves import (
+from engine.simulate.layer.tile_waves import (
     MOST_WARPS,
     Schedule,
     Tiling,

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.one_gpu.token_cost import charts
 from engine.calculators.one_gpu.token_cost.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.token_cost.inputs import Result as Result
 from engine.calculators.one_gpu.token_cost.inputs import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.form.token_parts import matrices
 from engine.formulas.token_operations import BREAK_EVEN_LENGTH, TOKEN_OPERATIONS
 

@@ -1,9 +1,9 @@
 """The pictures of the token's cost: over the length, and by matrix."""
 
-from engine.basis.told import Teller
-from engine.basis.units import Operations
-from engine.basis.views import Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.one_gpu.token_cost.inputs import COLUMN, HIGH, LOW, Inputs, Result
+from engine.core.outputs import Teller
+from engine.core.units import Operations
+from engine.core.views import Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.token_parts import NAMES
 
 

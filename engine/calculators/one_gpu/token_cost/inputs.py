@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.formulas.token_operations import (
     Counting,
     attention_width,
@@ -15,7 +15,7 @@ from engine.formulas.token_operations import (
     counted_parameters,
     token_operations,
 )
-from engine.simulate.token_cost import Part, parts_of_token
+from engine.simulate.layer.token_cost import Part, parts_of_token
 
 LOW, USUAL, HIGH = 8, 8192, 1 << 20
 COLUMN = tuple(LOW * (HIGH / LOW) ** (step / 48) for step in range(49))

@@ -1,19 +1,19 @@
 """Claims about the axes of a plan: tensor parallelism, sharding, and what multiplies."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, RATIO, SHARE, TOKENS, Count, Gbit, Ratio
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, RATIO, SHARE, TOKENS, Count, Gbit, Ratio
 from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import layer_parameters
 from engine.formulas.volumes import tensor_passes, zero_bytes_sent
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.run import Run
-from engine.simulate.modeled_plan import model_of
-from engine.simulate.tensor_scaling import lost, run_with
+from engine.simulate.step.modeled_plan import model_of
+from engine.simulate.step.tensor_scaling import lost, run_with
 
 _STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline"
 _MODEL = MODELS["llama-3-70b"]

@@ -3,11 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.text import as_printed
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count
-from engine.basis.views import Cell, Cite, Table
 from engine.calculators.reference.claims_checked import axes as _claims_axes
 from engine.calculators.reference.claims_checked import memory as _claims_memory
 from engine.calculators.reference.claims_checked import network as _claims_network
@@ -15,6 +10,11 @@ from engine.calculators.reference.claims_checked import pipeline as _claims_pipe
 from engine.calculators.reference.claims_checked import schedules as _claims_schedules
 from engine.calculators.reference.claims_checked import sync as _claims_sync
 from engine.calculators.reference.claims_checked.claim import VERDICTS, Claim
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import as_printed
+from engine.core.units import Count
+from engine.core.views import Cell, Cite, Table
 
 TITLE = "Claims, checked"
 QUESTION = "Which widely published numbers hold, and what is right instead?"

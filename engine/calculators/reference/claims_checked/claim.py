@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.text import Text
+from engine.core.text import Text
 
 VERDICTS = {
     "right": "right",

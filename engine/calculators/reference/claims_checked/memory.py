@@ -1,8 +1,8 @@
 """Claims about memory: states, sharding, activations."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, GB, MB, RATIO, SHARE
 from engine.calculators.reference.claims_checked.claim import Claim
+from engine.core.text import Text, say
+from engine.core.units import BYTES, GB, MB, RATIO, SHARE
 from engine.formulas.activations import korthikanti_activations
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.formulas.zero_gains import zero_saving

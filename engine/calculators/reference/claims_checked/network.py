@@ -1,21 +1,10 @@
 """Claims about links, latencies and overlap."""
 
-from engine.basis.text import say
-from engine.basis.units import (
-    BANDWIDTH,
-    GB,
-    LINK_SPEED,
-    MB,
-    MICRO,
-    RATIO,
-    SECONDS,
-    SHARE,
-    Gbit,
-    MiB,
-)
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
 from engine.catalog.hardware import LINKS, MEASURED
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, GB, LINK_SPEED, MB, MICRO, RATIO, SECONDS, SHARE, Gbit, MiB
 from engine.formulas.communication import in_network_gain, point_to_point_time
 from engine.formulas.overlap import exposed_time, hidden_share
 

@@ -1,10 +1,10 @@
 """Claims about pipelines: 4 stages, 8 micro-batches, 80 layers of 8,192, 4,096 tokens."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE, GiB, MiB
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE, GiB, MiB
 from engine.formulas.parameters import layer_parameters
 from engine.formulas.pipeline import (
     bubble_over_ideal,

@@ -1,9 +1,9 @@
 """Claims about the schedule of a pipeline: what more micro-batches cost, what is left idle."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, GB, SECONDS, SHARE
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.transports import INFINIBAND
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, GB, SECONDS, SHARE
 from engine.formulas.communication import point_to_point_time
 from engine.formulas.pipeline import (
     bubble_share,

@@ -1,11 +1,11 @@
 """Claims about summing gradients: a data-parallel job of 7B parameters on 8 GPUs."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, LINK_SPEED, RATIO, SECONDS, TOKENS, Gbit, MiB
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.hardware import GPUS, MEASURED
 from engine.catalog.transports import INFINIBAND
-from engine.form.printed_sync import COMPUTE, SOURCE, printed
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, LINK_SPEED, RATIO, SECONDS, TOKENS, Gbit, MiB
+from engine.form.published_sync_calculator import COMPUTE, SOURCE, printed
 from engine.formulas.communication import (
     ring_all_reduce_time,
     ring_bytes_sent,

@@ -1,9 +1,9 @@
 """The claim that a GPU shows full utilization while it waits."""
 
-from engine.basis.text import say
-from engine.basis.units import SHARE
 from engine.calculators.reference.claims_checked.claim import Claim
-from engine.simulate.meters import LateRank, read_meters
+from engine.core.text import say
+from engine.core.units import SHARE
+from engine.simulate.streams.meters import LateRank, read_meters
 
 
 def waiting_claim() -> Claim:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
-from engine.basis import discover
-from engine.basis.equation import Equation
-from engine.basis.told import Views
-from engine.basis.units import MiB
-from engine.basis.views import Formula
 from engine.calculators.reference.formula_sheet import model as _sheet_model
 from engine.calculators.reference.formula_sheet import network as _sheet_network
 from engine.calculators.reference.formula_sheet import pipeline as _sheet_pipeline
 from engine.calculators.reference.formula_sheet import run as _sheet_run
 from engine.calculators.reference.formula_sheet.example import Example, Shown
 from engine.calculators.reference.formula_sheet.inputs import Inputs as Inputs
+from engine.core import registry
+from engine.core.equation import Equation
+from engine.core.outputs import Views
+from engine.core.units import MiB
+from engine.core.views import Formula
 
 TITLE = "Formula sheet"
 QUESTION = "What does every formula of the model give for one job?"
@@ -61,10 +61,10 @@ _ORDER = (
 
 def groups() -> dict[ModuleType, tuple[Equation, ...]]:
     """Return the modules of formulas that hold equations, in reading order, and their equations."""
-    names = discover.names(PACKAGE)
+    names = registry.names(PACKAGE)
     first = [name for name in _ORDER if name in names]
     ordered = [*first, *(name for name in names if name not in first)]
-    modules = [discover.module(PACKAGE, name) for name in ordered]
+    modules = [registry.module(PACKAGE, name) for name in ordered]
     found = {
         module: tuple(thing for thing in vars(module).values() if isinstance(thing, Equation))
         for module in modules

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.basis.units import Bytes, Count, Quantity, Seconds, Tokens
 from engine.calculators.reference.formula_sheet.inputs import ELEMENT, Inputs
+from engine.core.units import Bytes, Count, Quantity, Seconds, Tokens
 from engine.formulas.communication import ring_all_reduce_time
 from engine.formulas.overlap import bucket_count, gradient_size
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import (
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.inputs import (
     BILLIONS,
     GBYTES_PER_SECOND,
     MEBIBYTES,
@@ -13,9 +15,7 @@ from engine.basis.inputs import (
     Choice,
     Number,
 )
-from engine.basis.units import GB, HOUR, MICRO, TERA, Bytes, MiB
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.units import GB, HOUR, MICRO, TERA, Bytes, MiB
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PER_HOUR
 from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, SECONDS, WATTS

@@ -2,7 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.basis.units import (
+from engine.calculators.reference.formula_sheet.example import (
+    Example,
+    Shown,
+    bucketed,
+    buckets,
+    buffer,
+    ranks,
+    tokens,
+)
+from engine.calculators.reference.formula_sheet.inputs import ELEMENT, GPU, Inputs
+from engine.catalog.constants import achieved
+from engine.core.units import (
     BANDWIDTH,
     BYTES,
     COUNT,
@@ -19,17 +30,6 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.calculators.reference.formula_sheet.example import (
-    Example,
-    Shown,
-    bucketed,
-    buckets,
-    buffer,
-    ranks,
-    tokens,
-)
-from engine.calculators.reference.formula_sheet.inputs import ELEMENT, GPU, Inputs
-from engine.catalog.constants import achieved
 from engine.formulas import activations, compute, operations, overlap, parameters, states
 from engine.formulas.communication import ring_bytes_sent
 

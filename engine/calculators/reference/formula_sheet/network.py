@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds
 from engine.calculators.reference.formula_sheet.example import Example, Shown, buffer, ranks
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.catalog.hardware import MEASURED
 from engine.catalog.transports import LAUNCH, NVLINK
+from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds
 from engine.formulas import bandwidth, communication, hierarchy, ring_time
 
 _RING = {"B": "port", "a": "latency"}

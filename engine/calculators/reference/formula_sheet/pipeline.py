@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Seconds
 from engine.calculators.reference.formula_sheet.example import Example, Shown, tokens
 from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Seconds
 from engine.formulas import pipeline, pipeline_idle
 from engine.formulas.overlap import forward_time
 

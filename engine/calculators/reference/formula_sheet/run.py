@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from engine.basis.units import (
+from engine.calculators.reference.formula_sheet.example import Example, Shown, ranks
+from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.core.units import (
     COUNT,
     ENERGY,
     FLOP_RATE,
@@ -22,8 +24,6 @@ from engine.basis.units import (
     Share,
     TokenRate,
 )
-from engine.calculators.reference.formula_sheet.example import Example, Shown, ranks
-from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.formulas import goodput, run, stragglers
 
 _FAILURES = {"d": "checkpoint", "R": "restart"}

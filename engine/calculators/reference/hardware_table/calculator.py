@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Choice, Number
-from engine.basis.text import say
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import BANDWIDTH, PARAMETERS, SECONDS, Bytes, Quantity, Ratio, Seconds
-from engine.basis.views import Axis, Bar, Bars, Receipt, Segment, Value
 from engine.calculators.reference.hardware_table import rows
 from engine.catalog.nodes import NODES
+from engine.core.inputs import BILLIONS, Choice, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, PARAMETERS, SECONDS, Bytes, Quantity, Ratio, Seconds
+from engine.core.views import Axis, Bar, Bars, Receipt, Segment, Value
 from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
 from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
 from engine.run.ladder import Rung, ladder

@@ -1,7 +1,12 @@
 """The rows of the hardware tables, as the engine holds them: datasheets and measurements apart."""
 
-from engine.basis.text import Sentence, Text, say
-from engine.basis.units import (
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.constants import ALLOWANCES
+from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
+from engine.catalog.nodes import NODES, Node
+from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.text import Sentence, Text, say
+from engine.core.units import (
     BANDWIDTH,
     BYTES,
     FLOP_RATE,
@@ -11,12 +16,7 @@ from engine.basis.units import (
     SHARE,
     Bandwidth,
 )
-from engine.basis.views import Cell, Cite, Table
-from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import ALLOWANCES
-from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
-from engine.catalog.nodes import NODES, Node
-from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.views import Cell, Cite, Table
 
 TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
 _NETWORKS = {

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.reference.memory_tiers import figures, tables, values
 from engine.calculators.reference.memory_tiers.inputs import Inputs as Inputs
 from engine.calculators.reference.memory_tiers.values import EQUATIONS as EQUATIONS
 from engine.calculators.reference.memory_tiers.values import Result
 from engine.calculators.reference.memory_tiers.values import solve as solve
+from engine.core.outputs import Teller, Views
 
 TITLE = "Memory tiers"
 QUESTION = "Which tensor can live in a slower memory, and what does a step pay for it?"

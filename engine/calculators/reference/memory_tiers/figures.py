@@ -1,15 +1,15 @@
 """The shelves of the memory tiers, whether everything fits, and what takes longest."""
 
-from engine.basis.numbers import show
-from engine.basis.text import Text, say
-from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
-from engine.basis.views import Badge, Scene
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
 from engine.calculators.reference.memory_tiers.values import WIRES, Result
+from engine.core.numbers import show
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, BYTES, SECONDS, SHARE
+from engine.core.views import Badge, Scene
 from engine.draw.memory_shelves import shelves_scene
 from engine.draw.shelf_shapes import Chip, Fixed, Shelf
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
-from engine.simulate.memory_tiers import TILE_STAGES, Placement
+from engine.simulate.memory.memory_tiers import TILE_STAGES, Placement
 
 _NAMES = {"hbm": "HBM", "peer": "HBM of idle GPUs", "host": "host", "nvme": "drives"}
 

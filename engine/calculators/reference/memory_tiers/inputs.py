@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
 from engine.catalog.hosts import HOSTS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number
 from engine.form.fields import OwnConstants
 
 # The fastest first.

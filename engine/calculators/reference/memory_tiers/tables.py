@@ -1,13 +1,13 @@
 """What every tensor moves, how long every wire is busy, and the memories with their sources."""
 
-from engine.basis.text import say
-from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Cell, Cite, Segment, Table
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
 from engine.calculators.reference.memory_tiers.values import WIRES, Result
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.own_timings import OWN_COPIES, OWN_DATE
-from engine.simulate.memory_tiers import Placement
+from engine.catalog.measured_timings import OWN_COPIES, OWN_DATE
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, BYTES, SECONDS, SHARE
+from engine.core.views import Axis, Bar, Bars, Cell, Cite, Segment, Table
+from engine.simulate.memory.memory_tiers import Placement
 
 
 def tensors(result: Result) -> Table:

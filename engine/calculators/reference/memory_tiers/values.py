@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.equation import Equation
-from engine.basis.told import Symbol, Teller, Told
-from engine.basis.units import Bandwidth, Bytes, FlopRate, Parameters, Seconds, Share, Tokens
-from engine.basis.views import Value
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, home
 from engine.catalog.hosts import CPU_ADAM
-from engine.form.unranged import UNRANGED
+from engine.core.equation import Equation
+from engine.core.outputs import Symbol, Teller, Told
+from engine.core.units import Bandwidth, Bytes, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.core.views import Value
+from engine.form.missing_range import UNRANGED
 from engine.formulas.offload import (
     HOST_UPDATE,
     OFFLOAD_EFFICIENCY,
@@ -19,8 +19,8 @@ from engine.formulas.offload import (
     offload_efficiency,
     overlapped_step_time,
 )
-from engine.simulate.memory_tiers import Placement, place, shared_bandwidth, tile_bytes
-from engine.simulate.tiered_job import Placed
+from engine.simulate.memory.memory_tiers import Placement, place, shared_bandwidth, tile_bytes
+from engine.simulate.memory.tiered_job import Placed
 
 WIRES = {"hbm": "HBM", "peer": "NVLink", "host": "PCIe", "nvme": "NVMe"}
 MOVING = Equation(

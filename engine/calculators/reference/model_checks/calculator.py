@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Share
 from engine.calculators.reference.model_checks import tables
 from engine.catalog.unfitted_errors import OWN, PEAKS
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Count, Share
 
 TITLE = "Checks of the model"
 QUESTION = "How far off is the model where nothing was fitted?"

@@ -1,9 +1,9 @@
 """Measurements that no fit saw: our own kernels, layers and steps, and published peaks."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SHARE, Ratio, Share
-from engine.basis.views import Cell, Table
 from engine.catalog.unfitted_errors import OWN, PEAKS
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SHARE, Ratio, Share
+from engine.core.views import Cell, Table
 
 # What a class may be off in the mean before its reason has to stand beside it; a test holds it.
 BAR: Share = 0.15

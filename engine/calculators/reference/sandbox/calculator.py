@@ -4,22 +4,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Ratio, Seconds, Share, TokenRate
 from engine.calculators.reference.sandbox import pictures
 from engine.calculators.reference.sandbox.inputs import Inputs as Inputs
 from engine.calculators.reference.sandbox.inputs import inputs_of
 from engine.calculators.reference.sandbox.pictures import Side
 from engine.calculators.reference.sandbox.way import Station, way
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Bytes, Ratio, Seconds, Share, TokenRate
 from engine.estimate import estimate
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.known import ranged
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
+from engine.form.run.prediction_text import ranged
 from engine.run.doubts import doubts
-from engine.simulate.evidence import evidence
 from engine.simulate.planner.evaluate import one_candidate
 from engine.simulate.planner.why import differences
-from engine.simulate.step_range import step_range
+from engine.simulate.step.prediction_evidence import evidence
+from engine.simulate.step.step_range import step_range
 
 TITLE = "Two plans side by side"
 QUESTION = "Which of two plans is faster, which needs less memory, and what makes the difference?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, make_dataclass, replace
 from typing import Annotated, Any, get_args, get_type_hints
 
-from engine.basis.inputs import Choice, Field, Number, Scalar, Switch
+from engine.core.inputs import Choice, Field, Number, Scalar, Switch
 from engine.form.run import inputs as run_inputs
 
 SECOND = "b_"

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, SECONDS, SHARE, Seconds
-from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Code, Rule, Table
 from engine.calculators.reference.sandbox.inputs import MARKS
 from engine.calculators.reference.sandbox.way import Station
+from engine.core.text import Text, say
+from engine.core.units import BYTES, SECONDS, SHARE, Seconds
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Code, Rule, Table
 from engine.form.imported.exports import EXPORTS
 from engine.form.memory_bar import parts_of
 from engine.form.planner.pictures import step_bar
-from engine.form.planner.words import differing, name
+from engine.form.planner.plan_text import differing, name
 from engine.form.run import verdicts
 from engine.form.run.inputs import Inputs
 from engine.run.doubts import Doubts
 from engine.run.run import Run
-from engine.simulate.evidence import Evidence
 from engine.simulate.planner.evaluate import Candidate
+from engine.simulate.step.prediction_evidence import Evidence
 
 # The export that suits a family of software.
 _FORMATS = {"megatron": "megatron", "fsdp": "torchtitan-toml", "deepspeed": "deepspeed"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.calculators.reference.sandbox.inputs import PLAN
 from engine.form.run.inputs import Inputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.simulate.planner.evaluate import Candidate, one_candidate
 
 

@@ -1,10 +1,10 @@
 """Fused attention by the length of a sequence, timed on an H100, beside the model's."""
 
-from engine.basis.text import say
-from engine.basis.units import FLOP_RATE, TOKENS
-from engine.basis.views import Cell, Table
 from engine.calculators.splitting_the_model.context_lab.result import Result
-from engine.catalog.own_timings import OWN_ATTENTIONS, OWN_DATE
+from engine.catalog.measured_timings import OWN_ATTENTIONS, OWN_DATE
+from engine.core.text import say
+from engine.core.units import FLOP_RATE, TOKENS
+from engine.core.views import Cell, Table
 
 _KERNELS = {"flash": "FlashAttention-2", "cudnn": "cuDNN"}
 

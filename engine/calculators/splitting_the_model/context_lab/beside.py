@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import cast
 
-from engine.basis.units import Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.calculators.splitting_the_model.context_lab.inputs import (
     LENGTHS,
     MOST,
@@ -11,10 +10,13 @@ from engine.calculators.splitting_the_model.context_lab.inputs import (
     job_of,
 )
 from engine.catalog.measured_rings import MEASURED_RINGS
-from engine.catalog.own_timings import OWN_ATTENTIONS
+from engine.catalog.measured_timings import OWN_ATTENTIONS
+from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.formulas.context import ring_buffer
-from engine.simulate.attention_masks import Layout
-from engine.simulate.context_job import (
+from engine.simulate.collectives.measured_ring import modelled_rate
+from engine.simulate.layer.attention_masks import Layout
+from engine.simulate.layer.measured_attention import rates
+from engine.simulate.step.context_job import (
     ContextJob,
     Way,
     added,
@@ -22,8 +24,6 @@ from engine.simulate.context_job import (
     layer_without,
     step_ratio,
 )
-from engine.simulate.measured_ring import modelled_rate
-from engine.simulate.own_attention import rates
 
 RANKS = tuple(1 << power for power in range(1, 9))
 LAYOUTS: tuple[Layout, ...] = ("contiguous", "striped", "zigzag")

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.context_lab import charts, maps, verdicts
 from engine.calculators.splitting_the_model.context_lab.attention import timed
 from engine.calculators.splitting_the_model.context_lab.inputs import PRESETS as PRESETS
 from engine.calculators.splitting_the_model.context_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result as Result
 from engine.calculators.splitting_the_model.context_lab.result import solve as solve
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Views
+from engine.form.run.prediction_text import ranged
 from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
 
 TITLE = "Context parallelism at real scale"

@@ -1,24 +1,15 @@
 """The charts of the lab: ways side by side, the ratio over ranks, and memory."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, TOKENS
-from engine.basis.views import (
-    Axis,
-    Bar,
-    Bars,
-    Lines,
-    Point,
-    Rule,
-    Segment,
-    Series,
-)
 from engine.calculators.splitting_the_model.context_lab.beside import RANKS
 from engine.calculators.splitting_the_model.context_lab.inputs import (
     MOST,
     Inputs,
 )
 from engine.calculators.splitting_the_model.context_lab.result import Result
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS, TOKENS
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.memory_bar import parts_of
 
 _WAYS = {

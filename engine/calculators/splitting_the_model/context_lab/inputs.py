@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number, Scalar
-from engine.basis.units import Count
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Scalar
+from engine.core.units import Count
 from engine.form.fields import OwnConstants
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Recompute, Training
-from engine.simulate.context_job import ContextJob
+from engine.simulate.step.context_job import ContextJob
 
 _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 _MACHINES = ("dgx-a100", "dgx-h100", "grand-teton", "dgx-h200", "dgx-b200", "gb200-nvl72")

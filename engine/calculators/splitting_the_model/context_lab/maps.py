@@ -2,9 +2,6 @@
 
 import math
 
-from engine.basis.text import say
-from engine.basis.units import COUNT, SHARE, TOKENS
-from engine.basis.views import Axis, Heatmap, Lines, Point, Rule, Series
 from engine.calculators.splitting_the_model.context_lab.beside import COLUMNS, ROWS
 from engine.calculators.splitting_the_model.context_lab.inputs import (
     LENGTHS,
@@ -12,6 +9,9 @@ from engine.calculators.splitting_the_model.context_lab.inputs import (
     Inputs,
 )
 from engine.calculators.splitting_the_model.context_lab.result import Result
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE, TOKENS
+from engine.core.views import Axis, Heatmap, Lines, Point, Rule, Series
 
 
 def regime_map(inputs: Inputs, result: Result) -> Lines:

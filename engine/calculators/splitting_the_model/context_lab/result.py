@@ -5,18 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import (
-    Bandwidth,
-    Bytes,
-    Count,
-    FlopRate,
-    Ratio,
-    Seconds,
-    Share,
-    Tokens,
-)
 from engine.calculators.splitting_the_model.context_lab import beside
 from engine.calculators.splitting_the_model.context_lab.beside import (
     Added,
@@ -26,11 +14,14 @@ from engine.calculators.splitting_the_model.context_lab.beside import (
     way_of,
 )
 from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
 from engine.run.run import Run
-from engine.simulate.axis_wires import line_rank
-from engine.simulate.capacity import Memory
-from engine.simulate.context_job import (
+from engine.simulate.memory.allocator import Memory
+from engine.simulate.step.axis_wires import line_rank
+from engine.simulate.step.context_job import (
     ContextJob,
     Way,
     held,
@@ -41,7 +32,7 @@ from engine.simulate.context_job import (
     ways_allowed,
     whole_step,
 )
-from engine.simulate.evidence import Evidence, evidence
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _KERNELS = "Kernels and links reach what was measured of them."
 # Both of zig-zag and stripes: half of the pairs of a step are masked.

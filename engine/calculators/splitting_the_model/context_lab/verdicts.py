@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, as_given
-from engine.basis.views import Badge, Cell, Challenge, Cite, Condition, Published, Table
 from engine.calculators.splitting_the_model.context_lab.beside import LAYOUTS
 from engine.calculators.splitting_the_model.context_lab.inputs import LLAMA, Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_rings import MEASURED_RINGS, SOURCE
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SHARE, TOKENS, as_given
+from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Published, Table
 
 _LENGTH, _MOST = 1 << 20, 0.02
 START: Mapping[str, Scalar] = {

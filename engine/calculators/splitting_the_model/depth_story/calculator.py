@@ -2,16 +2,16 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, COUNT, GPU_TIME, Bytes
-from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.depth_story.inputs import HELD, MANY, NODE, PARTS, peak
 from engine.calculators.splitting_the_model.depth_story.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.depth_story.inputs import Result as Result
 from engine.calculators.splitting_the_model.depth_story.inputs import solve as solve
-from engine.form.run.known import ranged
-from engine.simulate.modeled_plan import Modeled
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, GPU_TIME, Bytes
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.form.run.prediction_text import ranged
+from engine.simulate.step.modeled_plan import Modeled
 
 TITLE = "One model on 1 to 64 GPUs"
 QUESTION = "What if a model is too large for one node?"

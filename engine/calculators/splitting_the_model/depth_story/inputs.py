@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, GpuTime, Share
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, GpuTime, Share
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.form.sharded.lab import LabModel
-from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import Modeled, model_of
 
 NODE: Count = 8
 MANY = (1, 2, 4, 8, 16, 32, 64)

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.document_packing import charts
 from engine.calculators.splitting_the_model.document_packing.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.document_packing.result import Result as Result
 from engine.calculators.splitting_the_model.document_packing.result import solve as solve
+from engine.core.outputs import Teller, Views
 
 TITLE = "Documents in a shared sequence"
 QUESTION = "Documents have different lengths: which GPU waits for which?"

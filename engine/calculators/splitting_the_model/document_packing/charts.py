@@ -2,10 +2,6 @@
 
 import math
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, TOKENS
-from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.document_packing.inputs import (
     CUTS,
     MEANS,
@@ -13,6 +9,10 @@ from engine.calculators.splitting_the_model.document_packing.inputs import (
     Inputs,
 )
 from engine.calculators.splitting_the_model.document_packing.result import Result
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SECONDS, SHARE, TOKENS
+from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 _BINS = 16
 # So much more than the mean goes unnoticed.

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number, Switch
-from engine.basis.units import Count
 from engine.catalog.models import MODELS
+from engine.core.inputs import PERCENT, Choice, Number, Switch
+from engine.core.units import Count
 from engine.form.fields import OwnConstants
 
 LENGTH: Count = 131_072

@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.calculators.splitting_the_model.document_packing.inputs import (
     CUTS,
     LENGTH,
@@ -15,12 +12,15 @@ from engine.calculators.splitting_the_model.document_packing.inputs import (
     Inputs,
 )
 from engine.catalog.models import MODELS
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.formulas.amdahl import amdahl
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
-from engine.simulate.attention_masks import imbalance
-from engine.simulate.context_job import ContextJob, layer_without
-from engine.simulate.packing import Cut, Packed, Packing, arrived, balanced, rank_pairs
+from engine.simulate.layer.attention_masks import imbalance
+from engine.simulate.layer.packing import Cut, Packed, Packing, arrived, balanced, rank_pairs
+from engine.simulate.step.context_job import ContextJob, layer_without
 
 # What a widely read text says balancing removes of context parallelism's latency.
 CLAIMED: Share = 0.65

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.expert_exchange import charts
 from engine.calculators.splitting_the_model.expert_exchange.challenge import challenge
 from engine.calculators.splitting_the_model.expert_exchange.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.expert_exchange.result import Result as Result
 from engine.calculators.splitting_the_model.expert_exchange.result import solve as solve
+from engine.core.outputs import Teller, Views
 from engine.formulas.experts import EXCHANGE_BYTES
 
 TITLE = "Sending tokens to experts, and back"

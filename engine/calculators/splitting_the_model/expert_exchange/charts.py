@@ -1,13 +1,13 @@
 """The charts of an exchange of tokens: over the ranks, over the limit of nodes, and measured."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, SECONDS
-from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
 from engine.calculators.splitting_the_model.expert_exchange.job import LIMITS
 from engine.calculators.splitting_the_model.expert_exchange.result import Result
 from engine.catalog.measured_exchanges import SOURCE
-from engine.form.counted import noun
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BANDWIDTH, BYTES, COUNT, SECONDS
+from engine.core.views import Axis, Badge, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
+from engine.form.plural import noun
 
 
 def regime(tell: Teller, result: Result) -> Badge:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number
 from engine.form.fields import OwnConstants
 
 _MACHINES = ("h800", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72")

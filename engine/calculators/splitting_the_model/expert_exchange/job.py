@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.calculators.splitting_the_model.expert_exchange.inputs import WIDTHS, Inputs
 from engine.catalog.measured_exchanges import (
     COPIES,
@@ -12,12 +11,13 @@ from engine.catalog.measured_exchanges import (
     MeasuredExchange,
 )
 from engine.catalog.models import MODELS, Model
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.expert_places import reached
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
-from engine.simulate.expert_exchange import Exchanged, Routes, exchanged
-from engine.simulate.product_time import GROUPED, layer_products
-from engine.simulate.rank import Group, Rank, group_of, rank_of
+from engine.simulate.layer.device_model import Group, Rank, group_of, rank_of
+from engine.simulate.layer.expert_exchange import Exchanged, Routes, exchanged
+from engine.simulate.layer.product_time import GROUPED, layer_products
 
 LIMITS = (1, 2, 3, 4, 6, 8, 0)
 

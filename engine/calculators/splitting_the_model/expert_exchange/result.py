@@ -4,9 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.calculators.splitting_the_model.expert_exchange.inputs import RANKS, WIDTHS, Inputs
 from engine.calculators.splitting_the_model.expert_exchange.job import (
     Job,
@@ -18,6 +15,9 @@ from engine.calculators.splitting_the_model.expert_exchange.job import (
     ranks_of,
 )
 from engine.catalog.models import num_sparse_layers
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.formulas.experts import exchange_bytes, hot_rank_load
 
 _EVEN = (

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Views
-from engine.basis.units import COUNT
-from engine.basis.views import Badge, Code, Scene, Table
 from engine.calculators.splitting_the_model.expert_groups.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.expert_groups.inputs import Result as Result
 from engine.calculators.splitting_the_model.expert_groups.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import COUNT
+from engine.core.views import Badge, Code, Scene, Table
 from engine.draw.rank_grid import Look, rank_grid
 from engine.formulas.experts import FOLDED_LEAST, WITHIN_LEAST
 

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import Count
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import Count
 from engine.formulas.experts import folded_least, within_least
-from engine.simulate.expert_mesh import Convention, ExpertMesh
+from engine.simulate.layer.expert_mesh import Convention, ExpertMesh
 
 _SIZE = {"low": 1, "scale": "log2", "whole": True}
 

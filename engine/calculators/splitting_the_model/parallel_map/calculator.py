@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.parallel_map import tables
 from engine.calculators.splitting_the_model.parallel_map.challenge import challenge
 from engine.calculators.splitting_the_model.parallel_map.inputs import PRESETS as PRESETS
@@ -12,6 +11,7 @@ from engine.calculators.splitting_the_model.parallel_map.result import solve as 
 from engine.calculators.splitting_the_model.parallel_map.scenes import matrix, order_strip, scene
 from engine.calculators.splitting_the_model.parallel_map.swaps import orders, swap_table, swaps
 from engine.calculators.splitting_the_model.parallel_map.values import WORLD, legal, regime, values
+from engine.core.outputs import Teller, Views
 from engine.form.run.equations import STEP
 
 TITLE = "The map"

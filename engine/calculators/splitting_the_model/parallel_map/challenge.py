@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import COUNT, SHARE, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs
 from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE, as_given
+from engine.core.views import Challenge, Condition
 
 _GPUS, _PARTS, _WAITS = 64, 16, 0.1
 START: Mapping[str, Scalar] = {

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Scalar, Switch
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Scalar, Switch
 from engine.form.axis_names import SHORT
 from engine.form.fields import GpusPerNode, OwnConstants
 

@@ -1,10 +1,10 @@
 """The names by which views link the groups that ranks belong to."""
 
-from engine.basis.units import Count
+from engine.core.units import Count
 from engine.form.axis_names import SHORT
-from engine.simulate.mapped_plan import MappedPlan
-from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Ranks
+from engine.simulate.layer.device_model import Axis
+from engine.simulate.step.mapped_plan import MappedPlan
+from engine.simulate.step.rank_map import Ranks
 
 
 def links_of(plan: MappedPlan, rank: Count) -> dict[Axis, str]:

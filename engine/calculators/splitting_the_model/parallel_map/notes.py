@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, Count
 from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count
 from engine.form.plain_words import plainly
 from engine.run.problems import problems
 from engine.run.run import Run

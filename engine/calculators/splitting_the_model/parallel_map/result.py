@@ -4,10 +4,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Seconds, Share
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, axes_of
 from engine.calculators.splitting_the_model.parallel_map.notes import (
     at_most,
@@ -17,12 +13,16 @@ from engine.calculators.splitting_the_model.parallel_map.notes import (
     uneven,
 )
 from engine.catalog.nodes import NODES
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import Bytes, Count, Seconds, Share
 from engine.form.run import inputs as run_inputs
-from engine.form.run.repair import run_of
-from engine.simulate.levers import run_fits
-from engine.simulate.mapped_plan import MappedPlan, Order, mapped_plan
-from engine.simulate.party_traffic import Cells, between_parties
-from engine.simulate.rank_map import Mesh
+from engine.form.run.nearest_valid import run_of
+from engine.simulate.network.traffic_matrix import Cells, between_parties
+from engine.simulate.step.mapped_plan import MappedPlan, Order, mapped_plan
+from engine.simulate.step.rank_map import Mesh
+from engine.simulate.step.what_if import run_fits
 
 ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
 _MODELLED = (ORDER, "The cost model of the estimates, whose error other pages measure.")

@@ -2,16 +2,16 @@
 
 from dataclasses import fields
 
-from engine.basis.text import Text, say
-from engine.basis.typed import plain
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
-from engine.basis.views import Axis as ChartAxis
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, order_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.core.parsing import plain
+from engine.core.text import Text, say
+from engine.core.units import SECONDS, Seconds
+from engine.core.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
+from engine.core.views import Axis as ChartAxis
 from engine.form.axis_names import SHORT
-from engine.simulate.mapped_plan import Stepped
-from engine.simulate.rank import Axis
+from engine.simulate.layer.device_model import Axis
+from engine.simulate.step.mapped_plan import Stepped
 
 
 def orders(inputs: Inputs, found: Result) -> Bars:

@@ -1,13 +1,13 @@
 """The tables of the map: the mesh, what each axis moves, and the groups of the chosen GPU."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
-from engine.basis.views import Cell, Table
 from engine.calculators.splitting_the_model.parallel_map.links import links_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
+from engine.core.views import Cell, Table
 from engine.form.axis_names import SHORT
-from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Ranks
+from engine.simulate.layer.device_model import Axis
+from engine.simulate.step.rank_map import Ranks
 
 _LISTED = 7
 _MULTIPLIES = {"expert": "no: reuses the ranks of a stage"}

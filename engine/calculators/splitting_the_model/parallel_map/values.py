@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from engine.basis.equation import Equation
-from engine.basis.text import Sentence, Text, literal, say
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, SHARE, Seconds
-from engine.basis.views import Badge, Value
 from engine.calculators.splitting_the_model.parallel_map.result import ORDER, Result
-from engine.form.counted import noun
+from engine.core.equation import Equation
+from engine.core.outputs import Teller
+from engine.core.text import Sentence, Text, literal, say
+from engine.core.units import SECONDS, SHARE, Seconds
+from engine.core.views import Badge, Value
+from engine.form.plural import noun
 from engine.form.run.equations import STEP
-from engine.form.run.known import near, ranged
+from engine.form.run.prediction_text import near, ranged
 from engine.form.step_parts import step_symbols
-from engine.simulate.rank import Axis
+from engine.simulate.layer.device_model import Axis
 
 WORLD = Equation(
     name="world_size",

@@ -1,13 +1,13 @@
 """What would cost fewer GPU hours, with side effects; and a challenge."""
 
-from engine.basis.text import Sentence, Text, say
-from engine.basis.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
-from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.form.counted import noun
-from engine.simulate.modeled_plan import Modeled
+from engine.core.text import Sentence, Text, say
+from engine.core.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
+from engine.core.views import Advice, Challenge, Condition, Remedy
+from engine.form.plural import noun
+from engine.simulate.step.modeled_plan import Modeled
 
 
 def advice(inputs: Inputs, result: Result) -> Advice:

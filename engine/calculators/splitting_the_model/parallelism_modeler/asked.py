@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.units import LINK_SPEED, Bytes, Count, Share
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
+from engine.core.units import LINK_SPEED, Bytes, Count, Share
 from engine.formulas.axes import least_bandwidth
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share
-from engine.simulate.modeled_plan import Modeled
-from engine.simulate.published_pipeline import printed_efficiency
+from engine.simulate.pipeline.published_pipeline import printed_efficiency
+from engine.simulate.step.modeled_plan import Modeled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

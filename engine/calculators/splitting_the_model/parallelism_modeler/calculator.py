@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.parallelism_modeler import (
     charts,
     values,
@@ -18,6 +17,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.stages import (
     stage_memory_bars,
     strip,
 )
+from engine.core.outputs import Teller, Views
 
 TITLE = "Bandwidth and efficiency of a parallel plan"
 QUESTION = "Which axis needs which link, and how much of its traffic does a step wait for?"

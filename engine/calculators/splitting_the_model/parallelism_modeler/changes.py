@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from engine.basis.inputs import Number
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
+from engine.core.inputs import Number
 
 Change = Mapping[str, float | int | str | bool]
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}

@@ -1,13 +1,13 @@
 """The pictures and tables of the modeler."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.simulate.modeled_plan import Modeled
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
+from engine.simulate.step.modeled_plan import Modeled
 
 # What a published calculator calls too low.
 THRESHOLD = 0.8

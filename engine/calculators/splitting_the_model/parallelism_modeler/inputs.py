@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
-from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
+from engine.core.units import Gbit
 from engine.form.fields import FusedAttention, GpusPerNode, OwnConstants, kernel_efficiency
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from engine.basis.text import Text
-from engine.basis.units import Count
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
-from engine.catalog.reported import REPORTED, Reported
+from engine.catalog.reported_runs import REPORTED, Reported
+from engine.core.text import Text
+from engine.core.units import Count
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import differences, repaired, run_of
+from engine.form.run.nearest_valid import differences, repaired, run_of
 from engine.run.run import Run
 from engine.run.stage_cut import moved_layers
-from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import Modeled, model_of
 
 _AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 _FOLLOWING = frozenset({"world_size", "global_batch_size"})  # the page has no such inputs

@@ -1,11 +1,11 @@
 """A widely published pipeline calculator's digits beside ours."""
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Published, Table
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Published, Table
 
 SOURCE = "pingdo_pipeline"
 _REASONS = {

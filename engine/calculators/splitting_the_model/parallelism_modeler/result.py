@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.text import Text
-from engine.basis.told import Symbol, Told
-from engine.basis.units import (
+from engine.calculators.splitting_the_model.parallelism_modeler.asked import Asked, asked
+from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change, changes_of
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
+    MOST_MICROBATCHES,
+    Inputs,
+)
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of, report_of
+from engine.catalog.reported_runs import Reported
+from engine.core.lazy import Later
+from engine.core.outputs import Symbol, Told
+from engine.core.text import Text
+from engine.core.units import (
     LINK_SPEED,
     Bytes,
     Count,
@@ -21,25 +29,17 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
-from engine.calculators.splitting_the_model.parallelism_modeler.asked import Asked, asked
-from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change, changes_of
-from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
-    MOST_MICROBATCHES,
-    Inputs,
-)
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of, report_of
-from engine.catalog.reported import Reported
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
-from engine.simulate.batch_cuts import BatchCut, batch_cuts
-from engine.simulate.modeled_plan import (
+from engine.simulate.layer.batch_cuts import BatchCut, batch_cuts
+from engine.simulate.pipeline.published_pipeline import printed
+from engine.simulate.step.modeled_plan import (
     Modeled,
     computing_share,
     peak_of,
     share_at_work,
     tokens_of_replica,
 )
-from engine.simulate.published_pipeline import printed
 
 _ALIKE = "All stages alike, messages free."
 _COLUMN = tuple(sorted({round(MOST_MICROBATCHES ** (i / 24)) for i in range(25)}))

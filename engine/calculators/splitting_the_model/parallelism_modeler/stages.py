@@ -1,17 +1,17 @@
 """The stages of the modeler: as boxes, and what a GPU of each holds."""
 
-from engine.basis.numbers import show
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, SECONDS, SHARE, Count
-from engine.basis.views import Axis, Bar, Bars, Rule, Scene
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     Inputs,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.draw.grip import Grip
+from engine.core.numbers import show
+from engine.core.text import Text, say
+from engine.core.units import BYTES, SECONDS, SHARE, Count
+from engine.core.views import Axis, Bar, Bars, Rule, Scene
+from engine.draw.drag_handle import Grip
 from engine.draw.stage_strip import Box, strip_scene
 from engine.form.memory_bar import parts_of
-from engine.simulate.modeled_plan import Modeled, Stage
+from engine.simulate.step.modeled_plan import Modeled, Stage
 
 _SHOWN = 16
 

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from engine.basis.equation import Equation
-from engine.basis.text import Text
-from engine.basis.told import Figure, Teller
-from engine.basis.units import COUNT
-from engine.basis.views import Formula, Published, Value
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.published import SOURCE, note
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.form.counted import noun
+from engine.core.equation import Equation
+from engine.core.outputs import Figure, Teller
+from engine.core.text import Text
+from engine.core.units import COUNT
+from engine.core.views import Formula, Published, Value
+from engine.form.plural import noun
 from engine.form.run.equations import PEAK, STEP
-from engine.form.run.known import memory_error, near, ranged
+from engine.form.run.prediction_text import memory_error, near, ranged
 from engine.form.step_parts import peak_symbols, step_symbols
 from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME

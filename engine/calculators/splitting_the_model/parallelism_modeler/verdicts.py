@@ -1,14 +1,10 @@
 """Whether the modeler's plan is possible, what binds it, and whether it meets the reader's goal."""
 
-from engine.basis.text import say
-from engine.basis.units import (
-    BYTES,
-    SECONDS,
-    SHARE,
-)
-from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
+from engine.core.text import say
+from engine.core.units import BYTES, SECONDS, SHARE
+from engine.core.views import Badge
 from engine.form.run.verdicts import possible as run_possible
 
 

@@ -2,16 +2,16 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import COUNT
-from engine.basis.views import Badge, Code, Table
 from engine.calculators.splitting_the_model.rank_lists.inputs import LISTED, SHOWN
 from engine.calculators.splitting_the_model.rank_lists.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.rank_lists.inputs import Result as Result
 from engine.calculators.splitting_the_model.rank_lists.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import COUNT
+from engine.core.views import Badge, Code, Table
 from engine.run.mesh_text import MeshText
-from engine.simulate.rank_lists import Ranks
+from engine.simulate.step.rank_lists import Ranks
 
 TITLE = "Rank lists of your mesh"
 QUESTION = "Which ranks form which group in my own job?"

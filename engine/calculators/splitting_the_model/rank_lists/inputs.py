@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import InputError, Number, Sample, Text
-from engine.basis.told import Told
-from engine.basis.units import Count
+from engine.core.inputs import InputError, Number, Sample, Text
+from engine.core.outputs import Told
+from engine.core.units import Count
 from engine.run.mesh_text import MOST, MeshText, read_mesh
-from engine.simulate.rank_lists import Layout, Ranks, rank_lists
+from engine.simulate.step.rank_lists import Layout, Ranks, rank_lists
 
 SAMPLES = {
     "megatron": Sample(

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.ring_buffers import charts
 from engine.calculators.splitting_the_model.ring_buffers.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.ring_buffers.inputs import Result as Result
 from engine.calculators.splitting_the_model.ring_buffers.inputs import solve as solve
+from engine.core.outputs import Teller, Views
 
 TITLE = "One, two or three buffers"
 QUESTION = "How many blocks of keys and values must a GPU hold so that nothing waits?"

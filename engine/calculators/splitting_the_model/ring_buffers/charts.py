@@ -1,11 +1,11 @@
 """The pictures of a ring with buffers: its timeline, and bars by the number of buffers."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, SECONDS, Share
-from engine.basis.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.calculators.splitting_the_model.ring_buffers.inputs import Inputs, Result
-from engine.simulate.ring_attention import Turn
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS, Share
+from engine.core.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
+from engine.simulate.layer.ring_attention import Turn
 
 # Half a percent is drawn as nothing.
 _NOTHING: Share = 0.005

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, cast
 
-from engine.basis.inputs import MILLISECONDS, PERCENT, Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import MILLI, Count, Ratio, Seconds, Share
-from engine.simulate.attention_masks import Layout
-from engine.simulate.chance import chances, normals
-from engine.simulate.ring_attention import RingRun, ring_run
-from engine.simulate.ring_layouts import step_shares
+from engine.core.inputs import MILLISECONDS, PERCENT, Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import MILLI, Count, Ratio, Seconds, Share
+from engine.simulate.layer.attention_masks import Layout
+from engine.simulate.layer.ring_attention import RingRun, ring_run
+from engine.simulate.layer.ring_layouts import step_shares
+from engine.simulate.numerics.rng import chances, normals
 
 _STEP: Seconds = MILLI
 _SIMULATED = (

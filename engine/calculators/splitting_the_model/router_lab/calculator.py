@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.router_lab import charts
 from engine.calculators.splitting_the_model.router_lab.challenge import challenge
 from engine.calculators.splitting_the_model.router_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.router_lab.inputs import Result as Result
 from engine.calculators.splitting_the_model.router_lab.inputs import search as search
 from engine.calculators.splitting_the_model.router_lab.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge
 from engine.draw.load_histogram import histogram_scene
 
 TITLE = "A router in training"

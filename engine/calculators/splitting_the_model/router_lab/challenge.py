@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import RATIO, SHARE, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import RATIO, SHARE, as_given
+from engine.core.views import Challenge, Condition
 
 _EVEN, _KEPT, _DROPPED = 1.15, 0.01, 0.02
 START: Mapping[str, Scalar] = {"balance": "loss", "loss_weight": 0.001, "skew": 1.0}

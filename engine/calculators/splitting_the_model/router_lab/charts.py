@@ -1,12 +1,12 @@
 """The charts of a router in training: loads over steps, three ways to balance, published ones."""
 
-from engine.basis.slices import Slices
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SHARE
-from engine.basis.views import Axis, Cite, Heatmap, Lines, Point, Series, Table
 from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result
 from engine.catalog.router_balance import BALANCED, SOURCE
+from engine.core.outputs import Teller
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SHARE
+from engine.core.views import Axis, Cite, Heatmap, Lines, Point, Series, Table
 
 _WAYS = {
     "none": ("nothing", "muted"),

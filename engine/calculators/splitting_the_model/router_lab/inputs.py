@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.slices import Running, Slices, part, whole
-from engine.basis.told import Told
-from engine.basis.units import Count, Ratio, Share
-from engine.simulate.router import Balance, Gate, Router
-from engine.simulate.router_life import WINDOW, Life, living
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices, part, whole
+from engine.core.units import Count, Ratio, Share
+from engine.simulate.layer.router import Balance, Gate, Router
+from engine.simulate.layer.router_life import WINDOW, Life, living
 
 _TOY = (
     "A toy: all tokens share one preference per expert, and each token adds normal noise of its "

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, MILLI, SHARE
-from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.schedule_lab.changes import Change, changes_of
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.form.counted import noun
-from engine.simulate.schedule_bench import Played
-from engine.simulate.schedule_case import Case
+from engine.core.text import Text, say
+from engine.core.units import COUNT, MILLI, SHARE
+from engine.core.views import Advice, Badge, Challenge, Condition, Remedy
+from engine.form.plural import noun
+from engine.simulate.pipeline.schedule_bench import Played
+from engine.simulate.pipeline.schedule_case import Case
 
 _SCHEDULES = ("interleaved", "zb_h1", "zb_v", "dualpipe_v")
 # What could be at fault: the change that takes it away, its name, and the step without it.

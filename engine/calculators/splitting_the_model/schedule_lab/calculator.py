@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import MILLI
 from engine.calculators.splitting_the_model.schedule_lab import charts, export
 from engine.calculators.splitting_the_model.schedule_lab.advice import advice, challenge, regime
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs as Inputs
@@ -14,6 +12,8 @@ from engine.calculators.splitting_the_model.schedule_lab.table import comparison
 from engine.calculators.splitting_the_model.schedule_lab.timeline import timeline
 from engine.calculators.splitting_the_model.schedule_lab.values import EQUATIONS as EQUATIONS
 from engine.calculators.splitting_the_model.schedule_lab.values import formula, values
+from engine.core.outputs import Teller, Views
+from engine.core.units import MILLI
 
 TITLE = "Schedule lab"
 QUESTION = "Where is a pipeline idle, and what does it cost to fill the gap?"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.simulate.schedule_bench import LONGEST, Played, cost, played
-from engine.simulate.schedule_case import Case
+from engine.simulate.pipeline.schedule_bench import LONGEST, Played, cost, played
+from engine.simulate.pipeline.schedule_case import Case
 
 Change = Mapping[str, float | int | str | bool]
 _LARGEST = 3_000  # operations of a run that is only there for a remedy

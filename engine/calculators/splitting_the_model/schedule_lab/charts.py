@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from engine.basis.slices import Slices
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SHARE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.simulate.schedule_bench import LONGEST
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SHARE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.simulate.pipeline.schedule_bench import LONGEST
 
 _BARS = 8
 

@@ -1,15 +1,15 @@
 """The schedule as it was played, for PyTorch and for Megatron-LM."""
 
-from engine.basis import discover
-from engine.basis.views import Code
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.core import registry
+from engine.core.views import Code
 from engine.form.schedule_export import MOST_ACTIONS, megatron_arguments, pytorch_csv
-from engine.simulate.pipeline import PACKAGE
+from engine.simulate.pipeline.pipeline import PACKAGE
 
 
 def pytorch(result: Result) -> Code:
     """Return the order of every rank as PyTorch reads it."""
-    schedule = discover.module(PACKAGE, result.own.name)
+    schedule = registry.module(PACKAGE, result.own.name)
     orders = result.run.program.orders
     if sum(map(len, orders)) > MOST_ACTIONS:
         text = f"# More than {MOST_ACTIONS:,} actions; take fewer stages or micro-batches."

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from engine.basis.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
-from engine.basis.units import BYTES, GB, MILLI, GiB, MiB
-from engine.simulate.schedule_case import Case, schedules
+from engine.core.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
+from engine.core.units import BYTES, GB, MILLI, GiB, MiB
+from engine.simulate.pipeline.schedule_case import Case, schedules
 
 _LAYERS = Unit(" layers", 1.0)
 _GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES)

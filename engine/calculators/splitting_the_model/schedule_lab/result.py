@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.slices import Running, Slices, part, whole
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Bytes, Count, Ratio, Seconds, Share
 from engine.calculators.splitting_the_model.schedule_lab.changes import changes_of, played_with
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices, part, whole
+from engine.core.units import COUNT, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.exporters.stage_layout import layout_of
 from engine.schedules.interleaved import group
-from engine.simulate.pipeline import Run
-from engine.simulate.pipeline_measures import activations, peak_activations
-from engine.simulate.schedule_bench import (
+from engine.simulate.pipeline.pipeline import Run
+from engine.simulate.pipeline.pipeline_measures import activations, peak_activations
+from engine.simulate.pipeline.schedule_bench import (
     Played,
     beside,
     copies_of,
@@ -25,9 +25,9 @@ from engine.simulate.schedule_bench import (
     playing,
     setting_of,
 )
-from engine.simulate.schedule_case import Case, cut_of, pieces_of, schedules
-from engine.simulate.schedule_frontier import frontier
-from engine.simulate.schedule_idle import closed_idle
+from engine.simulate.pipeline.schedule_case import Case, cut_of, pieces_of, schedules
+from engine.simulate.pipeline.schedule_frontier import frontier
+from engine.simulate.pipeline.schedule_idle import closed_idle
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
 

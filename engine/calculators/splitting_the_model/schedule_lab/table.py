@@ -1,10 +1,10 @@
 """All schedules side by side, computed."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
-from engine.basis.views import Table
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.simulate.schedule_bench import Played
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE
+from engine.core.views import Table
+from engine.simulate.pipeline.schedule_bench import Played
 
 _COLUMNS = (
     "Schedule",

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.basis import discover
-from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op, stage_of
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SECONDS, Ratio, Seconds
-from engine.basis.views import Axis, Lane, Rule, Series, Span, Timeline
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.simulate.pipeline import PACKAGE, Run
-from engine.simulate.schedule_bench import Played
+from engine.core import registry
+from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op, stage_of
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SECONDS, Ratio, Seconds
+from engine.core.views import Axis, Lane, Rule, Series, Span, Timeline
+from engine.simulate.pipeline.pipeline import PACKAGE, Run
+from engine.simulate.pipeline.schedule_bench import Played
 
 # What a page can draw and a reader can follow.
 _SPANS, _LANES = 640, 8
@@ -130,7 +130,7 @@ def _key(op: Op, rank: int) -> str:
 
 
 def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> Iterator[Span]:
-    placement = discover.module(PACKAGE, played.name).PLACEMENT
+    placement = registry.module(PACKAGE, played.name).PLACEMENT
     ranks = len(run.starts)
     drawn = [
         (rank, op, start, end)

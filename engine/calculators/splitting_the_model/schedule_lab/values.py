@@ -1,13 +1,13 @@
 """The numbers of the schedule lab, each with its receipt."""
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS
-from engine.basis.views import Formula, Value
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.form.unranged import UNRANGED
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import SECONDS
+from engine.core.views import Formula, Value
+from engine.form.missing_range import UNRANGED
 from engine.formulas import pipeline, pipeline_idle
-from engine.simulate.schedule_idle import IDLE
+from engine.simulate.pipeline.schedule_idle import IDLE
 
 EQUATIONS = (
     pipeline.BUBBLE_CONVERSION,

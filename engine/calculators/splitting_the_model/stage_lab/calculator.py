@@ -3,24 +3,18 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say, words
-from engine.basis.told import Teller, Views
-from engine.basis.units import (
-    BYTES,
-    COUNT,
-    RATIO,
-    SECONDS,
-    Ratio,
-)
-from engine.basis.views import Badge, Challenge, Code, Condition, Scene
 from engine.calculators.splitting_the_model.stage_lab.inputs import HELD
 from engine.calculators.splitting_the_model.stage_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.stage_lab.inputs import Result as Result
 from engine.calculators.splitting_the_model.stage_lab.inputs import solve as solve
-from engine.draw.grip import Grip
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.text import say, words
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Ratio
+from engine.core.views import Badge, Challenge, Code, Condition, Scene
+from engine.draw.drag_handle import Grip
 from engine.draw.layer_cut import Row, cut_strip, layer_width
-from engine.form.run.known import ranged
+from engine.form.run.prediction_text import ranged
 from engine.formulas.axes import STAGE_MESSAGE
 
 TITLE = "Layers between stages"

@@ -4,26 +4,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import (
-    COUNT,
-    LINK_SPEED,
-    Bytes,
-    Count,
-    Ratio,
-    Seconds,
-    Share,
-    TokenRate,
-)
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import COUNT, LINK_SPEED, Bytes, Count, Ratio, Seconds, Share, TokenRate
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.form.sharded.lab import LabModel
 from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.stage_cut import shifted_cut
-from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import Modeled, model_of
 
 MOST: Count = 8
 _UTILIZATION: Share = 0.5

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.tensor_lab import charts
 from engine.calculators.splitting_the_model.tensor_lab.inputs import PRESETS as PRESETS
 from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs as Inputs
@@ -10,7 +9,8 @@ from engine.calculators.splitting_the_model.tensor_lab.result import PREDICTED
 from engine.calculators.splitting_the_model.tensor_lab.result import Result as Result
 from engine.calculators.splitting_the_model.tensor_lab.result import solve as solve
 from engine.calculators.splitting_the_model.tensor_lab.verdicts import challenge, fits, regime
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Views
+from engine.form.run.prediction_text import ranged
 from engine.formulas.axes import TENSOR_LAYER_BYTES
 
 TITLE = "Tensor parallelism at real scale"

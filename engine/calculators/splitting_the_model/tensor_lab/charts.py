@@ -1,11 +1,11 @@
 """The charts of the tensor-parallel lab: the ratio over ranks, GPU time, and a layer's tiles."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, GPU_TIME, RATIO, Count
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.tensor_lab.inputs import MOST, Inputs
 from engine.calculators.splitting_the_model.tensor_lab.result import Result
-from engine.simulate.modeled_plan import Modeled
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, GPU_TIME, RATIO, Count
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.simulate.step.modeled_plan import Modeled
 
 _CURVES = (
     ("own", "your cluster", "communication", False),

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Choice, Number, Scalar, Switch
-from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.inputs import GBITS, Choice, Number, Scalar, Switch
+from engine.core.units import Count, Gbit
 from engine.form.fields import GpusPerNode, OwnConstants, kernel_efficiency
 from engine.form.run.inputs import Inputs as RunInputs
 

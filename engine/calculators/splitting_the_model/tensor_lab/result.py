@@ -5,24 +5,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import (
-    LINK_SPEED,
-    Bytes,
-    Count,
-    Ratio,
-    Seconds,
-    Share,
-    TokenRate,
-    Tokens,
-)
 from engine.calculators.splitting_the_model.tensor_lab.inputs import MOST, Inputs, run_inputs
-from engine.form.run.repair import run_of
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import LINK_SPEED, Bytes, Count, Ratio, Seconds, Share, TokenRate, Tokens
+from engine.form.run.nearest_valid import run_of
 from engine.formulas.axes import HALF, least_bandwidth, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
-from engine.simulate.modeled_plan import Modeled, model_of
-from engine.simulate.tensor_tiles import Tiles, tensor_tiles
+from engine.simulate.memory.tensor_tiles import Tiles, tensor_tiles
+from engine.simulate.step.modeled_plan import Modeled, model_of
 
 _ALONE = (
     "All collectives of tensor parallelism one after another, nothing hidden; each with its "

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import SHARE, Share, as_given
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs
 from engine.calculators.splitting_the_model.tensor_lab.result import Result
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import SHARE, Share, as_given
+from engine.core.views import Badge, Challenge, Condition
 
 START: Mapping[str, Scalar] = {"tensor_parallel": 32, "sequence_length": 4096}
 SOLUTION: Mapping[str, Scalar] = {"tensor_parallel": 4, "sequence_length": 4096, "overlap": True}

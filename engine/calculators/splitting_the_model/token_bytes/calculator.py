@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, RATIO, TOKENS
-from engine.basis.views import Axis, Badge, Lines, Point, Published, Rule, Series
 from engine.calculators.splitting_the_model.token_bytes.inputs import HIGH, LOW
 from engine.calculators.splitting_the_model.token_bytes.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.token_bytes.inputs import Result as Result
 from engine.calculators.splitting_the_model.token_bytes.inputs import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import BYTES, RATIO, TOKENS
+from engine.core.views import Axis, Badge, Lines, Point, Published, Rule, Series
 from engine.formulas.inference import (
     EVEN_TOKENS,
     GATHERED_WEIGHTS,

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Parameters, Ratio, Tokens
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Parameters, Ratio, Tokens
 from engine.formulas.inference import (
     even_tokens,
     gathered_weights,
@@ -14,7 +14,7 @@ from engine.formulas.inference import (
     weights_over_activations,
 )
 from engine.formulas.parameters import dense_layer_parameters
-from engine.simulate.generation import HALF
+from engine.simulate.job.generation import HALF
 
 _MODELS = ("llama-2-7b", "llama-3-8b", "llama-3-70b", "llama-3-405b")
 LOW, HIGH = 1, 1 << 20

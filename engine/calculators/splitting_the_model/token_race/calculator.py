@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.splitting_the_model.token_race import charts
 from engine.calculators.splitting_the_model.token_race.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.token_race.inputs import Result as Result
 from engine.calculators.splitting_the_model.token_race.inputs import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
 from engine.draw.token_race import race_scene
 
 TITLE = "A prompt and its tokens, by two ways"

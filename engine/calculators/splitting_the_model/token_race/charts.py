@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SECONDS, TOKEN_RATE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.token_race.inputs import (
     BATCHES,
     SHOWN,
     Inputs,
     Result,
 )
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SECONDS, TOKEN_RATE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 
 def parts(result: Result) -> Bars:

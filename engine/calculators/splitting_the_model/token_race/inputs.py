@@ -4,25 +4,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Ratio, Seconds, TokenRate
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Ratio, Seconds, TokenRate
 from engine.form.fields import OwnConstants
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
-from engine.simulate.capacity import usable
-from engine.simulate.generation import (
-    Generated,
-    Serving,
-    generated,
-    held,
-    token_rate,
-)
-from engine.simulate.rank import rank_of
+from engine.simulate.job.generation import Generated, Serving, generated, held, token_rate
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.memory.allocator import usable
 
 _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b")
 _MACHINES = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")

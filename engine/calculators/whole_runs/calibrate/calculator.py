@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Code
 from engine.calculators.whole_runs.calibrate import charts, fit, places
 from engine.calculators.whole_runs.calibrate.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.calibrate.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.calibrate.result import Result as Result
 from engine.calculators.whole_runs.calibrate.result import solve as solve
-from engine.catalog.own_constants import write
-from engine.form.run.known import known
+from engine.catalog.reader_constants import write
+from engine.core.outputs import Teller, Views
+from engine.core.views import Code
+from engine.form.run.prediction_text import known
 
 TITLE = "Calibrate to your cluster"
 QUESTION = "How far are my machines from the catalog's, and what does that change for my job?"

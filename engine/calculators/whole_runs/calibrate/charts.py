@@ -3,29 +3,12 @@
 from collections.abc import Mapping
 from math import isfinite
 
-from engine.basis.text import Text, say
-from engine.basis.units import (
-    BANDWIDTH,
-    COUNT,
-    FLOP_RATE,
-    RATIO,
-    SECONDS,
-    SHARE,
-    Quantity,
-)
-from engine.basis.views import (
-    Axis,
-    Badge,
-    Bar,
-    Bars,
-    Cell,
-    Rule,
-    Segment,
-    Table,
-)
 from engine.calculators.whole_runs.calibrate.result import Result
 from engine.catalog.accelerators import Gpu
-from engine.catalog.own_constants import NAMES, Measurement, reached
+from engine.catalog.reader_constants import NAMES, Measurement, reached
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, COUNT, FLOP_RATE, RATIO, SECONDS, SHARE, Quantity
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
 from engine.run.parallelism import Cluster
 
 _LABELS: Mapping[str, tuple[str, str]] = {

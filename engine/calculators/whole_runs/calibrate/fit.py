@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from engine.basis.units import RATIO, SECONDS
-from engine.basis.views import Axis, Lines, Rule, Series
 from engine.calculators.whole_runs.calibrate.result import Result
-from engine.simulate.calibration import Point
+from engine.core.units import RATIO, SECONDS
+from engine.core.views import Axis, Lines, Rule, Series
+from engine.simulate.measured.calibration import Point
 
 # Of two kinds of one color, the one that is drawn hollow.
 _SECOND = ("products, 8 bits", "attention backward", "between nodes")

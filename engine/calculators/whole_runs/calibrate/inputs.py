@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from engine.basis.inputs import Choice, Text
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Text
 from engine.form import short_job
 from engine.form.calibration_samples import SAMPLES
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterText, read_cluster_text
 from engine.run.run import Run
-from engine.simulate.own_cluster import machine_in
+from engine.simulate.measured.measured_cluster import machine_in
 
 AS_SAID = "text"
 # Where neither the text nor the reader names machines, the job is predicted on these.

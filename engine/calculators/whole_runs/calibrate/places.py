@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from engine.basis.views import Cell, Open, Table
 from engine.calculators.whole_runs.calibrate.result import Result
-from engine.catalog.own_constants import write
+from engine.catalog.reader_constants import write
+from engine.core.views import Cell, Open, Table
 
 # Where a job's constants go, with the pages.
 _PLACES: Mapping[str, tuple[str, str]] = {

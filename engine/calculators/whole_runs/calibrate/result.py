@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds
 from engine.calculators.whole_runs.calibrate.inputs import (
     ASSUMED,
     Inputs,
@@ -14,14 +12,14 @@ from engine.calculators.whole_runs.calibrate.inputs import (
     read,
 )
 from engine.catalog.nodes import NODES
-from engine.catalog.own_constants import OwnConstants
+from engine.catalog.reader_constants import OwnConstants
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Count, FlopRate, Ratio, Seconds
 from engine.run.logs.calibration import Timings
 from engine.run.machines import cluster_of
 from engine.run.run import Run
-from engine.simulate.calibration import Calibration, calibrate
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.levers import step_of
-from engine.simulate.own_cluster import (
+from engine.simulate.measured.calibration import Calibration, calibrate
+from engine.simulate.measured.measured_cluster import (
     constants_of,
     count_of,
     fastest_of,
@@ -29,7 +27,9 @@ from engine.simulate.own_cluster import (
     paced,
     timings_of,
 )
-from engine.simulate.step_range import step_range
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_range import step_range
+from engine.simulate.step.what_if import step_of
 
 _INFINITE = float("inf")  # of what the text does not measure
 

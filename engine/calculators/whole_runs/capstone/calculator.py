@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.inputs import Choice
-from engine.basis.slices import Running, Slices, whole
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SECONDS, Money, Seconds
-from engine.basis.views import Badge, Cell, Challenge, Condition, Table, Value
+from engine.core.inputs import Choice
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Running, Slices, whole
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SECONDS, Money, Seconds
+from engine.core.views import Badge, Cell, Challenge, Condition, Table, Value
 from engine.form.fields import OwnConstants
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
@@ -24,6 +24,7 @@ from engine.form.planner.inputs import (
     OwnTensor,
     OwnZero,
 )
+from engine.form.planner.plan_text import SOFTWARE, name, reason
 from engine.form.planner.story import (
     CHAPTERS,
     Best,
@@ -35,10 +36,9 @@ from engine.form.planner.story import (
     outcome,
     whole_run,
 )
-from engine.form.planner.words import SOFTWARE, name, reason
-from engine.form.run.known import ranged
-from engine.simulate.evidence import Evidence
+from engine.form.run.prediction_text import ranged
 from engine.simulate.planner.evaluate import Candidate
+from engine.simulate.step.prediction_evidence import Evidence
 
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, Seconds
 from engine.calculators.whole_runs.checkpoint_lab import charts
 from engine.calculators.whole_runs.checkpoint_lab.challenge import challenge
 from engine.calculators.whole_runs.checkpoint_lab.inputs import BLOOM, LLAMA_3
@@ -11,14 +9,16 @@ from engine.calculators.whole_runs.checkpoint_lab.inputs import PRESETS as PRESE
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.checkpoint_lab.result import TOKEN
 from engine.calculators.whole_runs.checkpoint_lab.result import Result as Result
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Views
+from engine.core.units import BYTES, Seconds
+from engine.form.run.prediction_text import ranged
 from engine.form.short_job import job_run, job_told
 from engine.formulas.checkpoint import CHECKPOINT_BYTES, TOKEN_BYTES, WRITE_TIME, token_bytes_rate
 from engine.formulas.goodput import DALY_INTERVAL, JOB_MTBF, YOUNG_INTERVAL, job_mtbf
 from engine.formulas.parameters import total_parameters
-from engine.simulate.evidence import evidence
-from engine.simulate.levers import run_fits
-from engine.simulate.saved_run import Pace, Saved, Storage, pace, saved, token_rate
+from engine.simulate.job.saved_run import Pace, Saved, Storage, pace, saved, token_rate
+from engine.simulate.step.prediction_evidence import evidence
+from engine.simulate.step.what_if import run_fits
 
 TITLE = "Checkpoint lab"
 QUESTION = "What does saving my job cost, and how often should I?"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import GB, SHARE, Seconds, Share, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import GB, SHARE, Seconds, Share, as_given
+from engine.core.views import Challenge, Condition
 from engine.form.saving_inputs import LLAMA3_MTBF
 
 _GOAL: Share = 0.99

@@ -1,10 +1,12 @@
 """The checkpoint lab: time lost by interval, what a checkpoint holds, what was published."""
 
-from engine.basis.numbers import significant
-from engine.basis.text import Sentence, say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
-from engine.basis.views import (
+from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
+from engine.calculators.whole_runs.checkpoint_lab.result import Result
+from engine.core.numbers import significant
+from engine.core.outputs import Teller
+from engine.core.text import Sentence, say
+from engine.core.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
+from engine.core.views import (
     Axis,
     Badge,
     Bar,
@@ -17,9 +19,7 @@ from engine.basis.views import (
     Series,
     Table,
 )
-from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
-from engine.calculators.whole_runs.checkpoint_lab.result import Result
-from engine.form.changed import told
+from engine.form.adjusted_inputs import told
 
 STEP = "From the step that the planner predicts."
 _LEAST: Seconds = 30.0

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switch
-from engine.basis.told import Symbol
-from engine.basis.units import DAY, GB, HOUR
+from engine.core.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switch
+from engine.core.outputs import Symbol
+from engine.core.units import DAY, GB, HOUR
 from engine.form.fields import OwnConstants
 from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, Interval
 from engine.form.short_job import (

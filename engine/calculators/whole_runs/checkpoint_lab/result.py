@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
-from engine.simulate.evidence import Evidence
-from engine.simulate.saved_run import Pace, Saved
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
+from engine.simulate.job.saved_run import Pace, Saved
+from engine.simulate.step.prediction_evidence import Evidence
 
 # Token numbers of a vocabulary beyond 65,536.
 TOKEN: Bytes = 4.0

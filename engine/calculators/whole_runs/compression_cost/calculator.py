@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import Count
 from engine.calculators.whole_runs.compression_cost import charts
 from engine.calculators.whole_runs.compression_cost.inputs import (
     COUNTS,
@@ -13,6 +11,8 @@ from engine.calculators.whole_runs.compression_cost.inputs import (
 )
 from engine.calculators.whole_runs.compression_cost.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.compression_cost.inputs import Inputs as Inputs
+from engine.core.outputs import Teller, Views
+from engine.core.units import Count
 from engine.formulas.compression import (
     TOP_K_BREAK_EVEN,
     TOP_K_BYTES,
@@ -20,7 +20,7 @@ from engine.formulas.compression import (
     top_k_sends_more_from,
 )
 from engine.formulas.parameters import total_parameters
-from engine.simulate.compressed_sync import Ways, owed_bytes, spare, ways
+from engine.simulate.data_parallel.compressed_sync import Ways, owed_bytes, spare, ways
 
 TITLE = "What compression costs"
 QUESTION = "On how many GPUs does sending less take less time?"

@@ -1,10 +1,10 @@
 """The cost of compression: which way is the fastest, and by how many GPUs."""
 
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, Gbit, Seconds
-from engine.basis.views import Axis, Badge, Challenge, Condition, Lines, Point, Rule, Series, Table
 from engine.calculators.whole_runs.compression_cost.inputs import COUNTS, Inputs, Result
-from engine.simulate.compressed_sync import Sync, Ways
+from engine.core.outputs import Teller
+from engine.core.units import BYTES, COUNT, SECONDS, Gbit, Seconds
+from engine.core.views import Axis, Badge, Challenge, Condition, Lines, Point, Rule, Series, Table
+from engine.simulate.data_parallel.compressed_sync import Sync, Ways
 
 # Compressing takes at least so much, so what is hardly faster is no winner.
 _TIE = 0.9

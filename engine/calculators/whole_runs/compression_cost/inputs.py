@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar
-from engine.basis.told import Symbol, Told
-from engine.basis.units import Bytes, Count, Gbit, Parameters, Ratio, Seconds
 from engine.catalog.models import MODELS
+from engine.core.inputs import GBITS, PERCENT, Choice, Number, Scalar
+from engine.core.outputs import Symbol, Told
+from engine.core.units import Bytes, Count, Gbit, Parameters, Ratio, Seconds
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.form.short_job import GpuName
 from engine.formulas.compression import PLACE
 from engine.run.run import Run
-from engine.simulate.compressed_sync import Ways
+from engine.simulate.data_parallel.compressed_sync import Ways
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "100 Gb/s Ethernet": {"port": 100 * Gbit, "ports": 1},

@@ -4,19 +4,19 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from engine.basis.later import Later
-from engine.basis.told import Teller, Views
-from engine.basis.units import DAY, Seconds, Share
-from engine.basis.views import Badge
 from engine.calculators.whole_runs.failure_lives import charts, curves
 from engine.calculators.whole_runs.failure_lives.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.failure_lives.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.failure_lives.result import Result as Result
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Views
+from engine.core.units import DAY, Seconds, Share
+from engine.core.views import Badge
 from engine.form.saving_inputs import NO_END, NOTHING_FAILS, segment
 from engine.formulas import goodput as saving
-from engine.simulate.cluster_life import Habits, simulated_goodput
-from engine.simulate.many_lives import lives
-from engine.simulate.whole_run import whole_run
+from engine.simulate.job.failure_monte_carlo import lives
+from engine.simulate.job.failure_process import Habits, simulated_goodput
+from engine.simulate.job.whole_run import whole_run
 
 TITLE = "The lives of a job"
 QUESTION = "How often does it fail, how often should it save, and which date can be promised?"

@@ -1,9 +1,5 @@
 """Pictures of the lives of a job: when they end, how often to save, and how jobs fail with size."""
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
-from engine.basis.views import Axis, Cell, Cite, Heatmap, Lines, Point, Rule, Series, Table
 from engine.calculators.whole_runs.failure_lives.curves import (
     CHECKPOINTS,
     INTERVALS,
@@ -15,6 +11,10 @@ from engine.calculators.whole_runs.failure_lives.curves import (
 from engine.calculators.whole_runs.failure_lives.inputs import Inputs
 from engine.calculators.whole_runs.failure_lives.result import Result
 from engine.catalog.failure_reports import FAILURE_REPORTS
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
+from engine.core.views import Axis, Cell, Cite, Heatmap, Lines, Point, Rule, Series, Table
 
 _NO_ENDS = "No life is drawn: too many failures to play them all, or a job that never ends."
 

@@ -2,10 +2,10 @@
 
 import math
 
-from engine.basis.record import record
-from engine.basis.units import DAY, Ratio, Seconds, Share
 from engine.calculators.whole_runs.failure_lives.inputs import FEWEST, MOST, Inputs
 from engine.catalog.failure_reports import FAILURE_REPORTS
+from engine.core.record import record
+from engine.core.units import DAY, Ratio, Seconds, Share
 from engine.formulas.goodput import daly_interval, first_order_goodput, goodput, job_mtbf
 from engine.formulas.stragglers import normal
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis import units
-from engine.basis.inputs import Number, Scalar, Unit
-from engine.basis.units import DAY, HOUR
+from engine.core import units
+from engine.core.inputs import Number, Scalar, Unit
+from engine.core.units import DAY, HOUR
 from engine.form.saving_inputs import (
     LLAMA3_GPUS,
     LLAMA3_MTBF,

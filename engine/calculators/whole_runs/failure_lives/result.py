@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Count, Seconds, Share
 from engine.calculators.whole_runs.failure_lives.curves import Here, Saving
-from engine.simulate.many_lives import Lives
-from engine.simulate.whole_run import WholeRun
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import COUNT, Count, Seconds, Share
+from engine.simulate.job.failure_monte_carlo import Lives
+from engine.simulate.job.whole_run import WholeRun
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
 _PLAYED = "Every life has its own failures, by a seeded sequence."

@@ -4,28 +4,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Text
-from engine.basis.later import Later
-from engine.basis.slices import Running, Slices
-from engine.basis.told import Views
-from engine.basis.units import SHARE, Count
-from engine.basis.views import Axis, Bar, Bars, Code, Segment
 from engine.calculators.whole_runs.import_job.challenge import challenge, sample
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Text
+from engine.core.lazy import Later
+from engine.core.outputs import Views
+from engine.core.slices import Running, Slices
+from engine.core.units import SHARE, Count
+from engine.core.views import Axis, Bar, Bars, Code, Segment
 from engine.form.fields import OwnConstants
-from engine.form.imported import exports, told, verdicts
-from engine.form.imported.given import AS_SAID, read_text
-from engine.form.imported.places import Links, links_of
+from engine.form.imported import exports, outputs, verdicts
+from engine.form.imported.job_targets import Links, links_of
+from engine.form.imported.run_text import AS_SAID, read_text
 from engine.form.imported.samples import SAMPLES
-from engine.form.pasted import checked_by
 from engine.form.run import charts
 from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
+from engine.form.text_validation import checked_by
 from engine.run.importers.assemble import Imported
 from engine.run.run import Run
-from engine.simulate.single_changes import SingleChange, best_changes, enough_gpus
-from engine.simulate.whole_change import WholeChange, whole_change
+from engine.simulate.planner.plan_upgrades import WholeChange, whole_change
+from engine.simulate.step.single_changes import SingleChange, best_changes, enough_gpus
 
 TITLE = "Bring your own configuration"
 QUESTION = "What does my configuration mean, does it fit, and what would make it faster?"
@@ -132,12 +132,12 @@ def _together(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[WholeCha
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     read, found = result.read, result.found
-    numbers = told.speeds(found)
+    numbers = outputs.speeds(found)
     return {
         "step_time": numbers.pop("step_time"),
         "verdict": verdicts.verdict(read, found),
         **numbers,
-        **told.memory_lines(found),
+        **outputs.memory_lines(found),
         "binds": verdicts.binds(found),
         "changes": verdicts.changes(found, result.best, result.more),
         "plan": partial(verdicts.whole_plan, found, result.together),

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from engine.basis.later import Later
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SECONDS, Count, Ratio
-from engine.basis.views import Challenge, Condition
-from engine.form.imported.given import read_text
+from engine.core.lazy import Later
+from engine.core.text import say
+from engine.core.units import COUNT, RATIO, SECONDS, Count, Ratio
+from engine.core.views import Challenge, Condition
+from engine.form.imported.run_text import read_text
 from engine.form.imported.samples import SAMPLES
 from engine.form.run.result import Estimated, estimated
 from engine.run.run import Run

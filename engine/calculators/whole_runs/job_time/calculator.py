@@ -3,12 +3,12 @@
 import math
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import SHARE
-from engine.basis.views import Badge
 from engine.calculators.whole_runs.job_time import charts, values
 from engine.calculators.whole_runs.job_time.result import Result as Result
 from engine.calculators.whole_runs.job_time.solve import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.units import SHARE
+from engine.core.views import Badge
 from engine.form.job_inputs import PRESETS as PRESETS
 from engine.form.job_inputs import Inputs as Inputs
 from engine.formulas import goodput, run, stragglers

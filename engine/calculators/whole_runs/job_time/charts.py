@@ -2,11 +2,11 @@
 
 import math
 
-from engine.basis.told import Teller
-from engine.basis.units import SHARE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.whole_runs.job_time.curves import INTERVALS, LONGEST, SHORTEST, SIZES
 from engine.calculators.whole_runs.job_time.result import Result
+from engine.core.outputs import Teller
+from engine.core.units import SHARE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.job_inputs import Inputs
 
 _ENDLESS = "The job fails before it gets anywhere: the last two parts have no end."

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.basis.units import DAY, Ratio, Seconds, Share
+from engine.core.units import DAY, Ratio, Seconds, Share
 from engine.form.job_inputs import Inputs
 from engine.formulas.goodput import first_order_goodput, goodput
 from engine.formulas.stragglers import (
@@ -11,8 +11,8 @@ from engine.formulas.stragglers import (
     slowest_share,
     slowest_with_one_slow,
 )
-from engine.simulate.chance import jittered
-from engine.simulate.cluster_life import Habits, life_line
+from engine.simulate.job.failure_process import Habits, life_line
+from engine.simulate.numerics.rng import jittered
 
 SHORTEST, LONGEST = 30.0, DAY
 INTERVALS = tuple(SHORTEST * (LONGEST / SHORTEST) ** (i / 64) for i in range(65))

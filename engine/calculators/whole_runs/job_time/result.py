@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import (
+from engine.calculators.whole_runs.job_time.curves import Curves
+from engine.core.outputs import Told
+from engine.core.units import (
     COUNT,
     Count,
     Energy,
@@ -17,7 +18,6 @@ from engine.basis.units import (
     Share,
     TokenRate,
 )
-from engine.calculators.whole_runs.job_time.curves import Curves
 
 QUANTILE = 0.99
 _POISSON = "Failures strike at random and independently, at a constant rate."

@@ -10,8 +10,8 @@ from engine.form.job_inputs import Inputs
 from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
-from engine.simulate.cluster_life import Habits
-from engine.simulate.whole_run import whole_run
+from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.whole_run import whole_run
 
 
 def solve(inputs: Inputs) -> Result:

@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from engine.basis.told import Figure, Teller
-from engine.basis.units import SECONDS
-from engine.basis.views import Published, Receipt, Value
 from engine.calculators.whole_runs.job_time.result import Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.publications import LLAMA_3_405B
+from engine.core.outputs import Figure, Teller
+from engine.core.units import SECONDS
+from engine.core.views import Published, Receipt, Value
 from engine.form.job_inputs import Inputs
 from engine.formulas import goodput, stragglers
 

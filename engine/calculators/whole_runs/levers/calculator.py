@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SHARE, Ratio, Share
-from engine.basis.views import Lines, Point, Series
 from engine.calculators.whole_runs.levers.challenge import challenge, start_rate
-from engine.form.levers import views as shared
-from engine.form.levers.inputs import PRESETS as PRESETS
-from engine.form.levers.inputs import Inputs as Inputs
-from engine.form.levers.model import Job, job
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import SHARE, Ratio, Share
+from engine.core.views import Lines, Point, Series
+from engine.form.what_if import views as shared
+from engine.form.what_if.inputs import PRESETS as PRESETS
+from engine.form.what_if.inputs import Inputs as Inputs
+from engine.form.what_if.model import Job, job
 from engine.formulas.amdahl import AMDAHL, amdahl
 
 TITLE = "What to change first"

@@ -3,16 +3,13 @@
 from dataclasses import replace
 from functools import cache
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import RATIO, Gbit, Ratio
-from engine.basis.views import (
-    Challenge,
-    Condition,
-)
-from engine.form.levers.inputs import Inputs, as_run
-from engine.form.levers.model import Job
-from engine.simulate.levers import step_of
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import RATIO, Gbit, Ratio
+from engine.core.views import Challenge, Condition
+from engine.form.what_if.inputs import Inputs, as_run
+from engine.form.what_if.model import Job
+from engine.simulate.step.what_if import step_of
 
 START: dict[str, Scalar] = {
     "model": "llama-3-70b",

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import Count
-from engine.basis.views import Badge
 from engine.calculators.whole_runs.loader_queue import charts
 from engine.calculators.whole_runs.loader_queue.inputs import DRAWN, FAR, MOST, SKIPPED, STEPS
 from engine.calculators.whole_runs.loader_queue.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.loader_queue.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.loader_queue.inputs import Result as Result
-from engine.simulate.loader_queue import Loader, enough_workers, feed, mean_step, waiting
+from engine.core.outputs import Teller, Views
+from engine.core.units import Count
+from engine.core.views import Badge
+from engine.simulate.job.loader_queue import Loader, enough_workers, feed, mean_step, waiting
 
 TITLE = "A queue of batches"
 QUESTION = "How many workers does a data loader need, and what does prefetching add?"

@@ -1,9 +1,9 @@
 """The loader queue: its workers in time, and the waiting by their number."""
 
-from engine.basis.units import COUNT, SECONDS, SHARE
-from engine.basis.views import Axis, Lane, Lines, Point, Series, Span, Timeline
 from engine.calculators.whole_runs.loader_queue.inputs import MOST, Inputs, Result
-from engine.simulate.loader_queue import Batch
+from engine.core.units import COUNT, SECONDS, SHARE
+from engine.core.views import Axis, Lane, Lines, Point, Series, Span, Timeline
+from engine.simulate.job.loader_queue import Batch
 
 _LANES = 6
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import MILLISECONDS, Number, Scalar
-from engine.basis.told import Told
-from engine.basis.units import MILLI, Count, Seconds, Share
-from engine.form.unranged import UNRANGED
-from engine.simulate.loader_queue import Batch
+from engine.core.inputs import MILLISECONDS, Number, Scalar
+from engine.core.outputs import Told
+from engine.core.units import MILLI, Count, Seconds, Share
+from engine.form.missing_range import UNRANGED
+from engine.simulate.job.loader_queue import Batch
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "No workers": {"workers": 0},

@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.log_check import charts
 from engine.calculators.whole_runs.log_check.inputs import PREDICTED
 from engine.calculators.whole_runs.log_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.log_check.inputs import Result as Result
 from engine.calculators.whole_runs.log_check.inputs import solve as solve
-from engine.form.changed import told
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Views
+from engine.form.adjusted_inputs import told
+from engine.form.run.prediction_text import ranged
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"

@@ -1,10 +1,10 @@
 """The verdict on a log, its steps over time, and what was read of it."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
-from engine.basis.views import Axis, Badge, Cell, Lines, Rule, Series, Table
 from engine.calculators.whole_runs.log_check.inputs import Result
-from engine.simulate.log_check import ALIKE, LogCheck
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE
+from engine.core.views import Axis, Badge, Cell, Lines, Rule, Series, Table
+from engine.simulate.measured.log_check import ALIKE, LogCheck
 
 # So much drift from the first quarter to the last is not chance.
 _DRIFTS = 0.03

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis import text
-from engine.basis.inputs import Scalar, Text
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
+from engine.core import text
+from engine.core.inputs import Scalar, Text
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Seconds, Share, TokenRate
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.log_samples import SAMPLES
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.log_check import LogCheck, check_log
-from engine.simulate.memory_check import Lines, modelled
+from engine.simulate.measured.log_check import LogCheck, check_log
+from engine.simulate.memory.memory_check import Lines, modelled
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _INFINITE = float("inf")
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.memory_check import charts
 from engine.calculators.whole_runs.memory_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.memory_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.memory_check.inputs import Result as Result
 from engine.calculators.whole_runs.memory_check.inputs import solve as solve
-from engine.form.changed import told
+from engine.core.outputs import Teller, Views
+from engine.form.adjusted_inputs import told
 
 TITLE = "Is my memory right?"
 QUESTION = "Which of my three memory readings differs from the model, and what fills the gap?"

@@ -1,11 +1,11 @@
 """The verdict on three readings, and the readings beside the model's lines."""
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, SHARE
-from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
 from engine.calculators.whole_runs.memory_check.inputs import Result
 from engine.catalog.constants import ALLOWANCES
-from engine.form.run.known import memory_error
+from engine.core.text import say
+from engine.core.units import BYTES, SHARE
+from engine.core.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
+from engine.form.run.prediction_text import memory_error
 
 
 def pieces_note(result: Result) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GIGABYTES, Number, Scalar
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import GB, Bytes, GiB, Share
+from engine.core.inputs import GIGABYTES, Number, Scalar
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import GB, Bytes, GiB, Share
 from engine.form import short_job
 from engine.form.fields import EagerLoss
 from engine.run.run import Run
-from engine.simulate.memory_check import Cause, Lines, cause, modelled, off
+from engine.simulate.memory.memory_check import Cause, Lines, cause, modelled, off
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "torchtitan: Llama 3 8B on 8 H100, 77.0 GiB": {

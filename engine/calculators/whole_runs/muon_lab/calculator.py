@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.muon_lab import charts
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.muon_lab.result import Result as Result
 from engine.calculators.whole_runs.muon_lab.result import solve as solve
-from engine.form.run.known import ranged
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
+from engine.form.run.prediction_text import ranged
 from engine.formulas.muon import OVERHEAD
 
 TITLE = "Muon's optimizer step on your job"

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.whole_runs.muon_lab.inputs import (
     GPUS,
     MODE_NAMES,
     Inputs,
 )
 from engine.calculators.whole_runs.muon_lab.result import Result
-from engine.simulate.muon import SCHEMES, MuonStep, Scheme
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme
 
 _COLORS: dict[Scheme, str] = {
     "repeat": "tensor",

@@ -3,16 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
 
-from engine.basis.inputs import Choice, Number
-from engine.basis.text import Text
-from engine.basis.units import Count
 from engine.catalog.models import MODELS
+from engine.core.inputs import Choice, Number
+from engine.core.text import Text
+from engine.core.units import Count
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.run.run import Run
-from engine.simulate.muon import Scheme
-from engine.simulate.muon_slices import TensorMode
+from engine.simulate.layer.muon_slices import TensorMode
+from engine.simulate.step.muon import Scheme
 
 GPUS = (8, 4096)
 _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b", "qwen3-30b-a3b", "qwen3-235b-a22b")

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import cast
 
-from engine.basis.units import Count, Ratio, Seconds
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
+from engine.core.units import Count, Ratio, Seconds
 from engine.run.parallelism import Plan
 from engine.run.run import Run
-from engine.simulate.muon import SCHEMES, MuonStep, Scheme, muon_step
-from engine.simulate.muon_slices import TensorMode
-from engine.simulate.rank import rank_of
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.muon_slices import TensorMode
+from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, muon_step
 
 # GPUs, the optimizer step, the busiest GPU's operations over the mean.
 Sized = tuple[Count, Seconds, Ratio]

@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.text import Text
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Bytes, Count, Operations, Parameters, Ratio, Seconds, Share
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
 from engine.calculators.whole_runs.muon_lab.over_gpus import Sized, job_of, over_gpus
 from engine.catalog.models import MODELS
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.text import Text
+from engine.core.units import COUNT, Bytes, Count, Operations, Parameters, Ratio, Seconds, Share
 from engine.formulas.muon import muon_overhead, shampoo_bytes
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, sharding_ranks
 from engine.run.run import Run
-from engine.simulate.capacity import usable
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.layer_exchange import HALF
-from engine.simulate.memory import memory
-from engine.simulate.muon import SCHEMES, MuonStep, Scheme, plan_of
-from engine.simulate.muon_slices import MODES, TensorMode
-from engine.simulate.orthogonal_work import STEPS, Shapes, parameters_of, pools_of
-from engine.simulate.sharding_time import MOMENT
-from engine.simulate.step_time import step_time
+from engine.simulate.layer.layer_exchange import HALF
+from engine.simulate.layer.muon_slices import MODES, TensorMode
+from engine.simulate.layer.orthogonal_work import STEPS, Shapes, parameters_of, pools_of
+from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.memory import memory
+from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, plan_of
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.sharding_time import MOMENT
+from engine.simulate.step.step_time import step_time
 
 MASTER: Bytes = 4.0  # the copy of a parameter in full precision
 _ASSUMES = (

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.units import MiB
 from engine.calculators.whole_runs.overlap_schedules import views as tables
 from engine.calculators.whole_runs.overlap_schedules.challenge import challenge
 from engine.calculators.whole_runs.overlap_schedules.result import Result as Result
 from engine.calculators.whole_runs.overlap_schedules.result import solve as solve
+from engine.core.outputs import Teller, Views
+from engine.core.units import MiB
 from engine.form.overlap.charts import chosen, comparison, residue, stacked
 from engine.form.overlap.inputs import Inputs as Inputs
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import say
-from engine.basis.units import LINK_SPEED, SHARE, Gbit, as_given
-from engine.basis.views import Challenge, Condition
+from engine.core.text import say
+from engine.core.units import LINK_SPEED, SHARE, Gbit, as_given
+from engine.core.views import Challenge, Condition
 from engine.form.overlap.inputs import Inputs
-from engine.simulate.overlap_step import Outcome
+from engine.simulate.overlap.overlap_step import Outcome
 
 START: Mapping[str, float | int | str | bool] = {
     "schedule": "paired",

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import LINK_SPEED, Bytes, Count, Ratio, Seconds, Share
+from engine.core.outputs import Told
+from engine.core.units import LINK_SPEED, Bytes, Count, Ratio, Seconds, Share
 from engine.form.overlap.inputs import Inputs, setting_of
 from engine.formulas.overlap import hidden_share
-from engine.simulate.overlap_job import Job, Setting, job
-from engine.simulate.overlap_step import Outcome, data_messages, outcomes, tensor_traffic
-from engine.simulate.streams import SCALE_UP
+from engine.simulate.overlap.overlap_job import Job, Setting, job
+from engine.simulate.overlap.overlap_step import Outcome, data_messages, outcomes, tensor_traffic
+from engine.simulate.streams.streams import SCALE_UP
 
 _SIMULATED = (
     "One stage of the pipeline, simulated for its first micro-batches; each further one adds what "

@@ -1,13 +1,13 @@
 """The numbers of the five schedules, what binds, and the wires' traffic."""
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Badge, Published, Table, Value
 from engine.calculators.whole_runs.overlap_schedules.result import Result, wire_of
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import SECONDS, SHARE
+from engine.core.views import Badge, Published, Table, Value
 from engine.form.overlap.inputs import SCHEDULES, Inputs
-from engine.form.run.known import unranged
-from engine.simulate.overlap_step import Outcome
+from engine.form.run.prediction_text import unranged
+from engine.simulate.overlap.overlap_step import Outcome
 
 _PARTS = {
     "exposed": ("Exposed communication", "Computation waits for wires"),

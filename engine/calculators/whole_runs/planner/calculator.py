@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from engine.basis.slices import Slices, whole
-from engine.basis.told import Teller, Views
-from engine.basis.views import Code
+from engine.core.outputs import Teller, Views
+from engine.core.slices import Slices, whole
+from engine.core.views import Code
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
 from engine.form.planner.inputs import PRESETS as PRESETS
 from engine.form.planner.inputs import Inputs as Inputs
 from engine.form.planner.published import beside
-from engine.form.run.known import ranged
+from engine.form.run.prediction_text import ranged
 from engine.run.exporters.fully_sharded import torchtitan_toml
 from engine.run.exporters.megatron import megatron_arguments
 

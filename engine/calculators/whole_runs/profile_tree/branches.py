@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from engine.basis.text import say
-from engine.basis.units import SHARE
-from engine.basis.views import Cell, Cite, Open, Table
 from engine.calculators.whole_runs.profile_tree.rules import RULES, Rule
+from engine.core.text import say
+from engine.core.units import SHARE
+from engine.core.views import Cell, Cite, Open, Table
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.peak_account import Measures
+from engine.simulate.data_parallel.peak_account import Measures
 
 
 def guilty(m: Measures) -> list[str]:

@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import GB, Share
 from engine.calculators.whole_runs.profile_tree.branches import causes, guilty, top, tree
 from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.calculators.whole_runs.profile_tree.views import following, waterfall
-from engine.simulate.peak_account import Healthy, Measures, healthy, repaired
+from engine.core.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import GB, Share
+from engine.simulate.data_parallel.peak_account import Healthy, Measures, healthy, repaired
 
 TITLE = "From MFU to the port"
 QUESTION = "Which layer is guilty?"

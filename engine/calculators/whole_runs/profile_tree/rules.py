@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.basis.units import BANDWIDTH, COUNT, SHARE, Quantity, Ratio, Share
-from engine.simulate.peak_account import Measures
+from engine.core.units import BANDWIDTH, COUNT, SHARE, Quantity, Ratio, Share
+from engine.simulate.data_parallel.peak_account import Measures
 
 # Of the ports' bandwidth that a large all-reduce reaches between healthy nodes.
 _REACHED: Share = 0.8

@@ -1,13 +1,13 @@
 """The waterfall of losses, the next question, and what follows from the readings."""
 
-from engine.basis.told import Teller
-from engine.basis.units import SHARE
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment
 from engine.calculators.whole_runs.profile_tree.branches import top
 from engine.calculators.whole_runs.profile_tree.rules import RULES
+from engine.core.outputs import Teller
+from engine.core.units import SHARE
+from engine.core.views import Axis, Badge, Bar, Bars, Segment
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.peak_account import Healthy, Measures
+from engine.simulate.data_parallel.peak_account import Healthy, Measures
 
 _PARTS = (
     ("mfu", "achieved", "compute"),

@@ -1,11 +1,11 @@
 """The table of errors on unseen runs, by class."""
 
-from engine.basis.later import Later
-from engine.basis.text import say
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Cell, Table
 from engine.calculators.whole_runs.published_runs.classes import Class
 from engine.calculators.whole_runs.published_runs.tables import signed
+from engine.core.lazy import Later
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Cell, Table
 
 
 def table(found: Later[tuple[Class, ...]]) -> Table:

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.told import Teller, Views
-from engine.basis.views import Value
 from engine.calculators.whole_runs.published_runs import by_class, outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
@@ -17,6 +14,9 @@ from engine.calculators.whole_runs.published_runs.read import Published, named, 
 from engine.calculators.whole_runs.published_runs.reports import reports
 from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
 from engine.catalog.published_runs import SOURCES
+from engine.core.inputs import Choice, Number, Switch
+from engine.core.outputs import Teller, Views
+from engine.core.views import Value
 
 TITLE = "Published runs"
 QUESTION = "How far are predicted step times and memory from what others measured?"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp, expm1
 
-from engine.basis.record import record
-from engine.basis.units import Count, Ratio, Share
 from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.unseen_runs import ROUNDED, unseen_both, unseen_logs
-from engine.simulate.errors import Spread, spread
-from engine.simulate.step_range import Spread as Range
-from engine.simulate.step_range import spread as range_of
+from engine.core.record import record
+from engine.core.units import Count, Ratio, Share
+from engine.simulate.numerics.error_spread import Spread, spread
+from engine.simulate.step.step_range import Spread as Range
+from engine.simulate.step.step_range import spread as range_of
 
 _KINDS = {"dense": "dense", "mixture": "mixtures"}
 _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "xla": "XLA"}

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Sentence, say
-from engine.basis.units import RATIO, SECONDS, SHARE, Quantity
-from engine.basis.views import Cell, Cite, Table
-from engine.form.run.fitted import CONSTANTS
-from engine.form.run.unfitted import ROWS, value_of
+from engine.core.text import Sentence, say
+from engine.core.units import RATIO, SECONDS, SHARE, Quantity
+from engine.core.views import Cell, Cite, Table
+from engine.form.run.fitted_constants import CONSTANTS
+from engine.form.run.unfitted_constants import ROWS, value_of
 
 _WORDS: Mapping[str, tuple[str, Quantity]] = {
     "matmul": ("products in 16 bits, of the peak", SHARE),

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from engine.basis.record import record
-from engine.basis.units import Ratio
 from engine.calculators.whole_runs.published_runs.read import Published, group_of, split
-from engine.catalog.reported import REPORTED
+from engine.catalog.reported_runs import REPORTED
+from engine.core.record import record
+from engine.core.units import Ratio
 from engine.form.run.inputs import Inputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.form.run.result import estimated
-from engine.simulate.errors import Spread, spread
+from engine.simulate.numerics.error_spread import Spread, spread
 
 
 @record

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.text import say
-from engine.basis.told import Told
-from engine.basis.units import COUNT, SHARE, Count, Ratio, Share
-from engine.basis.views import Cell, Table
 from engine.calculators.whole_runs.published_runs.outside_rows import HELD_OUT, PLANS, UNSEEN
+from engine.core.outputs import Told
+from engine.core.text import say
+from engine.core.units import COUNT, SHARE, Count, Ratio, Share
+from engine.core.views import Cell, Table
 
 # What a curve may be off in the mean before its reason has to stand beside it; a test holds it.
 BAR: Share = 0.15

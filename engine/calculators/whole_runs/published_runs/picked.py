@@ -5,14 +5,14 @@ from functools import partial
 from math import exp
 from typing import Annotated
 
-from engine.basis.later import Later
-from engine.basis.told import Teller, Told
-from engine.basis.units import COUNT, Seconds
-from engine.basis.views import Badge, Bar, Bars, Segment
 from engine.calculators.whole_runs.published_runs.planned import Against, against
 from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.unseen_runs import unseen_logs
-from engine.simulate.step_range import Spread, step_range
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told
+from engine.core.units import COUNT, Seconds
+from engine.core.views import Badge, Bar, Bars, Segment
+from engine.simulate.step.step_range import Spread, step_range
 
 _WITHOUT = (
     "The constants were fitted to all other sources, and this run was then predicted.",

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from engine.basis.later import Later
-from engine.basis.record import record
-from engine.basis.text import Sentence, Text, say, words
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, Ratio
-from engine.basis.views import Badge
 from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.planned_runs import Planned, planned
-from engine.form.planner.words import name, reason
+from engine.core.lazy import Later
+from engine.core.record import record
+from engine.core.text import Sentence, Text, say, words
+from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Ratio
+from engine.core.views import Badge
+from engine.form.planner.plan_text import name, reason
 from engine.run.plan_difference import applied
 from engine.run.run import Run
-from engine.simulate.errors import median
+from engine.simulate.numerics.error_spread import median
 from engine.simulate.planner.evaluate import Candidate, one_candidate
 from engine.simulate.planner.ranked import as_cut, job_of_run, room_made
 from engine.simulate.planner.why import Reason, why_not

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 
-from engine.basis.typed import plain
-from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.catalog.published_runs import SOURCES
-from engine.form.run.given import inputs_of
+from engine.core.parsing import plain
+from engine.core.units import Bytes, Count, Ratio, Seconds
+from engine.form.run.form_values import inputs_of
 from engine.form.run.inputs import Inputs
 from engine.formulas.parameters import total_parameters
 from engine.run.published import Case
-from engine.simulate.published_runs import Predicted, predictions
+from engine.simulate.step.published_runs import Predicted, predictions
 
 _FAMILIES = ("GB200", "GB300", "B200", "B300", "A100", "H100")
 _SIZE = {

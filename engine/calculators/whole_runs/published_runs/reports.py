@@ -1,11 +1,11 @@
 """Famous runs in brackets: what is predicted, its range, and what was published."""
 
-from engine.basis.text import Sentence, say
-from engine.basis.units import SECONDS, SHARE, TOKEN_RATE
-from engine.basis.views import Cell, Cite, Table
 from engine.calculators.whole_runs.published_runs.grouped import Bracket
 from engine.calculators.whole_runs.published_runs.result import Result
-from engine.catalog.reported import REPORTED, Reported
+from engine.catalog.reported_runs import REPORTED, Reported
+from engine.core.text import Sentence, say
+from engine.core.units import SECONDS, SHARE, TOKEN_RATE
+from engine.core.views import Cell, Cite, Table
 
 _FIGURES = {
     "step_time": ("step", SECONDS),

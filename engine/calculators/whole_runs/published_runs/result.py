@@ -6,10 +6,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Annotated
 
-from engine.basis.equation import Equation
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.calculators.whole_runs.published_runs.classes import Class, classes
 from engine.calculators.whole_runs.published_runs.grouped import (
     Bracket,
@@ -24,12 +20,16 @@ from engine.calculators.whole_runs.published_runs.outside import Outside, outsid
 from engine.calculators.whole_runs.published_runs.picked import Picked
 from engine.calculators.whole_runs.published_runs.planned import median_ratio, standing
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.beyond_memory import beyond
 from engine.catalog.constants import Achieved
+from engine.catalog.over_memory_runs import beyond
+from engine.core.equation import Equation
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.form.run import accuracy
-from engine.form.run.fitted import CONSTANTS
+from engine.form.run.fitted_constants import CONSTANTS
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.simulate.errors import from_median, spread
+from engine.simulate.numerics.error_spread import from_median, spread
 
 ERROR = Equation(
     name="relative_error",

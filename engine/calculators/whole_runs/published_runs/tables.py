@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Ratio
-from engine.basis.views import Cell, Cite, Open, Table
 from engine.calculators.whole_runs.published_runs.planned import cell, standing
 from engine.calculators.whole_runs.published_runs.read import Published, query_of
 from engine.calculators.whole_runs.published_runs.result import Result
-from engine.catalog.beyond_memory import CAUSES, beyond
-from engine.form.run.given import expressible
+from engine.catalog.over_memory_runs import CAUSES, beyond
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Ratio
+from engine.core.views import Cell, Cite, Open, Table
+from engine.form.run.form_values import expressible
 
 PER_PAGE = 12
 

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Cell, Cite, Heatmap, Table
 from engine.calculators.whole_runs.published_runs.read import Published, group_of, named
 from engine.calculators.whole_runs.published_runs.result import Result
 from engine.calculators.whole_runs.published_runs.tables import signed
+from engine.core.text import Text, say
+from engine.core.units import COUNT, SHARE
+from engine.core.views import Cell, Cite, Heatmap, Table
 
 GROUPS: Mapping[str, str] = {
     "source": "source",

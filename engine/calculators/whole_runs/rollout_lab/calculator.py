@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.rollout_lab import charts
 from engine.calculators.whole_runs.rollout_lab.curves import JOB
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
@@ -14,6 +11,9 @@ from engine.calculators.whole_runs.rollout_lab.result import Result as Result
 from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
 from engine.calculators.whole_runs.rollout_lab.timeline import timeline
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.views import Badge, Challenge, Condition
 
 TITLE = "A step of reinforcement learning"
 QUESTION = "Which GPUs idle while others generate?"

@@ -1,14 +1,14 @@
 """The charts of the lab: the tail, the survivors, the split, and all placements."""
 
-from engine.basis.slices import Slices
-from engine.basis.text import say
-from engine.basis.units import COUNT, SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.whole_runs.rollout_lab.curves import SPLITS, SPREADS
 from engine.calculators.whole_runs.rollout_lab.inputs import MODE_NAMES, SPREAD, Inputs
 from engine.calculators.whole_runs.rollout_lab.inputs import SHARE as SHARES
 from engine.calculators.whole_runs.rollout_lab.result import Result
-from engine.simulate.reinforcement import MODES, Mode
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS, SHARE
+from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.simulate.job.reinforcement import MODES, Mode
 
 
 def tail(inputs: Inputs, result: Result) -> Slices[Lines]:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
-from engine.basis.inputs import Scalar
-from engine.basis.record import record
-from engine.basis.slices import Slices, steps_done
-from engine.basis.units import Count, Seconds, Share
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
-from engine.simulate.reinforcement import Mode, RlStep, engines_of, rl_step
-from engine.simulate.rollouts import Engine, still_running
+from engine.core.inputs import Scalar
+from engine.core.record import record
+from engine.core.slices import Slices, steps_done
+from engine.core.units import Count, Seconds, Share
+from engine.simulate.job.reinforcement import Mode, RlStep, engines_of, rl_step
+from engine.simulate.job.rollouts import Engine, still_running
 
 MINUTE: Seconds = 60.0
 SPREADS = tuple(place * 0.2 for place in range(9))

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.own_constants import parse
+from engine.catalog.reader_constants import parse
+from engine.core.inputs import PERCENT, Choice, Number
+from engine.core.units import Count, Gbit
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
-from engine.simulate.reinforcement import Mode, Setup, with_split
-from engine.simulate.rollouts import Asked
+from engine.simulate.job.reinforcement import Mode, Setup, with_split
+from engine.simulate.job.rollouts import Asked
 
 MODE_NAMES: dict[str, str] = {
     "colocated": "same GPUs, one after another",

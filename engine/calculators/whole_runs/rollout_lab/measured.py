@@ -1,9 +1,9 @@
 """The published steps of one job on three clusters, beside what is simulated of them."""
 
-from engine.basis.units import Seconds
-from engine.basis.views import Cell, Cite, Table
 from engine.calculators.whole_runs.rollout_lab.curves import MINUTE
 from engine.calculators.whole_runs.rollout_lab.result import Result
+from engine.core.units import Seconds
+from engine.core.views import Cell, Cite, Table
 
 
 def measured(result: Result) -> Table:

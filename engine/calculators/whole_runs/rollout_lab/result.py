@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.later import Later
-from engine.basis.slices import Running, Slices, steps_done, whole
-from engine.basis.told import Told
-from engine.basis.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
 from engine.calculators.whole_runs.rollout_lab import curves
 from engine.calculators.whole_runs.rollout_lab.curves import step_of
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
 from engine.run.parallelism import Training
-from engine.simulate.capacity import usable
-from engine.simulate.reinforcement import MODES, Mode, RlStep, Setup, rl_memory
-from engine.simulate.rollouts import lengths
+from engine.simulate.job.reinforcement import MODES, Mode, RlStep, Setup, rl_memory
+from engine.simulate.job.rollouts import lengths
+from engine.simulate.memory.allocator import usable
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import Axis, Lane, Span, Timeline
-from engine.simulate.reinforcement import RlStep
+from engine.core.units import SECONDS, Seconds
+from engine.core.views import Axis, Lane, Span, Timeline
+from engine.simulate.job.reinforcement import RlStep
 
 _SHOWN = 6
 

@@ -4,19 +4,19 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.told import Teller, Views
-from engine.basis.units import DAY, SECONDS, as_given
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.run_forecast import charts
 from engine.calculators.whole_runs.run_forecast.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.run_forecast.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.run_forecast.result import STEP
 from engine.calculators.whole_runs.run_forecast.result import Result as Result
 from engine.calculators.whole_runs.run_forecast.solve import solve as solve
+from engine.core.inputs import Scalar
+from engine.core.outputs import Teller, Views
+from engine.core.text import say
+from engine.core.units import DAY, SECONDS, as_given
+from engine.core.views import Badge, Challenge, Condition
 from engine.form.forecast_jobs import JOBS
-from engine.form.run.known import ranged
+from engine.form.run.prediction_text import ranged
 from engine.form.saving_inputs import LLAMA3_MTBF, NO_END, NOTHING_FAILS, segment
 from engine.formulas import goodput, run
 

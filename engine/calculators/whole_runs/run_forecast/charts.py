@@ -2,12 +2,12 @@
 
 import math
 
-from engine.basis.text import Text, say
-from engine.basis.told import Teller
-from engine.basis.units import DAY, GPU_TIME, RATIO, SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
 from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Inputs
 from engine.calculators.whole_runs.run_forecast.result import Result
+from engine.core.outputs import Teller
+from engine.core.text import Text, say
+from engine.core.units import DAY, GPU_TIME, RATIO, SECONDS, SHARE
+from engine.core.views import Axis, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
 from engine.form.forecast_jobs import JOBS
 
 _PARTS = (

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number, Scalar
-from engine.basis.units import HOUR
+from engine.core.inputs import Choice, Number, Scalar
+from engine.core.units import HOUR
 from engine.form.fields import OwnConstants
 from engine.form.forecast_jobs import JOBS
 from engine.form.job_inputs import TRILLIONS

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import (
+from engine.core.outputs import Told
+from engine.core.units import (
     COUNT,
     Count,
     Energy,
@@ -16,8 +16,8 @@ from engine.basis.units import (
     Share,
     TokenRate,
 )
-from engine.simulate.evidence import Evidence
-from engine.simulate.forecast import Forecast
+from engine.simulate.job.forecast import Forecast
+from engine.simulate.step.prediction_evidence import Evidence
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
 STEP = "The site's cost model gives the step; four of five measured steps lie in its range."

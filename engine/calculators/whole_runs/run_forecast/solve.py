@@ -3,19 +3,19 @@
 import math
 from dataclasses import replace
 
-from engine.basis.units import Count, Ratio
 from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Inputs
 from engine.calculators.whole_runs.run_forecast.result import Curve, Result
+from engine.core.units import Count, Ratio
 from engine.form.forecast_jobs import JOBS, Job
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.formulas import run as formulas
 from engine.formulas.goodput import job_mtbf
 from engine.run.run import Run
-from engine.simulate.capacity import fits
-from engine.simulate.cluster_life import Habits
-from engine.simulate.evidence import evidence
-from engine.simulate.forecast import Forecast, forecast
-from engine.simulate.memory import memory
+from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.forecast import Forecast, forecast
+from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.memory import memory
+from engine.simulate.step.prediction_evidence import evidence
 
 _DOUBLINGS = range(round(math.log2(LEAST)), round(math.log2(MOST)) + 1)
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Receipt, Value
 from engine.calculators.whole_runs.stack_explorer import layers, published, ruler, step, wires
 from engine.calculators.whole_runs.stack_explorer.challenge import challenge
 from engine.calculators.whole_runs.stack_explorer.events import events
@@ -13,10 +11,12 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS as PRESE
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.stack_explorer.result import Result as Result
 from engine.calculators.whole_runs.stack_explorer.result import solve as solve
-from engine.form.levers import views as levers
+from engine.core.outputs import Teller, Views
+from engine.core.views import Receipt, Value
 from engine.form.run import charts, verdicts
 from engine.form.run import views as run_views
 from engine.form.run.equations import MFU, STEP
+from engine.form.what_if import views as levers
 from engine.formulas.job import COST, RATE
 
 TITLE = "The job"

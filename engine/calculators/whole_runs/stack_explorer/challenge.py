@@ -1,10 +1,10 @@
 """The challenge of the explorer: another plan on the same slow wire."""
 
-from engine.basis.text import say
-from engine.basis.units import MONEY
-from engine.basis.views import Challenge, Condition
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.result import START, Result, start
+from engine.core.text import say
+from engine.core.units import MONEY
+from engine.core.views import Challenge, Condition
 
 SOLUTION = {
     **START,

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
-from engine.basis.units import SECONDS, Quantity, Seconds, as_given
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES
 from engine.calculators.whole_runs.stack_explorer.result import Result
+from engine.core.text import Text, say
+from engine.core.units import SECONDS, Quantity, Seconds, as_given
 
 Kind = tuple[str, str, str, str, Text, tuple[str, ...]]
 _MODEL = "modeled"

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, Choice, Number, Scalar, Unit
-from engine.basis.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
+from engine.core.inputs import GBITS, Choice, Number, Scalar, Unit
+from engine.core.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 from engine.form.fields import OwnConstants, PortsPerEight
 from engine.form.job_inputs import TRILLIONS
-from engine.form.levers import inputs as _levers_inputs
-from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.message.inputs import MESSAGE
 from engine.form.overlap.inputs import SCHEDULES
 from engine.form.price import PRICE
 from engine.form.saving_inputs import LLAMA3_MTBF, SECONDS
+from engine.form.what_if import inputs as _levers_inputs
+from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 
 _TIMES = {
     "ns": NANO,

@@ -4,20 +4,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import inf
 
-from engine.basis.later import Later
-from engine.basis.text import Text
-from engine.basis.units import Money, Price, TokenRate
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
 from engine.calculators.whole_runs.stack_explorer.shown import Part, part_of
-from engine.form.levers.inputs import Inputs as JobInputs
-from engine.form.levers.model import Job as Levers
-from engine.form.levers.model import job as levers_of
+from engine.core.lazy import Later
+from engine.core.text import Text
+from engine.core.units import Money, Price, TokenRate
 from engine.form.run.result import Estimated, estimated
+from engine.form.what_if.inputs import Inputs as JobInputs
+from engine.form.what_if.model import Job as Levers
+from engine.form.what_if.model import job as levers_of
 from engine.formulas.job import cost_of_tokens, token_rate
 from engine.run.run import Run
-from engine.simulate.axis_wires import AxisWire, axis_wires
-from engine.simulate.rank import Rank, rank_of
-from engine.simulate.step_time import StepTime, step_time
+from engine.simulate.layer.device_model import Rank, rank_of
+from engine.simulate.step.axis_wires import AxisWire, axis_wires
+from engine.simulate.step.step_time import StepTime, step_time
 
 BILLION = 1e9
 Variant = tuple[str, str, StepTime]

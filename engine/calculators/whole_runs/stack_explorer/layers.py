@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from engine.basis.text import Text
-from engine.basis.told import Teller
-from engine.basis.units import BANDWIDTH, LINK_SPEED, SHARE
-from engine.basis.views import Cell, Open, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.names import LAYER_NAMES
+from engine.core.outputs import Teller
+from engine.core.text import Text
+from engine.core.units import BANDWIDTH, LINK_SPEED, SHARE
+from engine.core.views import Cell, Open, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

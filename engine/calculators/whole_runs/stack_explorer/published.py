@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, SECONDS, SHARE, as_given
-from engine.basis.views import Cell, Published, Table, Value
 from engine.calculators.whole_runs.stack_explorer.result import Result
-from engine.form.run.known import near
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import GPU_TIME, SECONDS, SHARE, as_given
+from engine.core.views import Cell, Published, Table, Value
+from engine.form.run.prediction_text import near
 
 
 def beside(mfu: Value, result: Result) -> Value:

@@ -5,28 +5,19 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated
 
-from engine.basis.slices import Running
-from engine.basis.told import Told
-from engine.basis.units import (
-    COUNT,
-    TOKENS,
-    Bandwidth,
-    Money,
-    Ratio,
-    Seconds,
-    Share,
-    TokenRate,
-)
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
 from engine.calculators.whole_runs.stack_explorer.shown import playing
-from engine.catalog.own_constants import reached
 from engine.catalog.publications import Publication, publication
+from engine.catalog.reader_constants import reached
+from engine.core.outputs import Told
+from engine.core.slices import Running
+from engine.core.units import COUNT, TOKENS, Bandwidth, Money, Ratio, Seconds, Share, TokenRate
 from engine.formulas.send_time import send_time
-from engine.simulate.job_events import Length, decades, event_counts, event_times
-from engine.simulate.node_message import NodeMessage, node_message
-from engine.simulate.overlap_job import Job as Played
-from engine.simulate.overlap_step import Outcome
+from engine.simulate.job.job_events import Length, decades, event_counts, event_times
+from engine.simulate.network.node_message import NodeMessage, node_message
+from engine.simulate.overlap.overlap_job import Job as Played
+from engine.simulate.overlap.overlap_step import Outcome
 
 START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
 

@@ -2,13 +2,13 @@
 
 from math import log10
 
-from engine.basis.text import say, words
-from engine.basis.told import Teller
-from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Ratio, Seconds
-from engine.basis.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
 from engine.calculators.whole_runs.stack_explorer.events import Event, in_words, time_of
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
+from engine.core.outputs import Teller
+from engine.core.text import say, words
+from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Ratio, Seconds
+from engine.core.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
 
 _WIDTH, _TOP, _LENGTH, _BOTTOM = 430.0, 26.0, 520.0, 40.0
 _AXIS, _TEXT, _GAP = 92.0, 142.0, 23.0

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from engine.basis.slices import Slices, steps_done
-from engine.basis.units import Count
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
+from engine.core.slices import Slices, steps_done
+from engine.core.units import Count
 from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
-from engine.simulate.map_traffic import SHOWN
-from engine.simulate.overlap_job import Job as Played
-from engine.simulate.overlap_job import Setting
-from engine.simulate.overlap_job import job as overlap_job
-from engine.simulate.overlap_step import Outcome, outcome
-from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh
+from engine.simulate.layer.device_model import Axis
+from engine.simulate.overlap.overlap_job import Job as Played
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.overlap.overlap_job import job as overlap_job
+from engine.simulate.overlap.overlap_step import Outcome, outcome
+from engine.simulate.step.map_traffic import SHOWN
+from engine.simulate.step.rank_map import Mesh
 
 _DRAWN: Count = 256  # GPUs on the map, at most
 _ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")

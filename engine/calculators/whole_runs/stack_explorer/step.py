@@ -1,14 +1,14 @@
 """Overlap and profiling of the explorer: what hides, when, and how to see it."""
 
-from engine.basis.slices import Slices
-from engine.basis.text import say
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.result import Result
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import SECONDS, SHARE
+from engine.core.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
 from engine.form.overlap.charts import chosen
-from engine.simulate.step_time import StepTime
+from engine.simulate.step.step_time import StepTime
 
 _PARTS = (
     ("compute", "computing", "compute"),

@@ -3,17 +3,17 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.basis.text import say
-from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS
-from engine.basis.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.calculators.whole_runs.stack_explorer.shown import Part
+from engine.core.outputs import Teller
+from engine.core.text import say
+from engine.core.units import BYTES, COUNT, SECONDS
+from engine.core.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
 from engine.draw.rank_map import Look, map_scene
 from engine.form.axis_names import SHORT
-from engine.simulate.node_message import NodeMessage
+from engine.simulate.network.node_message import NodeMessage
 
 _PARTS = (
     ("launch", "launch of the kernel", "compute"),

@@ -5,7 +5,6 @@ Three layers, one micro-batch, parameters sharded as by ZeRO-3 or FSDP.
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.step_composer.challenge import challenge
 from engine.calculators.whole_runs.step_composer.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.step_composer.inputs import Inputs as Inputs
@@ -13,6 +12,7 @@ from engine.calculators.whole_runs.step_composer.result import Result as Result
 from engine.calculators.whole_runs.step_composer.result import solve as solve
 from engine.calculators.whole_runs.step_composer.strip import strip
 from engine.calculators.whole_runs.step_composer.views import regime, timeline, verdict
+from engine.core.outputs import Teller, Views
 from engine.formulas.issue_order import LEAST_STEP
 
 TITLE = "Compose a step"

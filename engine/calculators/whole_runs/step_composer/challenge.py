@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from engine.basis.inputs import Scalar
-from engine.basis.text import say
-from engine.basis.units import COUNT, MILLI, SECONDS, as_given
-from engine.basis.views import Challenge, Condition
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
 from engine.calculators.whole_runs.step_composer.result import Result
+from engine.core.inputs import Scalar
+from engine.core.text import say
+from engine.core.units import COUNT, MILLI, SECONDS, as_given
+from engine.core.views import Challenge, Condition
 
 _ROOM, _TARGET = 2, 30 * MILLI
 _FIXED = ("clipped", "gather", "reduction", "forward", "backward", "optimizer")

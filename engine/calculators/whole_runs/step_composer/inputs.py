@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import MILLISECONDS, Number, Order, Scalar, Switch
-from engine.basis.units import MILLI, Seconds
-from engine.simulate.stream_orders import COMMUNICATION_ITEMS, COMPUTE_ITEMS, LAYERS
+from engine.core.inputs import MILLISECONDS, Number, Order, Scalar, Switch
+from engine.core.units import MILLI, Seconds
+from engine.simulate.streams.stream_orders import COMMUNICATION_ITEMS, COMPUTE_ITEMS, LAYERS
 
 REDUCE_FIRST = "-".join(COMMUNICATION_ITEMS)
 

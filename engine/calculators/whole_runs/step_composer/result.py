@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.told import Told
-from engine.basis.units import Count, Seconds, Share
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
-from engine.form.unranged import UNRANGED
-from engine.simulate.composed_step import Composed, Times, composed, time_of, waits
-from engine.simulate.stream_account import Piece, exposed_pieces
-from engine.simulate.stream_orders import LAYERS, plan
-from engine.simulate.streams import COMPUTE
+from engine.core.outputs import Told
+from engine.core.units import Count, Seconds, Share
+from engine.form.missing_range import UNRANGED
+from engine.simulate.streams.composed_step import Composed, Times, composed, time_of, waits
+from engine.simulate.streams.stream_account import Piece, exposed_pieces
+from engine.simulate.streams.stream_orders import LAYERS, plan
+from engine.simulate.streams.streams import COMPUTE
 
 RULES: tuple[str, ...] = (
     "Each stream works in order, one operation at a time. A forward pass waits for its gather and "

@@ -1,14 +1,14 @@
 """The operations of the composed step as boxes to drag, each with what it waited for."""
 
-from engine.basis.numbers import show
-from engine.basis.text import Text, say
-from engine.basis.units import SECONDS
-from engine.basis.views import Scene
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
-from engine.draw.grip import Grip
+from engine.core.numbers import show
+from engine.core.text import Text, say
+from engine.core.units import SECONDS
+from engine.core.views import Scene
+from engine.draw.drag_handle import Grip
 from engine.draw.stream_strip import Chip, strip_scene
-from engine.simulate.composed_step import Composed
-from engine.simulate.streams import COMPUTE
+from engine.simulate.streams.composed_step import Composed
+from engine.simulate.streams.streams import COMPUTE
 
 
 def strip(inputs: Inputs, step: Composed) -> Scene:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.basis.told import Teller
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Badge, Lane, Rule, Series, Span, Timeline
 from engine.calculators.whole_runs.step_composer.result import Result
-from engine.simulate.composed_step import Composed
-from engine.simulate.stream_orders import LAYERS, Plan
-from engine.simulate.streams import COMPUTE, NETWORK
+from engine.core.outputs import Teller
+from engine.core.units import SECONDS, SHARE
+from engine.core.views import Badge, Lane, Rule, Series, Span, Timeline
+from engine.simulate.streams.composed_step import Composed
+from engine.simulate.streams.stream_orders import LAYERS, Plan
+from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 
 def regime(tell: Teller, result: Result) -> Badge:

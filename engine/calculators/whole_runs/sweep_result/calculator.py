@@ -3,13 +3,13 @@
 from functools import partial
 from math import nan
 
-from engine.basis.told import Teller, Views
-from engine.basis.views import Value
 from engine.calculators.whole_runs.sweep_result import charts
 from engine.calculators.whole_runs.sweep_result.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.sweep_result.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.sweep_result.inputs import Result as Result
 from engine.calculators.whole_runs.sweep_result.inputs import read
+from engine.core.outputs import Teller, Views
+from engine.core.views import Value
 from engine.run.sweep_table import SweptJob, front, in_order, matching
 
 TITLE = "Read my sweep"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from engine.basis.text import Text, literal, say, words
-from engine.basis.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS
-from engine.basis.views import Axis, Badge, Cell, Lines, Open, Point, Series, Table
 from engine.calculators.whole_runs.sweep_result.inputs import Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.core.text import Text, literal, say, words
+from engine.core.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS
+from engine.core.views import Axis, Badge, Cell, Lines, Open, Point, Series, Table
 from engine.form.planner.inputs import (
     NODE,
     OwnContext,

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Compact, Number, Sample, Scalar, Text
-from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Money, Seconds, TokenRate
+from engine.core.inputs import Choice, Compact, Number, Sample, Scalar, Text
+from engine.core.outputs import Told
+from engine.core.units import Bytes, Count, Money, Seconds, TokenRate
 from engine.draw.csv import csv_rows
-from engine.form.pasted import checked_by
 from engine.form.sweep_sample import TEXT
+from engine.form.text_validation import checked_by
 from engine.run.sweep_table import LONGEST_SWEEP, MOST_ROWS, SweptJob, read_sweep
 
 _ROWS = (line.split("\t") for line in TEXT.splitlines())

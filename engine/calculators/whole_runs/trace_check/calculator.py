@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.trace_check import charts, tables
 from engine.calculators.whole_runs.trace_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.trace_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.trace_check.inputs import Result as Result
 from engine.calculators.whole_runs.trace_check.inputs import solve as solve
-from engine.form.changed import told
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Views
+from engine.form.adjusted_inputs import told
+from engine.form.run.prediction_text import ranged
 
 TITLE = "Read my trace"
 QUESTION = "Where did the time of my steps go, who waited for whom, and what was to be expected?"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.basis.text import Sentence, say
-from engine.basis.units import SECONDS, SHARE, Seconds
-from engine.basis.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
 from engine.calculators.whole_runs.trace_check.inputs import Inputs, Result
+from engine.core.text import Sentence, say
+from engine.core.units import SECONDS, SHARE, Seconds
+from engine.core.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
 from engine.form.kernel_names import short_kernel
-from engine.simulate.traced.account import Sorted, TimeUse
-from engine.simulate.traced.rules import (
+from engine.simulate.profile_analysis.account import Sorted, TimeUse
+from engine.simulate.profile_analysis.rules import (
     COMMUNICATION,
     COMMUNICATION_CLASS,
     COMPUTE_CLASS,

@@ -5,26 +5,32 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis import text
-from engine.basis.inputs import Number, Sample, Scalar, Switch, Text
-from engine.basis.later import Later
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Count, Seconds, Share
 from engine.calculators.whole_runs.trace_check.ranks import OfRank, of_ranks
+from engine.core import text
+from engine.core.inputs import Number, Sample, Scalar, Switch, Text
+from engine.core.lazy import Later
+from engine.core.outputs import Told
+from engine.core.units import Bandwidth, Count, Seconds, Share
 from engine.form import short_job
 from engine.form.fields import OwnConstants
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.levers import step_of
-from engine.simulate.step_range import step_range
-from engine.simulate.step_time import StepTime
-from engine.simulate.traced.account import KernelUse, StreamUse, TimeUse, kernel_uses, stream_uses
-from engine.simulate.traced.check import Checked, check_trace, mean_use
-from engine.simulate.traced.collectives import Kind, kinds
-from engine.simulate.traced.rules import RULES, UNKNOWN, read_rules
-from engine.simulate.traced.sample import TOKENS, WORLD_SIZE, sample_text
+from engine.simulate.profile_analysis.account import (
+    KernelUse,
+    StreamUse,
+    TimeUse,
+    kernel_uses,
+    stream_uses,
+)
+from engine.simulate.profile_analysis.check import Checked, check_trace, mean_use
+from engine.simulate.profile_analysis.collectives import Kind, kinds
+from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, read_rules
+from engine.simulate.profile_analysis.sample import TOKENS, WORLD_SIZE, sample_text
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_range import step_range
+from engine.simulate.step.step_time import StepTime
+from engine.simulate.step.what_if import step_of
 
 _INFINITE = float("inf")
 SAMPLES: Mapping[str, Sample] = {

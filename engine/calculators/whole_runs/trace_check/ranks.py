@@ -1,10 +1,10 @@
 """What each file of a trace adds up to, beside what its rank and the others waited."""
 
-from engine.basis.record import record
-from engine.basis.units import Seconds
-from engine.simulate.traced.account import TimeUse
-from engine.simulate.traced.check import Checked, mean_use
-from engine.simulate.traced.collectives import clock_offset
+from engine.core.record import record
+from engine.core.units import Seconds
+from engine.simulate.profile_analysis.account import TimeUse
+from engine.simulate.profile_analysis.check import Checked, mean_use
+from engine.simulate.profile_analysis.collectives import clock_offset
 
 
 @record

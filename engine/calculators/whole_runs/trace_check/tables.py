@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from engine.basis.text import Text, say
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Seconds
-from engine.basis.views import Cell, Table
 from engine.calculators.whole_runs.trace_check.charts import measured_parts, predicted_parts
 from engine.calculators.whole_runs.trace_check.inputs import Result
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Seconds
+from engine.core.views import Cell, Table
 from engine.form.kernel_names import short_kernel
-from engine.simulate.traced.account import KernelUse
-from engine.simulate.traced.collectives import Kind
-from engine.simulate.traced.rules import UNKNOWN
+from engine.simulate.profile_analysis.account import KernelUse
+from engine.simulate.profile_analysis.collectives import Kind
+from engine.simulate.profile_analysis.rules import UNKNOWN
 
 _MOST_KERNELS, _MOST_KINDS, _MOST_STREAMS = 20, 16, 16
 

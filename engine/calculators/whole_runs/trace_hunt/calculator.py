@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Switch
-from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SHARE, Seconds, Share, as_given
-from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS, signs
 from engine.calculators.whole_runs.trace_hunt.timeline import ranks, timeline
-from engine.form.unranged import MADE_UP
-from engine.simulate.trace_hunt import CASES, FAULTS, Played, play
+from engine.core.inputs import Choice, Switch
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import SHARE, Seconds, Share, as_given
+from engine.core.views import Badge, Challenge, Condition
+from engine.form.missing_range import MADE_UP
+from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, Played, play
 
 TITLE = "Trace hunt"
 QUESTION = "Which fault is in this trace, and what does it cost?"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.basis.views import Cell, Cite, Table
-from engine.simulate.trace_hunt import FAULTS
+from engine.core.views import Cell, Cite, Table
+from engine.simulate.data_parallel.trace_hunt import FAULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

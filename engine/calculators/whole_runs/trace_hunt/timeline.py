@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import say
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Axis, Cell, Lane, Span, Table, Timeline
-from engine.simulate.on_ranks import Kernel
-from engine.simulate.streams import COMPUTE, COPY, LAUNCH, NETWORK
-from engine.simulate.trace_hunt import SHOWN, Played
+from engine.core.text import say
+from engine.core.units import SECONDS, SHARE
+from engine.core.views import Axis, Cell, Lane, Span, Table, Timeline
+from engine.simulate.data_parallel.trace_hunt import SHOWN, Played
+from engine.simulate.streams.multi_rank import Kernel
+from engine.simulate.streams.streams import COMPUTE, COPY, LAUNCH, NETWORK
 
 _COLORS = {COMPUTE: "compute", NETWORK: "communication", COPY: "memory", LAUNCH: "muted"}
 _NAMES = {COMPUTE: "compute", NETWORK: "network", COPY: "copies", LAUNCH: "launches"}

@@ -4,19 +4,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.basis.text import Text
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Seconds, Share
 from engine.calculators.whole_runs.wire_types import charts
 from engine.calculators.whole_runs.wire_types.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.wire_types.inputs import TICKS
 from engine.calculators.whole_runs.wire_types.inputs import Inputs as Inputs
-from engine.form.changed import told
-from engine.form.run.known import ranged
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text
+from engine.core.units import Bytes, Seconds, Share
+from engine.form.adjusted_inputs import told
+from engine.form.run.prediction_text import ranged
 from engine.form.short_job import job_told
-from engine.simulate.evidence import Evidence, evidence
-from engine.simulate.levers import run_fits, step_of
-from engine.simulate.wire_classes import Gain, WireClass, most_gained, wire_classes
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.what_if import run_fits, step_of
+from engine.simulate.step.wire_classes import Gain, WireClass, most_gained, wire_classes
 
 TITLE = "Which bytes are ticked?"
 QUESTION = "Which bytes of my step become fewer in FP8, and what is that worth?"

@@ -1,10 +1,10 @@
 """The ledger of wire types: bars, and what each class, axis and port makes of it."""
 
-from engine.basis.told import Teller
-from engine.basis.units import BANDWIDTH, BYTES, LINK_SPEED, SECONDS, Bytes, Share
-from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
 from engine.catalog.hardware import LINKS
-from engine.simulate.wire_classes import Gain, WireClass
+from engine.core.outputs import Teller
+from engine.core.units import BANDWIDTH, BYTES, LINK_SPEED, SECONDS, Bytes, Share
+from engine.core.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
+from engine.simulate.step.wire_classes import Gain, WireClass
 
 _PORTS = ("infiniband_hdr", "infiniband_ndr", "infiniband_xdr")
 # Who can send the class in eight bits.

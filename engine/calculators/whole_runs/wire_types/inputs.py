@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import Scalar, Switch
+from engine.core.inputs import Scalar, Switch
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import words
-from engine.basis.units import MILLI, Gbit, MiB
 from engine.calculator import load, make
 from engine.catalog.scaling_runs import SCALED
+from engine.core.text import words
+from engine.core.units import MILLI, Gbit, MiB
 from engine.formulas.scaling import blocking_step, hiding_tokens, real_step, scaling_efficiency
-from engine.simulate import sampler
-from engine.simulate.loops import Job as Loops
-from engine.simulate.loops import play
-from engine.simulate.replica_clock import clock
-from engine.simulate.replicas import RATE, SAMPLES, loss, one_step, shards, train
-from engine.simulate.scaling import Job, point
+from engine.simulate.data_parallel import sampler
+from engine.simulate.data_parallel.replicas import RATE, SAMPLES, loss, one_step, shards, train
+from engine.simulate.data_parallel.scaling import Job, point
+from engine.simulate.streams.ddp_variants import Job as Loops
+from engine.simulate.streams.ddp_variants import play
+from engine.simulate.streams.replica_clock import clock
 from tests.each import each
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import sharded
+from engine.simulate.data_parallel.sharded_step import sharded
+from engine.simulate.overlap.overlap_job import Setting
 from tests.each import each
 
 

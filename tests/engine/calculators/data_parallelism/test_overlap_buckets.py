@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
-from engine.draw.trace import trace_text
+from engine.core.text import words
+from engine.draw.trace_event_export import trace_text
 from engine.formulas.bucket_tail import exposed_tail, most_pieces
 from engine.tiny.bucket_record import bucket_record
 

@@ -3,9 +3,9 @@
 import pytest
 
 from engine.answer import reply
-from engine.basis.views import Table
 from engine.calculator import load, make
 from engine.catalog.deepspeed_settings import SETTINGS
+from engine.core.views import Table
 
 
 def views(name, **changes):

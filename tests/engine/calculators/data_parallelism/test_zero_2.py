@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.basis.units import Gbit
 from engine.calculator import load, make
+from engine.core.units import Gbit
 from engine.formulas.volumes import zero_bytes_sent
-from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import sharded
-from engine.simulate.streams import COMPUTE
+from engine.simulate.data_parallel.sharded_step import sharded
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.streams.streams import COMPUTE
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.zero_record import sharded_record
 

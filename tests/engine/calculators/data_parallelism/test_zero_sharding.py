@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.typed import read
 from engine.calculator import load, make
+from engine.core.numbers import show
+from engine.core.parsing import read
+from engine.core.text import words
 from engine.draw.sharded_step import sharded_scene
 from engine.tiny.job import Job, example_batch
 from engine.tiny.schemes import zero_2

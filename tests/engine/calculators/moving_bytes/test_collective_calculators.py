@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.views import Open
 from engine.calculator import load, make
-from engine.simulate.by_hand import algorithms
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.views import Open
+from engine.simulate.collectives.collective_walkthrough import algorithms
 
 
 def computed(name, changes):

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from engine.basis.text import words
 from engine.calculators.moving_bytes.counter_decoder.calculator import solve, views
 from engine.calculators.moving_bytes.counter_decoder.inputs import Inputs
+from engine.core.text import words
 
 
 def odd(text):

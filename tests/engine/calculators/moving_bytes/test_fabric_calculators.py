@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import load, make
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS
 from engine.run.networks import NETWORKS
-from engine.simulate.fabric_design import Plan, design
+from engine.simulate.network.fabric_design import Plan, design
 from tests.each import each
 
 

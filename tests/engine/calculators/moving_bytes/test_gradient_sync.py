@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.numbers import NEVER, Display, other_system, show
-from engine.basis.text import words
-from engine.basis.units import Gbit, MiB
-from engine.basis.views import Lines
 from engine.calculator import load, make
 from engine.catalog.hardware import GPUS, MEASURED
-from engine.form.printed_sync import printed
+from engine.core.numbers import NEVER, Display, other_system, show
+from engine.core.text import words
+from engine.core.units import Gbit, MiB
+from engine.core.views import Lines
+from engine.form.published_sync_calculator import printed
 from engine.formulas.overlap import exposed_time
-from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time
+from engine.simulate.collectives.cluster_wires import OWN_SUMS, all_reduce_time
 from tests.each import each
 
 compute, solve = load("gradient_sync").compute, load("gradient_sync").solve

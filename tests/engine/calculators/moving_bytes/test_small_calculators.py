@@ -4,14 +4,14 @@ import math
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import GB, KB, MB, MICRO
-from engine.basis.views import cell_words
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import charts
 from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, solve
 from engine.calculators.moving_bytes.nccl_log.findings import choices
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import GB, KB, MB, MICRO
+from engine.core.views import cell_words
 from engine.formulas.communication import point_to_point_time
 from tests.engine.run.logs.nccl_texts import NEW_CHOICE, OLD_CHOICE, SYMMETRIC, VERSIONED
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import Display
-from engine.basis.text import words
 from engine.calculator import load
 from engine.calculators.one_gpu.tile_scheduler.inputs import modelled, squares
+from engine.core.numbers import Display
+from engine.core.text import words
 
 scheduler, waves, traced = (
     load(name) for name in ("tile_scheduler", "wave_quantization", "kernel_trace")

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import GB
 from engine.calculator import load, make
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
 from engine.catalog.models import MODELS, Model
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import GB
 from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
 from engine.run.parallelism import Plan, Training
-from engine.simulate.batch_search import search
-from engine.simulate.capacity import fits
-from engine.simulate.largest_batch import SEQUENCES, memory_of, speed, with_batch
+from engine.simulate.memory.allocator import fits
+from engine.simulate.step.batch_search import search
+from engine.simulate.step.largest_batch import SEQUENCES, memory_of, speed, with_batch
 
 layer_ledger, state_ladder = load("layer_ledger"), load("state_ladder")
 largest_batch = load("largest_batch")

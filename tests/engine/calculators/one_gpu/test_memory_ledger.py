@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
 from engine.calculator import load
+from engine.core.numbers import show
 
 ledger, ladder = load("memory_ledger"), load("state_ladder")
 BASE = ledger.inputs()

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.units import SHARE, as_given
 from engine.calculator import load
-from engine.simulate.number_format import FORMATS, rounded
+from engine.core.numbers import show
+from engine.core.units import SHARE, as_given
+from engine.simulate.numerics.number_format import FORMATS, rounded
 
 bits, update, scales = load("bit_fields"), load("vanishing_update"), load("block_scales")
 ledger = load("dtype_ledger")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import BYTES, SHARE
 from engine.calculator import load
 from engine.calculators.one_gpu.recompute_board.inputs import KEPT_KEYS, NAMES, keeping
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import BYTES, SHARE
 
 board, measured = load("recompute_board"), load("recompute_measured")
 chain = load("tiny_checkpoints")

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import DAY, HOUR
 from engine.calculator import load
 from engine.calculators.one_gpu.run_cost.inputs import reached
 from engine.catalog.reported_hours import WHOLE_RUNS
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import DAY, HOUR
 
 token_cost, run_cost, mfu_check = load("token_cost"), load("run_cost"), load("mfu_check")
 tiny_token = load("tiny_token")

@@ -1,7 +1,7 @@
 import pytest
 
-from engine.basis.text import words
 from engine.calculators.reference.claims_checked.calculator import TOPICS, all_claims
+from engine.core.text import words
 
 CLAIMS = {claim.key: claim for claims in all_claims().values() for claim in claims}
 

@@ -4,17 +4,17 @@ import inspect
 
 import pytest
 
-from engine.basis import discover
-from engine.basis.equation import Equation
-from engine.basis.numbers import Display
-from engine.basis.text import words
-from engine.basis.units import GB
-from engine.basis.views import Bars, Cite, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS, MEASURED
 from engine.catalog.nodes import NODES
+from engine.core import registry
+from engine.core.equation import Equation
+from engine.core.numbers import Display
+from engine.core.text import words
+from engine.core.units import GB
+from engine.core.views import Bars, Cite, Table, cell_words
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import gpt_parameters
@@ -39,7 +39,7 @@ def hardware(**values):
 
 
 def public_equations():
-    modules = [discover.module("engine.formulas", n) for n in discover.names("engine.formulas")]
+    modules = [registry.module("engine.formulas", n) for n in registry.names("engine.formulas")]
     return [thing for m in modules for thing in vars(m).values() if isinstance(thing, Equation)]
 
 

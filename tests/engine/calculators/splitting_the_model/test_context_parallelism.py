@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from engine.estimate import estimate
 from engine.run.file import read
 from tests.each import each

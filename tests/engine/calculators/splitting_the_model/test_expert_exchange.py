@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model.expert_exchange.job import job_of, wires
 from engine.catalog.measured_exchanges import MEASURED_EXCHANGES
-from engine.simulate.layer_exchange import exchange_time
+from engine.core.text import words
+from engine.simulate.layer.layer_exchange import exchange_time
 from tests.each import each
 
 LAB = load("expert_exchange")

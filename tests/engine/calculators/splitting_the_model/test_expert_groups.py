@@ -1,7 +1,7 @@
 """Does EP multiply my GPUs: the answer, the refusals, the groups and the drawing."""
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from tests.each import each
 
 GROUPS = load("expert_groups")

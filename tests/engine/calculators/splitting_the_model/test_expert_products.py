@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from tests.each import each
 
 STEPS, MATRIX, PRODUCTS = load("expert_steps"), load("token_exchange"), load("grouped_products")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from tests.each import each
 
 BYTES, STEPS, RACE = (load(name) for name in ("token_bytes", "prompt_steps", "token_race"))

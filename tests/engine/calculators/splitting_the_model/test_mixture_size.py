@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.units import GB
 from engine.calculator import load, make
+from engine.core.units import GB
 
 SIZE = load("mixture_size")
 

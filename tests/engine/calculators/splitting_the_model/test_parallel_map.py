@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import SECONDS
 from engine.calculator import load
 from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import SECONDS
 from tests.each import each
 
 MAP = load("parallel_map")

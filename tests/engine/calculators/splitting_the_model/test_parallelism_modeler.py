@@ -5,23 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import BYTES, MILLI, Gbit
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of
 from engine.catalog.models import MODELS
-from engine.catalog.reported import REPORTED
+from engine.catalog.reported_runs import REPORTED
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import BYTES, MILLI, Gbit
 from engine.estimate import estimate
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
+from engine.form.run.nearest_valid import run_of
 from engine.formulas.axes import stage_message, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import layers_of_stage
-from engine.simulate.memory import memory
-from engine.simulate.step_time import step_time
+from engine.simulate.memory.memory import memory
+from engine.simulate.step.step_time import step_time
 from tests.each import each
 
 MODELER, LEDGER = load("parallelism_modeler"), load("axis_bytes")

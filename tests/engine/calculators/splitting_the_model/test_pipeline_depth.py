@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from engine.estimate import estimate
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.stage_cut import shifted_cut

@@ -1,7 +1,7 @@
 """The router lab: three ways to balance, its drawing, and the published figures beside it."""
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 
 LAB = load("router_lab")
 

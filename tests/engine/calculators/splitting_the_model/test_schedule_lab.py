@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis import discover, slices
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.views import cell_words
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
 from engine.calculators.splitting_the_model.schedule_lab.result import search
+from engine.core import registry, slices
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.views import cell_words
 from engine.formulas import pipeline
-from engine.simulate.pipeline import PACKAGE
-from engine.simulate.schedule_bench import Played, beside, played, setting_of
-from engine.simulate.schedule_case import schedules
-from engine.simulate.schedule_frontier import frontier
+from engine.simulate.pipeline.pipeline import PACKAGE
+from engine.simulate.pipeline.schedule_bench import Played, beside, played, setting_of
+from engine.simulate.pipeline.schedule_case import schedules
+from engine.simulate.pipeline.schedule_frontier import frontier
 
 LAB = load("schedule_lab")
 DEFAULTS = Inputs()
@@ -59,7 +59,7 @@ def test_the_known_numbers(changes, output, expected):
 
 
 def test_every_schedule_of_the_folder_is_in_the_lab():
-    assert set(schedules()) == set(discover.names(PACKAGE))
+    assert set(schedules()) == set(registry.names(PACKAGE))
 
 
 def test_every_schedule_has_a_row():

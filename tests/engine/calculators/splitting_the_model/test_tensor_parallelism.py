@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
 from engine.calculators.reference.claims_checked.axes import over_computation
 from engine.catalog.tensor_scaling import TENSOR_RUNS
+from engine.core.text import words
 from engine.estimate import estimate
 
 

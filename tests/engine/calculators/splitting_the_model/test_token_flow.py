@@ -1,7 +1,7 @@
 """The flow of 64 tokens: counts, the drawing, and the token that is followed."""
 
-from engine.basis.text import words
 from engine.calculator import load, make
+from engine.core.text import words
 from tests.each import each
 
 FLOW = load("token_flow")

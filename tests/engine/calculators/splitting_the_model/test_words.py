@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.basis.text import words
 from engine.calculator import load, make
-from engine.form.counted import noun
+from engine.core.text import words
+from engine.form.plural import noun
 
 MODELER, LAB = load("parallelism_modeler"), load("schedule_lab")
 ALONE = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "num_microbatches": 1}

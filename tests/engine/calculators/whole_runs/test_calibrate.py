@@ -12,15 +12,15 @@ from urllib.parse import parse_qsl
 import pytest
 
 from engine.answer import reply
-from engine.basis.views import Open
 from engine.calculator import load, names
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved
-from engine.catalog.own_constants import NAMES, parse
+from engine.catalog.reader_constants import NAMES, parse
+from engine.core.views import Open
 from engine.form.calibration_samples import SAMPLES
-from engine.form.imported.places import PLACES, taken
+from engine.form.imported.job_targets import PLACES, taken
 from engine.run.logs.calibration import read_calibration
-from engine.simulate.made_up_timings import KNOWN
+from engine.simulate.measured.synthetic_timings import KNOWN
 from tests.each import each
 
 ROOT = Path(__file__).parents[4]

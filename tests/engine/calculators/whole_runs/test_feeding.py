@@ -2,14 +2,14 @@
 
 import pytest
 
-from engine.basis.numbers import DEFAULT
-from engine.basis.text import words
 from engine.calculators.whole_runs import reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
 from engine.calculators.whole_runs.loader_queue import calculator as queue
-from engine.draw.spoken import spoken
+from engine.core.numbers import DEFAULT
+from engine.core.text import words
+from engine.draw.alt_text import spoken
 from engine.run.problems import problems
-from engine.simulate.saved_run import Storage
+from engine.simulate.job.saved_run import Storage
 
 
 def told(module, **given):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.units import MILLI
 from engine.calculator import load
+from engine.core.units import MILLI
 
 hand_step = load("hand_step")
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.units import HOUR
 from engine.calculator import load
+from engine.core.units import HOUR
 from engine.form.forecast_jobs import JOBS
 from engine.formulas.goodput import goodput
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import DEFAULT, show
-from engine.basis.text import as_printed, words
-from engine.basis.ticks import ticks
-from engine.basis.units import DAY, HOUR
 from engine.calculator import load
 from engine.calculators.whole_runs.job_time.calculator import solve
+from engine.core.numbers import DEFAULT, show
+from engine.core.text import as_printed, words
+from engine.core.ticks import ticks
+from engine.core.units import DAY, HOUR
 from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
 
 job_time = load("job_time")

@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.form.levers.changes import LEVERS
-from engine.form.levers.inputs import PRESETS, Inputs, as_run
-from engine.form.levers.model import job
+from engine.form.what_if.changes import LEVERS
+from engine.form.what_if.inputs import PRESETS, Inputs, as_run
+from engine.form.what_if.model import job
 from engine.formulas.amdahl import amdahl
-from engine.simulate.levers import hidden
-from engine.simulate.step_time import step_time
+from engine.simulate.step.step_time import step_time
+from engine.simulate.step.what_if import hidden
 from tests.validation import gains
 
 DEFAULT = job(Inputs())

@@ -5,15 +5,15 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.discover import module
-from engine.basis.units import GB, MB, Gbit
 from engine.calculator import load
 from engine.calculators.whole_runs.overlap_schedules.calculator import PRESETS
+from engine.core.registry import module
+from engine.core.units import GB, MB, Gbit
 from engine.form.overlap.inputs import SCHEDULES, Inputs, setting_of
-from engine.simulate.overlap_job import job
-from engine.simulate.overlap_step import PROGRAMS, outcomes
-from engine.simulate.stream_account import account
-from engine.simulate.streams import run
+from engine.simulate.overlap.overlap_job import job
+from engine.simulate.overlap.overlap_step import PROGRAMS, outcomes
+from engine.simulate.streams.stream_account import account
+from engine.simulate.streams.streams import run
 from tests.each import each
 
 DEFAULT = Inputs()

@@ -5,9 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.numbers import show
-from engine.basis.text import words
-from engine.basis.units import GB, SECONDS
 from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
 from engine.calculators.whole_runs import command_builder, three_meters
@@ -16,11 +13,14 @@ from engine.calculators.whole_runs.profile_tree.branches import guilty
 from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.calculators.whole_runs.trace_hunt import calculator as trace_hunt
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS
+from engine.core.numbers import show
+from engine.core.text import words
+from engine.core.units import GB, SECONDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.on_ranks import kernels, on_ranks
-from engine.simulate.peak_account import Measures
-from engine.simulate.streams import COMPUTE, NETWORK, Op, run
-from engine.simulate.trace_hunt import CASES, FAULTS, SLOW_RANK, play
+from engine.simulate.data_parallel.peak_account import Measures
+from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, SLOW_RANK, play
+from engine.simulate.streams.multi_rank import kernels, on_ranks
+from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
 from tests.each import each
 
 PLACE = re.compile("<([a-z_]+)>")

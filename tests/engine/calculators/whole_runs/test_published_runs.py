@@ -8,29 +8,29 @@ from dataclasses import fields, replace
 import pytest
 
 from engine.answer import reply
-from engine.basis.numbers import DEFAULT
-from engine.basis.text import words
-from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.classes import DIVISIONS, unseen_error
 from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
-from engine.catalog.nearby import nearby
+from engine.catalog.nearest_runs import nearby
 from engine.catalog.published_runs import SOURCES
-from engine.catalog.reported import REPORTED
+from engine.catalog.reported_runs import REPORTED
 from engine.catalog.unseen_errors import CLASSES
+from engine.core.numbers import DEFAULT
+from engine.core.text import words
+from engine.core.views import Open, Table, cell_words
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.form.run.accuracy import ACCURACY, LEFT_OUT
-from engine.form.run.fitted import CONSTANTS
-from engine.form.run.given import expressible
+from engine.form.run.fitted_constants import CONSTANTS
+from engine.form.run.form_values import expressible
 from engine.form.run.inputs import CUSTOM, Inputs
-from engine.form.run.repair import repaired, run_of
-from engine.form.run.unfitted import ROWS
+from engine.form.run.nearest_valid import repaired, run_of
+from engine.form.run.unfitted_constants import ROWS
 from engine.run.file import read
-from engine.simulate import nearest_runs
-from engine.simulate.published_runs import predictions
-from engine.simulate.step_range import spread
+from engine.simulate.step import nearest_runs
+from engine.simulate.step.published_runs import predictions
+from engine.simulate.step.step_range import spread
 from tests.each import each
 from tests.validation import published as written
 from tests.validation.any_run import any_document

@@ -4,8 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import words
-from engine.basis.units import HOUR
 from engine.calculator import load
 from engine.calculators.whole_runs.stack_explorer.calculator import solve
 from engine.calculators.whole_runs.stack_explorer.challenge import SOLUTION
@@ -14,7 +12,9 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import job
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
-from engine.form.run.given import inputs_of
+from engine.core.text import words
+from engine.core.units import HOUR
+from engine.form.run.form_values import inputs_of
 
 PLAIN = Inputs()
 compute = load("stack_explorer").compute

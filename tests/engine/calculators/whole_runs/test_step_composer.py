@@ -8,13 +8,13 @@ from itertools import pairwise, permutations
 import pytest
 
 from engine.answer import reply
-from engine.basis.text import words
-from engine.basis.units import MILLI
 from engine.calculator import load
 from engine.calculators.whole_runs.step_composer.calculator import solve
 from engine.calculators.whole_runs.step_composer.inputs import PRESETS, Inputs
-from engine.simulate.composed_step import waits
-from engine.simulate.stream_orders import (
+from engine.core.text import words
+from engine.core.units import MILLI
+from engine.simulate.streams.composed_step import waits
+from engine.simulate.streams.stream_orders import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
     Orders,

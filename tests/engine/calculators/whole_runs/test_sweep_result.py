@@ -7,7 +7,7 @@ from engine.calculators.whole_runs.planner import calculator as planner
 from engine.calculators.whole_runs.sweep_result.calculator import Inputs, solve
 from engine.calculators.whole_runs.sweep_result.charts import otherwise, query_of
 from engine.calculators.whole_runs.sweep_result.inputs import SAMPLES
-from engine.form.planner.words import name
+from engine.form.planner.plan_text import name
 from tests.engine.run.test_sweep_table import text
 
 

@@ -10,14 +10,14 @@ from urllib.parse import parse_qsl
 import pytest
 
 from engine.answer import reply
-from engine.basis.inputs import InputError, Text
 from engine.calculator import load
+from engine.core.inputs import InputError, Text
 from engine.estimate import estimate
 from engine.form.imported import exports, verdicts
-from engine.form.imported.given import read_text
-from engine.form.imported.places import PLACES, job_values, links_of
+from engine.form.imported.job_targets import PLACES, job_values, links_of
+from engine.form.imported.run_text import read_text
 from engine.form.imported.samples import SAMPLES
-from engine.form.pasted import checked_by
+from engine.form.text_validation import checked_by
 from tests.engine.run.importers.fuzz import mutated
 
 MEANT = {

@@ -10,7 +10,7 @@ import sys
 import time
 
 from engine.run.importers.assemble import DGX_H100, Defaults, imported
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from tests.engine.run.importers.hf_files import FILES
 from tests.engine.run.importers.real_files import MEANT, real
 from tests.engine.run.importers.texts import TEXTS

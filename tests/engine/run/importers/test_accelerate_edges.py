@@ -1,7 +1,7 @@
 """The YAML of accelerate: what every key says, and what follows from several, at the limits."""
 
 from engine.run.importers.accelerate import finish_accelerate, take_accelerate
-from engine.run.importers.told import OFFLOADED, Draft, Given
+from engine.run.importers.import_report import OFFLOADED, Draft, Given
 from tests.each import each
 
 SINGLE = "training in single precision is not predicted here: bf16 is taken"

@@ -1,7 +1,7 @@
 """Overrides of recipes of Megatron-Bridge: what is found, with its line, and what each says."""
 
 from engine.run.importers.bridge import model_named, overrides, take_bridge
-from engine.run.importers.told import Draft, Given
+from engine.run.importers.import_report import Draft, Given
 from tests.each import each
 
 

@@ -1,7 +1,7 @@
 """The JSON of DeepSpeed: what every key says, and what follows from several, at the limits."""
 
 from engine.run.importers.deepspeed import finish_deepspeed, take_deepspeed
-from engine.run.importers.told import OFFLOADED, Draft, Given
+from engine.run.importers.import_report import OFFLOADED, Draft, Given
 from tests.each import each
 
 QUIET = "changes neither time nor memory that is predicted here"

@@ -10,9 +10,9 @@ from engine.catalog.models import MODELS
 from engine.estimate import estimate
 from engine.formulas.parameters import total_parameters
 from engine.run.importers.assemble import imported
+from engine.run.importers.import_report import OFFLOADED, TextError, whole
 from engine.run.importers.layouts import pieces_of
 from engine.run.importers.shell import script_flags
-from engine.run.importers.told import OFFLOADED, TextError, whole
 from engine.run.importers.yaml_subset import scalar, yaml_keys
 from tests.engine.run.importers.fuzz import mutated, tried
 from tests.engine.run.importers.hf_files import FILES, OTHERS

@@ -1,7 +1,7 @@
 """Layers of each piece of a pipeline that Megatron's arguments cut unevenly, at the limits."""
 
+from engine.run.importers.import_report import Draft
 from engine.run.importers.layouts import layout_of, pieces_of
-from engine.run.importers.told import Draft
 from tests.each import each
 
 FIRST, LAST = "decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers"

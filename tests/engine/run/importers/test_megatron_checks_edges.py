@@ -1,12 +1,12 @@
 """What Megatron-LM refuses of the sizes of a job, each size at the limit and one beyond it."""
 
+from engine.run.importers.import_report import Draft
 from engine.run.importers.megatron_checks import (
     check_batch,
     check_experts,
     check_layers,
     check_world,
 )
-from engine.run.importers.told import Draft
 from tests.each import each
 
 OF_THE_MODEL = ("num_layers", "num_experts", "num_attention_heads")

@@ -1,7 +1,7 @@
 """What becomes of an argument of Megatron-LM that is off, unknown, damaged or only noted."""
 
+from engine.run.importers.import_report import OFFLOADED, Draft, Given
 from engine.run.importers.megatron import take_megatron
-from engine.run.importers.told import OFFLOADED, Draft, Given
 from tests.each import each
 
 QUIET = "changes neither the time nor the memory that is predicted here"

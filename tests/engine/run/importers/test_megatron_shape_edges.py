@@ -3,8 +3,8 @@
 Defaults: megatron-core 0.20.0, `megatron/training/arguments.py` and `MLATransformerConfig`.
 """
 
+from engine.run.importers.import_report import Draft
 from engine.run.importers.megatron_derived import finish_megatron
-from engine.run.importers.told import Draft
 from tests.each import each
 
 SIZES = {"num_layers": 24, "hidden_size": 4096, "num_attention_heads": 32}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.run.importers.import_report import TextError
 from engine.run.importers.python_keys import configurations, python_keys
-from engine.run.importers.told import TextError
 from tests.each import each
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.assemble import imported
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from tests.each import each
 
 

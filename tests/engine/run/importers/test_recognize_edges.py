@@ -3,8 +3,8 @@
 import pytest
 
 from engine.run.importers.assemble import imported
+from engine.run.importers.import_report import TextError
 from engine.run.importers.recognize import pieces
-from engine.run.importers.told import TextError
 from tests.each import each
 
 TOML = "[training]\nseq_len = 8192"

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.assemble import imported
-from engine.run.importers.told import (
+from engine.run.importers.import_report import (
     Draft,
     Entry,
     Given,

@@ -1,6 +1,6 @@
 """Settings of torchtitan: what every key says, and why some are not taken."""
 
-from engine.run.importers.told import OFFLOADED, Draft, Given
+from engine.run.importers.import_report import OFFLOADED, Draft, Given
 from engine.run.importers.torchtitan import take_torchtitan
 from tests.each import each
 

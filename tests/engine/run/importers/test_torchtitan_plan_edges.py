@@ -1,6 +1,6 @@
 """What follows from several settings of torchtitan, and what it refuses, at the limits."""
 
-from engine.run.importers.told import Draft
+from engine.run.importers.import_report import Draft
 from engine.run.importers.torchtitan_checks import check_batch, check_stages
 from engine.run.importers.torchtitan_derived import finish_torchtitan
 from tests.each import each

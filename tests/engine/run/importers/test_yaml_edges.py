@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.importers.yaml_subset import scalar, yaml_keys
 from tests.each import each
 

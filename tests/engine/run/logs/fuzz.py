@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.training import read_training_log
 from tests.engine.run.logs.lines import LINES
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.calibration import (
     TimedAttention,
     TimedCollective,

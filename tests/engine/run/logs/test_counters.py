@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.counters import LONGEST_COUNTERS, pairs, read_counters
 
 # As infiniband-diags prints them, shortened.

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl import LONGEST_NCCL, read_nccl
 from engine.run.logs.nccl_debug import read_nccl_debug
 from engine.run.logs.nccl_tests import read_nccl_tests

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_debug import Variable, read_nccl_debug
 from tests.each import each
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_tests import read_nccl_tests
 from engine.run.logs.nccl_words import bare, decimal, is_decimal, is_size, quoted, whole, words_of
 from tests.each import each

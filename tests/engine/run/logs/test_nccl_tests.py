@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_tests import LONGEST_TABLE, read_nccl_tests
 
 HEAD = """#

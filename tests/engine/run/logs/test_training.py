@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.training import LONGEST_LOG, read_training_log, whole_steps
 from tests.engine.run.logs.fuzz import SOURCES, mutated, tried
 from tests.engine.run.logs.lines import LINES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.logs.training import read_training_log, whole_steps
 from tests.each import each
 

@@ -9,10 +9,10 @@ import random
 import sys
 import time
 
-from engine.run.importers.told import TextError
-from engine.simulate.traced.check import check_trace
-from engine.simulate.traced.collectives import kinds
-from engine.simulate.traced.rules import RULES
+from engine.run.importers.import_report import TextError
+from engine.simulate.profile_analysis.check import check_trace
+from engine.simulate.profile_analysis.collectives import kinds
+from engine.simulate.profile_analysis.rules import RULES
 from tests.engine.run.traces.files import collective, event, kineto, step, together
 
 ODD = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.traces import document
 from engine.run.traces.document import Collective, Mark, RankTrace, fault_words, read_traces
 from tests.each import each

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.run.importers.told import TextError
+from engine.run.importers.import_report import TextError
 from engine.run.traces.document import fault_words, read_traces
 from engine.run.traces.kineto import Fault, document_of, read_kineto
 from tests.each import each

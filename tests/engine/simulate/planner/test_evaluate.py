@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.simulate.capacity import fits
-from engine.simulate.memory import memory
+from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.memory import memory
 from engine.simulate.planner.evaluate import (
     candidates,
     fitting,
@@ -11,7 +11,7 @@ from engine.simulate.planner.evaluate import (
     priced_shapes,
     run_of,
 )
-from engine.simulate.step_time import step_time
+from engine.simulate.step.step_time import step_time
 from tests.engine.run.planner_jobs import JOBS
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engine.basis.slices import whole
+from engine.core.slices import whole
 from engine.run.parallelism import Plan
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import candidates, one_candidate

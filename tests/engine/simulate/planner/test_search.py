@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from engine.basis.slices import whole
+from engine.core.slices import whole
 from engine.simulate.planner.evaluate import candidates
 from engine.simulate.planner.search import (
     cells,

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.slices import whole
+from engine.core.slices import whole
 from engine.simulate.planner.evaluate import candidates, run_of
 from engine.simulate.planner.moves import by_gpus, limit, moves, near
 from engine.simulate.planner.search import fastest, in_order
 from engine.simulate.planner.ties import tie
 from engine.simulate.planner.why import why_not
-from engine.simulate.step_range import step_range
+from engine.simulate.step.step_range import step_range
 from tests.engine.run.planner_jobs import JOBS, job
 
 JOB = job("llama-7b", 64, 4096, 1024, kept_free=0.05)

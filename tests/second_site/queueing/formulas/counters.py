@@ -3,8 +3,8 @@
 import math
 from typing import Annotated
 
-from engine.basis.equation import Equation
-from engine.basis.units import Count, Quantity, Seconds, Share
+from engine.core.equation import Equation
+from engine.core.units import Count, Quantity, Seconds, Share
 
 Customers = Annotated[float, Quantity("customers")]
 WAIT = Equation(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.basis.units import Count, Seconds, Share
+from engine.core.units import Count, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

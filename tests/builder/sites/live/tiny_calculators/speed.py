@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.equation import Equation
-from engine.basis.inputs import GBITS, MEGABYTES, Number
-from engine.basis.told import Views
-from engine.basis.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit, Seconds
-from engine.basis.views import Axis, Badge, Lines, Receipt, Series, Value
+from engine.core.equation import Equation
+from engine.core.inputs import GBITS, MEGABYTES, Number
+from engine.core.outputs import Views
+from engine.core.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit, Seconds
+from engine.core.views import Axis, Badge, Lines, Receipt, Series, Value
 
 TITLE = "Speed"
 QUESTION = "How long?"

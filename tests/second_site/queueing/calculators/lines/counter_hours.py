@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Seconds
-from engine.basis.views import Lane, Span, Timeline
+from engine.core.inputs import PERCENT, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import Seconds
+from engine.core.views import Lane, Span, Timeline
 from queueing.simulate.counters import Visit, visits
 
 TITLE = "Customer by customer"

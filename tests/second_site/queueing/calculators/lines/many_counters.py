@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number, Unit
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SECONDS, Seconds, Share
-from engine.basis.views import Bar, Bars, Segment
+from engine.core.inputs import PERCENT, Number, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import SECONDS, Seconds, Share
+from engine.core.views import Bar, Bars, Segment
 from queueing.formulas.counters import shared_wait, waiting
 
 TITLE = "Several counters with one line"

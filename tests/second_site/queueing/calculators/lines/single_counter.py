@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import PERCENT, Number, Unit
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import Lines, Point, Series
+from engine.core.inputs import PERCENT, Number, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import SECONDS, Seconds
+from engine.core.views import Lines, Point, Series
 from queueing.formulas.counters import IN_LINE, WAIT, Customers, in_line, single_wait
 
 TITLE = "One counter"

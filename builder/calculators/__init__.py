@@ -1,0 +1,1 @@
+"""The calculators of the site, loaded and checked for templates."""

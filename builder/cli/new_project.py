@@ -1,0 +1,101 @@
+"""`new project DIR`: a folder that builds, with a guide, a calculator, its chart and its test."""
+
+import re
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from builder.cli.new_files import calculator_files, write
+
+ROOM, CALCULATOR = "examples", "transfer"
+SITE = """# What belongs to this site; the rest is the generator's.
+name = "{title}"
+engine = "{package}"
+summary = "One sentence for lists and search engines."
+language = "en"
+
+[checks]
+placed = true
+"""
+HOME = """+++
+title = "{title}"
+question = "What does this site answer?"
+summary = "One sentence for lists and search engines."
++++
+
+A message of [[transfer.size]] takes [[transfer.time]]. Drag the underlined number.
+
+[[transfer.over_sizes]]
+"""
+GUIDE = """+++
+title = "A first guide"
+question = "When does the latency matter?"
+summary = "What a message takes: its latency, and its size over the bandwidth."
+path = "A First steps"
+order = 1
+updated = 2026-01-01
+minutes = 2
++++
+
+A message of [[transfer.size]] over a link of [[transfer.bandwidth]] takes [[transfer.time]].
+One of 1 MB takes [[transfer.time size=1e6]].
+
+[[transfer]]
+"""
+MAIN = '''"""The calculators in a terminal: `python -m {package} list`."""
+
+import sys
+
+from engine.core import home
+from engine.terminal import piped
+
+if __name__ == "__main__":
+    home.CALCULATORS = "{package}.calculators"
+    sys.exit(piped(sys.argv[1:]))
+'''
+PYTEST = """[tool.pytest.ini_options]
+pythonpath = ["."]
+testpaths = ["tests"]
+addopts = "--import-mode=importlib"
+"""
+IGNORED = "/.cache/\n/site/\n__pycache__/\n"
+
+
+def make(folder: Path) -> list[Path]:
+    """Write the files of a new project and return their paths.
+
+    Raises:
+        ValueError: the folder holds something already.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is not empty; name a new or an empty folder")
+    package = package_of(folder.name)
+    words = {"package": package, "title": re.sub(r"[-_]+", " ", folder.name).strip().capitalize()}
+    inner = folder / package / "calculators"
+    files = {
+        folder / "site.toml": SITE,
+        folder / "content" / "index.md": HOME,
+        folder / "content" / "guides" / "first-guide.md": GUIDE,
+        folder / package / "__init__.py": '"""The engine of this site."""\n',
+        folder / package / "__main__.py": MAIN,
+        inner / "__init__.py": '"""The calculators, in rooms."""\n',
+        inner / ROOM / "__init__.py": '"""Calculators to begin with."""\n',
+        folder / "pyproject.toml": PYTEST,
+        folder / ".gitignore": IGNORED,
+    }
+    told = {path: _filled(text, words) for path, text in files.items()}
+    return write({**told, **calculator_files(folder, package, ROOM, CALCULATOR)})
+
+
+def package_of(name: str) -> str:
+    """Return the name of a Python package for a folder, one that no other package has."""
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    found = found if found.isidentifier() else f"site_{found}".strip("_")
+    taken = found in sys.stdlib_module_names or PathFinder.find_spec(found) is not None
+    return f"{found}_engine" if taken else found
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for key, word in words.items():
+        text = text.replace(f"{{{key}}}", word)
+    return text

@@ -1,0 +1,1 @@
+"""The content folder: articles, bibliography, glossary, and the order of guides."""

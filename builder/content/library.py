@@ -1,0 +1,188 @@
+"""What articles share in the content folder: sources, terms, readers, and what was measured."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from builder.content.bibliography import Reference, references_of
+from builder.core.problem import Problem, line_of_toml
+
+REFERENCES = "content/references.toml"
+GLOSSARY = "content/glossary.toml"
+READERS = "content/readers.toml"
+MEASURED = "content/measured.json"
+FILES = (REFERENCES, GLOSSARY, READERS, MEASURED)
+_REFERENCE_KEYS = (
+    "authors",
+    "year",
+    "title",
+    "where",
+    "url",
+    "isbn",
+    "used_for",
+    "checked",
+    "label",
+)
+_TERM_KEYS = ("text", "also", "see")
+_READER_KEYS = ("title", "text")
+_LISTS = ("also", "authors")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|n\.\s?d\.")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "also": (),
+    "year": (int, str),
+    "checked": (bool,),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A glossary entry: `name` as in the file, `see` the slug of its guide or "", its `line`."""
+
+    name: str
+    text: str
+    see: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Whom a list of guides on the home page is for."""
+
+    key: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """References by key; terms by every lower-case name they go by; readers in their order.
+
+    `measured` is what a program measured, as it wrote it (`builder.markdown.measured_tables`).
+    """
+
+    references: Mapping[str, Reference]
+    terms: Mapping[str, Term]
+    readers: tuple[Reader, ...] = ()
+    measured: Mapping[str, Any] | None = None
+
+
+@lru_cache(maxsize=2)
+def parse(
+    references: str, glossary: str, readers: str = "", measured: str = ""
+) -> tuple[Library, list[Problem]]:
+    """Return the library in the texts of the four files (empty where one is missing)."""
+    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
+    entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
+    known, others = _tables(readers, READERS, _READER_KEYS, _READER_KEYS)
+    numbers, unread = _json(measured)
+    terms = {
+        alias.lower(): Term(
+            name=name,
+            text=entry["text"],
+            see=entry.get("see", ""),
+            line=line_of_key(glossary, name),
+        )
+        for name, entry in entries.items()
+        for alias in (name, *entry.get("also", ()))
+    }
+    return Library(
+        references=references_of(sources),
+        terms=terms,
+        readers=tuple(
+            Reader(key=key, title=one["title"], text=one["text"]) for key, one in known.items()
+        ),
+        measured=numbers,
+    ), [*problems, *more, *_ambiguous(glossary, entries), *others, *unread]
+
+
+def _json(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
+    try:
+        return (json.loads(text) if text else None), []
+    except json.JSONDecodeError as error:
+        return None, [Problem(MEASURED, error.lineno, error.msg)]
+
+
+def wrong_terms(library: Library, slugs: Iterable[str]) -> list[Problem]:
+    """Return the terms that name a page which does not exist."""
+    known = set(slugs)
+    return [
+        Problem(
+            GLOSSARY, term.line, f"'{term.name}' names the page '{term.see}', which is not there"
+        )
+        for term in dict.fromkeys(library.terms.values())
+        if term.see and term.see not in known
+    ]
+
+
+def line_of_key(text: str, key: str) -> int:
+    """Return the line on which the table `key` of a TOML text begins, 1 if it cannot be found."""
+    head = re.compile(rf"\s*\[\s*[\"']?{re.escape(key)}[\"']?\s*\]")
+    return next((n for n, line in enumerate(text.splitlines(), 1) if head.match(line)), 1)
+
+
+def _tables(
+    text: str, path: str, allowed: tuple[str, ...], needed: tuple[str, ...]
+) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return {}, [Problem(path, line_of_toml(error, text), str(error))]
+    problems, good = [], {}
+    for key, entry in tables.items():
+        wrong = _wrong(key, entry, allowed, needed)
+        problems += [Problem(path, line_of_key(text, key), message) for message in wrong]
+        if not wrong:
+            good[key] = entry
+    return good, problems
+
+
+def _ambiguous(text: str, entries: Mapping[str, dict[str, Any]]) -> list[Problem]:
+    """Return the names that two terms go by; one of them would never be shown."""
+    owner: dict[str, str] = {}
+    found = []
+    for name, entry in entries.items():
+        for alias in {alias.lower(): alias for alias in (name, *entry.get("also", ()))}.values():
+            first = owner.setdefault(alias.lower(), name)
+            if first != name:
+                message = f"'{alias}' is a name of both '{first}' and '{name}'"
+                found.append(Problem(GLOSSARY, line_of_key(text, name), message))
+    return found
+
+
+def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str, ...]) -> list[str]:
+    if not isinstance(entry, dict):
+        return [f"'{key}' has to be a table [{key}]"]
+    found = [f"'{key}' has no {name}" for name in needed if name not in entry]
+    if "year" in needed and not {"url", "isbn"} & set(entry):
+        found.append(f"'{key}' has no url, and no isbn as a printed book has")
+    unknown = sorted(set(entry) - set(allowed))
+    found += [
+        f"'{key}' has the {name} {value!r}; it has to be {_wanted(name)}"
+        for name, value in entry.items()
+        if name in allowed and not _fits(name, value)
+    ]
+    found += [f"'{key}' has an unknown key '{n}'; there are {', '.join(allowed)}" for n in unknown]
+    if not str(entry.get("url", "https://")).startswith("https://"):
+        found.append(f"'{key}' has the url '{entry['url']}'; external links begin with https://")
+    return found
+
+
+def _fits(name: str, value: object) -> bool:
+    if name in _LISTS and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    if name == "year" and isinstance(value, str) and not _YEAR.search(value):
+        return False
+    return isinstance(value, _KINDS.get(name, str))
+
+
+def _wanted(name: str) -> str:
+    return {
+        "also": "a list of texts",
+        "authors": "a text or a list of texts",
+        "year": "a year, a text with a year in it, or 'n.d.' where none is known",
+        "checked": "true or false",
+    }.get(name, "a text")

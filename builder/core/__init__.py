@@ -1,0 +1,1 @@
+"""What every room uses: problems, folders, the build cache, processes, Node."""

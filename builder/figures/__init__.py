@@ -1,0 +1,1 @@
+"""Charts, drawings and social cards as files."""

@@ -1,0 +1,26 @@
+"""Charts as static pictures, drawn under Node by the layout that the page itself uses."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from builder.core import node
+from builder.core.folders import digest_of_files
+
+_SCRIPT = Path(__file__).with_name("static_charts.mjs")
+
+
+def layout(theme: Path) -> str:
+    """Return the digest of what draws."""
+    return digest_of_files(theme / "runtime" / "charts")
+
+
+def draw(theme: Path, charts: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return name -> SVG of charts, each {"view": its JSON, "spoken": the picture in words}.
+
+    Raises:
+        node.NodeError: Node is not usable, or a chart cannot be drawn.
+    """
+    module = theme / "runtime" / "charts" / "svg.js"
+    answer: Any = node.run(_SCRIPT, {"module": str(module), "charts": charts}) if charts else {}
+    return dict(answer)

@@ -1,0 +1,1 @@
+"""Markdown and formulas to the HTML of an article."""

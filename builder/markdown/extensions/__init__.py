@@ -1,0 +1,1 @@
+"""Extensions of Python-Markdown: placements, citations, glossary, links, blocks."""

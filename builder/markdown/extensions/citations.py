@@ -1,0 +1,49 @@
+"""Markdown extension: `[@key]` and `[@key; @other]` become links to the reference list."""
+
+import re
+import xml.etree.ElementTree as etree
+
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
+from markdown.util import AtomicString  # type: ignore[import-untyped]
+
+from builder.content.library import REFERENCES, Library
+from builder.markdown.render_state import Findings
+
+PATTERN = r"\[(@[\w:.+-]+(?:\s*;\s*@[\w:.+-]+)*)\]"
+
+
+class CiteInline(InlineProcessor):  # type: ignore[misc]
+    """One pair of brackets with one or more keys."""
+
+    def __init__(self, md: Markdown, library: Library, findings: Findings) -> None:
+        super().__init__(PATTERN, md)
+        self.library, self.findings = library, findings
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:
+        """Return "(Author Year; Author Year)", each a link."""
+        group = etree.Element("span", {"class": "citation"})
+        group.text = "("
+        keys = [key.strip().lstrip("@") for key in m[1].split(";")]
+        for key in keys:
+            if key not in self.library.references:
+                self.findings.problems.append((m[0], f"citation '@{key}' is not in {REFERENCES}"))
+                continue
+            self.findings.cites[key] = None
+            link = etree.SubElement(group, "a", {"data-cite": key, "href": f"#ref-{key}"})
+            # Atomic: a label is text, whatever signs of Markdown or HTML are in it.
+            link.text = AtomicString(self.library.references[key].label)
+            link.tail = ")" if key == keys[-1] else "; "
+        return group, m.start(0), m.end(0)
+
+
+class CiteExtension(Extension):  # type: ignore[misc]
+    """Registers the pattern above links (160), so that no reference link takes the brackets."""
+
+    def __init__(self, library: Library, findings: Findings) -> None:
+        super().__init__()
+        self.library, self.findings = library, findings
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Register the pattern."""
+        md.inlinePatterns.register(CiteInline(md, self.library, self.findings), "cite", 174)

@@ -1,0 +1,50 @@
+"""Markdown extension: `??bus bandwidth??` or `??shown text|bus bandwidth??` opens a definition."""
+
+import re
+import xml.etree.ElementTree as etree
+
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
+
+from builder.content.library import GLOSSARY, Library
+from builder.markdown.render_state import Findings
+
+PATTERN = r"\?\?([^?|\n]+)(?:\|([^?|\n]+))?\?\?"
+
+
+def term_id(name: str) -> str:
+    """Return the id of a term's definition on a page."""
+    return "term-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+class TermInline(InlineProcessor):  # type: ignore[misc]
+    """A word whose definition opens in place, also without JavaScript."""
+
+    def __init__(self, md: Markdown, library: Library, findings: Findings) -> None:
+        super().__init__(PATTERN, md)
+        self.library, self.findings = library, findings
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element | str, int, int]:
+        """Return a button that opens the definition's popover."""
+        shown, name = m[1].strip(), (m[2] or m[1]).strip()
+        term = self.library.terms.get(" ".join(name.lower().split()))
+        if term is None:
+            self.findings.problems.append((m[0], f"term '{name}' is not defined in {GLOSSARY}"))
+            return shown, m.start(0), m.end(0)
+        self.findings.terms[term.name] = None
+        attributes = {"type": "button", "class": "term", "popovertarget": term_id(term.name)}
+        button = etree.Element("button", attributes)
+        button.text = shown
+        return button, m.start(0), m.end(0)
+
+
+class GlossaryExtension(Extension):  # type: ignore[misc]
+    """Registers the pattern."""
+
+    def __init__(self, library: Library, findings: Findings) -> None:
+        super().__init__()
+        self.library, self.findings = library, findings
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Register the pattern."""
+        md.inlinePatterns.register(TermInline(md, self.library, self.findings), "glossary", 173)

@@ -1,0 +1,1 @@
+"""What the output folder holds beside pages: search, feeds, Markdown, cards."""

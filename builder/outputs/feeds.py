@@ -1,0 +1,93 @@
+"""What lists the pages for programs: sitemap, Atom feed, llms.txt, and a Markdown file per page."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from builder.content.article import Article
+from builder.outputs.html_to_markdown import markdown
+from builder.pages.changed_numbers import Change
+
+_SECTIONS = (("guide", "Guides"), ("tool", "Tools"), ("page", "Reference"))
+
+
+def sitemap(articles: Iterable[Article], base_url: str) -> str:
+    """Return the sitemap of all articles (sitemaps.org protocol 0.9)."""
+    rows = "".join(
+        f"<url><loc>{escape(base_url + article.url)}</loc>"
+        + (f"<lastmod>{article.updated}</lastmod>" if article.updated else "")
+        + "</url>\n"
+        for article in sorted(articles, key=lambda article: article.url)
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}</urlset>\n'
+    )
+
+
+def atom(
+    articles: Iterable[Article], name: str, base_url: str, changes: Iterable[Change] = ()
+) -> str:
+    """Return the Atom feed (RFC 4287) of dated articles and of corrections, the newest first.
+
+    Args:
+        articles: all of them.
+        name: of the site.
+        base_url: where it is published.
+        changes: numbers that were corrected.
+    """
+    dated = [
+        (str(one.updated), one.title, one.url, one.summary)
+        for one in articles
+        if one.updated and one.kind != "tab"
+    ]
+    corrected = [
+        (one.date, f"Corrected: {one.title}", one.url, f"A number has changed: {one.title}.")
+        for one in changes
+    ]
+    found = sorted(sorted([*dated, *corrected], key=lambda one: one[2]), key=_date, reverse=True)
+    newest = f"{found[0][0]}T00:00:00Z" if found else "1970-01-01T00:00:00Z"
+    entries = "".join(
+        f"<entry><title>{escape(title)}</title><id>{escape(base_url + url)}</id>"
+        f'<link href="{escape(base_url + url)}"/><updated>{date}T00:00:00Z</updated>'
+        f"<summary>{escape(summary)}</summary></entry>\n"
+        for date, title, url, summary in found
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
+        f"<title>{escape(name)}</title><id>{escape(base_url)}</id>"
+        f'<link href="{escape(base_url)}"/><link rel="self" href="{escape(base_url)}feed.xml"/>'
+        f"<author><name>{escape(name)}</name></author><updated>{newest}</updated>\n{entries}</feed>\n"
+    )
+
+
+def _date(entry: tuple[str, ...]) -> str:
+    return entry[0]
+
+
+def llms(articles: Iterable[Article], name: str, base_url: str) -> str:
+    """Return llms.txt (llmstxt.org): what the site is, and its pages as Markdown files."""
+    found = sorted(articles, key=lambda article: (article.path, article.order, article.slug))
+    home = next((article for article in found if article.kind == "home"), None)
+    parts = [f"# {name}\n\n> {home.summary if home else ''}\n"]
+    for kind, title in _SECTIONS:
+        rows = [
+            f"- [{one.title}]({base_url}{one.url}index.md): {one.question or one.summary}"
+            for one in found
+            if one.kind == kind
+        ]
+        if rows:
+            parts.append(f"\n## {title}\n\n" + "\n".join(rows) + "\n")
+    return "".join(parts)
+
+
+def plain_pages(
+    articles: Iterable[Article], pages: Mapping[str, bytes], base_url: str
+) -> dict[str, bytes]:
+    """Return path -> Markdown of every page that has an article."""
+    found = {}
+    for article in articles:
+        html = pages.get(f"{article.url}index.html")
+        text = markdown(html.decode(), base_url + article.url) if html else ""
+        if text:
+            found[f"{article.url}index.md"] = text.encode()
+    return found

@@ -1,0 +1,1 @@
+"""Pages: an article in its template, checked, with its assets."""

@@ -1,0 +1,1 @@
+"""One site: its settings, its theme, its Python packages, its environment."""

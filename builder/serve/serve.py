@@ -1,0 +1,103 @@
+"""Serve the output from memory on 127.0.0.1, build again on every change, reload open pages."""
+
+import argparse
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import watchfiles
+
+from builder.core import warm_node
+from builder.core.folders import GENERATOR, INSTALLED, SCRIPTS
+from builder.core.gc_tuning import look_seldom
+from builder.core.progress import Report
+from builder.serve.local_server import Host, start
+from builder.serve.rebuilder import Rebuilder
+
+THEME = ("templates", "styles", "runtime", "fonts")
+# Folder by folder, since the packages installed beside them are too many to watch; Python's own
+# are found by their `__init__.py`.
+WATCHED = ("content", *(f"theme/{n}" for n in THEME))
+# Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
+LONE = (
+    "theme/words.toml",
+    "theme/package.json",
+    "theme/package-lock.json",
+    *(f"theme/{name}" for name in SCRIPTS),
+    "pyproject.toml",
+    "site.toml",
+)
+GLANCE = 700  # milliseconds between two looks at them
+
+
+def run(root: Path, given: argparse.Namespace, report: Report) -> int:
+    """Serve until interrupted; return the exit status."""
+    host = Host(script=Path(__file__).with_name("reload.js").read_bytes())
+    try:
+        server = start(host, given.port)
+    except OSError as error:
+        report(f"port {given.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0")
+        return 2
+    look_seldom()
+    # Of two saves within a second that are as long as each other, kept byte code shows the first.
+    sys.dont_write_bytecode = True
+    builder = Rebuilder(root, given.repository, report)
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
+    report(f"building for {address} ...")
+    builder.build(host, set())
+    report(f"serving {address} (Ctrl+C ends it)")
+    builder.make_ready()
+    stop = threading.Event()
+    try:
+        for changed in changes(root, stop):
+            if "pyproject.toml" in {Path(path).name for path in changed}:
+                report("pyproject.toml changed: start this again to install what it asks for now")
+            builder.build(host, changed)
+            builder.make_ready()
+    except KeyboardInterrupt:
+        report("stopped")
+    finally:
+        stop.set()
+        warm_node.end()
+        server.shutdown()
+    return 0
+
+
+def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
+    """Yield the paths of files that changed, whenever some did."""
+    roots = _roots(root)
+    watched = [one / name for one in roots for name in WATCHED if (one / name).is_dir()]
+    watched += [path.parent for one in roots for path in sorted(one.glob("*/__init__.py"))]
+    before = lone(root)
+    for found in watchfiles.watch(
+        *watched,
+        watch_filter=wanted,
+        debounce=80,
+        step=20,
+        stop_event=stop,
+        rust_timeout=GLANCE,
+        yield_on_timeout=True,
+    ):
+        now = lone(root)
+        changed = {path for _, path in found} | {path for path, _ in before ^ now}
+        before = now
+        if changed:
+            yield changed
+
+
+def _roots(root: Path) -> tuple[Path, ...]:
+    """Return the folders in which things may change; what was installed does not."""
+    return tuple(dict.fromkeys((root, *(() if INSTALLED else (GENERATOR,)))))
+
+
+def lone(root: Path) -> set[tuple[str, bytes]]:
+    """Return (path, content) of the files whose folders are not watched."""
+    paths = (one / name for one in _roots(root) for name in LONE)
+    return {(str(path), path.read_bytes()) for path in paths if path.is_file()}
+
+
+def wanted(_: watchfiles.Change, path: str) -> bool:
+    """Say whether a change of this file can change a page: not an editor's own, no byte code."""
+    name = Path(path).name
+    return not name.startswith((".", "#")) and not name.endswith(("~", ".pyc", ".tmp"))

@@ -1,0 +1,1 @@
+"""The theme: templates, styles and scripts, checked and minified."""

@@ -1,1 +1,0 @@
-"""What the longer verbs of build.py do, and what all of them share."""

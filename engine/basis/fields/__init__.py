@@ -1,1 +1,0 @@
-"""The kinds of input, one to a file; a calculator takes them from `engine.basis.inputs`."""

@@ -1,1 +1,0 @@
-"""The kinds of view, by what they show; a calculator takes them from `engine.basis.views`."""

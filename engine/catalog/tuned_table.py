@@ -1,5 +1,0 @@
-"""The text of `tuned_table.tsv` beside this file; in a browser, the text itself."""
-
-from pkgutil import get_data
-
-TEXT = (get_data(__package__, "tuned_table.tsv") or b"").decode()

@@ -1,0 +1,190 @@
+"""Which calculators take a job, where they are, and the values of a job that each has."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+
+from engine.catalog.nodes import NODES
+from engine.core.parsing import plain
+from engine.core.record import record
+from engine.core.units import Count
+from engine.form.run.form_values import expressible, inputs_of
+from engine.form.run.inputs import CUSTOM, Inputs
+from engine.run.machines import cluster_of
+from engine.run.parallelism import num_microbatches
+from engine.run.run import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A calculator that takes a job: what a link to it says, the page, the values it has."""
+
+    title: str
+    page: str
+    names: tuple[str, ...]
+
+
+def _shape_names() -> tuple[str, ...]:
+    names = [field.name for field in fields(Inputs)]
+    return tuple(names[names.index("num_layers") :])
+
+
+_SPLIT = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+_SIZES = ("model", "sequence_length", "micro_batch_size", *_SPLIT)
+_STEP = (
+    *_SIZES,
+    "gpu",
+    "world_size",
+    "virtual_pipeline",
+    "global_batch_size",
+    "recompute",
+    "zero_stage",
+)
+_PORTS = ("nic_bandwidth", "nics_per_node")
+_OWN = "own_constants"
+PLACES: Mapping[str, Place] = {
+    "estimate_run": Place(
+        title="Estimate a run, beside published ones",
+        page="guides/reproduce-published-runs",
+        names=tuple(field.name for field in fields(Inputs)),
+    ),
+    "sandbox": Place(
+        title="This plan beside another one",
+        page="reference/sandbox",
+        names=tuple(field.name for field in fields(Inputs)),
+    ),
+    "levers": Place(
+        title="What each lever gives",
+        page="guides/optimization-frontier",
+        names=(
+            *_STEP,
+            *_PORTS,
+            "precision",
+            "overlap_gradient_reduce",
+            "overlap_tensor_parallel",
+            "flash_attention",
+            "compiled",
+            _OWN,
+        ),
+    ),
+    "parallelism_modeler": Place(
+        title="Memory and time of every axis",
+        page="guides/parallelism-modeler",
+        names=(
+            *_SIZES,
+            "gpu",
+            "gpus_per_node",
+            *_PORTS,
+            "num_microbatches",
+            "data_parallel",
+            "zero_stage",
+            "recompute",
+            "framework",
+            "precision",
+            "sequence_parallel",
+            "flash_attention",
+            _OWN,
+        ),
+    ),
+    "parallel_map": Place(
+        title="Which rank talks to which",
+        page="guides/the-map",
+        names=(*_SIZES, "gpus_per_node", "data_parallel", "num_microbatches", _OWN),
+    ),
+    "largest_batch": Place(
+        title="The largest micro-batch that fits",
+        page="guides/largest-batch",
+        names=(
+            *_SIZES,
+            "gpu",
+            "world_size",
+            "recompute",
+            "zero_stage",
+            "framework",
+            "flash_attention",
+            _OWN,
+        ),
+    ),
+    "stack_explorer": Place(
+        title="Every event of the job, from nanoseconds to days",
+        page="guides/stack-explorer",
+        names=(*_STEP, *_PORTS, _OWN),
+    ),
+}
+
+# What these take of a job that was read elsewhere. No link leads there with a job.
+_SHORT = (*_STEP, "precision", "framework", _OWN, *_shape_names())
+_TAKEN: Mapping[str, tuple[str, ...]] = {
+    "fabric_compare": _SHORT,
+    "log_check": _SHORT,
+    "memory_check": _SHORT,
+    "trace_check": _SHORT,
+    "wire_types": _SHORT,
+    "planner": ("model", "gpu", "world_size", "sequence_length", "global_batch_size", _OWN),
+}
+# Of a cluster alone: its GPU or its machine, and what was measured there.
+_CLUSTER = ("gpu", "machine", _OWN)
+
+
+def taken(name: str, inputs: Collection[str]) -> tuple[str, ...]:
+    """Return the inputs of a calculator that a kept job fills.
+
+    Of a calculator that asks for no whole job, but takes constants: its cluster alone.
+    """
+    if name in PLACES:
+        return PLACES[name].names
+    names = _TAKEN.get(name, _CLUSTER if _OWN in inputs else ())
+    return tuple(one for one in names if one in inputs)
+
+
+def job_values(run: Run) -> dict[str, str]:
+    """Return what a run says as texts of an address, by the names of the inputs that take it."""
+    inputs, found = inputs_of(run), {}
+    for field in fields(Inputs):
+        found[field.name] = plain(getattr(inputs, field.name))
+    if inputs.model != CUSTOM:
+        for name in _shape_names():
+            del found[name]
+    if not inputs.own_constants:
+        del found["own_constants"]
+    if machine := _machine(run):
+        found["machine"] = machine
+    ranks: Count = run.plan.data_parallel
+    batches = num_microbatches(run.plan, run.training)
+    return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
+
+
+def _machine(run: Run) -> str:
+    """Return the machines that are the run's cluster; empty where the catalog has none."""
+    bare = replace(run.cluster, own=None, price_per_hour=0.0, oversubscription=1.0)
+    return next((key for key in NODES if cluster_of(key) == bare), "")
+
+
+# These have a field for all that a run of the form says, the shape of a model included.
+_WHOLE = ("estimate_run", "sandbox")
+
+
+@record
+class Links:
+    """A job on its way to other calculators, as parts of addresses.
+
+    Attributes:
+        job: all its values, for the calculators that have fields for them.
+        places: of `PLACES`, those that take it, with what gives it to them.
+    """
+
+    job: str
+    places: Mapping[str, str]
+
+
+def links_of(run: Run) -> Links:
+    """Return the parts of addresses that give calculators this job."""
+    values, whole = job_values(run), expressible(run)
+    named = values["model"] != CUSTOM
+    return Links(
+        job="&".join(f"job.{name}={value}" for name, value in values.items()),
+        places={
+            key: "&".join(f"{key}.{name}={values[name]}" for name in one.names if name in values)
+            for key, one in PLACES.items()
+            if (whole if key in _WHOLE else named)
+        },
+    )

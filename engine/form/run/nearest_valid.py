@@ -1,0 +1,227 @@
+"""The possible run nearest to the reader's inputs, and what had to change for it.
+
+A run file that does not divide is refused; a reader who drags one number should not lose the whole
+figure. So sizes are lowered to the next one that divides, and each change is said.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from engine.catalog.models import MODELS
+from engine.catalog.power_limited import LIMITED_GPU
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count
+from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
+from engine.run.document import read_document
+from engine.run.run import Run
+
+_SHAPE = (
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "ffn_hidden_size",
+    "vocab_size",
+    "mlp",
+    "tied_embeddings",
+)
+EXPERTS = (
+    "num_experts",
+    "experts_per_token",
+    "num_shared_experts",
+    "expert_ffn_hidden_size",
+    "num_dense_layers",
+)
+_CLUSTER = ("gpus_per_node", "nics_per_node", "nic_bandwidth", "own_constants")
+_PLAN = (
+    "world_size",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "virtual_pipeline",
+    "context_parallel",
+    "expert_parallel",
+    "expert_tensor_parallel",
+    "sequence_parallel",
+    "shard_group",
+)
+_TRAINING = (
+    "micro_batch_size",
+    "global_batch_size",
+    "precision",
+    "recompute",
+    "flash_attention",
+    "schedule",
+    "overlap_gradient_reduce",
+    "overlap_tensor_parallel",
+    "framework",
+    "compiled",
+    "quantized_weights",
+    "quantized_once",
+)
+# Switches that a run file cannot express.
+_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss")
+_WORDS = {
+    "num_key_value_heads": "key-value heads",
+    "tensor_parallel": "tensor parallel",
+    "pipeline_parallel": "pipeline parallel",
+    "virtual_pipeline": "pieces per pipeline rank",
+    "context_parallel": "context parallel",
+    "expert_parallel": "expert parallel",
+    "expert_tensor_parallel": "ranks that share an expert",
+    "world_size": "GPUs",
+    "shard_group": "ranks that shard one copy",
+    "global_batch_size": "global batch",
+    "experts_per_token": "experts per token",
+    "num_dense_layers": "dense layers",
+}
+
+_RANKS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+# What is wrong with a size, unless a simpler reason is found; others do not fit.
+_WHY = {
+    "tensor_parallel": "does not divide the attention heads",
+    "pipeline_parallel": "is more than the layers allow",
+    "virtual_pipeline": "is more than the layers allow",
+    "context_parallel": "does not divide the sequence or the GPUs",
+    "expert_parallel": "does not divide the experts and the ranks of a stage",
+    "world_size": "is no multiple of the ranks of a replica",
+    "global_batch_size": "is no multiple of a micro-batch on every replica",
+}
+
+
+def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
+    """Return the run nearest to the inputs, and what differs from them in sentences."""
+    possible = repaired(inputs)
+    changes = differences(inputs, possible)
+    run = read_document(document(possible))
+    training = replace(run.training, **_taken(inputs, _BEYOND))
+    if inputs.half_gradients:
+        training = replace(training, gradient_precision="bf16")
+    run = replace(run, training=training)
+    if inputs.gpu == LIMITED:
+        run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
+    return run, changes
+
+
+def differences(
+    inputs: Inputs, possible: Inputs, following: frozenset[str] = frozenset()
+) -> tuple[Text, ...]:
+    """Return in sentences what had to change, and why; not of what is `following` from the rest."""
+    return tuple(
+        say(
+            f"Computed with {{found}} for {words}: {{given}} {_why(name, inputs, possible)}.",
+            found=(getattr(possible, name), COUNT),
+            given=(getattr(inputs, name), COUNT),
+        )
+        for name, words in _WORDS.items()
+        if name not in following and getattr(possible, name) != getattr(inputs, name)
+    )
+
+
+def _why(name: str, inputs: Inputs, possible: Inputs) -> str:
+    """Return what is wrong with a size."""
+    if name in _RANKS and getattr(inputs, name) > inputs.world_size:
+        return "is more than there are GPUs"
+    if name == "virtual_pipeline":
+        if possible.pipeline_parallel == 1:
+            return "needs more than one stage"
+        if inputs.schedule != "interleaved":
+            return "needs interleaved 1F1B"
+    if name == "expert_parallel" and possible.expert_parallel == 1:
+        model = MODELS.get(inputs.model)
+        if not (model.num_experts if model else inputs.num_experts):
+            return "needs a model with experts"
+    return _WHY.get(name, "does not fit")
+
+
+def document(inputs: Inputs) -> dict[str, object]:
+    """Return the inputs as a run file; the power-limited H100 as an H100."""
+    return {
+        "model": inputs.model if inputs.model != CUSTOM else _shape(inputs),
+        "sequence_length": inputs.sequence_length,
+        "cluster": {"gpu": "H100-SXM" if inputs.gpu == LIMITED else inputs.gpu}
+        | _taken(inputs, _CLUSTER),
+        "parallelism": _taken(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
+        "training": _taken(inputs, _TRAINING),
+    }
+
+
+def _shape(inputs: Inputs) -> dict[str, object]:
+    return _taken(inputs, _SHAPE + (EXPERTS if inputs.num_experts else ()))
+
+
+def _taken(inputs: Inputs, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(inputs, name) for name in names}
+
+
+def repaired(inputs: Inputs) -> Inputs:
+    """Return the inputs with every size lowered to one that divides."""
+    shape = inputs
+    if inputs.model == CUSTOM:
+        shape = _possible_shape(inputs)
+        layers, heads = shape.num_layers, shape.num_attention_heads
+        experts = shape.num_experts
+    else:
+        model = MODELS[inputs.model]
+        layers, heads = model.num_layers, model.num_attention_heads
+        experts = model.num_experts
+    split = _possible_split(shape, layers, heads)
+    return _possible_groups(split, experts)
+
+
+def _possible_shape(inputs: Inputs) -> Inputs:
+    heads, experts = inputs.num_attention_heads, inputs.num_experts
+    changed = replace(inputs, num_key_value_heads=_lowered(inputs.num_key_value_heads, _of(heads)))
+    if not experts:
+        return changed
+    return replace(
+        changed,
+        experts_per_token=min(inputs.experts_per_token, experts),
+        num_dense_layers=min(inputs.num_dense_layers, inputs.num_layers),
+    )
+
+
+def _possible_split(inputs: Inputs, layers: Count, heads: Count) -> Inputs:
+    """Return the inputs with tensor, pipeline and context parallelism that divide the model."""
+    gpus = inputs.world_size
+    tensor = _lowered(min(inputs.tensor_parallel, gpus), _of(heads))
+    pipeline = min(inputs.pipeline_parallel, gpus // tensor, layers + 2)
+    many = pipeline > 1 and inputs.schedule == "interleaved"
+    pieces = min(inputs.virtual_pipeline, (layers + 2) // pipeline) if many else 1
+    most = min(inputs.context_parallel, gpus // (tensor * pipeline))
+    context = _lowered(most, _of(inputs.sequence_length))
+    parts = tensor * pipeline * context
+    return replace(
+        inputs,
+        tensor_parallel=tensor,
+        pipeline_parallel=pipeline,
+        virtual_pipeline=pieces,
+        context_parallel=context,
+        world_size=gpus // parts * parts,
+    )
+
+
+def _possible_groups(inputs: Inputs, experts: Count) -> Inputs:
+    """Return the inputs with groups of ranks and a batch that divide."""
+    stage = inputs.world_size // inputs.pipeline_parallel
+    ranks = stage // inputs.tensor_parallel
+    both = _lowered(inputs.expert_parallel, lambda n: experts % n == 0 and stage % n == 0)
+    split = _lowered(inputs.expert_tensor_parallel, _of(stage // both if experts else 1))
+    sequences = inputs.micro_batch_size * ranks // inputs.context_parallel
+    batches = max(1, round(inputs.global_batch_size / sequences))
+    return replace(
+        inputs,
+        expert_parallel=both if experts else 1,
+        expert_tensor_parallel=split,
+        shard_group=_lowered(inputs.shard_group, _of(ranks)) if inputs.shard_group else 0,
+        global_batch_size=batches * sequences,
+    )
+
+
+def _of(whole: Count) -> Callable[[Count], bool]:
+    return lambda part: whole % part == 0
+
+
+def _lowered(value: Count, fine: Callable[[Count], bool]) -> Count:
+    """Return the largest number up to `value` that is fine; 1 always is."""
+    return next((n for n in range(value, 1, -1) if fine(n)), 1)

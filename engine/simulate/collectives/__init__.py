@@ -1,0 +1,1 @@
+"""Collectives: executed on data, timed on wires, and as NCCL runs them."""

@@ -1,0 +1,1 @@
+"""Data parallelism: gradients, buckets, sharding, stragglers."""

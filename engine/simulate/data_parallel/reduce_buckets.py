@@ -1,0 +1,159 @@
+"""Buckets of gradients behind one backward pass: how many, how long, and what sticks out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+from engine.catalog.hardware import GPUS
+from engine.catalog.reader_constants import parse
+from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, Tokens
+from engine.formulas.overlap import backward_time
+from engine.run.parallelism import Cluster, Training
+from engine.simulate.layer.device_model import group_of, rank_of
+from engine.simulate.streams.workload import Wire, nccl_wire
+
+GRADIENT: Bytes = 2.0
+_PER_NODE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One backward pass under ZeRO, nodes of eight GPUs with a port each.
+
+    Attributes:
+        parameters: of the model.
+        bucket: elements of a bucket.
+        tokens: of the micro-batch.
+        utilization: of the peak, while computing.
+        gpu: key of the catalog.
+        ranks: GPUs.
+        port: line rate of each, one way.
+        whole: an all-reduce instead of a reduce-scatter.
+        overlap: reductions run beside the backward pass.
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
+    """
+
+    parameters: Parameters
+    bucket: Parameters
+    tokens: Tokens
+    utilization: Share
+    gpu: str
+    ranks: Count
+    port: Bandwidth
+    whole: bool = False
+    overlap: bool = True
+    own: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One bucket: when its gradients are complete, and when it is sent."""
+
+    ready: Seconds
+    start: Seconds
+    end: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """The backward pass with its buckets.
+
+    Attributes:
+        count: buckets.
+        backward: the pass alone.
+        computing: what a full bucket (or the only one) takes to compute.
+        sending: and to reduce.
+        isolated: all reductions.
+        exposed: of them, with nothing computed.
+        buffers: allocated for buckets; two of them where one fills while the other is sent.
+    """
+
+    count: Count
+    backward: Seconds
+    computing: Seconds
+    sending: Seconds
+    isolated: Seconds
+    exposed: Seconds
+    buffers: Bytes
+
+
+def wire_of(job: Job) -> Wire:
+    """Return what carries the reductions."""
+    cluster = Cluster(
+        gpu=GPUS[job.gpu],
+        gpus_per_node=_PER_NODE,
+        nics_per_node=_PER_NODE,
+        nic_bandwidth=job.port,
+        own=parse(job.own),
+    )
+    training = Training(
+        micro_batch_size=1, global_batch_size=job.ranks, sequence_length=round(job.tokens)
+    )
+    rank = rank_of(cluster, training)
+    group = group_of(rank, job.ranks, 1)
+    return nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
+
+
+def reduced(job: Job) -> Reduced:
+    """Return the backward pass; all but the last bucket are equal, so no simulation is needed.
+
+    The last end is the latest of: all reductions from the first bucket on, the last full bucket
+    and what follows it, the rest that is complete when the pass ends. Agrees with `pieces`.
+    """
+    backward = _backward(job)
+    full, rest, sizes = _cut(job)
+    send = _sender(job)
+    each, last = send(min(job.bucket, job.parameters)), send(rest)
+    first = backward * sizes / job.parameters
+    isolated = full * each + last
+    end = isolated + backward
+    if job.overlap:
+        final = backward * full * job.bucket / job.parameters
+        ends = [first + isolated, backward + (last if rest else each)]
+        end = max(*ends, final + each + last if full else 0.0)
+    return Reduced(
+        count=full + (rest > 0),
+        backward=backward,
+        computing=first,
+        sending=each,
+        isolated=isolated,
+        exposed=end - backward,
+        buffers=GRADIENT * job.bucket * (2 if job.overlap else 1),
+    )
+
+
+def pieces(job: Job) -> tuple[Piece, ...]:
+    """Return every bucket of an overlapped pass, or of one whose reductions stop it."""
+    backward, send = _backward(job), _sender(job)
+    done, free, stood = 0.0, 0.0, 0.0
+    each = send(job.bucket)
+    found: list[Piece] = []
+    while done < job.parameters:
+        size = min(job.bucket, job.parameters - done)
+        done += size
+        ready = backward * done / job.parameters + stood
+        start = max(ready, free)
+        free = start + (each if size == job.bucket else send(size))
+        stood += 0.0 if job.overlap else free - start
+        found.append(Piece(ready=ready, start=start, end=free))
+    return tuple(found)
+
+
+def _cut(job: Job) -> tuple[Count, Parameters, Parameters]:
+    """Return the full buckets, the elements of the rest, and those of the first one."""
+    count = ceil(job.parameters / job.bucket)
+    rest = job.parameters - (count - 1) * job.bucket
+    if rest == job.bucket:
+        return count, 0.0, job.bucket
+    return count - 1, rest, min(job.bucket, job.parameters)
+
+
+def _backward(job: Job) -> Seconds:
+    peak = GPUS[job.gpu].peak["bf16"]
+    return backward_time(job.parameters, job.tokens, job.utilization, peak)
+
+
+def _sender(job: Job) -> Callable[[Parameters], Seconds]:
+    wire = wire_of(job)
+    reduce = wire.all_reduce if job.whole else wire.scatter
+    return lambda elements: reduce(GRADIENT * elements)

@@ -1,0 +1,24 @@
+"""Which samples of an epoch each rank of a data-parallel job reads, by PyTorch's rule."""
+
+from engine.core.units import Count
+
+
+def shards(dataset: Count, num_ranks: Count, *, drop_last: bool) -> tuple[tuple[int, ...], ...]:
+    """Return the sample numbers that each rank reads, from 0.
+
+    Every n-th index, filled up from the start so that all shards are alike, or cut short.
+    Source: the documentation of torch.utils.data.distributed.DistributedSampler; unshuffled.
+    """
+    indices = tuple(range(dataset))
+    each, rest = divmod(dataset, num_ranks)
+    if rest and not drop_last:
+        each += 1
+    total = each * num_ranks
+    # A dataset smaller than the padding is repeated as often as it takes.
+    filled = (indices * (total // dataset + 1))[:total]
+    return tuple(filled[rank::num_ranks] for rank in range(num_ranks))
+
+
+def everything(dataset: Count, num_ranks: Count) -> tuple[tuple[int, ...], ...]:
+    """Return what ranks read that were given no sampler: all of it, each of them."""
+    return (tuple(range(dataset)),) * num_ranks

@@ -1,0 +1,145 @@
+"""The job of the trace hunt, the faults that can be planted in it, and its step with some of them.
+
+Llama-like, but small enough for plain data parallelism: gradients, optimizer and parameters of
+1.5 billion parameters fit one GPU. Four of its 128 ranks are played; every collective is timed for
+all 128.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.core.lazy import Later
+from engine.core.units import GB, MICRO, MILLI, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
+from engine.simulate.streams.launch import launched
+from engine.simulate.streams.multi_rank import Kernel, kernels, on_ranks
+from engine.simulate.streams.rank_account import RankAccount, computing, rank_account
+from engine.simulate.streams.stream_account import Piece, cut
+from engine.simulate.streams.streams import COMPUTE, COPY, NETWORK, Op, run
+from engine.simulate.streams.workload import Workload, ring_wire
+
+PARAMETERS: Parameters = 1.5e9
+TOKENS: Tokens = 16_384
+RANKS, SHOWN, LAYERS, TENSORS, SLOW_RANK = 128, 4, 8, 8, 2
+BUSY: Share = 0.6  # of the peak, while matrix kernels run; assumed
+BANDWIDTH, LATENCY = 46 * GB, 7 * MICRO
+LAUNCH, COPY_TIME, SLOW_DOWN = 1 * MILLI, 1 * MILLI, 0.05
+BUCKET, TINY = 180e6, 1e6
+
+FAULTS = {
+    "straggler": "A slow rank",
+    "blocking": "A blocking collective",
+    "tiny": "Buckets too small",
+    "loader": "A starving data loader",
+    "launches": "Launches slower than kernels",
+    "link": "A slow link",
+    "prefetch": "No prefetch of parameters",
+}
+CASES: dict[str, tuple[str, ...]] = {
+    "1": ("loader",),
+    "2": ("link",),
+    "3": ("straggler",),
+    "4": ("tiny",),
+    "5": ("prefetch",),
+    "6": ("blocking",),
+    "7": ("launches",),
+    "8": ("straggler", "loader"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A step as its trace shows it.
+
+    Attributes:
+        kernels: of the ranks that are played.
+        pieces: of each kernel, exposed or not.
+        step: its time.
+        mfu: of the job.
+        ranks: what the trace of each rank adds up to.
+    """
+
+    kernels: tuple[Kernel, ...]
+    pieces: Later[tuple[list[Piece], ...]]
+    step: Seconds
+    mfu: Share
+    ranks: tuple[RankAccount, ...]
+
+
+def peak() -> FlopRate:
+    """Return the dense peak of the GPU that the job runs on."""
+    return ACCELERATORS["H100-SXM"].peak["bf16"]
+
+
+def sharded(case: str) -> bool:
+    """Return whether the case is about sharded parameters; the others hold all of them."""
+    return "prefetch" in CASES[case]
+
+
+@cache
+def play(case: str, repaired: frozenset[str] = frozenset()) -> Played:
+    """Return the step of a case with some of its faults taken away."""
+    faults = [fault for fault in CASES[case] if fault not in repaired]
+    ops = launched(_program(faults, shards=sharded(case)), _launch(faults))
+    loaded = _loaded(ops, 110 * MILLI if "loader" in faults else COPY_TIME)
+    paces = [1.0] * SHOWN
+    if "straggler" in faults:
+        paces[SLOW_RANK] = 1.35
+    found = kernels(run(on_ranks(loaded, paces)))
+    step = max(kernel.end for kernel in found)
+    return Played(
+        kernels=found,
+        pieces=Later(partial(_pieces, found)),
+        step=step,
+        mfu=6 * PARAMETERS * TOKENS / peak() / step,
+        ranks=tuple(rank_account(found, rank, step) for rank in range(SHOWN)),
+    )
+
+
+def _pieces(found: tuple[Kernel, ...]) -> tuple[list[Piece], ...]:
+    busy = {rank: computing(found, rank) for rank in range(SHOWN)}
+    return tuple(
+        cut((one.begin, one.end), busy[one.rank])
+        if one.op.stream == NETWORK
+        else [(one.begin, one.end, False)]
+        for one in found
+    )
+
+
+def _program(faults: Collection[str], *, shards: bool) -> tuple[Op, ...]:
+    work = _workload(BANDWIDTH / 3 if "link" in faults else BANDWIDTH)
+    if shards:
+        return fully_sharded.program(replace(work, prefetch=0 if "prefetch" in faults else 1))
+    if "blocking" in faults:
+        return flat_data_parallel.program(work)
+    return bucketed_data_parallel.program(
+        replace(work, bucket=TINY if "tiny" in faults else BUCKET)
+    )
+
+
+def _workload(bandwidth: float) -> Workload:
+    forward = 2 * PARAMETERS * TOKENS / (BUSY * peak()) / LAYERS
+    return Workload(
+        layers=LAYERS,
+        forward=forward,
+        backward=2 * forward,
+        parameters=PARAMETERS / LAYERS,
+        data=ring_wire(RANKS, bandwidth, LATENCY),
+        tensors=TENSORS,
+        slow_down=SLOW_DOWN,
+        optimizer=4 * MILLI,
+    )
+
+
+def _launch(faults: Collection[str]) -> Seconds:
+    return 9 * MILLI if "launches" in faults else LAUNCH
+
+
+def _loaded(ops: tuple[Op, ...], time: Seconds) -> tuple[Op, ...]:
+    """Return the step with its batch: the first computation waits until it is on the GPU."""
+    batch = Op(key="batch", stream=COPY, time=time, label="batch from the data loader")
+    first = next(op for op in ops if op.stream == COMPUTE)
+    waiting = replace(first, after=(*first.after, batch.key))
+    return (batch, *(waiting if op is first else op for op in ops))

@@ -1,0 +1,1 @@
+"""A whole job: failures, checkpoints, forecasts, data, reinforcement learning."""

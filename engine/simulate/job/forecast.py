@@ -1,0 +1,112 @@
+"""A job from its plan to its last token: the predicted step, its range, and what failures add."""
+
+from dataclasses import dataclass
+
+from engine.core.units import Count, Ratio, Seconds, Share, TokenRate, Tokens
+from engine.formulas.job import token_rate
+from engine.formulas.operations import model_operations
+from engine.formulas.stragglers import slowest_with_one_slow
+from engine.run.run import Run
+from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.whole_run import WholeRun, whole_run
+from engine.simulate.step.step_range import Spread, step_range
+from engine.simulate.step.step_time import StepTime, step_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the time of a run consists of; all together they are the run.
+
+    Attributes:
+        ideal: the model's operations at the peak of all GPUs.
+        kernels: by which the computation takes longer than that, recomputation included.
+        exposed: communication that nothing hides.
+        bubble: waiting for the first and the last micro-batch of a pipeline.
+        host: optimizer, host, and the usual waiting for the slowest GPU.
+        slow_gpu: waiting for one GPU that is slower than the others.
+        checkpoints, redone, restarts: as in `WholeRun`.
+    """
+
+    ideal: Seconds
+    kernels: Seconds
+    exposed: Seconds
+    bubble: Seconds
+    host: Seconds
+    slow_gpu: Seconds
+    checkpoints: Seconds
+    redone: Seconds
+    restarts: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """A job.
+
+    Attributes:
+        step: as predicted, without the slow GPU.
+        spread: how far off such predictions are.
+        slow_down: of a step, by the slow GPU.
+        rate: tokens per second per GPU while steps run, without the slow GPU.
+        steps: how many.
+        run: all of it.
+        early, late: the run if the step is at the ends of its range.
+        parts: of the run.
+    """
+
+    step: StepTime
+    spread: Spread
+    slow_down: Ratio
+    rate: TokenRate
+    steps: float
+    run: WholeRun
+    early: WholeRun
+    late: WholeRun
+    parts: Parts
+
+
+def forecast(run: Run, tokens: Tokens, habits: Habits, slower: Share) -> Forecast:
+    """Return the job: so many tokens, by this plan, with one GPU slower by a share.
+
+    The slow GPU stretches what GPUs compute; messages and host are as they were.
+    """
+    training, gpus = run.training, run.plan.world_size
+    step = step_time(run.model, run.cluster, run.plan, training)
+    low, high, spread = step_range(run, step.total)
+    each = training.global_batch_size * training.sequence_length
+    count = tokens / each
+    computed = step.compute + step.optimizer
+    waited = computed * (slowest_with_one_slow(gpus, 0.0, slower) - 1)
+    slow_down = 1 + waited / step.total
+    whole = whole_run(count * step.total * slow_down, habits)
+    return Forecast(
+        step=step,
+        spread=spread,
+        slow_down=slow_down,
+        rate=token_rate(training.global_batch_size, training.sequence_length, step.total) / gpus,
+        steps=count,
+        run=whole,
+        early=whole_run(count * low * slow_down, habits),
+        late=whole_run(count * high * slow_down, habits),
+        parts=_parts(step, _ideal(run, gpus), waited, whole, count),
+    )
+
+
+def _ideal(run: Run, gpus: Count) -> Seconds:
+    """Return the model's operations of a step at the peak of all GPUs."""
+    peaks = run.cluster.gpu.peak
+    peak = peaks.get(run.training.precision, peaks["fp16"])
+    return model_operations(run.model, run.training) / (gpus * peak)
+
+
+def _parts(step: StepTime, ideal: Seconds, waited: Seconds, whole: WholeRun, count: float) -> Parts:
+    return Parts(
+        ideal=ideal * count,
+        kernels=(step.compute - ideal) * count,
+        exposed=step.exposed * count,
+        bubble=step.bubble * count,
+        host=(step.optimizer + step.other) * count,
+        slow_gpu=waited * count,
+        checkpoints=whole.checkpoints,
+        redone=whole.redone,
+        restarts=whole.restarts,
+    )

@@ -1,0 +1,143 @@
+"""The checkpoints of a run: what is saved, how long it takes, and how often it pays."""
+
+from dataclasses import dataclass
+
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share, TokenRate
+from engine.formulas.checkpoint import checkpoint_bytes, write_time
+from engine.formulas.goodput import daly_interval, goodput, young_interval
+from engine.formulas.parameters import total_parameters
+from engine.run.parallelism import shards_all
+from engine.run.run import Run
+from engine.simulate.step.what_if import step_of
+
+# Weights as they are saved, and the optimizer's copy and moments. FSDP's weights are its copy.
+_MIXED: tuple[Bytes, Bytes] = (2.0, 12.0)
+_SHARDED: tuple[Bytes, Bytes] = (4.0, 8.0)
+# One moment less.
+_MOMENT: Bytes = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Where checkpoints go.
+
+    Attributes:
+        rate: of the storage, all writers together.
+        node: of one node to the storage.
+        host: of one GPU to the memory of its host.
+    """
+
+    rate: Bandwidth
+    node: Bandwidth
+    host: Bandwidth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """A checkpoint of a run.
+
+    Attributes:
+        weight, optimizer: bytes of a parameter that are saved.
+        whole: all files together.
+        writers: GPUs that write.
+        per_gpu: of one writer.
+        per_node: of one node with writers.
+        write: until the last byte is stored.
+        copy: until all is in the memory of the hosts.
+        rank_0: if one node gathered and wrote everything.
+    """
+
+    weight: Bytes
+    optimizer: Bytes
+    whole: Bytes
+    writers: Count
+    per_gpu: Bytes
+    per_node: Bytes
+    write: Seconds
+    copy: Seconds
+    rank_0: Seconds
+
+
+def types(run: Run, *, optimizer: bool) -> tuple[Bytes, Bytes]:
+    """Return the bytes of a parameter that are saved, as weights and as optimizer states."""
+    weight, states = _SHARDED if shards_all(run.training) else _MIXED
+    if run.training.optimizer != "adam":
+        states -= _MOMENT
+    return weight, states if optimizer else 0.0
+
+
+def writers(run: Run) -> Count:
+    """Return the GPUs that write: all where states are sharded, else those of one replica."""
+    plan = run.plan
+    if plan.zero_stage:
+        return plan.world_size
+    return plan.tensor_parallel * plan.pipeline_parallel
+
+
+def saved(run: Run, storage: Storage, *, optimizer: bool = True) -> Saved:
+    """Return a checkpoint, its files even over the writers, its writers packed into nodes."""
+    weight, states = types(run, optimizer=optimizer)
+    whole = checkpoint_bytes(total_parameters(run.model), weight, states)
+    gpus = writers(run)
+    together = min(gpus, run.cluster.gpus_per_node)
+    per_gpu = whole / gpus
+    return Saved(
+        weight=weight,
+        optimizer=states,
+        whole=whole,
+        writers=gpus,
+        per_gpu=per_gpu,
+        per_node=per_gpu * together,
+        write=write_time(whole, storage.rate, per_gpu * together, storage.node),
+        copy=per_gpu / storage.host,
+        rank_0=write_time(whole, storage.rate, whole, storage.node),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Saving at some interval.
+
+    Attributes:
+        stall: in which no step runs, of each checkpoint.
+        behind: time from the snapshot until it is safe, beyond the stall; lost with a failure.
+        young, daly: the best work between two checkpoints; never less than one write.
+        goodput: at the reader's interval.
+        best: at Daly's.
+    """
+
+    stall: Seconds
+    behind: Seconds
+    young: Seconds
+    daly: Seconds
+    goodput: Share
+    best: Share
+
+
+def pace(
+    one: Saved, interval: Seconds, restart: Seconds, mtbf: Seconds, *, background: bool
+) -> Pace:
+    """Return what saving costs: written while the steps wait, or copied and written behind them.
+
+    A checkpoint that is still being written is of no use yet, so a failure costs that time too. A
+    second one cannot begin before the first is stored.
+    """
+    stall = one.copy if background else one.write
+    behind = max(0.0, one.write - one.copy) if background else 0.0
+    least = one.write if background else 0.0
+    daly = max(daly_interval(stall, mtbf), least)
+    again = restart + behind
+    return Pace(
+        stall=stall,
+        behind=behind,
+        young=young_interval(stall, mtbf),
+        daly=daly,
+        goodput=goodput(max(interval, least), stall, again, mtbf),
+        best=goodput(daly, stall, again, mtbf),
+    )
+
+
+def token_rate(run: Run) -> TokenRate:
+    """Return the tokens that all GPUs train on in a second."""
+    training = run.training
+    return training.global_batch_size * training.sequence_length / step_of(run).total

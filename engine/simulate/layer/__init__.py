@@ -1,0 +1,1 @@
+"""One layer on one rank: products, attention, experts, exchanges."""

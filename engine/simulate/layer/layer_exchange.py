@@ -1,0 +1,129 @@
+"""What a layer's own collectives add to it: tensor and expert parallelism, exposed."""
+
+from engine.catalog.models import Model
+from engine.core.units import Bytes, Seconds, Share, Tokens
+from engine.formulas.operations import local_tokens
+from engine.formulas.transfer_time import (
+    all_reduce_time,
+    scatter_and_gather_time,
+    scatter_or_gather_time,
+)
+from engine.run.parallelism import Exchange, Plan, Training
+from engine.simulate.layer.device_model import Group, Rank, group_of
+from engine.simulate.layer.expert_exchange import Routes, exchanged
+
+HALF: Bytes = 2.0
+
+
+def tensor_parallel_time(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    gradients: Seconds,
+    again: Share,
+    *,
+    sparse: bool,
+) -> Seconds:
+    """Return the exposed collectives of tensor parallelism of one layer.
+
+    Each of attention and feed-forward part gathers and scatters (or reduces) once forward and once
+    backward; routed experts are exchanged, not split. `gradients` is the time of the products of
+    the backward pass, `again` the share of the forward pass that is repeated.
+    """
+    tensor = plan.tensor_parallel
+    if tensor == 1:
+        return 0.0
+    group = group_of(rank, tensor, 1, "tensor")
+    size = HALF * local_tokens(plan, training) * model.hidden_size
+    parts = 1 if sparse and not model.num_shared_experts else 2
+    scattered = plan.sequence_parallel
+    if scattered:
+        ends = (tensor, group.nodes, group.bandwidth, group.network)
+        forward = parts * scatter_and_gather_time(size, *ends)
+    else:
+        forward = parts * all_reduced(size, group, rank)
+    backward, beside = forward, 0.0
+    if rank.software.hides_backward_tensor_parallel:
+        # With scattered sequences the input is gathered a second time, beside the products too.
+        backward, beside = (forward / 2, forward) if scattered else (0.0, forward)
+    exposed = forward * (1 + again) + backward
+    if training.overlap_tensor_parallel:
+        exposed *= 1 - rank.common.hidden
+    return exposed + max(0.0, beside - rank.common.cover * gradients)
+
+
+def all_reduced(size: Bytes, group: Group, rank: Rank) -> Seconds:
+    """Return the time of an all-reduce over a group."""
+    adds, links = rank.switch_adds, rank.scale_up
+    return all_reduce_time(
+        size, group.ranks, group.nodes, group.bandwidth, adds, group.network, links
+    )
+
+
+def expert_parallel_time(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    again: Share,
+    computation: Seconds,
+) -> Seconds:
+    """Return the exposed exchange of tokens: dispatch and combine, forward and backward.
+
+    Software that runs a layer's collectives beside its products does so with these too. DualPipe
+    runs it beside the computation of a micro-batch that goes the other way (DeepSeek-AI 2024).
+    """
+    ranks = plan.expert_parallel
+    if ranks * plan.expert_tensor_parallel == 1:
+        return 0.0
+    group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
+    own = local_tokens(plan, training) / plan.tensor_parallel
+    exposed = 2 * (2 + again) * exchange_time(own, model, rank, group, training.exchange)
+    exposed += 2 * (2 + again) * _gathered(own, model, plan, rank)
+    exposed *= rank.busiest
+    if training.schedule == "dualpipe":
+        return max(0.0, exposed - rank.common.cover * computation)
+    hidden = rank.common.exchange_hidden if training.overlap_tensor_parallel else 0.0
+    return exposed * (1 - hidden)
+
+
+def _gathered(tokens: Tokens, model: Model, plan: Plan, rank: Rank) -> Seconds:
+    """Return the time to gather tokens over the ranks that share an expert, or to add results."""
+    ranks = plan.expert_tensor_parallel
+    group = group_of(rank, ranks, 1)
+    size = HALF * tokens * model.experts_per_token * ranks * model.hidden_size
+    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
+
+
+def exchange_time(
+    tokens: Tokens, model: Model, rank: Rank, group: Group, how: Exchange = ""
+) -> Seconds:
+    """Return the time to send each of a rank's tokens to its experts, or the results back.
+
+    Over the network travels either each copy by itself, or one copy per node, from there on to the
+    experts of that node over the links (DeepEP); network and links overlap. Experts are evenly
+    used.
+    """
+    joined = joins(model, how)
+    return exchanged(
+        tokens,
+        HALF * model.hidden_size,
+        Routes(copies=model.experts_per_token, joined=joined, most=model.nodes_per_token),
+        rank,
+        group,
+    ).time
+
+
+def joins(model: Model, how: Exchange) -> bool:
+    """Return whether one copy crosses the network for all experts of a node."""
+    return how == "nodes" or bool(model.nodes_per_token and not how)
+
+
+def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:
+    """Return the time to gather the input of the split vocabulary and to scatter its gradient."""
+    if plan.tensor_parallel == 1:
+        return 0.0
+    group = group_of(rank, plan.tensor_parallel, 1, "tensor")
+    size = HALF * tokens * model.hidden_size
+    return scatter_and_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)

@@ -1,0 +1,241 @@
+"""How long one layer takes for one micro-batch on one rank, by what the time is spent on."""
+
+from collections.abc import Mapping
+
+from engine.catalog.models import Model
+from engine.core.record import record
+from engine.core.units import Bytes, Ratio, Seconds, Share
+from engine.formulas.compute import BLOCK, flash_attention_time, unfused_attention_time
+from engine.formulas.operations import Scores, attention_scores, local_tokens, output_gemm
+from engine.formulas.traffic import (
+    FP8_CONVERSION,
+    LOGIT,
+    LOGIT_MEASURED,
+    PASSES,
+    Passes,
+)
+from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients
+from engine.simulate.layer.adapter_time import adapter_times
+from engine.simulate.layer.context_exchange import context_parallel_time
+from engine.simulate.layer.device_model import Rank
+from engine.simulate.layer.elementwise_traffic import style, swept_again, swept_bytes
+from engine.simulate.layer.layer_exchange import (
+    HALF,
+    expert_parallel_time,
+    tensor_parallel_time,
+    vocabulary_time,
+)
+from engine.simulate.layer.product_time import (
+    UP_PROJECTIONS,
+    Products,
+    layer_products,
+    product_times,
+)
+
+# Backward, a fused attention has five products instead of two.
+ATTENTION_BACKWARD: Ratio = 2.5
+# Passes over the hidden state to look tokens up and to add their gradients.
+LOOKUP_PASSES: Ratio = 8.0
+# Of the collectives of a layer's forward pass all but the last, where recomputation stops early.
+EARLY_SHARE: Share = 0.75
+
+
+@record
+class LayerTime:
+    """Seconds of one layer and one micro-batch; communication is what the products do not hide.
+
+    Attributes:
+        forward: computation, forward.
+        backward: computation, backward, nothing repeated.
+        weight_gradient: of `backward`, what only the optimizer waits for.
+        repeated: computation that recomputation repeats.
+        tensor_parallel: exposed, with what recomputation repeats.
+        context_parallel: likewise.
+        expert_parallel: likewise.
+    """
+
+    forward: Seconds
+    backward: Seconds
+    weight_gradient: Seconds
+    repeated: Seconds
+    tensor_parallel: Seconds
+    context_parallel: Seconds
+    expert_parallel: Seconds
+
+    @property
+    def total(self) -> Seconds:
+        """Computation and exposed communication."""
+        communication = self.tensor_parallel + self.context_parallel + self.expert_parallel
+        return self.forward + self.backward + self.repeated + communication
+
+
+def layer_time(
+    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+) -> LayerTime:
+    """Return the times of one layer; `sparse`: with routed experts."""
+    products = layer_products(model, plan, training, rank, sparse=sparse)
+    scores = attention_scores(model, plan, training)
+    core = attention_core(model, scores, training, rank)
+    passes = PASSES[style(training, rank), model.mlp]
+    swept = swept_bytes(model, plan, training, rank, sparse=sparse)
+    scored = _scored(scores, training, passes)
+    # Gradients of half the size take half as long to add.
+    each = rank.software.accumulate / (2 if halves_gradients(training) else 1)
+    accumulate = each * products.apart / rank.memory
+    gradients = products.input_gradient + products.weight_gradient
+    attention = core[0] + scored[0] / rank.memory
+    forward = products.forward + attention + swept[0] / rank.memory
+    backward = gradients + core[1] + (scored[1] + swept[1]) / rank.memory + accumulate
+    if rank.quantized:
+        forward += _converted_forward(products, rank) / rank.memory
+        backward += FP8_CONVERSION * products.written / rank.memory
+    forward += passes.kernels[0] * rank.common.kernel_gap
+    backward += passes.kernels[1] * rank.common.kernel_gap
+    if training.lora_rank:
+        aside = adapter_times(model, plan, training, rank, sparse=sparse)
+        forward, backward = forward + aside[0], backward + aside[1]
+    weight = products.weight_gradient + accumulate
+    idle = (0.0, 0.0, 0.0)
+    if sparse and not training.cuda_graphs:
+        idle = _host_bound(rank, (forward, backward - weight, weight))
+    forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
+    again = _repeated_share(training, rank)
+    again_swept = swept[0]
+    if training.recompute == "modules":
+        again_swept = swept_again(model, plan, training, rank, sparse=sparse)
+    return LayerTime(
+        forward=forward,
+        backward=backward,
+        weight_gradient=weight,
+        repeated=_repeated(training, rank, products, (forward, attention), again_swept),
+        tensor_parallel=tensor_parallel_time(
+            model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
+        ),
+        context_parallel=context_parallel_time(
+            scores, plan, training, rank, (core[0] + idle[0], core[1] + idle[1])
+        ),
+        expert_parallel=expert_parallel_time(model, plan, training, rank, again, forward + backward)
+        if sparse
+        else 0.0,
+    )
+
+
+def _host_bound(
+    rank: Rank, times: tuple[Seconds, Seconds, Seconds]
+) -> tuple[Seconds, Seconds, Seconds]:
+    """Return how long a layer with experts waits for the host to launch its kernels.
+
+    `times` is the computation forward, for the gradients of the inputs and for those of the
+    weights; each has about as many kernels. Collectives run meanwhile as they do beside products.
+    """
+    forward, inputs, weights = (max(0.0, rank.launches - time) for time in times)
+    return forward, inputs, weights
+
+
+def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
+    """Return the kernels launched for one layer, forward and backward together."""
+    return sum(PASSES[style(training, rank), model.mlp].kernels)
+
+
+def attention_core(
+    model: Model, scores: Scores, training: Training, rank: Rank
+) -> tuple[Seconds, Seconds]:
+    """Return the time of the attention between queries and keys, forward and backward.
+
+    Where every second layer attends to a window only, the mean of the two.
+    """
+    heads = scores.sequences * scores.heads
+    size = (scores.head_size + scores.value_head_size) / 2
+    shape = (heads, scores.queries, scores.keys, size)
+    if not training.flash_attention:
+        batched = unfused_attention_time(*shape, rank.matmul)
+        return batched, 2 * batched
+    forward = flash_attention_time(*shape, rank.attention_forward, rank.sms)
+    backward = flash_attention_time(*shape, rank.attention_backward, rank.sms)
+    if scores.head_size != scores.value_head_size:
+        forward /= rank.common.latent_forward
+        backward /= rank.common.latent_backward
+    if model.sliding_window:
+        inside = min(1.0, 2 * (model.sliding_window + BLOCK) / (scores.keys + BLOCK))
+        forward, backward = forward * (1 + inside) / 2, backward * (1 + inside) / 2
+    return forward, ATTENTION_BACKWARD * backward
+
+
+def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
+    """Return the bytes that passes over the scores move, where they reach memory."""
+    if training.flash_attention:
+        return 0.0, 0.0
+    count = scores.sequences * scores.heads * scores.queries * scores.keys
+    return count * passes.score[0], count * passes.score[1]
+
+
+def _converted_forward(products: Products, rank: Rank) -> Bytes:
+    """Return the bytes that conversions of inputs, and of weights not kept, to fp8 move."""
+    kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
+    return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
+
+
+def _repeated_share(training: Training, rank: Rank) -> Share:
+    """Return the share of the forward pass's collectives that recomputation repeats."""
+    if training.recompute == "selective":
+        return 0.5 if rank.software.selective_repeats_products else 0.0
+    if training.recompute in ("none", "modules"):
+        return 0.0
+    return EARLY_SHARE if rank.software.stops_early else 1.0
+
+
+def _repeated(
+    training: Training,
+    rank: Rank,
+    products: Products,
+    times: tuple[Seconds, Seconds],
+    swept: Bytes,
+) -> Seconds:
+    """Return the computation that recomputation repeats.
+
+    `times` are those of the forward pass and of its attention, `swept` the bytes that element-wise
+    kernels move again.
+    """
+    forward, attention = times
+    if training.recompute == "full":
+        return forward - (products.last if rank.software.stops_early else 0.0)
+    if training.recompute == "none":
+        return 0.0
+    if training.recompute == "modules":
+        return _repeated_modules(training, products, attention) + swept / rank.memory
+    if rank.software.selective_repeats_products:
+        return products.forward / 2 + swept / rank.memory
+    return attention
+
+
+# The products that a module of Megatron's --recompute-modules repeats.
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "mla_up_proj": UP_PROJECTIONS,
+    "mlp": ("mlp_up", "mlp_down"),
+    "moe": ("router", "experts_up", "experts_down", "shared_up", "shared_down"),
+    "shared_experts": ("shared_up", "shared_down"),
+}
+
+
+def _repeated_modules(training: Training, products: Products, attention: Seconds) -> Seconds:
+    """Return the products, and the attention, of the modules that are recomputed."""
+    modules = training.recompute_modules or CHEAP
+    names = {name for module in modules for name in _MODULES.get(module, ())}
+    again = sum(time for name, time in products.named.items() if name in names)
+    return again + (attention if "core_attn" in modules else 0.0)
+
+
+def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+    """Return the time of the output layer and the loss, forward and backward."""
+    gemm = output_gemm(model, plan, training)
+    products = sum(product_times(gemm, rank, linear=False))
+    each = LOGIT_MEASURED if training.first_flash_attention else LOGIT[training.compiled]
+    loss = each * gemm.m * gemm.n / rank.memory
+    return products + loss + vocabulary_time(model, plan, rank, gemm.m)
+
+
+def embedding_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+    """Return the time to look the tokens up and to add their gradients."""
+    tokens = local_tokens(plan, training)
+    lookup = LOOKUP_PASSES * HALF * tokens * model.hidden_size / rank.memory
+    return lookup + vocabulary_time(model, plan, rank, tokens)

@@ -1,0 +1,122 @@
+"""Ring attention in time: blocks of keys and values travel while others are computed on.
+
+Each rank computes on the block it has, and passes it on as soon as it has arrived. With one
+buffer it cannot receive before it has computed, and nothing overlaps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import add
+
+from engine.core.units import Count, Seconds
+
+Grid = list[list[Seconds]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One rank's work on one block.
+
+    Attributes:
+        rank: that computes.
+        step: of the ring, from 0.
+        source: the rank whose keys and values it works on.
+        sent: when the block left the neighbor (0 in the first step).
+        arrived: when it was there.
+        start: of the computation.
+        end: of the computation.
+    """
+
+    rank: Count
+    step: Count
+    source: Count
+    sent: Seconds
+    arrived: Seconds
+    start: Seconds
+    end: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingRun:
+    """A whole ring.
+
+    Attributes:
+        turns: by step, then by rank.
+        end: when the last rank is done.
+        busiest: computation of the busiest rank, so that end - busiest is waited.
+    """
+
+    turns: tuple[Turn, ...]
+    end: Seconds
+    busiest: Seconds
+
+
+def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> RingRun:
+    """Return the ring whose rank r computes for work[step][r], and whose blocks travel for `send`.
+
+    A block leaves when it has arrived at the sender, the link is free, and the receiver has a
+    free buffer: it has computed on the block that lay there and passed it on.
+
+    Raises:
+        ValueError: there is no buffer.
+    """
+    ranks = len(work[0])
+    sent, arrived, start, end = _times(work, send, num_buffers)
+    return RingRun(
+        turns=tuple(
+            Turn(
+                rank=rank,
+                step=step,
+                source=(rank - step) % ranks,
+                sent=sent[step][rank],
+                arrived=arrived[step][rank],
+                start=start[step][rank],
+                end=end[step][rank],
+            )
+            for step in range(len(work))
+            for rank in range(ranks)
+        ),
+        end=max(end[-1]),
+        busiest=max(sum(step[rank] for step in work) for rank in range(ranks)),
+    )
+
+
+def ring_end(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> Seconds:
+    """Return when the last rank of `ring_run` is done."""
+    if all(len(set(step)) == 1 for step in work):
+        work = [step[:1] for step in work]  # all do the same at once: one stands for all
+    return max(_times(work, send, num_buffers)[-1][-1])
+
+
+def _times(
+    work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count
+) -> tuple[Grid, ...]:
+    """Return when blocks are sent and arrive, and work starts and ends, each [step][rank]."""
+    if num_buffers < 1:
+        raise ValueError(f"num_buffers is {num_buffers}; at least 1 is needed")
+    ranks = len(work[0])
+    sent, arrived = [[0.0] * ranks], [[0.0] * ranks]
+    start, end = [[0.0] * ranks], [list(work[0])]
+    for step in range(1, len(work)):
+        sent.append(_leave(arrived, end, num_buffers))
+        arrived.append([time + send for time in sent[-1]])
+        start.append(list(map(max, end[-1], arrived[-1])))
+        end.append(list(map(add, start[-1], work[step])))
+    return sent, arrived, start, end
+
+
+def _leave(arrived: Grid, end: Grid, buffers: Count) -> list[Seconds]:
+    """Return when the blocks of the next step leave, by the rank that they go to."""
+    if buffers == 1:
+        # Both neighbors swap blocks in place, when both have computed on what they have.
+        return list(map(max, _from_left(end[-1]), end[-1]))
+    times = [_from_left(arrived[-1]), arrived[-1]]
+    if len(end) >= buffers:
+        right = arrived[1 - buffers]
+        times += [end[-buffers], right[1:] + right[:1]]
+    return list(map(max, *times))
+
+
+def _from_left(times: list[Seconds]) -> list[Seconds]:
+    """Return what each rank's left neighbor has, round the ring."""
+    return times[-1:] + times[:-1]

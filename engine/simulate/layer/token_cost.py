@@ -1,0 +1,134 @@
+"""Where the operations of a token go: every matrix of a model, and the scores of its attention."""
+
+from dataclasses import dataclass
+
+from engine.catalog.models import Model, head_size, num_sparse_layers
+from engine.core.units import Count, Operations, Tokens
+from engine.formulas.operations import (
+    FORWARDS_PER_STEP,
+    MULTIPLY_ADD,
+    Gemm,
+    attention_operations,
+    layer_gemms,
+    matrix_parameters,
+    output_gemm,
+    up_projections,
+)
+from engine.formulas.token_operations import Counting, counted_pairs
+from engine.run.parallelism import Plan, Recompute, Training
+
+_ONE = Plan(world_size=1)
+_TOKEN = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A matrix, or the attention between tokens.
+
+    Attributes:
+        key: of the part of a layer.
+        rows: length of the inner sum; 0 where no weight takes part.
+        columns: of the weight.
+        layers: that have it.
+        copies: of it in a layer that work on one token.
+        forward: operations of one token, all layers and copies, forward.
+    """
+
+    key: str
+    rows: Count
+    columns: Count
+    layers: Count
+    copies: float
+    forward: Operations
+
+    @property
+    def all(self) -> Operations:
+        """Forward and backward."""
+        return FORWARDS_PER_STEP * self.forward
+
+
+def parts_of_token(model: Model, sequence_length: Tokens, pairs: float) -> tuple[Part, ...]:
+    """Return what one token costs, part by part, in the order of the computation.
+
+    A weight of k rows and n columns costs 2kn operations forward. `pairs` is the share of the
+    query-key pairs that is counted. Norms, biases and activation functions are left out.
+    """
+    sparse = num_sparse_layers(model)
+    dense = model.num_layers - sparse
+    found: dict[str, Part] = {}
+    for count, is_sparse in ((dense, False), (sparse, True)):
+        if count:
+            for gemm in layer_gemms(model, _ONE, _TOKEN, sparse=is_sparse):
+                for part in _matrices(model, gemm, count):
+                    found[part.key] = _together(found.get(part.key), part)
+    attention = Part(
+        key="attention",
+        rows=0,
+        columns=0,
+        layers=model.num_layers,
+        copies=1,
+        forward=attention_operations(model, sequence_length, pairs),
+    )
+    logits = _part("logits", output_gemm(model, _ONE, _TOKEN), 1)
+    return (*found.values(), attention, logits)
+
+
+def _matrices(model: Model, gemm: Gemm, layers: Count) -> tuple[Part, ...]:
+    """Return the matrices that a joint projection is made of."""
+    names: tuple[tuple[str, float], ...]
+    if gemm.name == "query_key_value":
+        query = model.num_attention_heads * head_size(model)
+        key = (gemm.n - query) / 2
+        names = (("query", query), ("key", key), ("value", key))
+    elif gemm.name.endswith("_up") and gemm.name.startswith(("mlp", "shared", "experts")):
+        stem = gemm.name.removesuffix("_up")
+        names = ((f"{stem}_gate", gemm.n / 2), (f"{stem}_up", gemm.n / 2))
+        if model.mlp != "swiglu":
+            return (_part(gemm.name, gemm, layers),)
+    else:
+        return (_part(gemm.name, gemm, layers),)
+    return tuple(
+        _part(name, Gemm(name=name, m=gemm.m, n=columns, k=gemm.k, count=gemm.count), layers)
+        for name, columns in names
+    )
+
+
+def _part(key: str, gemm: Gemm, layers: Count) -> Part:
+    return Part(
+        key=key,
+        rows=round(gemm.k),
+        columns=round(gemm.n),
+        layers=layers,
+        copies=gemm.m * gemm.count,
+        forward=layers * gemm.operations,
+    )
+
+
+def _together(before: Part | None, part: Part) -> Part:
+    if before is None:
+        return part
+    return Part(
+        key=part.key,
+        rows=part.rows,
+        columns=part.columns,
+        layers=before.layers + part.layers,
+        copies=part.copies,
+        forward=before.forward + part.forward,
+    )
+
+
+def repeated_operations(
+    model: Model, sequence_length: Tokens, counting: Counting, recompute: Recompute
+) -> Operations:
+    """Return the operations of one token that recomputation does a second time.
+
+    "full" repeats the forward pass of all layers (Narayanan et al. 2021), "selective" that of the
+    attention scores (Korthikanti et al. 2022), "modules" the up-projections of latent attention.
+    """
+    attention = attention_operations(model, sequence_length, counted_pairs(counting))
+    if recompute == "full":
+        output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
+        return MULTIPLY_ADD * matrix_parameters(model) - output + attention
+    if recompute == "modules":
+        return model.num_layers * MULTIPLY_ADD * up_projections(model)
+    return attention if recompute == "selective" else 0.0

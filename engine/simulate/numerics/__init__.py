@@ -1,0 +1,1 @@
+"""Number formats, seeded random numbers, fits."""

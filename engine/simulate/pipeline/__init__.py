@@ -1,0 +1,1 @@
+"""Pipelines: a schedule played, and what is measured on it."""

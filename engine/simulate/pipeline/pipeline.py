@@ -1,0 +1,161 @@
+"""A pipeline's step, played: when every rank computes what, what it waits for, what it holds.
+
+Each rank does its operations in order, as soon as what they need has arrived. Messages travel while
+the ranks compute; those on the same wire and way follow one another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import fsum
+
+from engine.core import registry
+from engine.core.pipeline_op import describe, parts
+from engine.core.units import Count, Seconds
+from engine.simulate.pipeline._pipeline_costs import Times as Times
+from engine.simulate.pipeline._pipeline_costs import durations
+from engine.simulate.pipeline._pipeline_program import READY, Program, program
+
+PACKAGE = "engine.schedules"
+# Of how many operations an order is worth keeping; longer ones cost more memory than time.
+_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What happened in one step.
+
+    Attributes:
+        program: what the ranks did, in order.
+        starts, ends: of each rank's operations, in seconds from the start of the step.
+        busy: seconds that each rank computed.
+    """
+
+    program: Program
+    starts: tuple[Sequence[Seconds], ...]
+    ends: tuple[Sequence[Seconds], ...]
+    busy: tuple[Seconds, ...]
+
+    @property
+    def length(self) -> Seconds:
+        """From the first operation to the end of the last."""
+        return max(ends[-1] for ends in self.ends)
+
+    @property
+    def period(self) -> Seconds:
+        """Of steps that follow one another without a common pause: the longest rank's own time.
+
+        A rank that begins later may end later, and begins the next step as much later.
+        """
+        return max(
+            ends[-1] - starts[0] for starts, ends in zip(self.starts, self.ends, strict=True)
+        )
+
+
+def simulate(
+    name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count, times: Times
+) -> Run:
+    """Return the step of a schedule of `engine.schedules`.
+
+    Raises:
+        LookupError: there is no such schedule.
+        ValueError: the schedule cannot run with these numbers.
+    """
+    return run(compiled(name, pipeline_parallel, num_microbatches, num_chunks), times)
+
+
+def compiled(
+    name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count
+) -> Program:
+    """Return the orders of a schedule, ready to run. Errors as `simulate`."""
+    small = pipeline_parallel * num_microbatches * num_chunks * 2 <= _KEPT
+    make = _kept if small else _compiled
+    return make(name, pipeline_parallel, num_microbatches, num_chunks)
+
+
+def _compiled(
+    name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count
+) -> Program:
+    schedule = registry.module(PACKAGE, name)
+    if why := schedule.obstacle(pipeline_parallel, num_microbatches):
+        raise ValueError(
+            f"{schedule.TITLE} {why}, not {pipeline_parallel} stages and "
+            f"{num_microbatches} micro-batches"
+        )
+    if num_chunks not in schedule.CHUNKS:
+        allowed = f"{schedule.CHUNKS[0]} to {schedule.CHUNKS[-1]}"
+        raise ValueError(f"{schedule.TITLE} has {allowed} chunks per rank, not {num_chunks}")
+    orders = tuple(
+        tuple(schedule.order(rank, pipeline_parallel, num_microbatches, num_chunks))
+        for rank in range(pipeline_parallel)
+    )
+    num_parts = parts(num_chunks, schedule.PLACEMENT)
+    return program(orders, num_microbatches, num_chunks, schedule.PLACEMENT, num_parts)
+
+
+_kept = lru_cache(maxsize=64)(_compiled)
+
+
+def run(program: Program, times: Times) -> Run:
+    """Return the step of the orders with these times.
+
+    Raises:
+        ValueError: the ranks wait for one another, the message names their operations; or there
+            are not as many pieces as parts.
+    """
+    costs = durations(program, times)
+    transfer = times.message / times.bandwidth if times.bandwidth else 0.0
+    starts, ends = _play(program, costs, times.latency, transfer)
+    # Exact, for the sum of floats depends on the version of Python.
+    busy = tuple(map(fsum, costs))
+    return Run(program=program, starts=starts, ends=ends, busy=busy)
+
+
+def _play(
+    program: Program, costs: Sequence[Sequence[Seconds]], latency: Seconds, transfer: Seconds
+) -> tuple[tuple[list[Seconds], ...], tuple[list[Seconds], ...]]:
+    """Return starts and ends. A rank runs until something is missing, and then waits for that."""
+    ranks = len(program.steps)
+    starts, ends = _lists(ranks), _lists(ranks)
+    arrivals = [0.0 if token == READY else -1.0 for token in range(program.num_tokens)]
+    waiting = [-1] * program.num_tokens
+    wires = [0.0] * (2 * ranks)
+    able = list(range(ranks))
+    while able:
+        rank = able.pop()
+        began, ended, cost, steps = starts[rank], ends[rank], costs[rank], program.steps[rank]
+        now = ended[-1] if ended else 0.0
+        for place in range(len(ended), len(steps)):
+            _, need, also, gives = steps[place]
+            first, second = arrivals[need], arrivals[also]
+            if first < 0 or second < 0:
+                waiting[need if first < 0 else also] = rank
+                break
+            now = max(now, first, second)
+            began.append(now)
+            now += cost[place]
+            ended.append(now)
+            for token, wire in gives:
+                arrivals[token] = now
+                if wire >= 0:
+                    wires[wire] = sent = max(now, wires[wire]) + transfer
+                    arrivals[token] = sent + latency
+                if waiting[token] >= 0:
+                    able.append(waiting[token])
+    _check(program, ends)
+    return starts, ends
+
+
+def _lists(count: Count) -> tuple[list[Seconds], ...]:
+    return tuple([] for _ in range(count))
+
+
+def _check(program: Program, ends: Sequence[Sequence[Seconds]]) -> None:
+    stuck = [
+        f"rank {rank} waits to do the {describe(order[len(done)])}"
+        for rank, (order, done) in enumerate(zip(program.orders, ends, strict=True))
+        if len(done) < len(order)
+    ]
+    if stuck:
+        more = f"; and {len(stuck) - 4} more" if len(stuck) > 4 else ""
+        raise ValueError("deadlock: " + "; ".join(stuck[:4]) + more)

@@ -1,0 +1,1 @@
+"""A training step: its time, its range, its traffic by axis."""

@@ -1,0 +1,250 @@
+"""A plan, modelled: its stages, its step, and what each of its axes moves."""
+
+from dataclasses import dataclass, replace
+
+from engine.catalog.models import num_sparse_in
+from engine.core.units import (
+    Bytes,
+    Count,
+    FlopRate,
+    GpuTime,
+    Parameters,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+    Tokens,
+)
+from engine.formulas.axes import exposed_ratio
+from engine.formulas.operations import model_operations
+from engine.formulas.overlap import compute_time
+from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
+from engine.run.doubts import Doubts, doubts
+from engine.run.parallelism import (
+    first_piece,
+    last_piece,
+    layers_of_stage,
+    num_microbatches,
+)
+from engine.run.run import Run
+from engine.simulate.layer.device_model import Rank, rank_of
+from engine.simulate.layer.layer_time import embedding_time, layer_time, output_time
+from engine.simulate.memory.allocator import Memory, usable
+from engine.simulate.memory.memory import kinds_of_layer, stage_memory
+from engine.simulate.memory.peak_activations import in_flight
+from engine.simulate.step.axis_loads import AxisLoad, axis_loads
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_time import StepTime, step_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A stage of the pipeline.
+
+    Attributes:
+        layers: on its rank, all pieces together.
+        held: micro-batches whose activations it keeps at most.
+        memory: of each of its GPUs.
+        time: forward and backward pass of one micro-batch.
+    """
+
+    layers: Count
+    held: Ratio
+    memory: Memory
+    time: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modeled:
+    """Everything that follows from a run.
+
+    Attributes:
+        run: it.
+        step: exposed seconds of the slowest rank.
+        stages: of the pipeline, in order.
+        axes: those with more than one rank.
+        computation: of one GPU in a step at the given kernel efficiency, stages alike.
+        embedding: look-up of one micro-batch, forward and backward.
+        output: output layer and loss, likewise.
+        layer: one layer, likewise, of the kind that most layers are.
+        doubts: what speaks against the run.
+        evidence: on which its step rests.
+    """
+
+    run: Run
+    step: StepTime
+    stages: tuple[Stage, ...]
+    axes: tuple[AxisLoad, ...]
+    computation: Seconds
+    embedding: Seconds
+    output: Seconds
+    layer: Seconds
+    doubts: Doubts
+    evidence: Evidence
+
+    @property
+    def microbatches(self) -> Count:
+        """Of a step."""
+        return num_microbatches(self.run.plan, self.run.training)
+
+    @property
+    def fullest(self) -> Count:
+        """The stage that needs most memory."""
+        return max(range(len(self.stages)), key=lambda i: self.stages[i].memory.total)
+
+    @property
+    def slowest(self) -> Count:
+        """The stage that needs most time."""
+        return max(range(len(self.stages)), key=lambda i: self.stages[i].time)
+
+    @property
+    def exposed(self) -> Seconds:
+        """Communication that the step waits for."""
+        return sum(axis.exposed for axis in self.axes)
+
+    @property
+    def usable(self) -> Bytes:
+        """Memory of a GPU that its tensors may fill."""
+        return usable(self.run.cluster.gpu.memory, self.run.training)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the fullest GPU holds its part."""
+        return self.stages[self.fullest].memory.total <= self.usable
+
+    @property
+    def tensor_over_computation(self) -> Ratio:
+        """All collectives of tensor parallelism, nothing hidden, over the computation of a GPU.
+
+        Forward and backward pass, bandwidths as large messages were measured to reach them, the
+        computation at the given kernel efficiency; 0 without tensor parallelism.
+        """
+        alone = {axis.key: axis.alone for axis in self.axes}.get("tensor", 0.0)
+        return exposed_ratio(alone, self.computation)
+
+    @property
+    def token_rate(self) -> TokenRate:
+        """Tokens per second per GPU."""
+        return 1e6 / self.token_time
+
+    @property
+    def mfu(self) -> Share:
+        """Share of the dense peak in the run's precision that the model uses (PaLM's MFU)."""
+        run, peaks = self.run, self.run.cluster.gpu.peak
+        peak = peaks.get(run.training.precision) or peaks["fp16"]
+        done = model_operations(run.model, run.training)
+        return done / (self.step.total * run.plan.world_size * peak)
+
+    @property
+    def token_time(self) -> GpuTime:
+        """GPU time for a million tokens."""
+        training = self.run.training
+        tokens = training.global_batch_size * training.sequence_length
+        return self.step.total * self.run.plan.world_size / tokens * 1e6
+
+
+def model_of(run: Run, utilization: Share) -> Modeled:
+    """Return what follows from a run; `utilization` is that of kernels, for `computation` only."""
+    model, plan, training = run.model, run.plan, run.training
+    rank = rank_of(run.cluster, training)
+    step = step_time(model, run.cluster, plan, training)
+    computation = _computation(run, utilization)
+    embedding = embedding_time(model, plan, training, rank)
+    output = (1 + model.num_prediction_layers) * output_time(model, plan, training, rank)
+    sparse = bool(model.num_experts)
+    layer = layer_time(model, plan, training, rank, sparse=sparse).total
+    return Modeled(
+        run=run,
+        step=step,
+        stages=_stages(run, rank, layer, embedding, output),
+        axes=axis_loads(run, rank, step, computation),
+        computation=computation,
+        embedding=embedding,
+        output=output,
+        layer=layer,
+        doubts=doubts(run),
+        evidence=evidence(run),
+    )
+
+
+def _computation(run: Run, utilization: Share) -> Seconds:
+    """Return the computation of a GPU in a step, layers only, all stages alike."""
+    return compute_time(share_at_work(run), tokens_of_replica(run), utilization, peak_of(run))
+
+
+def share_at_work(run: Run) -> Parameters:
+    """Return a GPU's share of `layer_parameters_at_work`, all stages alike."""
+    plan = run.plan
+    held = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
+    return layer_parameters_at_work(run) / held
+
+
+def tokens_of_replica(run: Run) -> Tokens:
+    """Return the tokens that a replica of the model takes in a step."""
+    training = run.training
+    return training.global_batch_size // run.plan.data_parallel * training.sequence_length
+
+
+def layer_parameters_at_work(run: Run) -> Parameters:
+    """Return the parameters of all layers that work on one token; embedding and output left out."""
+    model = run.model
+    ends = embedding_parameters(model) + model.hidden_size * (2 if model.biases else 1)
+    return (
+        active_parameters(model) - ends - (0 if model.tied_embeddings else output_parameters(model))
+    )
+
+
+def peak_of(run: Run) -> FlopRate:
+    """Return the dense peak of the GPU in 16 bits, where the least bandwidths are reckoned."""
+    peak = run.cluster.gpu.peak
+    return peak.get("bf16") or peak["fp16"]
+
+
+def _stages(
+    run: Run, rank: Rank, layer: Seconds, embedding: Seconds, output: Seconds
+) -> tuple[Stage, ...]:
+    model, plan, training = run.model, run.plan, run.training
+    kinds = kinds_of_layer(model, plan, training)
+    dense = layer
+    if model.num_dense_layers and model.num_experts:
+        dense = layer_time(model, plan, training, rank, sparse=False).total
+    # A micro-batch passes one of the two copies of a layer that a rank of DualPipe holds.
+    copies = 2 if training.schedule == "dualpipe" else 1
+    found = []
+    for stage in range(plan.pipeline_parallel):
+        pieces = layers_of_stage(model, plan, stage, training.schedule)
+        count = sum(len(piece) for piece in pieces)
+        sparse = sum(num_sparse_in(model, piece) for piece in pieces) if model.num_experts else 0
+        time = sparse * layer + (count - sparse) * dense
+        time += embedding * first_piece(plan, stage, training.schedule)
+        time += output * last_piece(plan, stage, training.schedule)
+        found.append(
+            Stage(
+                layers=count,
+                held=_held(run, stage),
+                memory=stage_memory(model, plan, training, stage, kinds),
+                time=time / copies,
+            )
+        )
+    return tuple(found)
+
+
+def _held(run: Run, stage: Count) -> Ratio:
+    """Return the micro-batches that a stage holds, of all its layers."""
+    plan, training = run.plan, run.training
+    held = in_flight(
+        training.schedule,
+        plan.pipeline_parallel,
+        plan.virtual_pipeline,
+        stage,
+        num_microbatches(plan, training),
+    )
+    return sum(held) / len(held)
+
+
+def computing_share(run: Run, microbatches: Count) -> Share:
+    """Return the share of the step that computes with so many micro-batches in place of its own."""
+    each = run.training.micro_batch_size * run.plan.data_parallel
+    training = replace(run.training, global_batch_size=each * microbatches)
+    step = step_time(run.model, run.cluster, run.plan, training)
+    return step.compute / step.total

@@ -1,0 +1,1 @@
+"""Streams of a GPU: what runs when, and what waits."""

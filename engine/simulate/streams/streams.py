@@ -1,0 +1,194 @@
+"""The streams of a GPU: what runs when, if each works in order and operations wait for others.
+
+A stream runs its operations in the order of the list, one at a time, as a CUDA stream does. An
+operation starts when its stream is free and everything it waits for has ended. While operations
+that slow computation down are running on a rank, its compute stream works at a lower rate; the
+rate changes in the middle of an operation, so that the times are exact and not cut into ticks.
+"""
+
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+
+from engine.core.record import record
+from engine.core.units import Bytes, Count, Ratio, Seconds
+
+COMPUTE, SCALE_UP, NETWORK = "compute", "scale_up", "network"
+COPY, LAUNCH = "copy", "launch"
+STREAMS = (LAUNCH, COMPUTE, SCALE_UP, NETWORK, COPY)
+
+
+@record
+class Op:
+    """Something that a stream runs.
+
+    Attributes:
+        key: unique in the program.
+        stream: one of `STREAMS`.
+        time: alone, with nothing else on the GPU.
+        after: keys of what it waits for, beside its own stream.
+        ranks: whose stream it occupies; a collective of several starts on all of them at once.
+        label: what the reader sees.
+        size: bytes that each rank (the busiest) sends.
+        slows: while it runs, computation takes 1 + `slows` times as long.
+        links: objects it belongs to, as in `engine.views.Span`.
+    """
+
+    key: str
+    stream: str
+    time: Seconds
+    after: tuple[str, ...] = ()
+    ranks: tuple[Count, ...] = (0,)
+    label: str = ""
+    size: Bytes = 0.0
+    slows: Ratio = 0.0
+    links: tuple[str, ...] = ()
+
+
+@record
+class Span:
+    """An operation with its times since the beginning.
+
+    Attributes:
+        waited_for: key of what ended last before it could start; empty if nothing did.
+    """
+
+    op: Op
+    start: Seconds
+    end: Seconds
+    waited_for: str
+
+
+def run(ops: Sequence[Op]) -> tuple[Span, ...]:
+    """Return the span of every operation, in the order of the list.
+
+    Raises:
+        ValueError: the program is not one: an operation twice, a wait for nothing or in a circle.
+    """
+    course = _course(ops)
+    return tuple(
+        Span(op=op, start=start, end=end, waited_for=ops[last].key if last >= 0 else "")
+        for op, start, end, last in zip(ops, course.start, course.end, course.last, strict=True)
+    )
+
+
+def length(ops: Sequence[Op]) -> Seconds:
+    """Return when the last operation ends, without the spans; raises as `run` does."""
+    return max(_course(ops).end, default=0.0)
+
+
+def _course(ops: Sequence[Op]) -> "_Course":
+    """Return the course of a program, run to its end."""
+    waits, followers = _graph(ops)
+    course = _Course(ops)
+    for index in [i for i, open_waits in enumerate(waits) if not open_waits]:
+        course.begin(index, 0.0, -1)
+    for now, ended in course.ends():
+        for index in followers[ended]:
+            waits[index] -= 1
+            if not waits[index]:
+                course.begin(index, now, ended)
+    stuck = [op.key for op, open_waits in zip(ops, waits, strict=True) if open_waits]
+    if stuck:
+        raise ValueError(f"{', '.join(stuck[:5])} never start: they wait for one another")
+    return course
+
+
+def _graph(ops: Sequence[Op]) -> tuple[list[int], list[list[int]]]:
+    """Return how many operations each waits for, and which wait for it, its stream included."""
+    index_of: dict[str, int] = {}
+    newest: dict[tuple[Count, str], int] = {}
+    waits = [0] * len(ops)
+    followers: list[list[int]] = [[] for _ in ops]
+    for index, op in enumerate(ops):
+        _check(op, index_of)
+        index_of[op.key] = index
+    for index, op in enumerate(ops):
+        # What is waited for twice, by name and as the stream's last, counts and ends twice.
+        for key in op.after:
+            if key not in index_of:
+                raise ValueError(
+                    f"{op.key} waits for '{key}', which is no operation of the program"
+                )
+            waits[index] += 1
+            followers[index_of[key]].append(index)
+        for rank in op.ranks:
+            lane = rank, op.stream
+            if lane in newest:
+                waits[index] += 1
+                followers[newest[lane]].append(index)
+            newest[lane] = index
+    return waits, followers
+
+
+def _check(op: Op, index_of: dict[str, int]) -> None:
+    if op.key in index_of:
+        raise ValueError(f"two operations are called '{op.key}'")
+    if op.stream not in STREAMS:
+        raise ValueError(f"stream is '{op.stream}'; allowed is {', '.join(STREAMS)}")
+    if not op.time >= 0:
+        raise ValueError(f"time of {op.key} is {op.time}; it must be 0 or more")
+
+
+class _Course:
+    """The operations under way, the ends to come, and the rate of every rank's computation."""
+
+    def __init__(self, ops: Sequence[Op]) -> None:
+        self.ops = ops
+        self.start = [0.0] * len(ops)
+        self.end = [0.0] * len(ops)
+        self.last = [-1] * len(ops)
+        self._left = [op.time for op in ops]
+        self._since = [0.0] * len(ops)
+        self._pace = [1.0] * len(ops)  # time taken per time of work
+        self._version = [0] * len(ops)
+        self._heap: list[tuple[Seconds, int, int]] = []
+        self._slowing: dict[Count, list[Ratio]] = {}
+        self._computing: dict[Count, int] = {}
+
+    def begin(self, index: int, now: Seconds, last: int) -> None:
+        """Start an operation; `last` is what it waited for until now."""
+        op = self.ops[index]
+        self.start[index], self.last[index], self._since[index] = now, last, now
+        if op.stream == COMPUTE:
+            for rank in op.ranks:
+                self._computing[rank] = index
+            if self._slowing:
+                self._pace[index] = self._pace_of(op)
+        elif op.slows:
+            for rank in op.ranks:
+                self._slowing.setdefault(rank, []).append(op.slows)
+                self._change(rank, now)
+        heappush(self._heap, (now + self._left[index] * self._pace[index], index, 0))
+
+    def ends(self) -> Iterator[tuple[Seconds, int]]:
+        """Yield every end in the order of time, as operations are begun in between."""
+        while self._heap:
+            now, index, version = heappop(self._heap)
+            if version != self._version[index]:
+                continue
+            self.end[index] = now
+            op = self.ops[index]
+            for rank in op.ranks:
+                if op.stream == COMPUTE:
+                    del self._computing[rank]
+                elif op.slows:
+                    self._slowing[rank].remove(op.slows)
+                    self._change(rank, now)
+            yield now, index
+
+    def _pace_of(self, op: Op) -> Ratio:
+        return 1 + max((max(self._slowing.get(rank) or (0.0,)) for rank in op.ranks), default=0.0)
+
+    def _change(self, rank: Count, now: Seconds) -> None:
+        """Set the pace of what the rank computes, and with it its end."""
+        index = self._computing.get(rank)
+        if index is None:
+            return
+        pace = self._pace_of(self.ops[index])
+        if pace == self._pace[index]:
+            return
+        done = (now - self._since[index]) / self._pace[index]
+        self._left[index] = max(0.0, self._left[index] - done)
+        self._since[index], self._pace[index] = now, pace
+        self._version[index] += 1
+        heappush(self._heap, (now + self._left[index] * pace, index, self._version[index]))

@@ -1,0 +1,142 @@
+"""What a program of streams is made for: a model layer by layer, and the wires of its groups."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from engine.core.units import Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
+from engine.formulas.communication import (
+    ring_all_reduce_time,
+    ring_bytes_sent,
+    ring_reduce_scatter_time,
+    star_all_reduce_time,
+    star_bytes_sent,
+)
+from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
+from engine.simulate.streams.streams import NETWORK, SCALE_UP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """A group of ranks and what its collectives take.
+
+    Attributes:
+        ranks: in the group.
+        all_reduce: buffer of a rank -> time.
+        scatter: whole buffer -> time of a reduce-scatter or an all-gather.
+        stream: that its collectives run on.
+        sent: buffer -> bytes that the busiest rank sends in an all-reduce.
+    """
+
+    ranks: Count
+    all_reduce: Callable[[Bytes], Seconds]
+    scatter: Callable[[Bytes], Seconds]
+    stream: str
+    sent: Callable[[Bytes], Bytes]
+
+
+def ring_wire(
+    ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0, stream: str = NETWORK
+) -> Wire:
+    """Return a group whose collectives are plain rings: latency and bandwidth, nothing else."""
+    return Wire(
+        ranks=ranks,
+        all_reduce=lambda size: ring_all_reduce_time(size, ranks, bandwidth, latency),
+        scatter=lambda size: ring_reduce_scatter_time(size, ranks, bandwidth, latency),
+        stream=stream,
+        sent=lambda size: ring_bytes_sent(size, ranks),
+    )
+
+
+def star_wire(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Wire:
+    """Return a group in which one rank takes all buffers in, adds and sends the sum to all."""
+    half = 2.0
+    return Wire(
+        ranks=ranks,
+        all_reduce=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency),
+        scatter=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency) / half,
+        stream=NETWORK,
+        sent=lambda size: star_bytes_sent(size, ranks),
+    )
+
+
+def nccl_wire(
+    ranks: Count, nodes: Count, bandwidth: Bandwidth, links: Bandwidth = math.inf
+) -> Wire:
+    """Return a group that communicates as NCCL does, by the formulas of `transfer_time`.
+
+    `links` is the bus bandwidth inside a node, which groups of one rank in each node do not use.
+    Layers are equal: a step asks for the time of the same few sizes again and again.
+    """
+    return Wire(
+        ranks=ranks,
+        all_reduce=cache(
+            lambda size: all_reduce_time(
+                size, ranks, nodes, bandwidth, links=links if ranks > nodes else math.inf
+            )
+        ),
+        scatter=cache(lambda size: scatter_or_gather_time(size, ranks, nodes, bandwidth)),
+        stream=SCALE_UP if nodes == 1 else NETWORK,
+        sent=lambda size: ring_bytes_sent(size, ranks),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One rank's part of a model of equal layers, and how its step is cut.
+
+    Attributes:
+        layers: equal units of the model: layers, or blocks of layers.
+        forward: one layer and one micro-batch, alone.
+        backward: likewise, gradients of inputs and of weights.
+        parameters: of one layer, on this rank.
+        data: the group that shares gradients (and, sharded, parameters).
+        replicas: hybrid sharding: the group of ranks with the same shard.
+        sum_once: they sum their shards with the last micro-batch only, not with every one.
+        again: the smaller group that the backward pass gathers from: hpZ, or an integer for
+            FSDP2's `reshard_after_forward`.
+        element: bytes of a parameter on the wire.
+        gradient: bytes of a gradient on the wire.
+        tensors: equal tensors of one layer; a gradient is ready when its tensor is.
+        num_microbatches: of one step.
+        bucket: gradients are reduced as soon as so many bytes are ready.
+        prefetch: sharded parameters are gathered so many layers ahead of the one at work.
+        reshard: gathered parameters are freed after the forward pass and gathered again.
+        tensor_gather: time of the all-gathers of tensor parallelism in one pass of one layer; its
+            reduce-scatters take as long. 0: no tensor parallelism.
+        tensor_size: bytes that these gathers send.
+        tensor_again: backward, the inputs are gathered once more for the gradients of the weights,
+            as Megatron's sequence parallelism does, which keeps only their parts.
+        tensor_chunks: pieces that products and their collectives are cut into, to run side by side.
+            1: blocking.
+        slow_down: while a collective runs, computation takes 1 + this times as long.
+        optimizer: the update, after all gradients are there.
+    """
+
+    layers: Count
+    forward: Seconds
+    backward: Seconds
+    parameters: Parameters
+    data: Wire
+    replicas: Wire | None = None
+    sum_once: bool = False
+    again: Wire | None = None
+    element: Bytes = 2.0
+    gradient: Bytes = 2.0
+    tensors: Count = 1
+    num_microbatches: Count = 1
+    bucket: Bytes = 25 * 2.0**20
+    prefetch: Count = 1
+    reshard: bool = True
+    tensor_gather: Seconds = 0.0
+    tensor_size: Bytes = 0.0
+    tensor_again: bool = False
+    tensor_chunks: Count = 1
+    slow_down: Ratio = 0.0
+    optimizer: Seconds = 0.0
+
+
+def layer_gradient(work: Workload) -> Bytes:
+    """Return the bytes of one layer's gradients."""
+    return work.parameters * work.gradient

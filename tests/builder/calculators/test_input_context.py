@@ -1,0 +1,107 @@
+from builder.calculators.input_context import Box, Field, field_of
+from engine.core.inputs import MEGABYTES, Choice, Number, Sample, Switch, Text
+from tests.each import each
+
+ENTRY = {"text": "seen", "value": "kept", "position": None}
+LENGTHS = {"a": "x", "b": "xx", "c": "xxx", "d": "xxxx", "e": "xxxxx", "f": "xxxxxx"}
+
+
+def choice(options, value):
+    return field_of("way", Choice(label="Way", options=options), {**ENTRY, "value": value})
+
+
+def test_a_number_is_told_with_its_symbol_its_place_and_its_range():
+    declared = Number(
+        label="Size",
+        unit=MEGABYTES,
+        low=1e6,
+        high=5e6,
+        symbol="S",
+        help="Of a message.",
+        advanced=True,
+    )
+    entry = {"text": "2 MB", "value": "2e6", "position": 0.25}
+    assert field_of("size", declared, entry) == Field(
+        name="size",
+        kind="number",
+        label="Size",
+        symbol="S",
+        help="Of a message.",
+        advanced=True,
+        text="2 MB",
+        value="2e6",
+        position=0.25,
+        options={},
+        also={},
+        range="1 MB to 5 MB",
+        box=None,
+    )
+
+
+def test_a_choice_has_options_and_their_other_names_and_no_symbol():
+    declared = Choice(label="Way", options={"ring": "Ring", "tree": "Tree"}, also={"RING": "ring"})
+    assert field_of("way", declared, ENTRY) == Field(
+        name="way",
+        kind="choice",
+        label="Way",
+        symbol="",
+        help="",
+        advanced=False,
+        text="seen",
+        value="kept",
+        position=None,
+        options={"ring": "Ring", "tree": "Tree"},
+        also={"ring": "RING"},
+        range="ring, tree",
+        box=None,
+    )
+
+
+def test_a_switch_has_neither_options_nor_a_box():
+    found = field_of("on", Switch(label="On"), ENTRY)
+    assert (found.kind, found.options, found.also, found.box) == ("switch", {}, {}, None)
+
+
+def test_a_text_has_a_box_whose_samples_go_by_their_titles():
+    declared = Text(
+        label="Log",
+        longest=77,
+        samples={"short": Sample(title="A short one", text="abc")},
+        placeholder="Paste",
+        rows=4,
+        files=".txt",
+        reader="trace",
+    )
+    found = field_of("log", declared, ENTRY)
+    assert found.kind == "text"
+    assert found.symbol == ""
+    assert found.box == Box(
+        samples={"short": "A short one"},
+        placeholder="Paste",
+        rows=4,
+        files=".txt",
+        longest=77,
+        reader="trace",
+    )
+
+
+def test_a_page_has_five_options_from_the_start():
+    five = {key: LENGTHS[key] for key in "abcde"}
+    assert choice(five, "a").at_once == five
+
+
+@each(
+    ("value", "kept"),
+    [("a", "adef"), ("b", "bdef"), ("e", "def"), ("c", "cdef"), ("unknown", "def")],
+)
+def test_of_six_options_a_page_has_the_chosen_one_and_the_three_longest_in_their_order(value, kept):
+    assert list(choice(LENGTHS, value).at_once.items()) == [(key, LENGTHS[key]) for key in kept]
+
+
+def test_of_options_as_long_as_each_other_the_first_are_kept():
+    assert list(choice(dict.fromkeys("abcdef", "x"), "f").at_once) == ["a", "b", "c", "f"]
+
+
+def test_how_long_an_option_is_says_what_is_read_and_not_its_key():
+    options = {"a" * 9: "x", "b": "xx", "c": "xxx", "d": "xxxx", "e": "xxxxx", "f": "xxxxxx"}
+    assert list(choice(options, "b").at_once) == ["b", "d", "e", "f"]

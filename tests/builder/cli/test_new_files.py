@@ -1,0 +1,142 @@
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builder import pipeline
+from builder.cli import new_files, new_project
+from builder.core import build_cache
+from builder.project.activate_project import enter
+from engine import calculator
+from engine.core.numbers import Display
+from engine.draw.export_text import taken
+from tests.builder.conftest import SERVICES, silent
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+ROOM = "moving_bytes"
+
+
+def with_rooms(live):
+    """Give the tiny site a folder for calculators."""
+    room = live.root / "engine" / "calculators" / ROOM
+    room.mkdir(parents=True)
+    (room / "__init__.py").touch()
+
+
+def scaffolded(live, name):
+    """Make a calculator where the tiny site keeps its own."""
+    with_rooms(live)
+    paths = new_files.make(live.root, "calculator", f"{ROOM}/{name}", "engine")
+    moved = live.root / "tiny_calculators" / f"{name}.py"
+    paths[0].rename(moved)
+    test = paths[1].read_text()
+    paths[1].write_text(test.replace(f"engine.calculators.{ROOM}", "tiny_calculators"))
+    return [moved, *paths[1:]]
+
+
+def test_a_new_calculator_builds(live):
+    scaffolded(live, "move_bytes")
+    assert live.problems() == []
+
+
+def test_a_new_calculator_stands_on_a_page_of_its_own(live):
+    scaffolded(live, "move_bytes")
+    assert 'data-calculator="move_bytes"' in live.page("tools/move-bytes/index.html")
+
+
+def test_the_test_of_a_new_calculator_passes(live):
+    test = scaffolded(live, "move_bytes")[1]
+    spec = importlib.util.spec_from_file_location("scaffolded", test)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    claims = [value for name, value in vars(module).items() if name.startswith("test_")]
+    assert [claim() for claim in claims] == [None]
+
+
+def test_the_files_of_a_new_calculator_are_well_formed(live):
+    paths = [path for path in scaffolded(live, "move_bytes") if path.suffix == ".py"]
+    config = ROOT / "pyproject.toml"
+    command = [sys.executable, "-m", "ruff", "check", "--config", config, "--ignore", "D,ANN,I"]
+    done = subprocess.run([*command, *paths], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_new_guide_is_a_draft_that_builds(live):
+    new_files.make(live.root, "guide", "all-to-all", "engine")
+    built = live.build(drafts=True)
+    assert (built.problems, "guides/all-to-all/index.html" in built.output) == ((), True)
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A new project that was entered."""
+    root = tmp_path / "cash-flow"
+    made = new_project.make(root)
+    assert all(path.is_file() for path in made)
+    return enter(root)
+
+
+def built(places):
+    return pipeline.build(places, pipeline.Options(), SERVICES, build_cache.Memo(), silent)
+
+
+def test_a_new_project_builds(begun):
+    done = built(begun)
+    assert done.problems == ()
+    assert "<title>A first guide · Cash flow</title>" in page(done, "guides/first-guide/")
+    assert 'data-of="transfer" data-output="over_sizes"' in page(done, "tools/transfer/")
+
+
+def page(done, url):
+    return done.output[f"{url}index.html"].decode()
+
+
+def test_a_new_project_grows(begun):
+    for kind, name in (("guide", "second"), ("calculator", "examples/second_transfer")):
+        new_files.make(begun.root, kind, name, begun.project.engine)
+    again = enter(begun.root)
+    done = built(again)
+    assert done.problems == ()
+    assert 'data-calculator="second_transfer"' in page(done, "tools/second-transfer/")
+
+
+def test_the_test_and_the_terminal_of_a_new_project_work(begun):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words in (["pytest", "-q", "-p", "no:cacheprovider"], ["cash_flow", "transfer"]):
+        command = [sys.executable, "-m", *words]
+        done = subprocess.run(
+            command, cwd=begun.root, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "1 passed" in done.stdout or "time  2.00 ms" in done.stdout
+
+
+def test_what_a_reader_copies_as_python_runs(begun):
+    transfer = calculator.load("transfer")
+    values = {**transfer.defaults, "size": 1e9}
+    text = taken("python", transfer, values, {}, Display())
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=begun.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.startswith("Result(time=0.020005"), done.stdout + done.stderr
+
+
+def test_a_new_project_needs_an_empty_folder(tmp_path):
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(ValueError, match="is not empty; name a new or an empty folder"):
+        new_project.make(tmp_path)
+
+
+def test_the_package_of_a_new_project_is_one_that_can_be_imported():
+    names = {name: new_project.package_of(name) for name in ("Cash-Flow", "json", "3d", "engine")}
+    assert list(names.values()) == ["cash_flow", "json_engine", "site_3d", "engine_engine"]

@@ -1,0 +1,158 @@
+"""Pages of learning paths: their guides, what builds on what, the pictures of the figures."""
+
+import re
+import xml.etree.ElementTree as etree
+from dataclasses import replace
+
+import pytest
+
+from builder.content import learning_paths, navigation, prerequisite_map
+from builder.content.article import Article
+from builder.content.page_links import entry
+from builder.figures import animated_previews, hero_figures
+from engine.core.views import Frame, Scene, Shape
+
+SHEETS = {"10-colors.css": ":root { --ink: #222; }", "40-charts.css": ".c-ink { color: #222; }"}
+SCENE = (
+    '<figure><svg xmlns="x" class="scene" role="img" viewBox="0 0 560 478" style="max-width:1px">'
+    '<rect x="1"/><svg width="2"></svg></svg></figure>'
+)
+CHART = (
+    '<svg xmlns="x" class="chart-svg" role="img" style="margin:6px 2px 46px 56px;'
+    'width:calc(100% - 58px);height:280px"><svg viewBox="0 0 1000 280"><path d="M0 0"/></svg></svg>'
+)
+
+
+def article(slug, kind="guide", path="A First", order=1, requires=()):
+    return Article(
+        source=f"content/{kind}s/{slug}.md",
+        slug=slug,
+        url=f"{kind}s/{slug}/",
+        kind=kind,
+        title=slug.capitalize(),
+        summary="",
+        question="Why?",
+        path=path,
+        order=order,
+        requires=tuple(requires),
+        minutes=5,
+        text="",
+        body="",
+    )
+
+
+BASE = article("base", path="B Other")
+ONE, TWO = article("one", requires=["base"]), article("two", order=2, requires=["one", "missing"])
+PAGE = article("way", kind="path")
+ALL = [TWO, PAGE, BASE, ONE]
+
+
+def way(prose=None):
+    return learning_paths.way(PAGE, ALL, prose or {}, "../../")
+
+
+def test_a_path_has_its_guides_in_order():
+    assert [step.guide.slug for step in way().steps] == ["one", "two"]
+
+
+def test_a_guide_says_what_one_can_do_after_it_in_plain_words():
+    html = (
+        "<p>After this guide you can</p>\n<ul>\n<li>say <em>why</em>;</li><li>do ⟦x:y⟧it.</li></ul>"
+    )
+    assert way({ONE.source: html}).steps[0].able == ("say why", "do it")
+
+
+def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
+    drawn = way().map
+    assert [drawn.count(f'href="../../guides/{slug}/"') for slug in ("base", "one", "two")] == [
+        1
+    ] * 3
+    assert drawn.count('class="arc"') == 2
+    assert drawn.count('class="outside"') == 1
+    etree.fromstring(drawn)
+
+
+def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
+    drawn = prerequisite_map.draw([entry(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, "")
+    tree = etree.fromstring(drawn)
+    heights = [float(mark.get("cy")) for mark in tree.iter("circle")]
+    (arc,) = (path.get("d") for path in tree.iter("path") if path.get("class") == "arc")
+    begin, end = re.match(r"M\S+ (\S+?)H", arc)[1], re.search(r" (\S+?)H\S+$", arc)[1]
+    assert [float(begin), float(end)] == [heights[0], heights[2]]
+    assert 0 < heights[0] < heights[2] < float(tree.get("viewBox").split()[3])
+
+
+def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
+    entries = [entry(article(slug)) for slug in "abc"]
+    drawn = prerequisite_map.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
+    sides = {part.split("V")[0].split()[-2] for part in drawn.split('class="arc"')[1:]}
+    assert len(sides) == 2
+
+
+def test_a_path_that_no_guide_is_on_and_a_second_page_are_errors():
+    stray = replace(PAGE, slug="stray", path="Z Nowhere", source="content/paths/stray.md")
+    second = replace(PAGE, slug="second", source="content/paths/second.md")
+    messages = [problem.message for problem in learning_paths.problems([*ALL, stray, second])]
+    assert messages == [
+        "no guide is on the path 'Z Nowhere'; there are A First, B Other",
+        "'A First' has a page: content/paths/way.md",
+    ]
+    assert learning_paths.problems(ALL) == []
+
+
+def test_a_learning_path_knows_its_page():
+    urls = {path.letter: path.url for path in navigation.learning_paths(ALL)}
+    assert urls == {"A": "paths/way/", "B": ""}
+
+
+@pytest.fixture
+def style(tmp_path):
+    for name, text in SHEETS.items():
+        (tmp_path / name).write_text(text)
+    return hero_figures.rules(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("html", "size"), [(SCENE, ("584", "502")), (CHART, ("484", "356"))], ids=["scene", "chart"]
+)
+def test_a_picture_is_a_drawing_that_stands_alone(html, size, style):
+    (picture,) = hero_figures.pictures(f"<p>{html}</p><p>more</p>", style)
+    root = etree.fromstring(picture)
+    assert (root.get("width"), root.get("height")) == size
+    assert ".c-ink { color: #222; }" in picture
+
+
+def test_a_picture_leaves_out_texts_that_only_a_wide_chart_has_room_for(style):
+    assert ".chart-svg .wide{display:none}" in style
+
+
+def test_a_page_without_a_drawing_has_no_picture():
+    assert list(hero_figures.pictures("<p>none</p>", "")) == []
+
+
+def test_a_moving_picture_shows_its_states_in_turn_and_the_first_one_still(style):
+    other = SCENE.replace('x="1"', 'x="9"')
+    text = hero_figures.moving([SCENE, other], style)
+    root = etree.fromstring(text)
+    states = [one for one in root.iter() if one.get("class", "").startswith("state")]
+    assert [one.get("class") for one in states] == ["state s0", "state s1"]
+    assert ['x="1"' in text, 'x="9"' in text] == [True, True]
+    still, _, motion = text.partition("@media (prefers-reduced-motion:no-preference)")
+    assert ".state{visibility:hidden}.s0{visibility:visible}" in still
+    assert "animation" not in still
+    assert "infinite" in motion
+
+
+def test_frames_of_a_scene_begin_with_the_one_that_opens_it_and_go_round():
+    shapes = [Shape(key="a", tag="rect", attributes={"x": str(at)}) for at in range(11)]
+    frames = tuple(Frame(caption="", shapes=(shape,)) for shape in shapes)
+    scene = Scene(title="", width=1, height=1, frames=frames, opening=5)
+    places = [re.search(r'x="(\d+)"', one)[1] for one in animated_previews.frames_of(scene)]
+    assert places == ["5", "6", "8", "10", "0", "2"]
+
+
+@pytest.mark.parametrize(
+    "drawings", [[], [SCENE], ["<svg>", "<svg/>"]], ids=["none", "one", "other"]
+)
+def test_fewer_than_two_drawings_make_no_moving_picture(drawings):
+    assert hero_figures.moving(drawings, "") == ""

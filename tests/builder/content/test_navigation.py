@@ -1,0 +1,149 @@
+"""Where a reader can go from a page, and what stands before and after it."""
+
+from builder.content import guide_order_checks, navigation
+from builder.content.article import Article
+from builder.content.library import Reader
+
+
+def article(slug, kind="guide", **given):
+    folder = {"guide": "guides", "tool": "tools", "tab": "explorer", "page": "reference"}[kind]
+    return Article(
+        source=f"content/{folder}/{slug}.md",
+        slug=slug,
+        url=f"{folder}/{slug}/",
+        kind=kind,
+        title=slug.title(),
+        summary="x",
+        text=f"+++\norder = {given.get('order', 0)}\npath = \nrequires = \n+++\n",
+        body="",
+        **given,
+    )
+
+
+ONE = article("one", path="A Start", order=1, next=("three",), readers=("all",), minutes=3)
+TWO = article("two", path="A Start", order=2, requires=("one",))
+THREE = article("three", path="B Further", order=1, requires=("one", "later"), planned=("later",))
+LOST = article("lost", "tab", order=2, requires=("three",))
+FOUND = article("found", "tab", order=1, requires=("three",))
+WORDS = article("words", "page")
+ABOUT = article("about", "page")
+TOOL = article("tool", "tool")
+ALL = (THREE, WORDS, TWO, LOST, ABOUT, ONE, TOOL, FOUND)
+
+
+def titles(entries):
+    return [one.slug for one in entries]
+
+
+def test_paths_hold_their_guides_in_order():
+    found = navigation.learning_paths(ALL)
+    assert [(path.letter, path.name, titles(path.guides)) for path in found] == [
+        ("A", "Start", ["one", "two"]),
+        ("B", "Further", ["three"]),
+    ]
+
+
+def test_a_reader_has_the_guides_that_name_him_and_no_empty_list():
+    readers = [Reader(key=key, title=key, text=key) for key in ("none", "all")]
+    found = navigation.reader_paths(ALL, readers)
+    assert [(path.reader.key, titles(path.guides)) for path in found] == [("all", ["one"])]
+
+
+def test_reference_pages_stand_by_title():
+    assert titles(navigation.reference_pages(ALL)) == ["about", "words"]
+
+
+def test_a_guide_has_what_comes_before_and_after():
+    places = navigation.places(ALL)
+    one, two, three = (places[guide.source] for guide in (ONE, TWO, THREE))
+    assert (one.previous, one.following.slug) == (None, "two")
+    assert (two.previous.slug, two.following.slug) == ("one", "three")
+    assert (three.previous.slug, three.following) == ("two", None)
+    assert (titles(three.requires), titles(one.next)) == (["one"], ["three"])
+    assert one.here.minutes == 3
+
+
+def test_tabs_stand_behind_their_guide_in_order_on_each_of_them():
+    places = navigation.places(ALL)
+    for one in (THREE, LOST, FOUND):
+        assert titles(places[one.source].tabs) == ["three", "found", "lost"]
+    assert places[ONE.source].tabs == ()
+    assert places[LOST.source].previous is None
+
+
+def test_a_calculator_is_found_on_its_own_page_else_on_the_first_guide():
+    whole = '<section data-calculator="{}">'.format
+    pages = [
+        (LOST, whole("a")),
+        (THREE, whole("a") + whole("b")),
+        (TWO, whole("a")),
+        (TOOL, whole("b")),
+    ]
+    found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
+    assert [(one.url, one.title, one.question, one.kind) for one in found] == [
+        ("guides/two/#a", "A", "Why?", "tool"),
+        ("tools/tool/", "B", "Why?", "tool"),
+    ]
+
+
+def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
+    pages = [(ONE, 'data-calculator="a"'), (THREE, 'data-calculator="b"')]
+    pages.append((TOOL, 'data-calculator="c"'))
+    found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
+    groups = navigation.tools_by_path(found, navigation.learning_paths(ALL))
+    assert [(group.letter, [one.title for one in group.tools]) for group in groups] == [
+        ("", ["C"]),
+        ("A", ["A"]),
+        ("B", ["B"]),
+    ]
+
+
+def test_sound_articles_have_no_problem():
+    assert navigation.problems(ALL) == []
+    assert guide_order_checks.problems(ALL) == []
+
+
+def test_two_articles_of_one_name_are_named_both():
+    twin = article("one", "page")
+    found = [str(one) for one in navigation.problems((*ALL, twin))]
+    assert found == ["content/reference/one.md:1: 'one' is also the name of content/guides/one.md"]
+
+
+def test_a_circle_of_three_is_named_once_at_its_first_guide():
+    circle = [
+        article(name, path="A Start", order=at, requires=(after,))
+        for at, (name, after) in enumerate([("b", "c"), ("c", "a"), ("a", "b")])
+    ]
+    (found,) = guide_order_checks.problems(circle)
+    assert str(found) == "content/guides/a.md:4: requires itself: b -> c -> a -> b"
+
+
+def test_two_tabs_at_one_place_and_one_address():
+    twin = article("other", "tab", order=1, requires=("three",))
+    (found,) = guide_order_checks.problems((*ALL, twin))
+    assert str(found) == (
+        "content/explorer/other.md:2: order 1 of the tabs of three is also that of "
+        "content/explorer/found.md"
+    )
+
+
+def test_the_page_of_a_long_path_lists_those_around_it():
+    guides = [article(f"g{n}", path="A Long", order=n) for n in range(90)]
+    near = {place.here.slug: place.near for place in navigation.places(guides).values()}
+    assert {len(found) for found in near.values()} == {navigation.LISTED}
+    assert all(slug in [one.slug for one in found] for slug, found in near.items())
+    assert [one.slug for one in near["g0"]] == [f"g{n}" for n in range(navigation.LISTED)]
+    assert near["g89"][-1].slug == "g89"
+
+
+def test_of_a_long_path_a_page_lists_forty_guides_around_itself():
+    many = tuple(article(f"g{n:02}", path="A Long", order=n) for n in range(50))
+    near = navigation.places(many)
+    listed = {n: titles(near[many[n].source].near) for n in (0, 20, 21, 30, 49)}
+    assert {n: (found[0], found[-1], len(found)) for n, found in listed.items()} == {
+        0: ("g00", "g39", 40),
+        20: ("g00", "g39", 40),
+        21: ("g01", "g40", 40),
+        30: ("g10", "g49", 40),
+        49: ("g10", "g49", 40),
+    }

@@ -1,0 +1,39 @@
+"""A page as other pages show it."""
+
+from builder.content.article import Article
+from builder.content.page_links import Entry, LearningPath, Place, entry
+
+RING = Article(
+    source="content/guides/ring.md",
+    slug="ring",
+    url="guides/ring/",
+    kind="guide",
+    title="Ring",
+    question="Why?",
+    summary="A ring.",
+    minutes=9,
+    text="text",
+    body="body",
+)
+
+
+def test_an_entry_says_what_others_show_of_an_article():
+    assert entry(RING) == Entry(
+        slug="ring",
+        url="guides/ring/",
+        kind="guide",
+        title="Ring",
+        question="Why?",
+        summary="A ring.",
+        minutes=9,
+    )
+
+
+def test_an_article_has_one_entry():
+    assert entry(RING) is entry(RING)
+
+
+def test_a_path_may_have_no_page_and_a_page_no_tabs_and_no_neighbors():
+    assert LearningPath(letter="B", name="Moving bytes", guides=()).url == ""
+    place = Place(here=entry(RING), path="", previous=None, following=None, requires=(), next=())
+    assert (place.tabs, place.near) == ((), ())

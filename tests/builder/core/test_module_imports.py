@@ -1,0 +1,180 @@
+import pytest
+
+from builder.core import module_imports
+from builder.core.module_imports import Imports
+from tests.each import each
+
+SOURCES = {
+    "engine/__init__.py": '"""A."""',
+    "engine/answer.py": "from engine.draw import wire\nimport json",
+    "engine/draw/__init__.py": "",
+    "engine/draw/view_json.py": "def late():\n    from engine.draw.reply_extras import extra\n",
+    "engine/draw/reply_extras.py": "",
+    "engine/draw/unused.py": "",
+    "engine/schedules/__init__.py": "",
+    "engine/schedules/gpipe.py": "from fractions import Fraction",
+    "engine/schedules/naive.py": "",
+    "engine/lab.py": 'import engine.draw.view_json\nPACKAGE = "engine.schedules"\n',
+}
+
+
+@pytest.fixture
+def sources():
+    return Imports(SOURCES)
+
+
+def test_a_module_needs_what_it_imports_and_their_packages(sources):
+    assert sources.needed("engine/draw/view_json.py") == {
+        "engine/__init__.py",
+        "engine/draw/__init__.py",
+        "engine/draw/view_json.py",
+        "engine/draw/reply_extras.py",
+    }
+
+
+def test_a_module_needs_what_its_imports_need(sources):
+    assert "engine/draw/reply_extras.py" in sources.needed("engine/answer.py")
+
+
+def test_what_nobody_imports_is_not_needed(sources):
+    assert "engine/draw/unused.py" not in sources.needed("engine/answer.py")
+
+
+def test_a_package_that_is_named_is_needed_with_all_its_modules(sources):
+    needed = sources.needed("engine/lab.py")
+    assert {"engine/schedules/gpipe.py", "engine/schedules/naive.py"} <= needed
+
+
+def test_the_standard_library_is_outside(sources):
+    assert sources.outside(sources.needed("engine/answer.py")) == {"json"}
+
+
+def changed(path, text):
+    return Imports({**SOURCES, path: text}).digest("engine/answer.py")
+
+
+def test_a_comment_changes_no_digest(sources):
+    text = SOURCES["engine/draw/view_json.py"] + "    # why\n\n"
+    assert changed("engine/draw/view_json.py", text) == sources.digest("engine/answer.py")
+
+
+def test_an_edit_of_what_is_needed_changes_the_digest(sources):
+    assert changed("engine/draw/reply_extras.py", "x = 1") != sources.digest("engine/answer.py")
+
+
+def test_an_edit_of_anything_else_does_not(sources):
+    assert changed("engine/draw/unused.py", "x = 1") == sources.digest("engine/answer.py")
+
+
+LAB = "engine/lab.py"
+
+
+def saved(sources, path, text):
+    """Return what a save concerns, after the same was found out without what was known before."""
+    now, anew = Imports({**SOURCES, path: text}), Imports({**SOURCES, path: text})
+    found = now.follow(sources)
+    for one in now.sources:
+        assert now.needed(one) == anew.needed(one)
+        assert now.digest(one) == anew.digest(one)
+        assert (one in found) == (one not in SOURCES or anew.digest(one) != sources.digest(one))
+    return found
+
+
+def test_a_save_concerns_what_imports_the_module(sources):
+    assert saved(sources, "engine/draw/reply_extras.py", "x = 1") == {
+        "engine/draw/reply_extras.py",
+        "engine/draw/view_json.py",
+        "engine/answer.py",
+        LAB,
+    }
+
+
+def test_a_save_of_a_comment_concerns_nothing(sources):
+    assert saved(sources, "engine/draw/reply_extras.py", "# why\n") == frozenset()
+
+
+def test_a_save_of_an_import_concerns_what_leads_to_it(sources):
+    found = saved(sources, "engine/answer.py", "from engine.schedules import naive")
+    assert found == {"engine/answer.py"}
+
+
+def test_a_new_module_concerns_those_that_name_its_package(sources):
+    assert saved(sources, "engine/schedules/new.py", "") == {"engine/schedules/new.py", LAB}
+
+
+def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch):
+    for path in SOURCES:
+        sources.digest(path)
+    now = Imports({**SOURCES, "engine/draw/reply_extras.py": "x = 1"})
+    now.follow(sources)
+    asked = []
+    monkeypatch.setattr(Imports, "bare", lambda _, path: asked.append(path) or "")
+    now.digest("engine/schedules/gpipe.py")
+    now.needed(LAB)
+    assert asked == []
+    now.digest(LAB)
+    assert "engine/draw/reply_extras.py" in asked
+
+
+def test_what_was_read_once_is_not_read_again(monkeypatch):
+    from builder.core import module_imports
+
+    monkeypatch.setattr(module_imports, "_READ", {})
+    text = SOURCES["engine/lab.py"]
+    module_imports.remember(text, module_imports.facts(text))
+    asked = []
+
+    def each(make, texts, *, few):
+        asked.extend(texts)
+        return [make(one) for one in texts]
+
+    Imports(SOURCES).read(each)
+    assert text not in asked
+    assert sorted(asked) == sorted({one for one in SOURCES.values() if one != text})
+
+
+def test_a_text_that_cannot_be_read_has_no_packages():
+    from builder.core import module_imports
+
+    assert module_imports.tops(module_imports.facts("def half(")) is None
+    assert module_imports.tops(
+        module_imports.facts("import numpy.linalg, os\nfrom engine import answer")
+    ) == {
+        "numpy",
+        "os",
+        "engine",
+    }
+
+
+def test_the_texts_that_a_save_does_not_concern_stay(sources):
+    anew = Imports({**SOURCES, "engine/draw/reply_extras.py": "x = 'text'"})
+    for path in SOURCES:
+        sources.words(path)
+    now = Imports(anew.sources)
+    now.follow(sources)
+    assert {path: now.words(path) for path in SOURCES} == {p: anew.words(p) for p in SOURCES}
+
+
+@pytest.mark.parametrize("text", ["[]", "[1]", "{", '{"a.py": [1, 2]}', "3"])
+def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
+    (tmp_path / "kept.json").write_text(text)
+    assert module_imports._kept(tmp_path / "kept.json") == {}
+
+
+@each(
+    "text",
+    [
+        "import importlib",
+        "from importlib import import_module",
+        "def later():\n    import pkgutil",
+        "from engine.core import discover",
+        "from engine.core.registry import tree",
+    ],
+)
+def test_a_module_that_finds_others_by_name_seeks(text):
+    assert Imports({"a.py": text}).seek(["a.py"])
+
+
+@each("text", ["import json", "import importer", "from engine.core import discovered"])
+def test_a_module_that_names_what_it_imports_does_not(text):
+    assert not Imports({"a.py": text}).seek(["a.py"])

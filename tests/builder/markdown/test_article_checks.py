@@ -1,0 +1,202 @@
+"""What is wrong with a rendered article is named on the lines of its source."""
+
+import pytest
+
+from builder.content.article import Article
+from builder.markdown import article_checks
+from builder.markdown.render_state import Findings
+
+GIVEN_AWAY = "the answer '42' stands before the question that asks for it"
+UNREAD = "this block is unknown or its options are wrong"
+TITLE = "the title is in the front matter; headings begin with ##"
+
+
+def found(body, html="", blocks=("note", "predict"), words=("T", "Q", "S"), **findings):
+    title, question, summary = words
+    article = Article(
+        **{"source": "a.md", "slug": "a", "url": "a/", "kind": "guide"},
+        title=title,
+        question=question,
+        summary=summary,
+        text="",
+        body=body,
+    )
+    wrong = article_checks.problems(article, html, Findings(**findings), blocks)
+    return [str(one).removeprefix("a.md:") for one in wrong]
+
+
+def test_nothing_is_wrong_with_plain_prose():
+    assert found("a\n\n## B\n\nc", "<p>a</p>") == []
+
+
+def test_a_finding_is_named_on_all_of_its_lines_once():
+    problems = [("ring", "is old"), ("zero", "is new"), ("ring", "is old"), ("none", "is odd")]
+    assert found("zero\nring\nring", problems=problems) == [
+        "2: is old",
+        "3: is old",
+        "1: is new",
+        "1: is odd",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("[[a.b]]\n\nsee [[a.b]]\n\n[[a.b]] there", [3, 5]),
+        ("x\n\n  [[a.b]] \n\n[[a.b]]", [3, 5]),
+        ("x\n[[a.b]]", [2]),
+        ("x", [1]),
+    ],
+)
+def test_a_placement_is_named_where_it_stands_in_a_sentence_or_wherever_it_stands(body, lines):
+    said = [f"{line}: is a chart" for line in lines]
+    assert found(body, in_sentences=[("[[a.b]]", "is a chart")]) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("a\n# B", [f"2: {TITLE}"]),
+        ("### A", ["1: heading of level 3 after one of level 1; skip none"]),
+        ("## A\n\n#### B\n##### C", ["3: heading of level 4 after one of level 2; skip none"]),
+        ("## A\n####### B\n###### C", ["3: heading of level 6 after one of level 2; skip none"]),
+        (
+            "## A\n# B\n### C",
+            [f"2: {TITLE}", "3: heading of level 3 after one of level 1; skip none"],
+        ),
+        ("## A\n### B\n## C\n#### D", ["4: heading of level 4 after one of level 2; skip none"]),
+    ],
+)
+def test_headings_begin_below_the_title_and_skip_no_level(body, said):
+    assert found(body) == said
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## A\n### B\n#### C\n## D",
+        "#A\n###B",
+        "# \n### ",
+        " # A",
+        "a ### B",
+        "```\n# A\n### B\n```",
+    ],
+)
+def test_headings_in_order_and_other_signs_are_sound(body):
+    assert found(body) == []
+
+
+PREDICT = "x\n\n/// predict\n///"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("42 things", "Q", "S"),
+        ("T", "Is it 42?", "S"),
+        ("T", "Q", "It is 42."),
+        ("T", "Q", "(42, at most)"),
+    ],
+)
+def test_an_answer_in_the_head_of_an_article_is_given_away(words):
+    answers = [("<i>", "42")]
+    assert found(PREDICT, "<p>x</p><i>", words=words, answers=answers) == [f"3: {GIVEN_AWAY}"]
+
+
+@pytest.mark.parametrize("before", ["x 42", "42 x", "x <b>42</b>.", "x <b>4</b>2,", "a42b"])
+def test_an_answer_in_the_text_before_its_question_is_given_away(before):
+    html = f"<p>{before}</p><i>"
+    assert found(PREDICT, html, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]
+
+
+@pytest.mark.parametrize(
+    "before", ["142", "421", "4.42", "4,42", ".42", "42.5", "42,000", "4 2", "", '<a id="42">x</a>']
+)
+def test_a_part_of_a_longer_number_gives_no_answer_away(before):
+    html = f"<p>x {before}</p><i>42"
+    assert found(PREDICT, html, answers=[("<i>", "42")]) == []
+
+
+def test_an_answer_is_no_pattern():
+    assert found(PREDICT, "<p>1x5</p><i>", answers=[("<i>", "1.5")]) == []
+
+
+def test_every_answer_is_looked_for_before_its_own_question():
+    html = "<p>x 42</p><i>\n<p>7</p>\n<u><p>8</p>"
+    answers = [("<i>", "7"), ("<u>", "42"), ("<u>", "8"), ("<u>", "7")]
+    assert found(PREDICT + "\n\n/// predict\n///", html, answers=answers) == [
+        f"3: {GIVEN_AWAY}",
+        f"6: {GIVEN_AWAY}",
+        "3: the answer '7' stands before the question that asks for it",
+        "6: the answer '7' stands before the question that asks for it",
+    ]
+
+
+@pytest.mark.parametrize("html", ["<p>/// note</p>", "a\n///  note", "<p>//// note | A"])
+def test_a_block_that_is_left_in_the_page_was_not_read(html):
+    assert found("a\n\n/// note\n///", html) == [f"3: {UNREAD}"]
+
+
+def test_a_block_that_is_not_known_is_named_with_those_that_are_on_all_its_lines():
+    body = "/// not-a\n///\n\n//// not-a\n////"
+    said = "there is no block 'not-a'; there are note, predict"
+    assert found(body, "<p>/// not-a</p>\n//// not-a") == [f"1: {said}", f"4: {said}"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>a /// note</p>",
+        "<p>// note</p>",
+        "<p>/// | note</p>",
+        "<pre>\n/// note\n</pre>",
+        '<pre class="a">\n/// note</pre>',
+    ],
+)
+def test_slashes_in_a_sentence_or_a_listing_are_no_block(html):
+    assert found("/// note\n///", html) == []
+
+
+def test_a_block_between_two_listings_is_seen():
+    html = "<pre>a</pre>\n/// note\n<pre>b</pre>"
+    assert found("/// note\n///", html) == [f"1: {UNREAD}"]
+
+
+def test_what_only_markdown_took_for_html_is_named_where_no_other_is():
+    raw = [("b", "the tag <b> is odd")]
+    tag = "the tag <video> is not allowed in an article; a bare < is written &lt;"
+    assert found("a\nb", raw=raw) == ["2: the tag <b> is odd"]
+    assert found("a\nb\n<video>", raw=raw) == [f"3: {tag}"]
+
+
+def test_findings_come_first_and_what_is_never_closed_last():
+    body = "/// predict\nring [[a.b]] there\n# A\n\n<video>"
+    wrong = found(
+        body,
+        "42<i>\n/// note",
+        problems=[("ring", "is old")],
+        in_sentences=[("[[a.b]]", "is a chart")],
+        answers=[("<i>", "42")],
+    )
+    assert wrong == [
+        "2: is old",
+        "2: is a chart",
+        f"3: {TITLE}",
+        f"1: {GIVEN_AWAY}",
+        f"1: {UNREAD}",
+        "5: the tag <video> is not allowed in an article; a bare < is written &lt;",
+        "1: the block '/// predict' is never closed by '///'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [("", ""), (" a\n  b ", "a b"), ("<p>a &amp; <b\nid=c>b</b>c</p>", "a & bc"), ("a<b", "a<b")],
+)
+def test_the_words_of_html_are_without_tags(html, words):
+    assert article_checks.words(html) == words
+
+
+def test_an_answer_at_the_seam_of_summary_and_text_is_found():
+    words = ("T", "Q", "It is 42.")
+    assert found(PREDICT, "3 x<i>", words=words, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]

@@ -1,0 +1,116 @@
+"""Formulas typeset by the real typesetter."""
+
+from pathlib import Path
+
+import pytest
+
+from builder.markdown import tex_to_mathml
+from builder.outputs import service_makers
+from engine.core.equation import Equation
+
+ROOT = Path(__file__).resolve().parents[3]
+EQUATION = Equation(
+    name="time",
+    tex=r"\v{T} = \frac{2(\v{n}-1)}{\v{n}}",
+    symbols={"T": ("T", "time"), "n": ("n", "ranks")},
+)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return service_makers.real(ROOT / "engine", ROOT / "theme", ROOT / ".cache")
+
+
+@pytest.fixture(scope="module")
+def template(real, tmp_path_factory):
+    formulas = tex_to_mathml.formulas_of(EQUATION).values()
+    done, _ = tex_to_mathml.typeset(formulas, tmp_path_factory.mktemp("c"), "1", real.typeset)
+    return tex_to_mathml.template(EQUATION, done)
+
+
+def test_an_unknown_macro_is_refused(real, tmp_path):
+    formulas = [("a", False), (r"\foo", False)]
+    _, wrong = tex_to_mathml.typeset(formulas, tmp_path, "1", real.typeset)
+    assert r"Unsupported function name: \foo" in wrong[r"\foo", False]
+
+
+def test_a_formula_is_mathml(real, tmp_path):
+    done, _ = tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", real.typeset)
+    assert "<mi>a</mi><mo>+</mo><mi>b</mi>" in done["a+b", False]
+
+
+def test_a_displayed_formula_has_a_row_for_each_sign_it_may_break_at(real, tmp_path):
+    done, _ = tex_to_mathml.typeset([("T=a+b=-c", True)], tmp_path, "1", real.typeset)
+    rows = done["T=a+b=-c", True].split("<mrow>")[1:]
+    assert [row.split("</mrow>")[0] for row in rows] == [
+        "<mi>T</mi>",
+        '<mo form="infix">=</mo><mi>a</mi>',
+        '<mo form="infix">+</mo><mi>b</mi>',
+        '<mo form="infix">=</mo><mo form="prefix" stretchy="false">−</mo><mi>c</mi>',
+    ]
+
+
+def test_what_was_typeset_once_is_remembered(real, tmp_path):
+    tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", real.typeset)
+    done, _ = tex_to_mathml.typeset([("a+b", False)], tmp_path, "1", lambda formulas: [])
+    assert "<mi>a</mi>" in done["a+b", False]
+
+
+def test_another_typesetter_forgets(real, tmp_path):
+    tex_to_mathml.typeset([("a", False)], tmp_path, "1", real.typeset)
+    asked = []
+    tex_to_mathml.typeset(
+        [("a", False)], tmp_path, "2", lambda f: asked.append(f) or [{"html": ""}]
+    )
+    assert len(asked) == 1
+
+
+def test_every_use_of_a_symbol_becomes_a_slot(template):
+    assert template.numeric.count('<mn data-slot="n"></mn>') == 2
+
+
+def test_numbers_side_by_side_are_multiplied_in_writing():
+    symbols = {"T": ("T", "time"), "n": ("n", "ranks"), "a": ("a", "step")}
+    equation = Equation(name="x", tex=r"\v{T} = 2\v{n}\,\v{a}", symbols=symbols)
+    written = tex_to_mathml.formulas_of(equation)["="][0]
+    assert written == r"{\text{slotz0z}} = 2 \cdot {\text{slotz1z}} \cdot {\text{slotz2z}}"
+
+
+def test_letters_side_by_side_stay_so():
+    symbols = {"T": ("T", "time"), "n": ("n", "ranks")}
+    equation = Equation(name="x", tex=r"\v{T} = 2\,\v{n}", symbols=symbols)
+    assert tex_to_mathml.formulas_of(equation)[""][0] == r"{T} = 2\,{n}"
+
+
+def test_no_placeholder_is_left(template):
+    assert "slotz" not in template.numeric
+
+
+def test_the_symbolic_side_has_no_slots(template):
+    assert "data-slot" not in template.symbolic
+
+
+def test_static_pages_get_their_numbers(template):
+    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
+    assert '<mn data-slot="n">8</mn>' in tex_to_mathml.fill_static(html, {"time": template})
+
+
+def test_what_is_filled_does_not_say_its_numbers_twice(template):
+    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
+    assert "data-symbols" not in tex_to_mathml.fill_static(html, {"time": template})
+
+
+def test_a_page_that_shows_an_equation_lacks_only_its_other_symbols(template):
+    shown = tex_to_mathml.fill_static(
+        '<div data-equation="time"></div><span data-tex="time.n"></span>', {"time": template}
+    )
+    lacking = tex_to_mathml.missing(template, shown)
+    assert lacking is not None
+    assert (lacking.symbolic, lacking.numeric) == ("", "")
+    assert lacking.symbols == {k: v for k, v in template.symbols.items() if k != "n"}
+    assert tex_to_mathml.missing(template, "") == template
+
+
+def test_a_symbol_alone_is_filled_in(template):
+    html = tex_to_mathml.fill_static('<span data-tex="time.n"></span>', {"time": template})
+    assert "<mi>n</mi>" in html

@@ -1,0 +1,164 @@
+"""A finished page becomes Markdown: its words and numbers, without what only a browser shows."""
+
+import pytest
+
+from builder.outputs import html_to_markdown
+
+ADDRESS = "https://a.org/guides/ring/"
+
+
+def text(html, address=ADDRESS):
+    whole = html_to_markdown.markdown(f"<article>{html}</article>", address)
+    end = f"\n\nInteractive figures: {address}\n"
+    assert whole.endswith(end)
+    return whole.removesuffix(end)
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ("a \n\t b", "a b"),
+        ("<p>a</p><p>b</p>", "a\n\nb"),
+        ("<h1>a</h1>\n<p>b</p>\n<h2>c</h2>\n<h3>d</h3>", "# a\n\nb\n\n## c\n\n### d"),
+        ("a<ul><li>b</li><li>c</li></ul>", "a\n\n- b\n- c"),
+        ("a<ol>\n<li>b</li>\n<li>c</li>\n</ol>", "a\n\n- b\n- c"),
+        ("<ul><li><p>a</p><p>b</p></li><li> <p>c</p></li></ul>", "- a\n\nb\n- c"),
+        ("a<blockquote>b</blockquote>", "a\n\n> b"),
+        ("a <strong>b</strong> <em>c</em> <code>d</code>", "a **b** *c* `d`"),
+        ("<dl><dt>a</dt><dd>b</dd><dt>c</dt><dd>d</dd></dl>", "**a**\nb\n\n**c**\nd"),
+        ("a<figure>b</figure>c", "a\n\nbc"),
+        ("a<div>b</div>c", "a\n\nb\n\nc"),
+        ("a<details><summary>b</summary>c</details>d", "a\n\n**b**\n\ncd"),
+        ("a <span>b</span><br>c<hr>", "a bc"),
+        ("<p>a</p><p> <strong>b</strong></p>", "a\n\n**b**"),
+        ("a<p> </p><p></p><p>b</p>", "a\n\nb"),
+        ("a &amp; &#60;b&#62; &lt", "a & <b> <"),
+        ("", ""),
+    ],
+)
+def test_elements_become_signs_of_markdown(html, said):
+    assert text(html) == said
+
+
+def test_a_listing_keeps_its_blanks_and_its_lines():
+    html = "a<pre><code>b  = <i>1</i>  \n\n  c  =  <i>2</i>\n</code></pre><p>d  <code>e</code></p>"
+    assert text(html) == "a\n\n```\nb  = 1\n\n  c  =  2\n\n```\n\nd `e`"
+
+
+def test_a_table_has_a_line_below_its_last_row_of_heads():
+    head = "<tr><th>a</th></tr><tr><th><b>c</b></th><th>d</th></tr>"
+    rows = "<tr><th>1</th><td>2</td></tr><tr><td>3</td><td><em>4</em></td></tr>"
+    html = f"x<table><caption>T</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    assert text(html) == ("x\n\n**T**\n\n| a |\n| c | d |\n| --- | --- |\n| 1 | 2 |\n| 3 | *4* |")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ('href="../zero/"', "[b](https://a.org/guides/zero/)"),
+        ('href="/"', "[b](https://a.org/)"),
+        ('href="https://b.org/c"', "[b](https://b.org/c)"),
+        ('href="../zero/#c"', "[b](https://a.org/guides/zero/#c)"),
+        ('class="numbers" href="c/"', "[b](https://a.org/guides/ring/c/)"),
+        ('href="#c"', "b"),
+        ('href=""', "b"),
+        ("", "b"),
+        ('class="live number" href="c/"', "b"),
+    ],
+)
+def test_a_link_has_its_whole_address_unless_it_stays_in_the_page(attributes, said):
+    assert text(f"a <a {attributes}>b</a> c") == f"a {said} c"
+
+
+def test_without_an_address_of_the_site_links_stay_as_they_are():
+    html = '<a href="../zero/">a</a> <a href="#c">b</a>'
+    assert text(html, "guides/ring/") == "[a](../zero/) b"
+
+
+def test_a_link_without_words_is_left_out():
+    assert text('a<a href="../b/"></a><a href="../c/">\n <img src="d"> </a>.') == "a."
+
+
+def test_what_is_typed_into_a_field_of_text_is_told():
+    fields = '<input type="text" value="5 GB"><input value="6"><input type="range" value="7">'
+    assert text(f"a {fields}<input type='text'>.") == "a 5 GB."
+    assert text(f"a<div hidden>{fields}</div>b") == "ab"
+
+
+@pytest.mark.parametrize("tag", ["svg", "script", "style", "template", "nav", "form", "label"])
+def test_what_is_no_text_is_left_out(tag):
+    assert text(f"a<{tag}>b</{tag}>c") == "ac"
+
+
+LEFT_OUT = (
+    "calculator fields controls actions figure-actions headerlink error hint also data share guess "
+    "contents plot breadcrumb"
+)
+
+
+@pytest.mark.parametrize("name", LEFT_OUT.split())
+def test_what_is_of_a_figure_or_of_the_page_is_left_out(name):
+    assert text(f'a<div class="b {name}">c</div>d') == "ad"
+    whole = f"my{name}".replace("-", "")
+    assert text(f'a<span class="{whole} {whole}s">c</span>d') == "acd"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<dialog>b</dialog>",
+        "<span hidden>b</span>",
+        "<div popover>b</div>",
+        "<button>b</button>",
+        '<button class="terms">b</button>',
+        "<option>b</option>",
+        '<div class="plot"><p>b<div>c</div><br><input>d</p>e</div>',
+        "<nav><math><mi>b</mi></math></nav>",
+        "<nav><svg>b</svg>c</nav>",
+    ],
+)
+def test_what_is_left_out_is_left_out_with_all_that_it_holds(html):
+    assert text(f"a{html}z") == "az"
+
+
+def test_words_of_a_term_and_of_the_chosen_option_stay():
+    assert text('a <button class="a term">b</button>') == "a b"
+    assert text("a <select><option>b</option><option selected>c</option></select>") == "a c"
+
+
+FORMULA = "<mi>b</mi><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></math>"
+
+
+def test_a_formula_stands_in_its_sentence_or_on_a_line_of_its_own():
+    assert text(f"a <math>{FORMULA} c <b>d</b>") == "a b = 1/2 c d"
+    assert text(f'a <math display="inline">{FORMULA}, <math>{FORMULA}.') == "a b = 1/2, b = 1/2."
+    assert text(f'a<math display="block">{FORMULA}c') == "a\n\nb = 1/2\n\nc"
+
+
+def test_a_title_below_a_heading_of_the_same_words_is_said_once():
+    assert text("<h3>A b</h3><p>A b</p><p>c</p>") == "### A b\n\nc"
+    assert text("<h3>A b</h3><p>A bc</p>") == "### A b\n\nA bc"
+    assert text("<p>A b</p><p>A b</p>") == "A b\n\nA b"
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ("<body>a<main>b<article>c\nd</article>e</main>f</body>", "c d"),
+        ('<body>a<main\nclass="x">b</main>f</body>', "b"),
+        ('<body class="x">a</body>', "a"),
+        ("<article>a</article><article>b</article>", "a"),
+    ],
+)
+def test_a_page_is_its_article_or_its_main_part_or_its_body(html, said):
+    assert html_to_markdown.markdown(html, "x") == f"{said}\n\nInteractive figures: x\n"
+
+
+@pytest.mark.parametrize("html", ["", "<p>a</p>", "<articles>a</articles>", "<article>a"])
+def test_what_is_no_page_has_no_text(html):
+    assert html_to_markdown.markdown(html, ADDRESS) == ""
+
+
+def test_a_quotation_keeps_its_words_and_each_of_its_lines_its_sign():
+    quote = "<p>x</p><blockquote>\n<p>a <em>b</em></p>\n<p>c</p>\n</blockquote>\n<p>y</p>"
+    assert text(quote) == "x\n\n> a *b*\n>\n> c\n\ny"

@@ -1,0 +1,107 @@
+"""A project is entered: its calculators are known, its theme lies over the generator's."""
+
+import os
+import sys
+
+import pytest
+
+from builder.cli import common_arguments
+from builder.project.activate_project import enter
+from builder.project.project_file import ProjectError
+from engine import calculator
+
+SPEED = '''"""A calculator."""'''
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Make a project with one empty calculator; afterwards this site's own are known again."""
+
+    def begun(name="first", package="lines", theme=None):
+        root = tmp_path / name
+        calculators = root / package / "calculators"
+        calculators.mkdir(parents=True)
+        (root / package / "__init__.py").touch()
+        (calculators / "__init__.py").touch()
+        (calculators / f"{name}.py").write_text(SPEED)
+        (root / "site.toml").write_text(f'name = "{name}"\nengine = "{package}"\n')
+        for path, text in (theme or {}).items():
+            (root / "theme" / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / "theme" / path).write_text(text)
+        return root
+
+    return begun
+
+
+def test_its_calculators_are_known(begin):
+    enter(begin())
+    assert calculator.names() == ("first",)
+    assert calculator.module_of("first") == "lines.calculators.first"
+
+
+def test_two_projects_may_call_their_packages_the_same(begin):
+    first, second = begin("first"), begin("second")
+    for root in (first, second, first):
+        enter(root)
+        assert calculator.names() == (root.name,)
+
+
+def test_afterwards_python_looks_where_it_did_before(begin):
+    before = list(sys.path)
+    enter(begin())
+    enter(common_arguments.ROOT)
+    assert sys.path == before
+    assert "gradient_sync" in calculator.names()
+
+
+@pytest.mark.parametrize("package", ["engine", "builder", "json", "jinja2"])
+def test_the_name_of_another_package_is_refused(begin, package):
+    root = begin(package=package)
+    with pytest.raises(ProjectError, match=rf"site\.toml:2: '{package}' is the name of another"):
+        enter(root)
+
+
+def test_a_project_without_a_theme_has_the_generators(begin):
+    places = enter(begin())
+    assert places.theme == common_arguments.ROOT / "theme"
+
+
+def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
+    own = {"templates/home.html": "mine", "styles/90-mine.css": "a {}", "early.js": "1;"}
+    places = enter(begin(theme=own))
+    for path, text in own.items():
+        assert (places.theme / path).read_text() == text
+    given = (common_arguments.ROOT / "theme" / "templates" / "home.html").read_text()
+    assert (places.theme / "templates" / "given" / "home.html").read_text() == given
+    for path in ("templates/base.html", "runtime/main.js", "keys.toml", "package-lock.json"):
+        assert (places.theme / path).read_bytes() == (
+            common_arguments.ROOT / "theme" / path
+        ).read_bytes()
+
+
+def test_what_is_taken_back_gives_way_no_longer(begin):
+    root = begin(theme={"templates/home.html": "mine", "styles/90-mine.css": "a {}"})
+    places = enter(root)
+    for path in ("templates/home.html", "styles/90-mine.css"):
+        (root / "theme" / path).unlink()
+    enter(root)
+    assert "{% extends" in (places.theme / "templates" / "home.html").read_text()
+    assert not (places.theme / "styles" / "90-mine.css").exists()
+
+
+def test_an_edit_of_the_same_size_is_laid_anew(begin):
+    root = begin(theme={"styles/90-mine.css": "a {}"})
+    places = enter(root)
+    own = root / "theme" / "styles" / "90-mine.css"
+    own.write_text("b {}")
+    os.utime(own, (1, 1))
+    enter(root)
+    assert (places.theme / "styles" / "90-mine.css").read_text() == "b {}"
+
+
+def test_a_problem_names_the_file_that_an_author_wrote(begin):
+    places = enter(begin(theme={"templates/home.html": "mine"}))
+    assert places.named(places.theme / "templates" / "home.html") == "theme/templates/home.html"
+    others = places.named(places.theme / "templates" / "base.html")
+    assert others == (common_arguments.ROOT / "theme" / "templates" / "base.html").as_posix()
+    assert places.named(places.content / "index.md") == "content/index.md"

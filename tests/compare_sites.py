@@ -1,0 +1,58 @@
+"""Compare two built sites: `python -m tests.compare_sites OLD NEW`, after a change of names alone.
+
+Hashes in file names and in texts count as equal, and the contents of archives of byte code are left
+out, since both follow from the names of modules. Every other difference is printed, and makes the
+exit status 1.
+"""
+
+import re
+import sys
+from difflib import unified_diff
+from pathlib import Path
+
+HASH = re.compile(rb"[-.][0-9a-f]{16}(?![0-9a-f])")
+INTEGRITY = re.compile(rb'"[0-9a-f]{16,64}"|\?v=[0-9a-f]+|sha\d+-[A-Za-z0-9+/=]+')
+ARCHIVES = (".bin", ".pf_index", ".pf_fragment", ".pf_meta", ".pagefind")
+
+
+def contents(folder: Path) -> dict[str, list[bytes]]:
+    """Return path without hashes -> contents without hashes of all files of that path, sorted."""
+    found: dict[str, list[bytes]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name = HASH.sub(b"", path.relative_to(folder).as_posix().encode()).decode()
+            data = b"" if path.suffix in ARCHIVES else path.read_bytes()
+            found.setdefault(name, []).append(INTEGRITY.sub(b'"HASH"', HASH.sub(b"", data)))
+    return {name: sorted(files) for name, files in found.items()}
+
+
+def differences(old: Path, new: Path) -> list[str]:
+    """Return a line for every file that only one site has or that differs, with its first change."""
+    before, after = contents(old), contents(new)
+    lines = [f"only in {old}: {name}" for name in before.keys() - after.keys()]
+    lines += [f"only in {new}: {name}" for name in after.keys() - before.keys()]
+    for name in sorted(before.keys() & after.keys()):
+        if before[name] != after[name]:
+            lines.append(f"{name}: {_first(before[name], after[name])}")
+    return sorted(lines)
+
+
+def _first(before: list[bytes], after: list[bytes]) -> str:
+    """Return the first changed lines of two contents, as a diff shows them."""
+    texts = [re.split(r"(?<=>)|\n", b"\n".join(one).decode("utf-8", "replace")) for one in (before,
+    after)] changed = [line for line in unified_diff(*texts, lineterm="", n=0) if line[:1] in
+    "+-"][2:6]
+    return " | ".join(line[:120] for line in changed) or "other bytes"
+
+
+def main() -> int:
+    """Print the differences of the two folders named on the command line."""
+    found = differences(Path(sys.argv[1]), Path(sys.argv[2]))
+    for line in found:
+        print(line)
+    print(f"{len(found)} differences")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

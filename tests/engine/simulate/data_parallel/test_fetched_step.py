@@ -1,0 +1,145 @@
+"""A step of ZeRO-3: its streams agree with the general simulator, and settings do what they say."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.form.sharded.knobs import knob_job
+from engine.simulate.data_parallel import fetched_step
+from engine.simulate.data_parallel.deepspeed_cost import smallest_matrix
+from engine.simulate.data_parallel.fetched_step import Buckets
+from engine.simulate.data_parallel.gradient_buckets import registered
+from engine.simulate.data_parallel.parameter_fetch import Knobs, fetched, same_fetches
+from engine.simulate.data_parallel.sharded_step import sharded, step_length, step_timed
+from engine.simulate.overlap.overlap_job import job
+from engine.simulate.streams.stream_account import account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from tests.each import each
+
+JOB = knob_job("llama-3-8b", "h100", 64, 4096, 50e9)
+STEP = fetched_step.fetched_step(JOB, Knobs(), Buckets())
+
+
+def program(setting, knobs, buckets):
+    """The operations of a step in the order of its host, for the general simulator."""
+    base, (tensors, seen) = job(setting), fetched_step._fetches(setting.model, knobs)
+    *closed, (_, last) = fetched_step._closed(tensors, seen, buckets.size)
+    full, matrices = dict(closed), base.work.parameters / base.layers
+    ops, fetch_of, before = [], {}, ()
+
+    def send(key, elements, after):
+        time = base.work.data.scatter(2.0 * elements)
+        ops.append(Op(key=key, stream=NETWORK, time=time, after=after))
+        return key
+
+    for place, visit in enumerate(seen.visits):
+        tensor, waits = tensors[visit.module], before
+        if visit.missing:
+            fetch_of[visit.module] = send(f"{place}:own", tensor.parameters, waits)
+        if visit.module in fetch_of:
+            waits = (*waits, fetch_of[visit.module])
+        if visit.ahead:
+            size = sum(tensors[module].parameters for module in visit.ahead)
+            fetch_of |= dict.fromkeys(visit.ahead, send(f"{place}:ahead", size, waits))
+        if place in full:
+            reduced = send(f"{place}:bucket", full[place], before)
+            waits = waits if buckets.overlap else (*waits, reduced)
+        one = base.layer.backward if visit.backward else base.layer.forward
+        time = one * tensor.work / matrices
+        ops.append(Op(key=f"{place}:compute", stream=COMPUTE, time=time, after=waits))
+        before = (f"{place}:compute",)
+        if visit.released:
+            fetch_of.pop(visit.module, None)
+    send("last bucket", last, before)
+    send("persistent", seen.persistent, before)
+    return ops
+
+
+@each(
+    "knobs",
+    [Knobs(), Knobs(prefetch=1e6), Knobs(prefetch=0), Knobs(live=1e8), Knobs(reuse=1e10)],
+)
+@each("buckets", [Buckets(), Buckets(size=5e7), Buckets(overlap=False)])
+def test_a_step_is_that_of_the_general_simulator(knobs, buckets):
+    step = fetched_step.fetched_step(JOB, knobs, buckets).seen
+    whole = account(run(program(JOB, knobs, buckets)))
+    assert step.length == pytest.approx(whole.length, rel=1e-12)
+    assert step.compute == pytest.approx(whole.compute, rel=1e-9)
+    assert step.exposed == pytest.approx(whole.exposed, rel=1e-9)
+
+
+@each("name", ["reuse", "persistent"])
+@each("value", [1e3, 4096, 1e5, 58720256, 1e9, 3e9, 1e10])
+def test_thresholds_that_let_the_same_through_fetch_the_same(name, value):
+    sizes = [tensor.parameters for tensor in registered(MODELS["llama-3-8b"])]
+    knobs = replace(Knobs(), **{name: value})
+    assert fetched(sizes, same_fetches(sizes, knobs)) == fetched(sizes, knobs)
+
+
+def test_computation_is_that_of_fsdp_plus_the_output_layer():
+    fsdp = sharded(JOB, 3).seen.compute
+    assert fsdp < STEP.seen.compute < 1.1 * fsdp
+
+
+def test_buckets_of_the_default_size_cut_the_gradients_of_8b():
+    # 8.03e9 / 5e8 is 17 with the embedding and the output layer in buckets of their own.
+    assert STEP.reductions == 17
+    assert STEP.bucket == 1e9
+
+
+def test_no_prefetch_waits_for_every_gather():
+    without = fetched_step.fetched_step(JOB, Knobs(prefetch=0), Buckets())
+    assert without.seen.exposed > 10 * STEP.seen.exposed
+
+
+def test_a_small_prefetch_fills_up_to_the_same_limit():
+    little = fetched_step.fetched_step(JOB, Knobs(prefetch=1e6), Buckets())
+    assert little.live == pytest.approx(STEP.live, rel=0.05)
+    assert little.gathers > 1.5 * STEP.gathers
+
+
+def test_fewer_live_parameters_are_less_memory_and_a_little_waiting():
+    less = fetched_step.fetched_step(JOB, Knobs(live=1e8), Buckets())
+    assert less.buffers < 0.6 * STEP.buffers
+    assert STEP.seen.exposed < less.seen.exposed < 0.1 * less.seen.length
+
+
+def test_reuse_beyond_the_limit_stops_prefetches():
+    kept = fetched_step.fetched_step(JOB, Knobs(reuse=1e10), Buckets())
+    assert kept.live > 3 * STEP.live
+    assert kept.seen.exposed > 3 * STEP.seen.exposed
+
+
+def test_without_overlap_reductions_stop_the_backward_pass():
+    apart = fetched_step.fetched_step(JOB, Knobs(), Buckets(overlap=False))
+    assert apart.seen.exposed > 5 * STEP.seen.exposed
+    assert apart.seen.compute == pytest.approx(STEP.seen.compute)
+
+
+def test_the_smallest_matrix_of_8b_holds_keys():
+    assert smallest_matrix("llama-3-8b") == 4096 * 1024
+
+
+@pytest.mark.parametrize("stage", range(4))
+def test_a_step_of_which_only_times_are_asked_takes_the_same(stage):
+    slow = replace(JOB, port=12.5e9, slow_down=0.2)
+    seen, only = sharded(slow, stage).seen, step_timed(slow, stage)
+    assert (only.length, only.exposed) == (seen.length, seen.exposed)
+    assert only.compute == pytest.approx(seen.compute + seen.contention)
+    assert step_length(slow, stage) == seen.length
+
+
+def test_a_unit_of_several_layers_moves_the_same_bytes_in_fewer_calls():
+    one, four = sharded(JOB, 3), sharded(replace(JOB, unit=4), 3)
+    assert four.sent == one.sent
+    assert len(four.spans) == pytest.approx(len(one.spans) / 4, abs=2)
+    assert four.peak - four.states.total > 3 * (one.peak - one.states.total)
+
+
+def test_a_second_gather_inside_the_node_costs_an_eighth_of_the_parameters():
+    slow = replace(JOB, port=12.5e9)
+    whole, inside = sharded(slow, 3), sharded(replace(slow, again=8), 3)
+    assert inside.seen.exposed < whole.seen.exposed
+    layers = whole.work.work.parameters * whole.work.work.layers
+    assert inside.peak - whole.peak == pytest.approx(2 * layers / 8, rel=0.1)

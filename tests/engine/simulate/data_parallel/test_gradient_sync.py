@@ -1,0 +1,181 @@
+"""One data-parallel step on a cluster's wires, against numbers worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.core.units import GB, MICRO, Gbit, MiB
+from engine.formulas.overlap import compute_time, tokens_of
+from engine.simulate.collectives.cluster_wires import (
+    Wires,
+    all_reduce_time,
+    effective,
+    fastest,
+    hierarchical_tiers,
+    latency_part,
+    port_load,
+    ring_tiers,
+    sent_bytes,
+    step_latency,
+)
+from engine.simulate.data_parallel.gradient_sync import (
+    Job,
+    break_even,
+    halves,
+    moved,
+    passes,
+    required_port,
+    step_of,
+    streams,
+)
+
+# A port of 400 Gb/s to each of 8 GPUs; 8 nodes of 8 with a port to each GPU.
+EIGHT = Wires(
+    world_size=8,
+    gpus_per_node=1,
+    ports_per_node=1,
+    port=400 * Gbit,
+    scale_up=400 * GB,
+    latency=3 * MICRO,
+    scale_up_latency=1 * MICRO,
+)
+NODES = replace(EIGHT, world_size=64, gpus_per_node=8, ports_per_node=8)
+SIZE = 14 * GB
+JOB = Job(
+    parameters=7e9,
+    element=2.0,
+    wires=EIGHT,
+    algorithm="ring",
+    bucket=1400 * 1e6,
+    overlap=True,
+    zero1=False,
+    tokens=4096,
+    accumulation=1,
+    utilization=0.5,
+    peak=989.4e12,
+)
+
+
+def test_a_ring_of_eight_ports_takes_490_milliseconds():
+    # 2 * 7/8 * 14 GB / 50 GB/s = 490 ms, and 14 steps of 3 us.
+    assert all_reduce_time(EIGHT, "ring", SIZE) == pytest.approx(0.490042)
+
+
+def test_its_fourteen_latencies_are_42_microseconds():
+    assert latency_part(EIGHT, "ring", SIZE) == pytest.approx(42e-6)
+
+
+def test_eight_ports_of_a_node_carry_eight_rings():
+    # 8 * 50 GB/s = 400 GB/s, no more than the link inside: 2 * 63/64 * 14 / 400 = 68.9 ms.
+    assert NODES.ring == 400 * GB
+    assert all_reduce_time(
+        replace(NODES, latency=0, scale_up_latency=0), "ring", SIZE
+    ) == pytest.approx(0.06890625)
+
+
+def test_a_hierarchy_takes_the_node_and_then_the_network():
+    # 2 * 7/8 * 14 GB / 400 GB/s inside, 2 * 7/8 * 1.75 GB / 50 GB/s across: 61.25 ms each.
+    bare = replace(NODES, latency=0, scale_up_latency=0)
+    assert all_reduce_time(bare, "hierarchical", SIZE) == pytest.approx(2 * 0.06125)
+
+
+def test_a_hierarchy_of_single_gpus_is_a_ring():
+    assert effective(EIGHT, "hierarchical") == "ring"
+
+
+def test_the_tree_is_fastest_where_latency_rules_and_the_ring_where_bytes_do():
+    many = replace(EIGHT, world_size=1024)
+    assert (fastest(many, 1e6), fastest(many, 1e12)) == ("tree", "ring")
+
+
+def test_a_ring_leaves_each_node_once_and_a_tree_goes_up_inside_first():
+    # Of 64 steps 8 leave a node; of a tree's 6, three do: (8 * 3 + 56) / 64 and (3 * 3 + 3) / 6 us.
+    assert step_latency(NODES, "ring") == pytest.approx(1.25e-6)
+    assert step_latency(NODES, "tree") == pytest.approx(2e-6)
+
+
+def test_a_network_that_adds_takes_each_buffer_once():
+    # 14 GB at 50 GB/s, and one step up and one down.
+    assert all_reduce_time(EIGHT, "in_network", SIZE) == pytest.approx(0.28 + 6e-6)
+
+
+def test_of_two_kinds_of_switches_the_slower_sets_the_pace():
+    # 9/8 * 14 GB at 400 GB/s inside, 14 GB at 400 GB/s between: the first.
+    assert all_reduce_time(NODES, "in_network", SIZE) == pytest.approx(0.039375 + 8e-6)
+
+
+def test_one_node_stays_on_its_own_link():
+    node = replace(NODES, world_size=8)
+    assert (node.num_nodes, node.ring, port_load(node, "ring", SIZE).sent) == (
+        1,
+        400 * GB,
+        pytest.approx(24.5 * GB),
+    )
+
+
+def test_a_port_of_a_hierarchy_waits_for_the_node():
+    # Each of 8 GPUs sends 2 * 7/8 * 1.75 GB through the node's 8 ports, after 24.5 GB inside.
+    load = port_load(NODES, "hierarchical", SIZE)
+    assert (load.sent, load.wait) == (pytest.approx(3.0625 * GB), pytest.approx(0.06125))
+
+
+def test_a_flat_ring_and_a_hierarchy_move_as_much_out_of_a_node():
+    # The ring 2 * 63/64 * 14 GB; the hierarchy 8 * 2 * 7/8 * 1.75 GB: nearly the same.
+    assert ring_tiers(NODES, SIZE).node == pytest.approx(27.5625 * GB)
+    assert hierarchical_tiers(NODES, SIZE).node == pytest.approx(24.5 * GB)
+
+
+def test_what_a_gpu_sends_by_each_algorithm():
+    sent = {name: sent_bytes(NODES, name, SIZE) / GB for name in ("ring", "tree", "in_network")}
+    assert sent == pytest.approx({"ring": 27.5625, "tree": 28.0, "in_network": 1.75})
+
+
+def test_the_step_of_the_published_example():
+    # 6 * 7e9 * 4096 / (0.5 * 989.4e12) = 347.7 ms of computation, two thirds of it backward.
+    now = passes(JOB, moved(JOB), 4096)
+    assert (now.compute, now.backward) == (pytest.approx(0.34774, rel=1e-4), now.compute * 2 / 3)
+
+
+def test_ten_buckets_start_one_tenth_of_the_backward_pass_late():
+    # T_comm - 0.9 T_bwd = (490 + 10 * 14 * 0.003) - 0.9 * 231.83 = 281.8 ms
+    now = passes(JOB, moved(JOB), 4096)
+    assert now.exposed == pytest.approx(0.49042 - 0.9 * now.backward)
+
+
+def test_the_all_reduce_is_hidden_from_8658_tokens():
+    # 490.042 ms * 0.5 * 989.4e12 / (4 * 7e9)
+    assert break_even(JOB, moved(JOB)) == pytest.approx(8658, abs=0.5)
+
+
+def test_a_port_of_845_gigabits_hides_it():
+    now = passes(JOB, moved(JOB), 4096)
+    assert required_port(JOB, moved(JOB), now.backward) / Gbit == pytest.approx(845.4, abs=0.1)
+
+
+def test_tokens_of_a_time_undo_the_time_of_tokens():
+    time = compute_time(7e9, 4096, 0.5, 989.4e12)
+    assert tokens_of(time, 7e9, 0.5, 989.4e12) == pytest.approx(4096)
+
+
+def test_accumulation_pays_one_all_reduce_for_all_micro_batches():
+    now, four = (passes(job, moved(job), 4096) for job in (JOB, replace(JOB, accumulation=4)))
+    assert step_of(replace(JOB, accumulation=4)) == pytest.approx(4 * now.compute + four.exposed)
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_the_drawn_step_ends_when_the_formula_says(overlap):
+    job = replace(JOB, overlap=overlap, bucket=25 * MiB)
+    now = passes(job, moved(job), 4096)
+    assert streams(job, moved(job), now).total == pytest.approx(now.step)
+
+
+def test_the_halves_of_zero_1_take_the_step_of_zero_1():
+    job = replace(JOB, zero1=True)
+    now = passes(job, moved(job), 4096)
+    assert halves(moved(job), now).total == pytest.approx(now.step)
+
+
+def test_twice_the_ports_never_take_longer():
+    for name in ("ring", "tree", "hierarchical", "in_network"):
+        more = replace(NODES, ports_per_node=16)
+        assert all_reduce_time(more, name, SIZE) <= all_reduce_time(NODES, name, SIZE)

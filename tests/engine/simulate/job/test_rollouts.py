@@ -1,0 +1,153 @@
+"""Responses of unequal lengths: every token is made, and the longest sets the end."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.core.units import Gbit
+from engine.run.parallelism import Cluster, Training
+from engine.simulate.job.generation import Serving, forward_pass
+from engine.simulate.job.reinforcement import MODES, Setup, rl_memory, rl_step, with_split
+from engine.simulate.job.rollouts import (
+    Asked,
+    cache_tokens,
+    generated_on,
+    lengths,
+    mean_length,
+    slots_of,
+    steady_rate,
+    still_running,
+)
+from engine.simulate.layer.device_model import rank_of
+from tests.each import each
+
+MODEL = MODELS["qwen2.5-7b"]
+CLUSTER = Cluster(
+    gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit
+)
+RANK = rank_of(CLUSTER, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
+EVEN = Asked(responses=64, per_prompt=8, prompt=512, median=1000, spread=0.0, longest=16_384)
+LONG = replace(EVEN, spread=1.2)
+SETUP = Setup(
+    model=MODEL, cluster=CLUSTER, world_size=16, generating=8, engine=1, asked=replace(LONG)
+)
+
+
+def one_pass(batch, context):
+    serving = Serving(model=MODEL, rank=RANK, ranks=1, batch=batch, prompt=1, new_tokens=1)
+    return forward_pass(serving, "tensor", 1, context).time
+
+
+def prompts(count):
+    serving = Serving(model=MODEL, rank=RANK, ranks=1, batch=1, prompt=512, new_tokens=1)
+    return count * forward_pass(serving, "tensor", 512, 512).time
+
+
+def test_equal_lengths_take_as_many_passes_as_a_response_has_tokens():
+    engine = generated_on(MODEL, RANK, 1, 4, EVEN, 256)[0]
+    # 16 responses at once, 1,000 passes, each with half of the response before it on the mean.
+    expected = prompts(16 / 8) + 1000 * one_pass(16, 512 + 500)
+    assert engine.end == pytest.approx(expected, rel=0.01)
+
+
+def test_with_one_slot_responses_run_one_after_another():
+    engine = generated_on(MODEL, RANK, 1, 64, EVEN, 1)[0]
+    both = generated_on(MODEL, RANK, 1, 32, EVEN, 1)[0]
+    assert both.end == pytest.approx(2 * engine.end - prompts(1 / 8) * 0, rel=0.01)
+
+
+def test_every_token_is_made_and_every_response_ends_once():
+    engines = generated_on(MODEL, RANK, 1, 4, LONG, 8)
+    assert sum(one.tokens for one in engines) == sum(lengths(LONG))
+    assert sum(len(one.ends) for one in engines) == LONG.responses
+    assert still_running(engines, 0.0) == 1.0
+    assert still_running(engines, max(one.end for one in engines)) == 0.0
+
+
+def test_the_longest_response_is_the_least_that_a_step_takes():
+    engines = generated_on(MODEL, RANK, 1, 64, LONG, 8)
+    assert max(one.end for one in engines) >= max(lengths(LONG)) * one_pass(1, 512)
+
+
+def test_lengths_are_those_of_the_distribution_and_cut():
+    many = replace(LONG, responses=4096, longest=8192)
+    found = sorted(lengths(many))
+    assert found[2048] == pytest.approx(1000, rel=0.1)
+    assert found[-1] == 8192
+    # The mean of a lognormal is the median times exp(s^2 / 2), here cut.
+    assert 1500 < mean_length(many) < 1000 * 2.0545
+    assert lengths(EVEN) == (1000,) * 64
+
+
+def test_the_cache_holds_what_is_left_beside_the_weights():
+    # By hand: 4 key-value heads of 128, keys and values in 16 bits, 28 layers: 57,344 bytes.
+    tokens = cache_tokens(MODEL, 1, 40e9)
+    assert cache_tokens(MODEL, 1, 40e9 + 57_344) - tokens == pytest.approx(1.0, rel=1e-3)
+    assert slots_of(EVEN, 1512.0 * 7.5, 256) == 7
+    assert slots_of(EVEN, 0.0, 256) == 1
+
+
+def test_a_stream_is_faster_than_a_batch_with_a_tail():
+    engines = generated_on(MODEL, RANK, 1, 4, LONG, 16)
+    batch = sum(one.tokens for one in engines) / 4 / max(one.end for one in engines)
+    assert steady_rate(MODEL, RANK, 1, LONG, 16) > 1.5 * batch
+
+
+@each("mode", MODES)
+def test_idle_time_is_a_share_and_a_step_is_what_it_waits_for(mode):
+    found = rl_step(SETUP, mode)
+    learning = found.forwards + found.training
+    assert 0 <= found.idle < 1
+    assert found.total >= max(found.generation, learning)
+    together = found.generation + learning + found.update
+    assert found.total <= together * (1 + 1e-12)
+
+
+def test_nobody_idles_on_the_same_gpus_if_all_responses_are_alike():
+    found = rl_step(replace(SETUP, asked=EVEN), "colocated")
+    assert found.idle == pytest.approx(0.0, abs=1e-9)
+    assert found.stale == 0
+
+
+def test_in_turn_the_idle_time_is_the_other_side():
+    found = rl_step(replace(SETUP, asked=EVEN), "separate")
+    expected = (found.generation + found.forwards + found.training) / 2 / found.total
+    assert found.idle == pytest.approx(expected, abs=1e-6)
+
+
+def test_measured_training_of_verl():
+    # verl, Qwen2.5-Math-7B on H20: 269.8 s on 32 and 133.4 s on 64 GPUs. The spread of the lengths
+    # is chosen for the first of them; the second follows.
+    cluster = replace(CLUSTER, gpu=ACCELERATORS["H20"])
+    asked = Asked(responses=8192, per_prompt=16, prompt=512, median=600, spread=1.2, longest=28_672)
+    found = [
+        rl_step(
+            replace(
+                SETUP, cluster=cluster, world_size=n, generating=n // 2, asked=asked, forwards=1
+            ),
+            "colocated",
+        )
+        for n in (32, 64, 128)
+    ]
+    assert found[0].training == pytest.approx(269.8, rel=0.1)
+    assert found[1].training == pytest.approx(133.4, rel=0.1)
+    # Measured: 150.7 s on 64 and 177.9 s on 128. Generation does not shrink with the GPUs.
+    assert found[2].generation > 0.9 * found[1].generation
+
+
+def test_a_split_is_in_whole_engines_and_leaves_somebody_to_train():
+    wide = replace(SETUP, engine=4)
+    assert [with_split(wide, share).generating for share in (0.0, 0.5, 1.0)] == [4, 8, 12]
+
+
+def test_a_sleeping_engine_leaves_its_memory_to_training():
+    asleep = rl_memory(SETUP, sleeps=True, offloaded=False)
+    awake = rl_memory(SETUP, sleeps=False, offloaded=False)
+    assert awake[1].total - asleep[1].total == asleep[0].engine + asleep[0].cache
+    assert rl_memory(SETUP, sleeps=True, offloaded=True)[0].states == 0.0
+    # More GPUs: states shrink in proportion, the engine's part stays.
+    more = rl_memory(replace(SETUP, world_size=32), sleeps=True, offloaded=False)
+    assert more[0].states == pytest.approx(asleep[0].states / 2, rel=0.01)
+    assert more[0].engine + more[0].cache == asleep[0].engine + asleep[0].cache

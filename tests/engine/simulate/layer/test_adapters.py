@@ -1,0 +1,54 @@
+"""Adapters against a published warning, and what each way of training keeps."""
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.formulas.parameters import total_parameters
+from engine.run.parallelism import Plan, Training
+from engine.simulate.layer.adapters import NF4, block_with_adapters, held_with
+
+LLAMA = MODELS["llama-3-8b"]
+TRAINING = Training(
+    micro_batch_size=1,
+    global_batch_size=8,
+    sequence_length=2048,
+    framework="fsdp",
+    lora_rank=16,
+)
+
+
+def held(trained, *, trapped=False, ranks=8):
+    plan = Plan(world_size=ranks, zero_stage=3)
+    return held_with(LLAMA, plan, TRAINING, trained, trapped=trapped)
+
+
+def test_the_warning_of_a_litgpt_user_to_the_last_element():
+    block = block_with_adapters(MODELS["mixtral-8x7b"], 8)
+    assert (block.together, block.trained) == (1_451_376_640, 106_496)
+
+
+def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
+    saved = held("lora", ranks=1).parameters - held("qlora", ranks=1).parameters
+    assert saved == pytest.approx((2 - NF4) * total_parameters(LLAMA))
+    assert pytest.approx(4.127 / 8) == NF4
+
+
+def test_the_trap_brings_a_gradient_of_two_bytes_for_every_layer():
+    # 32 layers of 218,112,000 and adapters of 41,943,040 parameters; none for both ends.
+    whole = 2 * (32 * 218_112_000 + 41_943_040)
+    assert held("lora", trapped=True).gradients == pytest.approx(whole / 8)
+    assert held("lora", trapped=True, ranks=1).gradients == pytest.approx(whole)
+    assert held("lora").gradients < held("full").gradients / 100
+
+
+def test_nothing_is_gathered_for_the_trap_on_one_rank():
+    assert held("lora", trapped=True, ranks=1).buffers == 0
+    assert held("lora", trapped=True).buffers == held("lora").buffers
+
+
+def test_the_trap_costs_nothing_where_all_is_trained():
+    assert held("full", trapped=True) == held("full")
+
+
+def test_adapters_leave_the_activations():
+    assert held("lora").activations == held("full").activations

@@ -1,0 +1,69 @@
+"""The range of a predicted step, and what widens it, told in words."""
+
+import math
+
+import pytest
+
+from engine.catalog.unseen_errors import CLASSES, REACH
+from engine.run.file import read
+from engine.simulate.step.step_range import WIDER, spread, step_range
+from tests.engine.run.test_run_file import GOOD
+from tests.validation.any_run import changed
+
+DENSE, SPARSE = GOOD, {**GOOD, "model": "mixtral-8x7b"}
+
+
+def found(document, section="training", **keys):
+    return spread(read(changed(document, section, **keys)))
+
+
+def test_a_run_like_those_of_the_fit_has_the_range_of_its_class():
+    name = "dense models in 16 bits with Megatron on H100"
+    runs, low, high = CLASSES[name]
+    own = spread(read(DENSE))
+    assert (own.name, own.runs, own.beyond) == (name, runs, ())
+    assert (own.low, own.high) == pytest.approx((math.exp(-high), math.exp(-low)))
+
+
+def test_the_ends_of_a_range_stand_on_both_sides_of_the_step():
+    low, high, _ = step_range(read(DENSE), 2.0)
+    assert low < 2.0 < high
+
+
+# What goes beyond the fit: (document, section, keys, what is said).
+BEYOND = [
+    (DENSE, "parallelism", {"world_size": 4096, "tensor_parallel": 64}, "3,072 GPUs"),
+    (SPARSE, "parallelism", {"world_size": 4096, "tensor_parallel": 64}, "2,048 GPUs"),
+    (DENSE, "cluster", {"gpu": "MI300X"}, "No run on Instinct MI300X"),
+    (DENSE, "cluster", {"gpu": "VR200"}, "No run on VR200"),
+    (SPARSE, "training", {"precision": "fp4"}, "mixtures of experts in fp4 with Megatron"),
+    (SPARSE, "training", {"framework": "fsdp"}, "mixtures of experts in 16 bits with FSDP"),
+    (DENSE, "training", {"compiled": False}, "dense models in 16 bits with eager Megatron"),
+    (DENSE, "training", {"framework": "xla"}, "with XLA"),
+    (DENSE, "training", {"optimizer": "muon"}, "the optimizer Muon"),
+    (DENSE, "training", {"lora_rank": 16}, "adapters alone"),
+    ({**DENSE, "model": "kimi-k2"}, "training", {}, "more than 256 experts"),
+]
+
+
+@pytest.mark.parametrize(("document", "section", "keys", "said"), BEYOND)
+def test_what_lies_beyond_the_fit_is_told_and_widens_the_range(document, section, keys, said):
+    if keys.get("tensor_parallel") == 64:
+        document = {**document, "model": "gpt-530b" if document is DENSE else "mixtral-8x7b"}
+        keys = {**keys, "tensor_parallel": 32}
+        document = changed(document, "training", global_batch_size=128)
+    one = found(document, section, **keys)
+    assert any(said in sentence for sentence in one.beyond), one.beyond
+    _, low, high = CLASSES[one.name]
+    wider = (WIDER ** len(one.beyond) - 1) * (high - low) / 2
+    assert math.log(one.high) == pytest.approx(-low + wider)
+    assert math.log(one.low) == pytest.approx(-high - wider)
+
+
+@pytest.mark.parametrize(("document", "kind"), [(DENSE, 0), (SPARSE, 1)])
+def test_a_longer_sequence_than_any_of_its_kind_is_told(document, kind):
+    longest = list(REACH.values())[kind][1]
+    within = spread(read({**document, "sequence_length": longest}))
+    longer = spread(read({**document, "sequence_length": 2 * longest}))
+    assert within.beyond == ()
+    assert f"{longest:,} tokens" in longer.beyond[0]

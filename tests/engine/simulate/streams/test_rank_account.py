@@ -1,0 +1,28 @@
+import pytest
+
+from engine.simulate.streams.multi_rank import kernels, on_ranks
+from engine.simulate.streams.rank_account import rank_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+
+OPS = (
+    Op(key="work", stream=COMPUTE, time=2.0),
+    Op(key="sum", stream=NETWORK, time=1.0, after=("work",)),
+    Op(key="more", stream=COMPUTE, time=0.5, after=("work",)),
+)
+
+
+@pytest.fixture
+def played():
+    return kernels(run(on_ranks(OPS, (1.0, 2.0))))
+
+
+def test_a_rank_that_waits_worked_by_hand(played):
+    # Rank 0 computes 2 s and 0.5 s more beside the sum, which it enters at 2 s, that starts when
+    # rank 1 has come, at 4 s, and ends at 5 s.
+    found = rank_account(played, 0, step=6.0)
+    assert (found.computing, found.communicating, found.spun) == pytest.approx((2.5, 3.0, 2.0))
+    assert (found.exposed, found.utilization) == pytest.approx((2.5, 5 / 6))
+
+
+def test_the_last_rank_does_not_spin(played):
+    assert rank_account(played, 1, step=6.0).spun == 0
