@@ -14,7 +14,7 @@ from builder.core.build_cache import Memo
 from builder.core.folders import Folders, digest, digest_of_files
 from builder.core.options import Options
 from builder.core.problem import Problem
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.core.progress import Report
 from builder.figures import animated_previews, static_charts
 from builder.markdown import article_rendering
@@ -55,7 +55,7 @@ def _tried(
     folders: Folders, options: Options, services: Services, memo: Memo, report: Report
 ) -> Built:
     texts = content_folder.read(folders, drafts=options.drafts, memo=memo)
-    hands = Hands(partial(enter, folders.root, folders.cache))
+    hands = ProcessPool(partial(enter, folders.root, folders.cache))
     try:
         # What cannot be read at all is told alone: all else would follow from it.
         unread = [*texts.problems, *_unread(folders, services, memo, hands)]
@@ -75,7 +75,7 @@ def _refused(problems: Iterable[Problem]) -> Built:
     return Built(output={}, problems=tuple(sorted(set(problems))))
 
 
-def _unread(folders: Folders, services: Services, memo: Memo, hands: Hands) -> list[Problem]:
+def _unread(folders: Folders, services: Services, memo: Memo, hands: ProcessPool) -> list[Problem]:
     """Return what no browser could read of the theme and the engine."""
     return [
         *engine_checks.problems(folders, memo, hands),
@@ -92,7 +92,7 @@ def _looks(folders: Folders) -> str:
     return digest(digest_of_files(folders.theme / one) for one in ("styles", "fonts", "runtime"))
 
 
-def _keys(folders: Folders, hands: Hands) -> Keys:
+def _keys(folders: Folders, hands: ProcessPool) -> Keys:
     keys = Keys(folders)
     keys.imports.read(hands.each)
     return keys
@@ -105,7 +105,7 @@ def _built(
     services: Services,
     memo: Memo,
     report: Report,
-    hands: Hands,
+    hands: ProcessPool,
 ) -> Built:
     keys = folders.once("keys", partial(_keys, folders, hands))
     ahead = Ahead(folders, services, memo)
@@ -226,7 +226,7 @@ def _built(
 
 
 def _live(
-    parts: Parts, dressed: Dress, ahead: Ahead, memo: Memo, report: Report, hands: Hands
+    parts: Parts, dressed: Dress, ahead: Ahead, memo: Memo, report: Report, hands: ProcessPool
 ) -> tuple[Parts, Dress]:
     """Return both with the live runtime; while Node makes it, the pages go as far as they can."""
     if not ahead.is_made:

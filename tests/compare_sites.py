@@ -27,7 +27,7 @@ def contents(folder: Path) -> dict[str, list[bytes]]:
 
 
 def differences(old: Path, new: Path) -> list[str]:
-    """Return a line for every file that only one site has or that differs, with its first change."""
+    """Return a line for every file that differs or that only one site has."""
     before, after = contents(old), contents(new)
     lines = [f"only in {old}: {name}" for name in before.keys() - after.keys()]
     lines += [f"only in {new}: {name}" for name in after.keys() - before.keys()]
@@ -39,9 +39,12 @@ def differences(old: Path, new: Path) -> list[str]:
 
 def _first(before: list[bytes], after: list[bytes]) -> str:
     """Return the first changed lines of two contents, as a diff shows them."""
-    texts = [re.split(r"(?<=>)|\n", b"\n".join(one).decode("utf-8", "replace")) for one in (before,
-    after)] changed = [line for line in unified_diff(*texts, lineterm="", n=0) if line[:1] in
-    "+-"][2:6]
+
+    def lines(files: list[bytes]) -> list[str]:
+        return re.split(r"(?<=>)|\n", b"\n".join(files).decode("utf-8", "replace"))
+
+    diff = unified_diff(lines(before), lines(after), lineterm="", n=0)
+    changed = [line for line in diff if line[:1] in "+-"][2:6]
     return " | ".join(line[:120] for line in changed) or "other bytes"
 
 

@@ -15,7 +15,7 @@ from builder.core import error_locations
 from builder.core.build_cache import Memo
 from builder.core.folders import digest
 from builder.core.problem import Problem
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from engine.answer import dump
 from engine.core.equation import Equation
 
@@ -62,7 +62,7 @@ class Marks:
     colors: tuple[str, ...] = ()
 
 
-def read(memo: Memo, keys: Marks, draw: Draw, hands: Hands) -> Toolbox:
+def read(memo: Memo, keys: Marks, draw: Draw, hands: ProcessPool) -> Toolbox:
     """Return all calculators, their charts drawn; `draw` draws many in one call."""
     made = _made(memo, keys, hands)
     found: dict[str, Live] = {}
@@ -119,7 +119,7 @@ def _unknown_colors(
     ]
 
 
-def _made(memo: Memo, keys: Marks, hands: Hands) -> dict[str, Read]:
+def _made(memo: Memo, keys: Marks, hands: ProcessPool) -> dict[str, Read]:
     """Return the calculators that are new, as far as they answer."""
     new = []
     for name in calculator_context.names():

@@ -8,7 +8,7 @@ from builder.core import module_imports
 from builder.core.build_cache import Memo
 from builder.core.folders import Folders, Stamp, digest, digest_of_files, files, stamp
 from builder.core.problem import Problem
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.core.statements import statements
 from builder.core.text_files import text_of
 
@@ -17,7 +17,7 @@ FEW = 64  # files that are read before another process has begun
 Fault = tuple[int, str]  # line, message
 
 
-def problems(folders: Folders, memo: Memo, hands: Hands) -> list[Problem]:
+def problems(folders: Folders, memo: Memo, hands: ProcessPool) -> list[Problem]:
     """Return the files of the engine that cannot be read, or not in a reader's browser."""
     key = folders.once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
     key = digest((key, *folders.groups))

@@ -13,9 +13,9 @@ def does(code: CodeType) -> str:
 
 def texts(code: CodeType) -> Iterator[str]:
     """Yield all texts in compiled code, those of its functions and classes too."""
-    for one in _constants(code):
-        if isinstance(one, str):
-            yield one
+    for constant in _constants(code):
+        if isinstance(constant, str):
+            yield constant
 
 
 def _parts(code: CodeType) -> Iterator[str | bytes]:
@@ -28,7 +28,7 @@ def _parts(code: CodeType) -> Iterator[str | bytes]:
         if isinstance(one, CodeType):
             yield from _parts(one)
         else:
-            yield _told(one)
+            yield constant_text(one)
 
 
 def _constants(code: CodeType) -> Iterator[object]:
@@ -44,10 +44,10 @@ def _constants(code: CodeType) -> Iterator[object]:
             waiting += sorted(one, key=repr)
 
 
-def _told(value: object) -> str:
+def constant_text(value: object) -> str:
     """Return a constant as text, the same in every process."""
     if isinstance(value, tuple):
-        return f"({','.join(map(_told, value))})"
+        return f"({','.join(map(constant_text, value))})"
     if isinstance(value, frozenset):  # its order is another in another process
-        return f"{{{','.join(sorted(map(_told, value)))}}}"
+        return f"{{{','.join(sorted(map(constant_text, value)))}}}"
     return repr(value)

@@ -16,7 +16,7 @@ _SHARES = 24  # parts of the work for each process, so that none waits long for 
 _AHEAD = 2  # parts that another process has: the one that it makes, and the next
 
 
-class Hands:
+class ProcessPool:
     """Processes that have entered a project; none is started for little work.
 
     Nothing depends on which process made it. They are begun anew, not forked, since the builder

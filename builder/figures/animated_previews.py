@@ -16,7 +16,7 @@ from builder.calculators.calculator_set import Draw
 from builder.content.article import Article
 from builder.core.build_cache import Memo
 from builder.core.folders import digest
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.figures import hero_figures
 from builder.markdown.article_html import Prose
 from engine import calculator as calculators
@@ -68,7 +68,7 @@ def made(
     tools: Mapping[str, Live],
     means: Means,
     memo: Memo,
-    hands: Hands,
+    hands: ProcessPool,
 ) -> dict[str, bytes]:
     """Return slug -> moving picture of every guide whose opening figure has more than one state.
 

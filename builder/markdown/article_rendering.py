@@ -23,7 +23,7 @@ from builder.content.library import Library
 from builder.core.build_cache import Memo
 from builder.core.folders import Folders, digest
 from builder.core.problem import Problem
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.markdown import article_html, formula_sheet
 from builder.markdown.article_html import Prose
 from builder.markdown.render_state import Surroundings
@@ -98,7 +98,7 @@ class Renderer:
     shared: str
     desk: Desk
     kept: tuple[Library, Toolbox, Path, Path]
-    hands: Hands
+    hands: ProcessPool
 
     def all(self, articles: Sequence[Article]) -> dict[str, Prose]:
         """Return source -> prose of the articles."""
@@ -187,7 +187,7 @@ def renderer(
     memo: Memo,
     keys: Keys,
     layout: str,
-    hands: Hands,
+    hands: ProcessPool,
 ) -> Renderer:
     """Return what renders the articles of a build.
 

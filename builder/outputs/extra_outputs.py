@@ -11,7 +11,7 @@ from builder.content.article import Article
 from builder.core.build_cache import Memo
 from builder.core.folders import KEEPER, Folders, digest
 from builder.core.options import Options
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.figures import animated_previews
 from builder.figures import social_cards as cards
 from builder.markdown import reference_lists
@@ -77,7 +77,7 @@ def changed(parts: Parts) -> tuple[changed_numbers.Change, ...]:
 
 
 def beside_pages(
-    parts: Parts, made: Made, options: Options, services: Services, memo: Memo, hands: Hands
+    parts: Parts, made: Made, options: Options, services: Services, memo: Memo, hands: ProcessPool
 ) -> Mapping[str, bytes]:
     """Return the files of the search, and the pages as Markdown."""
     with ThreadPoolExecutor(1) as waiting:  # for the search, which another program makes
@@ -87,7 +87,7 @@ def beside_pages(
 
 
 def as_markdown(
-    parts: Parts, made: Made, options: Options, memo: Memo, hands: Hands
+    parts: Parts, made: Made, options: Options, memo: Memo, hands: ProcessPool
 ) -> Mapping[str, bytes]:
     """Return the pages as Markdown; nobody reads them so while an author writes."""
     if options.reload:

@@ -11,7 +11,7 @@ from builder.content.link_targets import Index, Target
 from builder.content.page_links import Entry
 from builder.core.build_cache import Memo
 from builder.core.folders import RECEIPTS, digest
-from builder.core.process_pool import Hands
+from builder.core.process_pool import ProcessPool
 from builder.figures import hero_figures
 from builder.pages import (
     asset_urls,
@@ -35,7 +35,7 @@ Page = tuple[str, Facts]
 Pages = tuple[Page, ...]  # of an article, and of its receipts where it has any
 
 
-def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
+def make(parts: Parts, memo: Memo, hands: ProcessPool) -> Made:
     """Return all pages."""
     parts, ground, listed = _laid(parts)
     found = _leaves(parts, ground, memo, hands)
@@ -56,7 +56,7 @@ def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
     )
 
 
-def prepare(parts: Parts, memo: Memo, hands: Hands) -> None:
+def prepare(parts: Parts, memo: Memo, hands: ProcessPool) -> None:
     """Leave drafts of all pages, and these with marks for addresses, of which some are to come."""
     parts, ground, _ = _laid(parts)
     keys = page_inputs.keys(parts, ground, memo)
@@ -84,7 +84,7 @@ def _laid(parts: Parts) -> tuple[Parts, Ground, Mapping[str, bytes]]:
     return parts, ground, listed
 
 
-def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str, Leaf]:
+def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: ProcessPool) -> dict[str, Leaf]:
     """Return source -> page; those that stand as an earlier build left them are not made again.
 
     Of those whose addresses alone have changed, with a style for one, the drafts stand.
@@ -109,7 +109,7 @@ def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str,
 
 
 def _drafts(
-    articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: Hands
+    articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: ProcessPool
 ) -> dict[str, tuple[Draft, Pages]]:
     """Return source -> the draft of a page, and its pages with marks in place of addresses."""
     drafts = {one.source: draft(one, parts, ground, memo) for one in articles}
@@ -209,7 +209,7 @@ def _index(parts: Parts) -> Index:
 
 
 def _rendered(
-    contents: Sequence[Content], parts: Parts, memo: Memo, hands: Hands
+    contents: Sequence[Content], parts: Parts, memo: Memo, hands: ProcessPool
 ) -> dict[str, Pages]:
     """Return source -> pages."""
     named = {f"page {one.article.source}": one for one in contents}

@@ -1,4 +1,4 @@
-"""The published runs that a prediction is compared with, one line each (`nearest_runs_table.tsv`)."""
+"""The published runs that a prediction is compared with (`nearest_runs_table.tsv`)."""
 
 from dataclasses import dataclass
 from functools import cache

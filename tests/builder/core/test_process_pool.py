@@ -41,7 +41,9 @@ HERE = int(os.environ.setdefault("TEST_HANDS_PROCESS", str(os.getpid())))
 def others(tmp_path, monkeypatch):
     monkeypatch.setattr(process_pool, "_processors", lambda: 2)
     make(tmp_path / "site")
-    found = process_pool.Hands(partial(enter, tmp_path / "site", tmp_path / "site" / ".cache"))
+    found = process_pool.ProcessPool(
+        partial(enter, tmp_path / "site", tmp_path / "site" / ".cache")
+    )
     yield found
     found.close()
 
@@ -66,7 +68,7 @@ def test_what_a_process_leaves_that_dies_is_made_here(others):
 
 def test_a_folder_that_is_no_project_makes_no_difference(monkeypatch, tmp_path):
     monkeypatch.setattr(process_pool, "_processors", lambda: 2)
-    found = process_pool.Hands(partial(enter, Path(tmp_path), tmp_path))
+    found = process_pool.ProcessPool(partial(enter, Path(tmp_path), tmp_path))
     assert found.each(square, range(100), few=3) == [number**2 for number in range(100)]
     found.close()
 
@@ -78,9 +80,9 @@ def test_a_site_is_the_same_by_one_process_and_by_two(tmp_path, monkeypatch):
         text = guide.replace("order = 1", f"order = {number}").replace("1e6", f"{number}e6")
         (tmp_path / f"site/content/guides/guide-{number}.md").write_text(text, "utf-8")
     asked = []
-    begun = process_pool.Hands._begun
+    begun = process_pool.ProcessPool._begun
     monkeypatch.setattr(
-        process_pool.Hands, "_begun", lambda *given: asked.append(1) or begun(*given)
+        process_pool.ProcessPool, "_begun", lambda *given: asked.append(1) or begun(*given)
     )
     made = []
     for processes in (1, 2):

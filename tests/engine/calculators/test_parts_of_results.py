@@ -4,9 +4,9 @@ import pytest
 
 from engine.calculator import load, make
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES
-from engine.calculators.data_parallelism.fsdp_knobs.inputs import TRIED
+from engine.calculators.data_parallelism.fsdp_knobs import TRIED
 from engine.calculators.splitting_the_model.context_lab.beside import COLUMNS, ROWS
-from engine.calculators.splitting_the_model.token_race.inputs import SHOWN
+from engine.calculators.splitting_the_model.token_race import SHOWN
 from engine.core.slices import whole
 from engine.core.units import MiB
 

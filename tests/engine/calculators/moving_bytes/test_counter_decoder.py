@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from engine.calculators.moving_bytes.counter_decoder.calculator import solve, views
-from engine.calculators.moving_bytes.counter_decoder.inputs import Inputs
+from engine.calculators.moving_bytes.counter_decoder import Inputs, solve, views
 from engine.core.text import words
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.tile_scheduler.inputs import modelled, squares
+from engine.calculators.one_gpu.tile_scheduler import modelled, squares
 from engine.core.numbers import Display
 from engine.core.text import words
 

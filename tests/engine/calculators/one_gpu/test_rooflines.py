@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.roofline_point.inputs import per_byte
+from engine.calculators.one_gpu.roofline_point import per_byte
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import MEASURED, STREAMED
 from engine.formulas.roofline import attainable

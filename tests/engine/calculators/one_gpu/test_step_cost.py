@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.run_cost.inputs import reached
+from engine.calculators.one_gpu.run_cost import reached
 from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.core.numbers import show
 from engine.core.text import words

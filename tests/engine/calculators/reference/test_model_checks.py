@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.reference.model_checks.tables import BAR, REASONS, reason
+from engine.calculators.reference.model_checks import BAR, REASONS, reason
 from engine.catalog.unfitted_errors import OWN, PEAKS
 
 

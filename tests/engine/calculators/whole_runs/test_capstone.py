@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 import pytest
 
 from engine.calculator import load
-from engine.calculators.whole_runs.capstone.calculator import PRESETS, SOLUTION, START, Inputs
+from engine.calculators.whole_runs.capstone import PRESETS, SOLUTION, START, Inputs
 from engine.form.planner import story
 from engine.form.planner.story import CHAPTERS, job_of_chapter, outcome
 from engine.simulate.planner.search import fastest

@@ -2,9 +2,8 @@
 
 import pytest
 
-from engine.calculators.whole_runs import reshard_pieces
+from engine.calculators.whole_runs import loader_queue, reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
-from engine.calculators.whole_runs.loader_queue import calculator as queue
 from engine.core.numbers import DEFAULT
 from engine.core.text import words
 from engine.draw.alt_text import spoken
@@ -32,15 +31,17 @@ def verdict(module, **given):
     ],
 )
 def test_the_queue_says_what_keeps_the_gpu_waiting(given, text):
-    assert verdict(queue, **given) == text
+    assert verdict(loader_queue, **given) == text
 
 
 def test_a_gpu_that_waits_is_not_said_to_be_busy():
-    assert "GPU busy for 1.60 s;" in spoken(told(queue)["timeline"](), DEFAULT)  # 16 of 100 ms
+    assert "GPU busy for 1.60 s;" in spoken(
+        told(loader_queue)["timeline"](), DEFAULT
+    )  # 16 of 100 ms
 
 
 def test_the_queue_draws_every_wait_and_at_most_six_workers():
-    timeline = told(queue, workers=8, prefetch=1)["timeline"]()
+    timeline = told(loader_queue, workers=8, prefetch=1)["timeline"]()
     assert [lane.key for lane in timeline.lanes] == ["gpu", *(f"w{i}" for i in range(6))]
     assert "Six of the workers" in timeline.caption
     waits = [span for span in timeline.spans if span.label == "waits"]
@@ -49,7 +50,7 @@ def test_the_queue_draws_every_wait_and_at_most_six_workers():
 
 
 def test_a_loader_without_workers_prepares_in_the_lane_of_the_gpu():
-    timeline = told(queue, workers=0)["timeline"]()
+    timeline = told(loader_queue, workers=0)["timeline"]()
     assert {span.lane for span in timeline.spans} == {"gpu"}
     assert {span.color for span in timeline.spans} == {"memory", "compute"}
 

@@ -1,5 +1,5 @@
 from engine.answer import reply
-from engine.calculators.whole_runs.memory_check.calculator import PRESETS, Inputs, solve
+from engine.calculators.whole_runs.memory_check import PRESETS, Inputs, solve
 
 
 def outputs(**values):

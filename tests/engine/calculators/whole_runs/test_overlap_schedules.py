@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from engine.calculator import load
-from engine.calculators.whole_runs.overlap_schedules.calculator import PRESETS
+from engine.calculators.whole_runs.overlap_schedules import PRESETS
 from engine.core.registry import module
 from engine.core.units import GB, MB, Gbit
 from engine.form.overlap.inputs import SCHEDULES, Inputs, setting_of

@@ -7,12 +7,11 @@ import pytest
 
 from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
-from engine.calculators.whole_runs import command_builder, three_meters
+from engine.calculators.whole_runs import command_builder, three_meters, trace_hunt
 from engine.calculators.whole_runs.profile_tree import calculator as profile_tree
 from engine.calculators.whole_runs.profile_tree.branches import guilty
 from engine.calculators.whole_runs.profile_tree.rules import RULES
-from engine.calculators.whole_runs.trace_hunt import calculator as trace_hunt
-from engine.calculators.whole_runs.trace_hunt.signs import SIGNS
+from engine.calculators.whole_runs.trace_hunt import SIGNS
 from engine.core.numbers import show
 from engine.core.text import words
 from engine.core.units import GB, SECONDS

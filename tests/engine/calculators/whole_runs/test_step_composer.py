@@ -9,8 +9,7 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load
-from engine.calculators.whole_runs.step_composer.calculator import solve
-from engine.calculators.whole_runs.step_composer.inputs import PRESETS, Inputs
+from engine.calculators.whole_runs.step_composer import PRESETS, Inputs, solve
 from engine.core.text import words
 from engine.core.units import MILLI
 from engine.simulate.streams.composed_step import waits

@@ -3,7 +3,7 @@
 from urllib.parse import parse_qsl
 
 from engine.answer import reply
-from engine.calculators.whole_runs.planner import calculator as planner
+from engine.calculators.whole_runs import planner
 from engine.calculators.whole_runs.sweep_result.calculator import Inputs, solve
 from engine.calculators.whole_runs.sweep_result.charts import otherwise, query_of
 from engine.calculators.whole_runs.sweep_result.inputs import SAMPLES

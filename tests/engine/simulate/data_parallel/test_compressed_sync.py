@@ -2,8 +2,7 @@
 
 import pytest
 
-from engine.calculators.whole_runs.compression_cost.calculator import solve
-from engine.calculators.whole_runs.compression_cost.inputs import PRESETS, Inputs, job
+from engine.calculators.whole_runs.compression_cost import PRESETS, Inputs, job, solve
 from engine.formulas.compression import top_k_break_even
 from engine.simulate.data_parallel.compressed_sync import OWED, owed_bytes, spare, ways
 from tests.each import each

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.calculators.whole_runs.wire_types.calculator import solve
-from engine.calculators.whole_runs.wire_types.inputs import PRESETS, TICKS, Inputs
+from engine.calculators.whole_runs.wire_types import PRESETS, TICKS, Inputs, solve
 from engine.form.short_job import job_run
 from engine.simulate.step.axis_bytes import axis_bytes_sent
 from engine.simulate.step.wire_classes import most_gained, wire_classes

@@ -1,1 +1,0 @@
-"""The napkin of 14 buckets."""

@@ -1,0 +1,266 @@
+"""The exposed tail: one gradient in N pieces behind a backward pass, and what is left over."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, MILLISECONDS, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
+from engine.core.views import Badge, Lines, Point, Published, Rule, Series
+from engine.formulas.bucket_tail import (
+    EXPOSED_TAIL,
+    MOST_PIECES,
+    exposed_tail,
+    most_pieces,
+    published_overlap,
+)
+from engine.formulas.communication import ring_all_reduce_time
+from engine.formulas.overlap import hidden_share
+
+PUBLISHED = 16
+MOST = 100_000
+COLUMN = tuple(sorted({round(10 ** (i / 16)) for i in range(81)}))
+_EQUAL = "Equal pieces, ready at even intervals; the wire carries one at a time."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change: at first the example of a published page."""
+
+    pieces: Annotated[
+        int,
+        Number(label="Pieces", low=1, high=MOST, scale="log", whole=True),
+        Symbol("N"),
+    ] = PUBLISHED
+    latency: Annotated[
+        float,
+        Number(
+            label="Latency of a piece", unit=MICROSECONDS, low=0.1 * MICRO, high=1e-3, scale="log"
+        ),
+        Symbol("a"),
+    ] = 5 * MICRO
+    backward: Annotated[
+        float,
+        Number(label="Backward pass", unit=MILLISECONDS, low=1e-3, high=10.0, scale="log"),
+        Symbol("Tb"),
+    ] = 170e-3
+    size: Annotated[
+        float, Number(label="Gradient", unit=MEGABYTES, low=1 * MB, high=1e12, scale="log")
+    ] = 500 * MB
+    ranks: Annotated[
+        int, Number(label="GPUs", low=2, high=1024, scale="log2", whole=True, advanced=True)
+    ] = 8
+    bandwidth: Annotated[
+        float,
+        Number(
+            label="Ring's bandwidth",
+            unit=GBYTES_PER_SECOND,
+            low=1 * GB,
+            high=2000 * GB,
+            scale="log",
+            advanced=True,
+        ),
+    ] = 300 * GB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What is exposed, at the reader's number of pieces and at all others."""
+
+    exposed: Annotated[
+        Seconds,
+        Told(
+            "Exposed tail",
+            "Te",
+            "of {whole} for the whole gradient",
+            "communication",
+            assumes=(_EQUAL,),
+        ),
+    ]
+    hidden: Annotated[
+        Share,
+        Told(
+            "Hidden",
+            "",
+            "of the communication runs beside computation",
+            "compute",
+            assumes=("One minus exposed over communication, latencies included.", _EQUAL),
+            sources=("hta",),
+        ),
+    ]
+    published_overlap: Annotated[
+        Share,
+        Told(
+            "A published overlap efficiency",
+            "",
+            "communication over the backward pass: it says nothing about overlap",
+            assumes=("Computed by the formula of the published page.",),
+            sources=("pingdo_pipeline",),
+        ),
+    ]
+    most: Annotated[
+        float,
+        COUNT,
+        Told(
+            "More pieces help up to",
+            "N",
+            "where latencies fill the backward pass",
+            assumes=("Beside a backward pass that nothing slows down.", _EQUAL),
+        ),
+    ]
+    half: Annotated[
+        Count,
+        Told(
+            "Little left to gain from",
+            "",
+            "pieces: transfer and latency of the last one are equally long",
+            assumes=("T over alpha. Beyond it the tail is at most twice one latency.",),
+        ),
+    ]
+    whole: Annotated[
+        Seconds,
+        Told(
+            "Whole gradient",
+            "Tm",
+            "one all-reduce by a ring, without latency",
+            "communication",
+            sources=("patarasuk2009",),
+        ),
+    ]
+    compared: Annotated[
+        Seconds,
+        Told(
+            "Exposed with 16 pieces",
+            "",
+            "the published optimum",
+            "communication",
+            assumes=(_EQUAL,),
+        ),
+    ]
+    curve: tuple[Seconds, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    whole = ring_all_reduce_time(inputs.size, inputs.ranks, inputs.bandwidth)
+    given = whole, inputs.backward
+    exposed = exposed_tail(*given, inputs.pieces, inputs.latency)
+    everything = whole + inputs.pieces * inputs.latency
+    return Result(
+        exposed=exposed,
+        hidden=max(0.0, hidden_share(everything, exposed)),
+        published_overlap=published_overlap(*given),
+        most=most_pieces(*given, inputs.latency),
+        half=round(max(1.0, whole / inputs.latency)),
+        whole=whole,
+        compared=exposed_tail(*given, PUBLISHED, inputs.latency),
+        curve=tuple(exposed_tail(*given, count, inputs.latency) for count in COLUMN),
+    )
+
+
+TITLE = "How many pieces?"
+QUESTION = "How much of an all-reduce stays exposed if the gradient is cut in N pieces?"
+EQUATIONS = (EXPOSED_TAIL, MOST_PIECES)
+PRESETS = {
+    "One piece": {"pieces": 1},
+    "64 pieces": {"pieces": 64},
+    "A short backward pass": {"backward": 4e-3},
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=(EXPOSED_TAIL,))
+    eta = Published(
+        text=tell.say("a published page's overlap efficiency: {published_overlap}"),
+        reason="It divides communication by the backward pass: the better all of it hides, the "
+        "smaller it gets.",
+        source="pingdo_pipeline",
+        claim="E4.42",
+    )
+    return {
+        "curve": partial(_curve, tell, inputs, result),
+        "exposed": tell.value("exposed", symbols={"N": "pieces"}),
+        "regime": _regime(tell, inputs, result),
+        "hidden": tell.value("hidden", published=eta),
+        "most": tell.value("most", equation=MOST_PIECES, symbols={"N": "most"}),
+        **tell.values("half", "compared", "whole", "published_overlap"),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.pieces == 1:
+        return Badge(
+            text="Nothing hides",
+            sentence="One piece is complete only when the backward pass ends.",
+            color="communication",
+        )
+    if inputs.pieces > result.most:
+        return Badge(
+            text="The wire never rests",
+            sentence=tell.say(
+                "Transfers and {pieces} latencies outlast the backward pass: more pieces only add "
+                "latency."
+            )
+            if result.most > 1
+            else "The all-reduce alone outlasts the backward pass, in any number of pieces.",
+            color="communication",
+        )
+    return Badge(
+        text="Only the last piece is exposed",
+        sentence="All others are summed before the backward pass ends.",
+        color="compute",
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    high, low = max(result.curve), min(result.curve)
+    rules = [Rule(key="whole", label="nothing hidden", axis="y", at=result.whole, color="muted")]
+    if 1 < result.most < MOST:
+        rules.append(
+            Rule(
+                key="most",
+                label="latencies fill the backward pass",
+                axis="x",
+                at=result.most,
+                color="muted",
+            )
+        )
+    points = [
+        Point(
+            key="now",
+            label=tell.say("{exposed}"),
+            x=float(inputs.pieces),
+            y=result.exposed,
+        )
+    ]
+    if inputs.pieces != PUBLISHED:
+        points.insert(
+            0,
+            Point(
+                key="published",
+                label="16: published optimum",
+                x=16.0,
+                y=result.compared,
+                color="ink",
+            ),
+        )
+    return Lines(
+        title="Exposed communication against the number of pieces",
+        x=tell.axis("pieces", "pieces of the gradient", low=1.0, high=float(MOST), scale="log"),
+        y=tell.axis("exposed", "exposed", low=low / 2, high=high * 2, scale="log"),
+        series=(
+            Series(
+                key="exposed",
+                label="exposed tail",
+                x=tuple(map(float, COLUMN)),
+                y=result.curve,
+                color="communication",
+            ),
+        ),
+        points=tuple(points),
+        rules=tuple(rules),
+        handle="pieces",
+        caption="Both axes are logarithmic. Drag the handle.",
+    )

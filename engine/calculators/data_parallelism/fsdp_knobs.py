@@ -1,0 +1,218 @@
+"""The settings of FSDP2, each with what it costs and what it gains."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
+
+from engine.core.inputs import Choice, Number
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Views
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Count, Gbit, Seconds
+from engine.core.views import Badge, Table
+from engine.form.fields import LabGpu, OwnConstants
+from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
+from engine.form.sharded.lab import LabRanks, LabTokens, fit, simulated, simulated_step, timeline
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "Kept after the forward pass": {"reshard": "false"},
+    "Resharded to the node": {"reshard": "node"},
+    "Only the model is wrapped": {"unit": "all"},
+    "Ports of 100 Gb/s": {"port": 100 * Gbit},
+}
+_NODE = 8
+_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
+# (setting, value as it is told, what it changes): each alone, all others at their defaults
+TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("all defaults", "", {}),
+    ("reshard_after_forward", "8", {"reshard": "node"}),
+    ("reshard_after_forward", "False", {"reshard": "false"}),
+    ("prefetch, forward and backward", "2 modules", {"prefetch": 2}),
+    ("prefetch", "none", {"prefetch": 0}),
+    ("fully_shard on", "groups of 4 layers", {"unit": "4"}),
+    ("fully_shard on", "the model only", {"unit": "all"}),
+    ("mp_policy, reduce_dtype", "float32", {"reduce": "fp32"}),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    unit: Annotated[
+        str,
+        Choice(
+            label="Layers per fully_shard",
+            options={"1": "1", "2": "2", "4": "4", "8": "8", "all": "all, one call"},
+            help="What is gathered, computed and freed as one.",
+        ),
+    ] = "1"
+    reshard: Annotated[
+        str,
+        Choice(
+            label="reshard_after_forward",
+            options={"true": "True", "node": "8: over the node", "false": "False"},
+            help="Free the parameters, keep a share over eight GPUs, or keep them.",
+        ),
+    ] = "true"
+    prefetch: Annotated[
+        int,
+        Number(
+            label="Modules gathered ahead",
+            low=0,
+            high=4,
+            whole=True,
+            help="1 by default; more by set_modules_to_forward_prefetch and its backward twin.",
+        ),
+    ] = 1
+    reduce: Annotated[
+        str,
+        Choice(
+            label="reduce_dtype",
+            options={"bf16": "torch.bfloat16", "fp32": "torch.float32"},
+            help="Of MixedPrecisionPolicy. None: as param_dtype, here bf16.",
+        ),
+    ] = "bf16"
+    model: KnobModel = "llama-3-8b"
+    ranks: LabRanks = 64
+    tokens: LabTokens = 4096
+    port: KnobPort = 400 * Gbit
+    gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
+
+
+_told = partial(simulated, ("pytorch_fsdp2", "zhao2023"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step; `tried` are those of `TRIED`."""
+
+    ran: Sharded
+    tried: Later[tuple[Sharded, ...]]
+    exposed: Annotated[
+        Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
+    ]
+    buffers: Annotated[
+        Bytes, _told("Gathered and on its way", "at most, beside {states} of states", "buffers")
+    ]
+    calls: Annotated[Count, _told("Collectives", "in a step", "communication")]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer", "ink")]
+    states: Bytes
+
+
+def _step(inputs: Inputs) -> Sharded:
+    """Return the simulated step of the inputs."""
+    job = knob_job(*knob_fields(inputs))
+    whole = sharded(job, 3).work
+    layers = whole.work.layers
+    unit = layers if inputs.unit == "all" else int(inputs.unit)
+    again = min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0
+    return sharded(
+        replace(
+            job,
+            unit=unit,
+            prefetch=inputs.prefetch,
+            # The outermost module keeps its parameters for the backward pass.
+            reshard=inputs.reshard != "false" and unit < layers,
+            again=again,
+            gradient=4.0 if inputs.reduce == "fp32" else 2.0,
+        ),
+        3,
+    )
+
+
+def calls_of(ran: Sharded) -> Count:
+    """Return the collectives of a step."""
+    return sum(":" in span.op.key for span in ran.spans)
+
+
+def buffers_of(ran: Sharded) -> Bytes:
+    """Return what comes on top of the states for a while."""
+    return ran.peak - ran.states.total
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    ran = _step(inputs)
+    return Result(
+        ran=ran,
+        tried=Later(partial(_tried, inputs)),
+        exposed=ran.seen.exposed,
+        buffers=buffers_of(ran),
+        calls=calls_of(ran),
+        step_time=ran.seen.length,
+        states=ran.states.total,
+    )
+
+
+def _tried(inputs: Inputs) -> tuple[Sharded, ...]:
+    """Return the step of every setting of `TRIED`, the job as the reader has it."""
+    return tuple(_step(replace(inputs, **{**_DEFAULTS, **change})) for *_, change in TRIED)
+
+
+TITLE = "Settings of FSDP2"
+QUESTION = "What does each setting of FSDP2 cost in memory, calls and time?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "timeline": partial(
+            timeline,
+            "A step of FSDP2 on its streams",
+            result.ran,
+            "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
+        ),
+        **tell.values("exposed", "buffers", "calls"),
+        "regime": _regime(tell, inputs, result),
+        "board": partial(_board, result),
+        "fits": fit(tell, result.ran),
+        "step_time": simulated_step(tell, result.ran.evidence),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.unit == "all":
+        return Badge(
+            text="Nothing overlaps",
+            sentence="All parameters are one group: gathered before the first layer computes, and "
+            "reduced after the last.",
+            color="communication",
+        )
+    if result.exposed > 0.1 * result.step_time:
+        return Badge(
+            text="The step waits",
+            sentence=tell.say("{exposed} of {step_time} is exposed."),
+            color="communication",
+        )
+    return Badge(
+        text="Hidden",
+        sentence=tell.say("{exposed} of {step_time} is exposed, for {buffers} of room."),
+        color="compute",
+    )
+
+
+def _board(result: Result) -> Table:
+    """Return every setting changed alone, the job as the reader has it."""
+    return Table(
+        title="One setting changed at a time",
+        columns=("Setting", "Value", "Room", "Collectives", "Exposed"),
+        rows=tuple(
+            (name, value, *_row(ran))
+            for (name, value, _), ran in zip(TRIED, result.tried(), strict=True)
+        ),
+        caption="Room: parameters gathered and gradients on their way, at most. Your model, GPUs, "
+        "tokens and ports.",
+    )
+
+
+def _row(ran: Sharded) -> tuple[Text, ...]:
+    return (
+        say("{b}", b=(buffers_of(ran), BYTES)),
+        say("{n}", n=(calls_of(ran), COUNT)),
+        say("{t}", t=(ran.seen.exposed, SECONDS)),
+    )

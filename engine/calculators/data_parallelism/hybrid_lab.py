@@ -1,0 +1,321 @@
+"""Hierarchical sharding at real scale: the step by width of the shard group."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.core.inputs import Choice, Number, Scalar, Switch
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Views
+from engine.core.text import say, words
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share, as_given
+from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Lines, Point, Series
+from engine.form.fields import LabGpu, OwnConstants
+from engine.form.sharded.lab import (
+    LabContention,
+    LabMicro,
+    LabModel,
+    LabPort,
+    LabTokens,
+    fit,
+    simulated,
+    simulated_step,
+    step_segments,
+    timeline,
+)
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_timed
+from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.streams.stream_account import Account, Timed
+
+PRESETS = {
+    "Full sharding": {"shard": 128},
+    "A second copy in the node (hpZ)": {"shard": 128, "second": True},
+    "Four micro-batches": {"micro_batches": 4},
+    "70B, ports of 50 Gb/s": {
+        "model": "llama-3-70b",
+        "shard": 16,
+        "port": 50 * Gbit,
+        "tokens": 8192,
+    },
+}
+NODE: Count = 8
+TOKENS = tuple(512 * 2**i for i in range(9))
+_SIZES = (16, 32, 64, 128, 256, 512)
+_told = partial(simulated, ("zhang2022_mics", "zhao2023"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    shard: Annotated[
+        int,
+        Number(
+            label="GPUs that share one copy",
+            low=2,
+            high=512,
+            scale="log2",
+            whole=True,
+            help="It is rounded to a power of two, at most all GPUs.",
+        ),
+    ] = 8
+    second: Annotated[
+        bool,
+        Switch(
+            label="Backward gathers stay in the node",
+            help="A second copy of the parameters in every node: zero_hpz_partition_size=8 in "
+            "DeepSpeed, reshard_after_forward=8 in FSDP2.",
+        ),
+    ] = False
+    micro_batches: LabMicro = 1
+    sums: Annotated[
+        str,
+        Choice(
+            label="Copies add their gradients",
+            options={"once": "once a step", "each": "with every micro-batch"},
+        ),
+    ] = "each"
+    tokens: LabTokens = 4096
+    port: LabPort = 100 * Gbit
+    model: LabModel = "llama-3-8b"
+    ranks: Annotated[str, Choice(label="GPUs", options={str(n): f"{n:,}" for n in _SIZES})] = "128"
+    slow_down: LabContention = 0.0
+    gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step; without a second copy, those of every width, and what part of them computes.
+
+    Attributes:
+        by_width: as `widths` are.
+        by_tokens: (width, share of the step that computes, as `TOKENS` are): over all, a node.
+    """
+
+    ran: Sharded
+    width: Count
+    widths: tuple[Count, ...]
+    by_width: Later[tuple[Sharded, ...]]
+    by_tokens: Later[tuple[tuple[Count, tuple[Share, ...]], ...]]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
+    computing: Share
+    exposed: Annotated[
+        Seconds,
+        _told("Exposed communication", "of {isolated} in all collectives, alone", "communication"),
+    ]
+    isolated: Seconds
+    peak: Annotated[Bytes, _told("States and buffers, at most", "{kept} of it states", "buffers")]
+    kept: Annotated[Bytes, _told("States on each GPU", "between steps", "optimizer")]
+
+
+def width_of(inputs: Inputs) -> Count:
+    """Return the reader's width as a power of two that divides the GPUs."""
+    return int(min(2 ** round(math.log2(inputs.shard)), int(inputs.ranks)))
+
+
+def _setting(inputs: Inputs, shard: Count) -> Setting:
+    """Return the job with another width."""
+    ranks = int(inputs.ranks)
+    wide = shard > NODE and inputs.second
+    return Setting(
+        model=inputs.model,
+        gpu=inputs.gpu,
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=ranks,
+        num_microbatches=inputs.micro_batches,
+        tokens=inputs.tokens,
+        port=inputs.port,
+        slow_down=inputs.slow_down,
+        own=inputs.own_constants,
+        again=NODE if wide else 0,
+        shard=0 if shard == ranks else shard,
+        sum_once=inputs.sums == "once",
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    width = width_of(inputs)
+    ran = sharded(_setting(inputs, width), 3)
+    widths = tuple(2**i for i in range(1, int(inputs.ranks).bit_length()))
+    plain = replace(inputs, second=False)
+    return Result(
+        ran=ran,
+        width=width,
+        widths=widths,
+        by_width=Later(lambda: tuple(sharded(_setting(plain, one), 3) for one in widths)),
+        by_tokens=Later(partial(_by_tokens, plain)),
+        step_time=ran.seen.length,
+        computing=_computing(ran.seen),
+        exposed=ran.seen.exposed,
+        isolated=ran.isolated,
+        peak=ran.peak,
+        kept=ran.states.total,
+    )
+
+
+def _by_tokens(plain: Inputs) -> tuple[tuple[Count, tuple[Share, ...]], ...]:
+    return tuple(
+        (width, tuple(_computing(step_timed(replace(one, tokens=count), 3)) for count in TOKENS))
+        for width, one in ((width, _setting(plain, width)) for width in (int(plain.ranks), NODE))
+    )
+
+
+def _computing(seen: Account | Timed) -> Share:
+    return 1 - seen.exposed / seen.length
+
+
+_MOST: Share = 0.2
+_ROOM: Bytes = 35e9
+START: Mapping[str, Scalar] = {
+    "model": "llama-3-70b",
+    "ranks": "128",
+    "shard": 8,
+    "second": False,
+    "micro_batches": 1,
+    "tokens": 4096,
+    "port": 50 * Gbit,
+}
+SOLUTION: Mapping[str, Scalar] = {**START, "shard": 128, "second": True, "tokens": 8192}
+
+
+def challenge(inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge, with what is met."""
+    share = result.exposed / result.step_time
+    return Challenge(
+        title="Challenge: 70B on a slower network",
+        goal=say(
+            "Train Llama 3 70B on 128 H100 with ports of 50 Gb/s, at most 8,192 tokens in a "
+            "micro-batch and {m} of states and buffers, and expose less than {s} of the step.",
+            s=(_MOST, as_given(SHARE)),
+            m=(_ROOM, as_given(BYTES)),
+        ),
+        conditions=(
+            Condition(
+                text="Llama 3 70B on 128 H100, ports of at most 50 Gb/s",
+                met=inputs.model == "llama-3-70b"
+                and inputs.ranks == "128"
+                and inputs.gpu == "h100"
+                and inputs.port <= 50 * Gbit,
+            ),
+            Condition(
+                text="at most 8,192 tokens in a micro-batch, one micro-batch",
+                met=inputs.tokens <= 8192 and inputs.micro_batches == 1,
+            ),
+            Condition(
+                text=say("at most {m} for states and buffers", m=(_ROOM, as_given(BYTES))),
+                met=result.peak <= _ROOM,
+            ),
+            Condition(
+                text=say("less than {s} of {t} exposed", s=(_MOST, as_given(SHARE)),
+                         t=(result.step_time, SECONDS)),
+                met=share < _MOST,
+            ),
+        ),
+        hints=(
+            "A node of eight cannot hold these states in so little room.",
+            "What crosses between nodes twice can cross once.",
+            "Twice the tokens compute twice as long, and are gathered for no longer.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )  # fmt: skip
+
+
+TITLE = "Hierarchical sharding at real scale"
+QUESTION = "How wide should the states of this job be sharded?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "step_time": simulated_step(tell, result.ran.evidence),
+        **tell.values("exposed", "peak", "kept"),
+        "regime": _regime(tell, inputs, result),
+        "fits": fit(tell, result.ran),
+        "widths": partial(_widths, inputs, result),
+        "timeline": partial(
+            timeline,
+            "A step on its streams",
+            result.ran,
+            "Gathers and reductions inside a node and the sums between nodes use different "
+            "wires. Hatched: communication that nothing hides.",
+        ),
+        "curve": partial(_curve, tell, inputs, result),
+        "challenge": partial(challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if result.exposed > 0.1 * result.step_time:
+        return Badge(
+            text="The step waits for the network",
+            sentence=tell.say("{exposed} of {step_time} is exposed."),
+            color="communication",
+        )
+    return Badge(
+        text="Hidden",
+        sentence=tell.say("{exposed} of {step_time} is exposed, with {kept} of states."),
+        color="compute",
+    )
+
+
+def _widths(inputs: Inputs, result: Result) -> Bars:
+    steps = list(zip(result.widths, result.by_width(), strict=True))
+    if inputs.second and result.width > NODE:
+        steps.append((0, result.ran))
+    high = max(one.seen.length for _, one in steps) * 1.05
+    return Bars(
+        title="The step by width of the shard group",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),
+        bars=tuple(_bar(width, one, inputs) for width, one in steps),
+        caption="Beside the width: states and buffers at most. Activations come on top.",
+    )
+
+
+def _bar(width: int, one: Sharded, inputs: Inputs) -> Bar:
+    held = words(say("{m}", m=(one.peak, BYTES)))
+    name = f"{width} GPUs" if width else "with a second copy"
+    if width == int(inputs.ranks):
+        name = f"all {width}"
+    return Bar(
+        key=f"width{width}",
+        label=f"{name}, {held}" if one.fits else f"{name}, {held}: does not fit",
+        segments=step_segments(one),
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    told = ("one copy over all", "communication"), ("a copy in each node", "data")
+    xs = tuple(float(count) for count in TOKENS)
+    return Lines(
+        title="Share of the step that computes, by tokens of a micro-batch",
+        x=tell.axis("tokens", "tokens of a micro-batch", low=512, high=131_072, scale="log"),
+        y=Axis(label="computing", quantity=SHARE, low=0.0, high=1.05),
+        series=tuple(
+            Series(
+                key=f"width{width}",
+                label=label,
+                x=xs,
+                y=shares,
+                color=color,
+                dashed=width != result.width,
+            )
+            for (label, color), (width, shares) in zip(told, result.by_tokens(), strict=True)
+        ),
+        points=(
+            Point(
+                key="now",
+                label=tell.say("{computing}"),
+                x=float(inputs.tokens),
+                y=result.computing,
+            ),
+        ),
+        handle="tokens",
+        caption="The rest of the step is exposed communication.",
+    )

@@ -1,1 +1,0 @@
-"""Hierarchical sharding at real scale."""

@@ -1,1 +1,0 @@
-"""Hierarchical sharding, part by part."""

@@ -1,1 +1,0 @@
-"""How wide to shard: memory against bytes between nodes."""

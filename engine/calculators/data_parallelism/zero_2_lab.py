@@ -1,0 +1,302 @@
+"""ZeRO-1 and ZeRO-2 at real scale: memory saved, bytes and time paid, by micro-batches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.core.inputs import Choice, Scalar
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.text import say
+from engine.core.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Lines,
+    Point,
+    Segment,
+    Series,
+)
+from engine.form.fields import LabGpu, OwnConstants
+from engine.form.sharded.lab import (
+    LabContention,
+    LabMicro,
+    LabModel,
+    LabPort,
+    LabRanks,
+    LabTokens,
+    capacity,
+    fit,
+    simulated,
+    simulated_step,
+    timeline,
+)
+from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_length
+from engine.simulate.overlap.overlap_job import Setting
+
+NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
+PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
+_SOURCES = ("rajbhandari2020",)
+_told = partial(simulated, _SOURCES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    zero_stage: Annotated[
+        str, Choice(label="Stage shown", options={"2": "ZeRO-2", "1": "ZeRO-1", "0": "DDP"})
+    ] = "2"
+    micro_batches: LabMicro = 2
+    model: LabModel = "llama-3-8b"
+    ranks: LabRanks = 64
+    tokens: LabTokens = 4096
+    port: LabPort = 400 * Gbit
+    slow_down: LabContention = 0.0
+    gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The steps of all stages, and the numbers of the one shown.
+
+    Attributes:
+        over_ports: stage -> step, as `PORTS` are.
+    """
+
+    runs: Mapping[int, Sharded]
+    over_ports: Running[Mapping[int, list[Seconds]]]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
+    exposed: Annotated[Seconds, _told("Exposed communication", "per step", "communication")]
+    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+    peak: Annotated[
+        Bytes, _told("States and buffers, at most", "of {room} that can be used", "buffers")
+    ]
+    room: Bytes
+    saved: Annotated[
+        Bytes,
+        Told(
+            "ZeRO-2 saves",
+            "",
+            "of gradients, against ZeRO-1",
+            "gradients",
+            assumes=("Two bytes for a gradient; the share that stays is taken off.",),
+            sources=_SOURCES,
+        ),
+    ]
+    slower: Annotated[Ratio, _told("ZeRO-2 over ZeRO-1", "step times", "communication")]
+    more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
+
+
+def setting_of(inputs: Inputs, micro: int) -> Setting:
+    """Return the job, with so many micro-batches."""
+    return Setting(
+        model=inputs.model,
+        gpu=inputs.gpu,
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=inputs.ranks,
+        num_microbatches=micro,
+        tokens=inputs.tokens,
+        port=inputs.port,
+        slow_down=inputs.slow_down,
+        own=inputs.own_constants,
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Run a step of every stage, one after the other."""
+    setting = setting_of(inputs, inputs.micro_batches)
+    runs = {}
+    for place, stage in enumerate(NAMES, start=1):
+        yield steps_done(place, len(NAMES), "Stage")
+        runs[stage] = sharded(setting, stage)
+    own = runs[int(inputs.zero_stage)]
+    return Result(
+        runs=runs,
+        over_ports=Running(_over_ports(setting)),
+        step_time=own.seen.length,
+        exposed=own.seen.exposed,
+        sent=own.sent,
+        peak=own.peak,
+        room=own.room,
+        saved=runs[1].states.gradients - runs[2].states.gradients,
+        slower=runs[2].seen.length / runs[1].seen.length,
+        more=runs[2].sent - runs[1].sent,
+    )
+
+
+def _over_ports(setting: Setting) -> Slices[Mapping[int, list[Seconds]]]:
+    times: dict[int, list[Seconds]] = {1: [], 2: []}
+    for place, port in enumerate(PORTS, start=1):
+        for stage, lengths in times.items():
+            yield steps_done(place, len(PORTS), "Port")
+            lengths.append(step_length(replace(setting, port=port), stage))
+    return times
+
+
+TITLE = "ZeRO-2 at real scale"
+QUESTION = "What does a step pay for keeping only a share of the gradients?"
+PRESETS = {
+    "13B on 16 GPUs": {"model": "llama-2-13b", "ranks": 16},
+    "Slow ports: 100 Gb/s per node": {"port": 12.5 * Gbit},
+    "Eight micro-batches": {"micro_batches": 8},
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell, stage = Teller(result, inputs), int(inputs.zero_stage)
+    own = result.runs[stage]
+    return {
+        "step_time": simulated_step(tell, own.evidence),
+        **tell.values("exposed"),
+        "regime": _regime(tell, result),
+        "timeline": partial(
+            timeline,
+            f"A step of {NAMES[stage]} on its streams",
+            own,
+            "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
+        ),
+        "curve": partial(_curve, inputs, result),
+        **tell.values("saved", "more", "slower"),
+        "bars": partial(_bars, result),
+        **tell.values("peak", "sent"),
+        "fits": fit(tell, own),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, result: Result) -> Badge:
+    if result.slower <= 1.005:
+        return Badge(
+            text="ZeRO-2 costs nothing here",
+            sentence=tell.say(
+                "It sends {more} more, all of it hidden, and saves {saved}."
+                if result.more
+                else "It sends no more bytes, and saves {saved}."
+            ),
+            color="compute",
+        )
+    return Badge(
+        text="ZeRO-2 costs time here",
+        sentence=tell.say("It sends {more} more and takes {slower} the time; it saves {saved}."),
+        color="communication",
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
+    times = yield from result.over_ports.rest()
+    now = result.runs[int(inputs.zero_stage)].seen.length
+    return Lines(
+        title="The step against the speed of the network",
+        x=Axis(
+            label="port per GPU",
+            quantity=LINK_SPEED,
+            low=PORTS[0],
+            high=PORTS[-1],
+            scale="log",
+        ),
+        y=Axis(
+            label="step",
+            quantity=SECONDS,
+            low=min(*times[1], now) / 1.5,
+            high=max(*times[2], now) * 1.5,
+            scale="log",
+        ),
+        series=tuple(
+            Series(
+                key=f"stage{stage}",
+                label=NAMES[stage],
+                x=PORTS,
+                y=tuple(times[stage]),
+                color=color,
+                dashed=stage == 1,
+            )
+            for stage, color in ((2, "gradients"), (1, "optimizer"))
+        ),
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.port, y=now),),
+        handle="port",
+        caption="Both axes are logarithmic. Where the two curves part, one reduce-scatter of all "
+        "gradients takes longer than the passes of a micro-batch.",
+    )
+
+
+def _bars(result: Result) -> Bars:
+    parts = ("parameters", "gradients", "optimizer")
+    high = max(result.room, *(run.peak for run in result.runs.values())) * 1.1
+    return Bars(
+        title="States and buffers on each GPU",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        bars=tuple(
+            Bar(
+                key=f"stage{stage}",
+                label=NAMES[stage],
+                segments=(
+                    *(
+                        Segment(key=part, label=part, value=getattr(run.states, part), color=part)
+                        for part in parts
+                    ),
+                    Segment(
+                        key="buffers",
+                        label="on their way",
+                        value=run.peak - run.states.total,
+                        color="buffers",
+                    ),
+                ),
+            )
+            for stage, run in result.runs.items()
+        ),
+        rules=(capacity(result.runs[2]),),
+        caption="Activations come on top; the line is what the GPU can use.",
+    )
+
+
+START: Mapping[str, Scalar] = {
+    "model": "llama-2-13b",
+    "ranks": 16,
+    "zero_stage": "2",
+    "micro_batches": 8,
+    "tokens": 2048,
+    "port": 50 * Gbit,
+}
+SOLUTION: Mapping[str, Scalar] = {**START, "micro_batches": 2, "tokens": 8192}
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    own = result.runs[int(inputs.zero_stage)]
+    share = own.seen.exposed / own.seen.length
+    same = inputs.model == "llama-2-13b" and inputs.ranks == 16 and inputs.gpu == "h100"
+    return Challenge(
+        title="Challenge: the same batch, less waiting",
+        goal="Keep 16,384 tokens per GPU and step, and wait for less than a tenth of the step.",
+        conditions=(
+            Condition(
+                text="Llama 2 13B on 16 H100, ports of at most 50 Gb/s per GPU",
+                met=same and inputs.port <= 50 * Gbit,
+            ),
+            Condition(text="ZeRO-2", met=inputs.zero_stage == "2"),
+            Condition(
+                text="16,384 tokens per GPU and step",
+                met=inputs.tokens * inputs.micro_batches == 16_384,
+            ),
+            Condition(text="less than 10 % of the step exposed", met=share < 0.1),
+        ),
+        hints=(
+            "Every micro-batch reduces all gradients.",
+            "Fewer, larger micro-batches need more memory for activations.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

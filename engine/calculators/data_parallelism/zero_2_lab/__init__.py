@@ -1,1 +1,0 @@
-"""ZeRO-1 and ZeRO-2 at real scale."""

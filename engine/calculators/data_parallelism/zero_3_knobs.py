@@ -1,0 +1,481 @@
+"""The settings of ZeRO-3 in DeepSpeed, each with what it costs and what it gains."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
+
+from engine.core.inputs import ELEMENTS, Number, Scalar, Switch
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.slices import Running, Slices, steps_done
+from engine.core.text import Text, say
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    GB,
+    GIGA,
+    MEGA,
+    PARAMETERS,
+    SECONDS,
+    Bytes,
+    Count,
+    Gbit,
+    Parameters,
+    Seconds,
+    as_given,
+)
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Lines,
+    Point,
+    Segment,
+    Series,
+    Table,
+)
+from engine.form.fields import LabGpu, OwnConstants
+from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
+from engine.form.sharded.lab import LabRanks, LabTokens, simulated_step
+from engine.simulate.data_parallel.fetched_step import (
+    BUCKET,
+    Buckets,
+    FetchedStep,
+    fetched_step,
+    planned,
+)
+from engine.simulate.data_parallel.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE, Knobs
+
+# name -> lowest and highest value of its slider
+RANGES: Mapping[str, tuple[float, float]] = {
+    "prefetch": (MEGA, 5 * GIGA),
+    "live": (10 * MEGA, 10 * GIGA),
+    "reuse": (MEGA, 10 * GIGA),
+    "persistent": (1e3, 100 * MEGA),
+    "bucket": (MEGA, 4 * GIGA),
+}
+
+
+def _elements(name: str, label: str, words: str) -> Number:
+    low, high = RANGES[name]
+    return Number(label=label, unit=ELEMENTS, low=low, high=high, scale="log", help=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change; M is a million elements. The labels leave out "stage3_"."""
+
+    live: Annotated[
+        float,
+        _elements(
+            "live",
+            "max_live_parameters",
+            "No prefetch is started while this many elements are gathered.",
+        ),
+    ] = LIVE
+    prefetch: Annotated[
+        float,
+        _elements(
+            "prefetch",
+            "prefetch_bucket_size",
+            "Elements that one prefetch gathers; each module starts one.",
+        ),
+    ] = PREFETCH
+    bucket: Annotated[
+        float,
+        _elements("bucket", "reduce_bucket_size", "Gradients that are reduced together."),
+    ] = BUCKET
+    reuse: Annotated[
+        float,
+        _elements(
+            "reuse",
+            "max_reuse_distance",
+            "A tensor stays if it is used again before this many other elements are.",
+        ),
+    ] = REUSE
+    persistent: Annotated[
+        float,
+        _elements(
+            "persistent",
+            "persistence_threshold",
+            "Tensors up to this size are never divided.",
+        ),
+    ] = PERSISTENT
+    overlap: Annotated[
+        bool,
+        Switch(label="overlap_comm", help="On by default for stage 3, off for stages 1 and 2."),
+    ] = True
+    model: KnobModel = "llama-3-8b"
+    ranks: LabRanks = 64
+    tokens: LabTokens = 4096
+    port: KnobPort = 400 * Gbit
+    gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
+
+
+def auto(hidden: int) -> Mapping[str, Scalar]:
+    """Return what "auto" means to Hugging Face's accelerate for a hidden size."""
+    return {
+        "bucket": float(hidden * hidden),
+        "prefetch": float(int(0.9 * hidden * hidden)),
+        "persistent": float(10 * hidden),
+    }
+
+
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "\N{LEFT DOUBLE QUOTATION MARK}auto\N{RIGHT DOUBLE QUOTATION MARK} of accelerate, 8B": auto(
+        4096
+    ),
+    "Little memory": {"live": 100 * MEGA, "bucket": 50 * MEGA},
+    "Everything large": {"live": 10 * GIGA, "bucket": 2 * GIGA, "prefetch": 500 * MEGA},
+    "70B on 128 GPUs": {"model": "llama-3-70b", "ranks": 128},
+}
+
+
+DEFAULTS = {
+    "prefetch": PREFETCH,
+    "live": LIVE,
+    "reuse": REUSE,
+    "persistent": PERSISTENT,
+    "bucket": BUCKET,
+}
+# What the figure of a setting shows: exposed time, buffers or collectives.
+SHOWN = {
+    "live": "buffers",
+    "prefetch": "exposed",
+    "bucket": "exposed",
+    "reuse": "buffers",
+    "persistent": "calls",
+}
+# name -> value that the board tries instead of the default
+TRIED = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
+_POINTS = 9
+_ASSUMED: tuple[str, ...] = (
+    "One micro-batch; every matrix is a module; gathers and reductions take turns on the wire.",
+    "A module's own fetch starts when the module before it has ended. A host that runs ahead of "
+    "the GPU hides more.",
+)
+
+
+def _told(label: str, note: str, color: str = "ink") -> Told:
+    return Told(
+        label,
+        note=note,
+        color=color,
+        assumes=_ASSUMED,
+        sources=("deepspeed_fetch", "rajbhandari2020"),
+        basis="simulated",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """What a setting changes over its range, with the reader's value and with the default."""
+
+    x: tuple[Parameters, ...]
+    y: tuple[float, ...]
+    now: float
+    default: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step that the settings give.
+
+    Attributes:
+        usual: the step with the defaults, overlap as the reader has it.
+        curves: setting -> what `SHOWN` names over its range.
+        tried: with the defaults, with each value of `TRIED`, without overlap.
+    """
+
+    step: FetchedStep
+    usual: Later[FetchedStep]
+    curves: Mapping[str, Running[Curve]]
+    tried: Running[tuple[FetchedStep, ...]]
+    exposed: Annotated[
+        Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
+    ]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
+    buffers: Annotated[
+        Bytes, _told("Buffers", "{gathered} gathered, {reduced} for gradients", "buffers")
+    ]
+    calls: Annotated[
+        Count, _told("Collectives", "{gathers} gathers, {reductions} reductions", "communication")
+    ]
+    most: Annotated[Parameters, _told("Gathered at once", "elements, at most", "parameters")]
+    gathered: Bytes
+    reduced: Bytes
+    gathers: Count
+    reductions: Count
+    states: Annotated[Bytes, _told("States", "on each GPU between steps", "optimizer")]
+    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+
+
+def _step(inputs: Inputs, changes: Mapping[str, Any]) -> FetchedStep:
+    """Return the simulated step of the inputs, some of them changed."""
+    inputs = replace(inputs, **changes)
+    return fetched_step(knob_job(*knob_fields(inputs)), *_settings(inputs))
+
+
+def _settings(inputs: Inputs) -> tuple[Knobs, Buckets]:
+    knobs = Knobs(
+        prefetch=inputs.prefetch,
+        live=inputs.live,
+        reuse=inputs.reuse,
+        persistent=inputs.persistent,
+    )
+    return knobs, Buckets(size=inputs.bucket, overlap=inputs.overlap)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    step = _step(inputs, {})
+    return Result(
+        step=step,
+        usual=Later(partial(_step, inputs, DEFAULTS)),
+        curves={name: Running(_curve(inputs, name)) for name in SHOWN},
+        tried=Running(_tried(inputs)),
+        exposed=step.seen.exposed,
+        step_time=step.seen.length,
+        buffers=step.buffers,
+        calls=step.gathers + step.reductions,
+        most=step.fetched.live,
+        gathered=step.live,
+        reduced=step.bucket,
+        gathers=step.gathers,
+        reductions=step.reductions,
+        states=step.states,
+        sent=step.sent,
+    )
+
+
+def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
+    """Find what one setting changes over its range, the others as they are."""
+    low, high = RANGES[name]
+    xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
+    ys = []
+    for place, x in enumerate(xs, start=1):
+        yield steps_done(place, _POINTS, "Point")
+        ys.append(_shown(inputs, name, x))
+    now, default = (_shown(inputs, name, x) for x in (getattr(inputs, name), DEFAULTS[name]))
+    return Curve(x=xs, y=tuple(ys), now=now, default=default)
+
+
+def _shown(inputs: Inputs, name: str, value: float) -> float:
+    """Return what the figure of a setting shows; times alone need a step that is played."""
+    changes: Mapping[str, Any] = {name: value}
+    if SHOWN[name] == "exposed":
+        return _step(inputs, changes).seen.exposed
+    plan = planned(inputs.model, *_settings(replace(inputs, **changes)))
+    return plan.buffers if SHOWN[name] == "buffers" else float(plan.gathers + plan.reductions)
+
+
+def _tried(inputs: Inputs) -> Slices[tuple[FetchedStep, ...]]:
+    """Find every setting changed alone, the job as the reader has it."""
+    usual = {**DEFAULTS, "overlap": True}
+    found = [_step(inputs, usual)]
+    for place, (name, value) in enumerate(TRIED.items(), start=1):
+        yield steps_done(place, len(TRIED), "Setting")
+        found.append(_step(inputs, {**usual, name: value}))
+    return *found, _step(inputs, {**usual, "overlap": False})
+
+
+_MOST: Bytes = 1.5 * GB
+_WAIT: Seconds = 17e-3
+START: Mapping[str, Scalar] = {"model": "llama-3-8b", "ranks": 64, "tokens": 4096}
+SOLUTION: Mapping[str, Scalar] = {**START, "live": 1e8, "bucket": 5e7}
+
+
+def challenge(inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge for the inputs."""
+    return Challenge(
+        title="Challenge: give the memory back",
+        goal=say(
+            "Llama 3 8B on 64 H100: bring the buffers below {m}, and expose less than {t}.",
+            m=(_MOST, as_given(BYTES)),
+            t=(_WAIT, as_given(SECONDS)),
+        ),
+        conditions=(
+            Condition(
+                text="Llama 3 8B on 64 H100, 4,096 tokens, ports of at most 400 Gb/s",
+                met=inputs.model == "llama-3-8b"
+                and (inputs.ranks, inputs.tokens) == (64, 4096)
+                and inputs.gpu == "h100"
+                and inputs.port <= 50e9,
+            ),
+            Condition(
+                text=say("buffers of at most {m}", m=(_MOST, as_given(BYTES))),
+                met=result.buffers <= _MOST,
+            ),
+            Condition(
+                text=say("less than {t} exposed", t=(_WAIT, as_given(SECONDS))),
+                met=result.exposed < _WAIT,
+            ),
+        ),
+        hints=(
+            "The largest buffers are the gathered parameters and the bucket of gradients.",
+            "A smaller bucket also leaves less to reduce after the backward pass.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )
+
+
+KEYS = {
+    "live": "stage3_max_live_parameters",
+    "prefetch": "stage3_prefetch_bucket_size",
+    "bucket": "reduce_bucket_size",
+    "reuse": "stage3_max_reuse_distance",
+    "persistent": "stage3_param_persistence_threshold",
+}
+_AXES = {
+    "exposed": ("exposed per step", SECONDS, "communication"),
+    "buffers": ("buffers", BYTES, "buffers"),
+    "calls": ("collectives per step", COUNT, "communication"),
+}
+
+
+def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Show what one setting changes over its range, the others as they are."""
+    what = SHOWN[name]
+    title, quantity, color = _AXES[what]
+    low, high = RANGES[name]
+    found = yield from result.curves[name].rest()
+    now, default, step = getattr(inputs, name), DEFAULTS[name], result.step
+    points = [Point(key="now", label=say("{y}", y=(found.now, quantity)), x=now, y=found.now)]
+    if now != default:
+        other = found.default
+        points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
+    return Lines(
+        title=f"{KEYS[name]}: {title}",
+        x=Axis(label="elements", quantity=PARAMETERS, low=low, high=high, scale="log"),
+        y=Axis(
+            label=title,
+            quantity=quantity,
+            low=0.0,
+            high=max(*found.y, *(p.y for p in points)) * 1.15,
+        ),
+        series=(Series(key=what, label=title, x=found.x, y=found.y, color=color),),
+        points=tuple(points),
+        handle=name,
+        caption=say(
+            "At the point: {b} of buffers, {t} exposed per step, {c} collectives. The axis of "
+            "elements is logarithmic. Drag the handle.",
+            b=(step.buffers, BYTES),
+            t=(step.seen.exposed, SECONDS),
+            c=(step.gathers + step.reductions, COUNT),
+        ),
+    )
+
+
+def memory(result: Result) -> Bars:
+    """Return what the settings cost, beside the states."""
+    rows = {"now": ("your settings", result.step), "default": ("defaults", result.usual())}
+    high = max(step.buffers for _, step in rows.values()) * 1.1
+    return Bars(
+        title="Buffers on each GPU",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        bars=tuple(
+            Bar(
+                key=key,
+                label=label,
+                segments=(
+                    Segment(key="live", label="gathered", value=step.live, color="parameters"),
+                    Segment(key="bucket", label="bucket", value=step.bucket, color="gradients"),
+                    Segment(
+                        key="persistent",
+                        label="persistent",
+                        value=step.persistent,
+                        color="buffers",
+                    ),
+                ),
+            )
+            for key, (label, step) in rows.items()
+        ),
+        caption=say(
+            "They come on top of {s} of states and of the activations.",
+            s=(result.states, BYTES),
+        ),
+    )
+
+
+def board(result: Result) -> Slices[Table]:
+    """Show every setting changed alone, the job as the reader has it."""
+    usual, *changed, last = yield from result.tried.rest()
+    rows = [_row("all defaults", "", usual)]
+    for (name, value), step in zip(TRIED.items(), changed, strict=True):
+        change = f"{DEFAULTS[name]:.0e} \N{RIGHTWARDS ARROW} {value:.0e}".replace(
+            "e+0", "e"
+        ).replace("e+", "e")
+        rows.append(_row(KEYS[name], change, step))
+    rows.append(_row("overlap_comm", "true \N{RIGHTWARDS ARROW} false", last))
+    return Table(
+        title="One setting changed at a time",
+        columns=("Setting", "Elements", "Buffers", "Gathers", "Reductions", "Exposed"),
+        rows=tuple(rows),
+        caption="Your model, GPUs, tokens and ports; every other setting at its default.",
+    )
+
+
+def _row(key: str, change: str, step: FetchedStep) -> tuple[Text, ...]:
+    return (
+        key,
+        change,
+        say("{b}", b=(step.buffers, BYTES)),
+        say("{n}", n=(step.gathers, COUNT)),
+        say("{n}", n=(step.reductions, COUNT)),
+        say("{t}", t=(step.seen.exposed, SECONDS)),
+    )
+
+
+def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    """Return what the settings give away."""
+    share = result.exposed / result.step_time
+    if share > 0.1:
+        return Badge(
+            text="The step waits",
+            sentence=tell.say("{exposed} of {step_time} is exposed. {gathered} are gathered."),
+            color="communication",
+        )
+    if result.most > inputs.live:
+        return Badge(
+            text="Above the limit",
+            sentence=tell.say(
+                "{most} elements are gathered at once, although the limit is {limit}: it stops "
+                "prefetches before they begin, and no tensor is ever cut.",
+                limit=(inputs.live, PARAMETERS),
+            ),
+            color="buffers",
+        )
+    return Badge(
+        text="Within the limit",
+        sentence=tell.say("{most} elements are gathered at most. {exposed} is exposed."),
+        color="compute",
+    )
+
+
+TITLE = "Settings of ZeRO-3 in DeepSpeed"
+QUESTION = "What does each setting of ZeRO-3 cost in memory, calls and time?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "live_curve": partial(curve, "live", inputs, result),
+        **tell.values("exposed", "buffers"),
+        "regime": regime(tell, inputs, result),
+        "prefetch_curve": partial(curve, "prefetch", inputs, result),
+        "bucket_curve": partial(curve, "bucket", inputs, result),
+        "reuse_curve": partial(curve, "reuse", inputs, result),
+        "persistent_curve": partial(curve, "persistent", inputs, result),
+        "memory": partial(memory, result),
+        "board": partial(board, result),
+        **tell.values("calls", "most", "states", "sent"),
+        "step_time": simulated_step(tell, result.step.evidence),
+        "challenge": partial(challenge, inputs, result),
+    }

@@ -1,1 +1,0 @@
-"""The settings of ZeRO-3 in DeepSpeed."""

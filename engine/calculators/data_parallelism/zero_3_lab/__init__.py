@@ -1,1 +1,0 @@
-"""ZeRO-3 at real scale."""

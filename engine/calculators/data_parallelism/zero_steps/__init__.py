@@ -1,1 +1,0 @@
-"""ZeRO-1, step by step."""

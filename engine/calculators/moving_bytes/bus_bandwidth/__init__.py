@@ -1,1 +1,0 @@
-"""Algorithm bandwidth and bus bandwidth."""

@@ -1,0 +1,332 @@
+"""Counter decoder: counters of a port, pasted twice, as rates and a verdict."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Annotated
+
+from engine.catalog.port_counters import BROKEN, DATA, LOST, MARKED, PAUSED, PAUSES, WAITS
+from engine.core import units
+from engine.core.inputs import GBITS, Number, Scalar, Text, Unit
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import (
+    BANDWIDTH,
+    BYTES,
+    COUNT,
+    SECONDS,
+    SHARE,
+    Bandwidth,
+    Count,
+    Gbit,
+    Quantity,
+    Seconds,
+    Share,
+)
+from engine.core.views import Badge, Cell, Table, Value
+from engine.form.counter_samples import SAMPLES
+from engine.form.text_validation import checked_by
+from engine.run.logs.counters import LONGEST_COUNTERS, CounterText, read_counters
+from engine.simulate.collectives.counter_rates import ODD_WAYS, Growth, Port, ports
+
+_SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": 3600.0}, quantity=units.SECONDS)
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "A bad cable": {"counters": SAMPLES["cable"].text},
+    "No credits": {"counters": SAMPLES["credits"].text},
+    "Busy and healthy": {"counters": SAMPLES["healthy"].text},
+    "Packets lost": {"counters": SAMPLES["lost"].text},
+}
+
+
+@lru_cache(maxsize=4)
+def read(text: str) -> CounterText:
+    """Return a text, read once for the check under its box and for the results."""
+    return read_counters(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    counters: Annotated[
+        str,
+        Text(
+            label="Output of perfquery, ethtool -S or rdma statistic, twice",
+            longest=LONGEST_COUNTERS,
+            samples=SAMPLES,
+            rows=10,
+            placeholder="date +%s.%N; ethtool -S eth0; sleep 10; date +%s.%N; ethtool -S eth0",
+            help="A line of date +%s.%N before each says how far apart they are.",
+            check=checked_by(read),
+        ),
+    ] = SAMPLES["paused"].text
+    apart: Annotated[
+        float,
+        Number(
+            label="Time between, if the text does not say",
+            unit=_SECONDS,
+            low=0.01,
+            high=86_400.0,
+            scale="log",
+        ),
+    ] = 10.0
+    line_rate: Annotated[
+        float,
+        Number(
+            label="Speed of the port",
+            unit=GBITS,
+            low=1 * Gbit,
+            high=1600 * Gbit,
+            scale="log",
+            help="One way.",
+        ),
+    ] = 400 * Gbit
+
+
+_READ = ("The growth of the counters over the time between the two readings.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the text says of its worst port; no finite value where no port was read twice."""
+
+    text: CounterText
+    ports: tuple[Port, ...]
+    worst: Port | None
+    sent: Annotated[
+        Bandwidth,
+        Told(
+            "Sent",
+            note="{sent_share} of the port",
+            color="communication",
+            basis="measured",
+            assumes=_READ,
+        ),
+    ]
+    received: Annotated[
+        Bandwidth,
+        Told(
+            "Received",
+            note="{received_share} of the port",
+            color="communication",
+            basis="measured",
+            assumes=_READ,
+        ),
+    ]
+    paused: Annotated[
+        Share,
+        Told(
+            "Told to pause",
+            note="share of the time, of the worst priority",
+            basis="measured",
+            assumes=(
+                "Microseconds that the port was paused, as the driver of mlx5 counts them. "
+                "InfiniBand has no such counter.",
+            ),
+            sources=("mlx5_counters",),
+        ),
+    ]
+    time: Annotated[Seconds, Told("Time between", basis="measured", assumes=_READ)]
+    sent_share: Share
+    received_share: Share
+    num_odd: Count
+
+
+TITLE = "Counter decoder"
+QUESTION = "What do the counters of this port say: is it the network?"
+EQUATIONS = ()
+_ORDER = (BROKEN, LOST, PAUSES, PAUSED, WAITS, MARKED, "busy", "idle")
+# Verdict -> badge, what it means, what to do next.
+_WORDS = {
+    BROKEN: (
+        "A bad link",
+        "Errors grow on the link itself.",
+        "Clean or change cable and transceiver, then read again. Look at the other end: errors "
+        "are counted where they arrive.",
+    ),
+    LOST: (
+        "Packets are lost",
+        "Packets were dropped or had to be sent again.",
+        "Find the port that drops: read every port on the way. Over Ethernet, compare priority, "
+        "PFC and ECN of host and switch.",
+    ),
+    PAUSES: (
+        "This host pauses others",
+        "The host takes data more slowly than it arrives, and tells its switch to stop.",
+        "Look into the host: PCIe link width, a slow GPU, memory of the other socket.",
+    ),
+    PAUSED: (
+        "Paused by the network",
+        "The switch told this port to stop, {paused} of the time.",
+        "The cause is elsewhere: read the ports that this host sends to, and look for the one "
+        "that pauses others.",
+    ),
+    WAITS: (
+        "Waiting for credits",
+        "The port had data to send and no credit from its neighbor.",
+        "The cause is elsewhere: follow the route to the port that is full, and look at its "
+        "receiver.",
+    ),
+    MARKED: (
+        "Congested, and under control",
+        "Packets are marked, and senders slow down before anything is paused.",
+        "Normal under load. Compare the rate with what the collective should reach.",
+    ),
+    "busy": (
+        "Busy and healthy",
+        "The port is used to the full, and no counter speaks against it.",
+        "If the step waits for this port, send fewer bytes or use more ports.",
+    ),
+    "idle": (
+        "Not this port",
+        "No counter speaks against the port, and it could carry more.",
+        "Look for the cause elsewhere: other ports, a slow rank, or the host.",
+    ),
+}
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page, of the port that is worst off."""
+    text = read(inputs.counters)
+    found = ports(text, inputs.apart, inputs.line_rate)
+    worst = min(found, key=lambda one: _ORDER.index(one.verdict), default=None)
+    sent = worst.sent if worst and _counts(worst, DATA) else math.nan
+    received = worst.received if worst and _counts(worst, DATA) else math.nan
+    return Result(
+        text=text,
+        ports=found,
+        worst=worst,
+        sent=sent,
+        received=received,
+        paused=worst.paused if worst and _counts(worst, PAUSED) else math.nan,
+        time=worst.apart if worst else math.nan,
+        sent_share=sent / inputs.line_rate,
+        received_share=received / inputs.line_rate,
+        num_odd=len(text.odd),
+    )
+
+
+def _counts(port: Port, says: str) -> bool:
+    """Return whether the text has a counter of such a thing at all."""
+    return any(one.counter and one.counter.says == says for one in port.growth)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "verdict": _verdict(tell, result),
+        **{name: _known(tell, result, name) for name in ("sent", "received", "paused")},
+        **tell.values("time"),
+        "next": _next(result),
+        "growth": partial(_growth, result),
+        "ports": partial(_ports, result),
+        "odd": partial(_odd, result),
+    }
+
+
+def _known(tell: Teller, result: Result, name: str) -> Value:
+    """Return a number, or that the text has no counter of it."""
+    if math.isfinite(getattr(result, name)):
+        return tell.value(name)
+    once = result.worst is None
+    return tell.value(name, note="needs two readings" if once else "this text has no counter of it")
+
+
+def _verdict(tell: Teller, result: Result) -> Badge:
+    if result.worst is None:
+        return Badge(
+            text="Read once",
+            sentence="A counter alone says nothing: it may be years old. Read it twice.",
+        )
+    name, sentence, _ = _WORDS[result.worst.verdict]
+    good = result.worst.verdict in ("busy", "idle", MARKED)
+    return Badge(
+        text=name, sentence=tell.say(sentence), color="compute" if good else "communication"
+    )
+
+
+def _next(result: Result) -> Badge:
+    if result.worst is None:
+        return Badge(text="Next", sentence="Paste the same command's output a second time.")
+    return Badge(text="Next", sentence=_WORDS[result.worst.verdict][2])
+
+
+def _growth(result: Result) -> Table:
+    """Return the counters of the worst port that grew or are odd, those that speak first."""
+    if result.worst is None:
+        return Table(title="", columns=(), rows=())
+    shown = [one for one in result.worst.growth if one.grown or one.odd]
+    shown.sort(key=lambda one: _ORDER.index(one.says) if one.says in _ORDER else len(_ORDER))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            one.name,
+            _number(one),
+            _rate(one),
+            one.counter.meaning if one.counter else "not known here",
+        )
+        for one in shown
+    )
+    return Table(
+        title=f"What grew on {result.worst.name}",
+        columns=("Counter", "Growth", "Rate", "It counts"),
+        rows=rows,
+        caption="Counters that stayed as they were are left out.",
+    )
+
+
+def _number(one: Growth) -> Cell:
+    """Return by how much a counter grew, in what it counts."""
+    odd = ODD_WAYS.get(one.odd, "")
+    if one.grown is None:
+        return odd
+    unit, quantity, _ = _unit(one)
+    return say(f"{odd} {{g}}".strip(), g=(one.grown * unit, quantity))
+
+
+def _rate(one: Growth) -> Cell:
+    """Return how fast it grew."""
+    if one.rate is None:
+        return "-"
+    unit, _, quantity = _unit(one)
+    words = "{r} of the time" if quantity is SHARE else "{r}"
+    return say(words if quantity is not COUNT else "{r} per second", r=(one.rate * unit, quantity))
+
+
+def _unit(one: Growth) -> tuple[float, Quantity, Quantity]:
+    """Return what one count stands for, and what its growth and its rate measure."""
+    counter = one.counter
+    if counter is None or not counter.unit:
+        return 1.0, COUNT, COUNT
+    if counter.says == DATA:
+        return counter.unit, BYTES, BANDWIDTH
+    return counter.unit, SECONDS, SHARE
+
+
+def _ports(result: Result) -> Table:
+    if len(result.ports) < 2:
+        return Table(title="", columns=(), rows=())
+    return Table(
+        title="Every port that was read twice",
+        columns=("Port", "Verdict", "Data, both ways"),
+        rows=tuple(_port(one) for one in result.ports),
+    )
+
+
+def _port(one: Port) -> tuple[Cell, ...]:
+    rate = say("{s} and {r}", s=(one.sent, BANDWIDTH), r=(one.received, BANDWIDTH))
+    return (one.name, _WORDS[one.verdict][0], rate)
+
+
+def _odd(result: Result) -> Table:
+    """Return the lines that were not understood, with the reason; empty if there are none."""
+    if not result.text.odd:
+        return Table(title="", columns=(), rows=())
+    return Table(
+        title="Lines that were not understood",
+        columns=("Line", "Text", "Why"),
+        rows=tuple(
+            (say("{n}", n=(one.line, COUNT)), one.text, one.reason) for one in result.text.odd[:50]
+        ),
+    )

@@ -1,0 +1,302 @@
+"""Two networks on one job: step, waiting, price, and the facts of each with their sources."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.catalog.transports import TRANSPORTS
+from engine.core.inputs import Choice, Number
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
+from engine.core.units import BANDWIDTH, HOUR, RATIO, SECONDS, Price, Ratio, Seconds
+from engine.core.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
+from engine.form import short_job
+from engine.form.adjusted_inputs import told
+from engine.form.fields import OwnConstants
+from engine.form.price import PRICE
+from engine.form.run.prediction_text import known, ranged
+from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP, break_even_price, waiting_step
+from engine.run.networks import NETWORKS, Network
+from engine.run.run import Run
+from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.memory import memory
+from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.step_time import StepTime, step_time
+
+_OPTIONS = {key: one.name for key, one in NETWORKS.items()}
+_WAIT = "By how much late messages lengthen what the step waits for; see the tails above."
+ALIKE = (
+    "The same GPUs, plan and software on both; nodes of 8 GPUs. Nothing is oversubscribed.",
+    "Late messages lengthen what the step waits for, by the factor given.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    first: Annotated[str, Choice(label="Network A", options=_OPTIONS)] = "ib-400"
+    second: Annotated[str, Choice(label="Network B", options=_OPTIONS)] = "roce-400"
+    model: short_job.ModelName = "deepseek-v3"
+    gpu: short_job.GpuName = "H100-SXM"
+    world_size: short_job.WorldSize = 512
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 8
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 64
+    zero_stage: short_job.ZeroStage = "1"
+    micro_batch_size: short_job.MicroBatch = 1
+    global_batch_size: short_job.GlobalBatch = 4096
+    sequence_length: short_job.SequenceLength = 4096
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "full"
+    framework: short_job.FrameworkName = "megatron"
+    first_wait: Annotated[
+        float,
+        Number(label="A: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT),
+    ] = 1.0
+    second_wait: Annotated[
+        float,
+        Number(label="B: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT, symbol="w"),
+    ] = 1.0
+    price: Annotated[float, replace(PRICE, label="A: price of a GPU", symbol="q")] = 2 / HOUR
+    own_constants: OwnConstants = ""
+
+
+def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> Told:
+    return Told(label, symbol, note, color, ALIKE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The job on both networks."""
+
+    evidence: tuple[Evidence, Evidence]
+    steps: tuple[StepTime, StepTime]
+    first_step: Annotated[
+        Seconds, _told("Step on A", "{first_exposed} of it waits", "pipeline", "A")
+    ]
+    second_step: Annotated[Seconds, _told("Step on B", "{second_exposed} of it waits", "data", "T")]
+    slower: Annotated[
+        Ratio, Told("B over A", assumes=("The step on B over the step on A.", *ALIKE))
+    ]
+    break_even: Annotated[
+        Price,
+        Told(
+            "B may cost per GPU",
+            "p",
+            "so that a token costs as much as on A",
+            assumes=("Prices of all that a GPU needs, in your own currency.",),
+        ),
+    ]
+    undisturbed: Annotated[Seconds, Told(symbol="P")]
+    first_exposed: Seconds
+    second_exposed: Seconds
+    exposed: Annotated[Seconds, Told(symbol="E")]
+    fits: bool
+    changes: tuple[Text, ...]
+
+
+def runs_of(inputs: Inputs) -> tuple[Run, Run]:
+    """Return the reader's run on both networks."""
+    run = short_job.job_run(inputs)
+    return _on(run, inputs.first), _on(run, inputs.second)
+
+
+def _on(run: Run, key: str) -> Run:
+    fabric = NETWORKS[key]
+    per_node = fabric.node.nics_per_node * run.cluster.gpus_per_node // fabric.node.gpus_per_node
+    cluster = replace(
+        run.cluster,
+        transport=fabric.transport,
+        nics_per_node=per_node,
+        nic_bandwidth=fabric.node.nic_bandwidth,
+    )
+    return replace(run, cluster=cluster)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step on both networks."""
+    runs = runs_of(inputs)
+    first, second = (step_time(run.model, run.cluster, run.plan, run.training) for run in runs)
+    one = waiting_step(first.total, first.exposed, inputs.first_wait)
+    other = waiting_step(second.total, second.exposed, inputs.second_wait)
+    held = memory(runs[0].model, runs[0].plan, runs[0].training)
+    return Result(
+        evidence=(evidence(runs[0]), evidence(runs[1])),
+        steps=(first, second),
+        first_step=one,
+        second_step=other,
+        slower=other / one,
+        break_even=break_even_price(inputs.price, one, other),
+        undisturbed=second.total,
+        first_exposed=first.exposed * inputs.first_wait,
+        second_exposed=second.exposed * inputs.second_wait,
+        exposed=second.exposed,
+        changes=short_job.job_told(inputs)[1],
+        fits=fits(held, runs[0].training, runs[0].cluster.gpu.memory),
+    )
+
+
+TITLE = "Two networks on one job"
+QUESTION = "Which network does a job notice?"
+EQUATIONS = (WAITING_STEP, BREAK_EVEN_PRICE)
+PRESETS = {
+    "InfiniBand or EFA v2": {"second": "efa-v2"},
+    "400 Gb/s or 50 per GPU": {"second": "efa-v1"},
+    "Late messages on B": {"second": "ib-400", "second_wait": 1.8},
+    "Llama 3 8B, 64 GPUs, FSDP": {
+        "model": "llama-3-8b",
+        "world_size": 64,
+        "pipeline_parallel": 1,
+        "expert_parallel": 1,
+        "zero_stage": "3",
+        "global_batch_size": 64,
+        "sequence_length": 8192,
+        "recompute": "none",
+        "framework": "fsdp",
+    },
+    "Llama 3 70B, 256 GPUs, FSDP": {
+        "model": "llama-3-70b",
+        "world_size": 256,
+        "pipeline_parallel": 1,
+        "expert_parallel": 1,
+        "zero_stage": "3",
+        "global_batch_size": 256,
+        "sequence_length": 8192,
+        "recompute": "full",
+        "framework": "fsdp",
+    },
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    first, second = result.evidence
+    return {
+        "slower": tell.value("slower", assumes=(*ALIKE, *known(second))),
+        "verdict": told(_verdict(tell, inputs, result), result.changes),
+        "steps": partial(_steps, inputs, result),
+        "first_step": ranged(tell, "first_step", first, assumes=ALIKE),
+        "second_step": ranged(tell, "second_step", second, assumes=ALIKE),
+        "break_even": tell.value("break_even"),
+        "side_by_side": partial(_side_by_side, inputs, result),
+        "facts": facts,
+    }
+
+
+def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if not result.fits:
+        return Badge(
+            text="Does not fit",
+            sentence="The plan needs more memory than the GPUs have, so that its times mean "
+            "nothing. Split it further, or recompute more.",
+            color="ink",
+        )
+    if abs(result.slower - 1) < 0.01:
+        return Badge(
+            text="No difference to speak of",
+            sentence="The steps differ by less than one percent. Compare prices, tails and what "
+            "you can operate.",
+            color="muted",
+        )
+    name = "B" if result.slower < 1 else "A"
+    return Badge(
+        text=f"{name} is faster",
+        sentence=tell.say("A step takes {first_step} on A and {second_step} on B."),
+        color="pipeline" if name == "A" else "data",
+    )
+
+
+def _parts(step: StepTime, wait: float) -> tuple[Segment, ...]:
+    late = (wait - 1) * step.exposed
+    other = step.total - step.compute - step.exposed
+    parts = (
+        ("compute", "computation", step.compute, "compute"),
+        ("other", "bubble, optimizer and other", other, "muted"),
+        ("sent", "waits for messages", step.exposed, "communication"),
+        ("late", "waits for late messages", late, "ink"),
+    )
+    return tuple(
+        Segment(key=key, label=label, value=time, color=color) for key, label, time, color in parts
+    )
+
+
+def _steps(inputs: Inputs, result: Result) -> Bars:
+    names = (f"A: {NETWORKS[inputs.first].name}", f"B: {NETWORKS[inputs.second].name}")
+    waits = (inputs.first_wait, inputs.second_wait)
+    return Bars(
+        title="One step on both networks",
+        axis=Axis(
+            label="time",
+            quantity=SECONDS,
+            low=0.0,
+            high=1.05 * max(result.first_step, result.second_step),
+        ),
+        bars=tuple(
+            Bar(key=key, label=name, segments=_parts(step, wait))
+            for key, name, step, wait in zip("ab", names, result.steps, waits, strict=True)
+        ),
+    )
+
+
+def _side_by_side(inputs: Inputs, result: Result) -> Table:
+    pair = NETWORKS[inputs.first], NETWORKS[inputs.second]
+    rows: list[tuple[Text, ...]] = [
+        ("Ports of a GPU, line rate, one way", *(_rate(one) for one in pair)),
+        (
+            "Share that large messages reach, over that of InfiniBand",
+            *(say("{r}", r=(TRANSPORTS[one.transport].share, RATIO)) for one in pair),
+        ),
+        (
+            "A hop of a large message",
+            *(say("{t}", t=(TRANSPORTS[one.transport].step, SECONDS)) for one in pair),
+        ),
+        (
+            "A hop of a small message",
+            *(say("{t}", t=(_small(one), SECONDS)) for one in pair),
+        ),
+        ("Packets arrive", *(one.order for one in pair)),
+        ("Packets of a message take", *(one.paths for one in pair)),
+        ("A queue grows", *(one.full for one in pair)),
+        ("Switches add", *(one.sums for one in pair)),
+    ]
+    return Table(
+        title="What the two networks are",
+        columns=("", "A", "B"),
+        rows=tuple(rows),
+        caption="Latencies include the software: NCCL, and its plug-in for EFA.",
+    )
+
+
+def _rate(one: Network) -> Text:
+    rate = one.node.nics_per_node * one.node.nic_bandwidth / one.node.gpus_per_node
+    return say("{r}", r=(rate, BANDWIDTH))
+
+
+def _small(one: Network) -> float:
+    found = TRANSPORTS[one.transport]
+    return found.step_small or found.step_eager
+
+
+def facts() -> Table:
+    """Return all networks with their sources."""
+    return Table(
+        title="Networks of nodes with eight GPUs",
+        columns=("Network", "Per GPU", "Hop, large", "Hop, small", "Packets", "Queues", "Source"),
+        rows=tuple(
+            (
+                one.name,
+                _rate(one),
+                say("{t}", t=(TRANSPORTS[one.transport].step, SECONDS)),
+                say("{t}", t=(_small(one), SECONDS)),
+                f"{one.order}; paths: {one.paths}",
+                one.full,
+                Cite((one.node.source, *one.sources)),
+            )
+            for one in NETWORKS.values()
+        ),
+        caption="Hops: of InfiniBand and EFA v1 fitted to measured collectives, of RoCE taken from "
+        "InfiniBand, of later EFA from Amazon's announcements and one public test.",
+    )

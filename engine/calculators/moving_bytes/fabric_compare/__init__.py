@@ -1,1 +1,0 @@
-"""Two networks on one job."""

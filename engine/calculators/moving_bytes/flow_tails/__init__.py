@@ -1,1 +1,0 @@
-"""The last of many flows."""

@@ -1,1 +1,0 @@
-"""Sums in the switch."""

@@ -1,1 +1,0 @@
-"""Hunt for a bad link."""

@@ -1,1 +1,0 @@
-"""Goodput of a port that loses packets."""

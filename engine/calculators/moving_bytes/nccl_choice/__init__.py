@@ -1,1 +1,0 @@
-"""What NCCL would choose, and what forcing it costs."""

@@ -1,1 +1,0 @@
-"""Scales for narrow formats."""

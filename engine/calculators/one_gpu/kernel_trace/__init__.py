@@ -1,1 +1,0 @@
-"""A trace of one layer."""

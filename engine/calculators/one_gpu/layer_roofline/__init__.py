@@ -1,1 +1,0 @@
-"""One layer under the roofline."""

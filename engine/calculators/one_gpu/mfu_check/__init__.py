@@ -1,1 +1,0 @@
-"""Is my MFU right?"""

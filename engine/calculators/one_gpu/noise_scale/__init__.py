@@ -1,1 +1,0 @@
-"""The gradient noise scale and the size of the batch."""

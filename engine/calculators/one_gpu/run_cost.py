@@ -1,0 +1,303 @@
+"""Run cost: from tokens and parameters to days, GPU-hours and money."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
+from engine.core.inputs import PERCENT, Choice, Number, Scalar
+from engine.core.outputs import Teller, Told, Views
+from engine.core.units import (
+    DAY,
+    GPU_TIME,
+    HOUR,
+    SHARE,
+    TERA,
+    FlopRate,
+    GpuTime,
+    Money,
+    Operations,
+    Parameters,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+    Tokens,
+)
+from engine.core.views import Challenge, Cite, Condition, Lines, Point, Series, Table
+from engine.form.job_inputs import TRILLIONS
+from engine.form.missing_range import UNRANGED
+from engine.form.price import PRICE
+from engine.form.published_sync_calculator import COMPUTE
+from engine.formulas import run
+from engine.formulas.overlap import COMPUTE_TIME, compute_time, tokens_of
+from engine.formulas.parameters import active_parameters
+
+_LEAST, _MOST = 0.05, 0.8
+COLUMN = tuple(_LEAST * (_MOST / _LEAST) ** (step / 40) for step in range(41))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    model: Annotated[
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+    ] = "llama-3-8b"
+    tokens: Annotated[
+        float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")
+    ] = 15e12
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
+    ] = "H100-SXM"
+    num_gpus: Annotated[
+        int, Number(label="GPUs", low=1, high=131_072, scale="log2", whole=True, symbol="n")
+    ] = 1024
+    utilization: Annotated[
+        float,
+        Number(
+            label="MFU",
+            unit=PERCENT,
+            low=_LEAST,
+            high=_MOST,
+            step=0.01,
+            symbol="u",
+            help="Of the dense 16-bit peak, with six operations per parameter and token.",
+        ),
+    ] = 0.4
+    price: Annotated[float, PRICE] = 2 / HOUR
+    step_tokens: Annotated[
+        float,
+        Number(
+            label="Tokens of a GPU in one step",
+            low=1,
+            high=1 << 20,
+            scale="log",
+            whole=True,
+            symbol="t",
+        ),
+    ] = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the run takes, and what a step of one GPU takes; `reached` is that of `WHOLE_RUNS`."""
+
+    total: Annotated[
+        Operations,
+        Told(
+            "Operations of the run",
+            assumes=("Six for every parameter and every token; attention comes on top.",),
+            sources=("kaplan2020",),
+        ),
+    ]
+    rate: Annotated[
+        TokenRate,
+        Told("One GPU trains on", "r", color="compute", assumes=("Attention is left out.",)),
+    ]
+    gpu_time: Annotated[
+        GpuTime, Told("GPU-hours", "G", assumes=("Nothing fails and nobody waits.",))
+    ]
+    days: Annotated[
+        Seconds, Told("Time", "Tk", assumes=("Nothing fails and nobody waits for another.",))
+    ]
+    cost: Annotated[Money, Told("Cost", "K", assumes=("In the currency of the price.",))]
+    per_million: Annotated[
+        Money, Told("Cost of a million tokens", assumes=("The cost of the run over its tokens.",))
+    ]
+    step: Annotated[
+        Seconds,
+        Told(
+            "Computing time of a step",
+            "Tc",
+            color="compute",
+            assumes=("One GPU, its own tokens, nothing exchanged.", UNRANGED),
+        ),
+    ]
+    printed_tokens: Annotated[
+        Tokens,
+        Told(
+            "Tokens in 3.5 ms",
+            note="a published page gives 3.5 ms without naming tokens",
+            assumes=("The computing time that it prints, times the speed of this GPU.",),
+            sources=("pingdo_sync",),
+        ),
+    ]
+    per_parameter: Annotated[
+        Ratio,
+        Told(
+            "Tokens per parameter",
+            note="of those that work on one token",
+            assumes=("Compute-optimal was about 20 in 2022.",),
+        ),
+    ]
+    parameters: Annotated[Parameters, Told("Parameters that work", "P", of="model")]
+    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    days_column: tuple[Seconds, ...]
+    cost_column: tuple[Money, ...]
+    reached: tuple[Share, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    parameters = active_parameters(MODELS[inputs.model])
+    gpu = ACCELERATORS[inputs.gpu]
+    peak = gpu.peak["fp16"]
+    rate = run.token_rate(parameters, inputs.utilization, peak)
+    days = run.work_time(inputs.tokens, inputs.num_gpus, rate)
+    gpu_time = run.gpu_time(inputs.num_gpus, days)
+    cost = run.cost(gpu_time, inputs.price)
+    times = tuple(
+        run.work_time(inputs.tokens, inputs.num_gpus, run.token_rate(parameters, share, peak))
+        for share in COLUMN
+    )
+    return Result(
+        total=run.TRAINING * parameters * inputs.tokens,
+        rate=rate,
+        gpu_time=gpu_time,
+        days=days,
+        cost=cost,
+        per_million=cost / inputs.tokens * 1e6,
+        step=compute_time(parameters, inputs.step_tokens, inputs.utilization, peak),
+        printed_tokens=tokens_of(COMPUTE, parameters, inputs.utilization, peak),
+        per_parameter=inputs.tokens / parameters,
+        parameters=parameters,
+        peak=peak,
+        days_column=times,
+        reached=tuple(map(reached, WHOLE_RUNS)),
+        cost_column=tuple(
+            run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
+        ),
+    )
+
+
+def reached(one: WholeRun) -> Share:
+    """Return what share of the peak a whole run used, with all that went wrong."""
+    parameters = active_parameters(MODELS[one.model])
+    return run.utilization(
+        parameters, one.tokens / one.gpu_time, ACCELERATORS[one.gpu].peak["fp16"]
+    )
+
+
+def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    """Return the cost over the MFU."""
+    return Lines(
+        title="Cost over MFU",
+        x=tell.axis("utilization", "MFU", low=COLUMN[0], high=COLUMN[-1]),
+        y=tell.axis("cost", "cost", low=0.0, high=result.cost_column[4]),
+        series=(
+            Series(
+                key="cost",
+                label="cost",
+                x=COLUMN[4:],
+                y=result.cost_column[4:],
+                color="compute",
+            ),
+        ),
+        points=(
+            Point(
+                key="now",
+                label=tell.say("{cost}"),
+                x=inputs.utilization,
+                y=min(result.cost, result.cost_column[4]),
+            ),
+        ),
+        handle="utilization",
+        caption="Twice the MFU is half the bill. The number of GPUs changes the date, and not the "
+        "bill.",
+    )
+
+
+def published(tell: Teller, result: Result) -> Table:
+    """Return published GPU-hours and the MFU that they amount to over the whole run."""
+    return Table(
+        title="Whole runs, as published",
+        columns=("Run", "Tokens", "Published", "Share of the peak, whole run", "Source"),
+        rows=tuple(
+            (
+                f"{MODELS[one.model].name} on {ACCELERATORS[one.gpu].name}",
+                f"{one.tokens / TERA:g}T",
+                tell.say("{g}", g=(one.gpu_time, GPU_TIME)),
+                tell.say("{u}", u=(share, SHARE)),
+                Cite((one.source,)),
+            )
+            for one, share in zip(WHOLE_RUNS, result.reached, strict=True)
+        ),
+        caption="Six operations per parameter and token over the 16-bit peak. Restarts, "
+        "evaluations and slow phases are in the hours, so this is less than the MFU of a step. "
+        "DeepSeek-V3 multiplied in fp8.",
+    )
+
+
+TITLE = "What a training run costs"
+QUESTION = "How many days, GPU-hours and dollars does it take to train a model?"
+EQUATIONS = (run.TOKEN_RATE, run.WORK_TIME, run.GPU_HOURS, run.COST, COMPUTE_TIME)
+PRESETS = {
+    "Llama 2 7B on A100, 2T tokens": {
+        "model": "llama-2-7b",
+        "tokens": 2e12,
+        "gpu": "A100-SXM-80GB",
+    },
+    "Llama 3 405B on 16,384 H100": {
+        "model": "llama-3-405b",
+        "tokens": 15.6e12,
+        "num_gpus": 16_384,
+        "utilization": 0.41,
+    },
+    "DeepSeek-V3 on 2,048 H800": {
+        "model": "deepseek-v3",
+        "tokens": 14.8e12,
+        "gpu": "H800-SXM",
+        "num_gpus": 2048,
+        "utilization": 0.35,
+    },
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {
+        **tell.values("rate", "days"),
+        "gpu_time": tell.value("gpu_time", symbols={"Tr": "days"}),
+        **tell.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
+        "curve": partial(curve, tell, inputs, result),
+        "published": partial(published, tell, result),
+        "formula": tell.formula("The speed of one GPU", run.TOKEN_RATE),
+        "challenge": _challenge(inputs, result),
+    }
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    start: Mapping[str, Scalar] = {
+        "model": "llama-3-70b",
+        "tokens": 15e12,
+        "num_gpus": 512,
+        "utilization": 0.4,
+    }
+    return Challenge(
+        title="Challenge: a budget of one million",
+        goal="Train Llama 3 70B on at least 20 tokens per parameter within four weeks, for no more "
+        "than a million at 2 per GPU-hour and an MFU of 40 %.",
+        conditions=(
+            Condition(
+                text="Llama 3 70B on H100 SXM, MFU at most 40 %, at least 2 per GPU-hour",
+                met=(inputs.model, inputs.gpu) == ("llama-3-70b", "H100-SXM")
+                and inputs.utilization <= 0.4 + 1e-9
+                and inputs.price >= 2 / 3600 * (1 - 1e-9),
+            ),
+            Condition(text="at least 20 tokens per parameter", met=result.per_parameter >= 20),
+            Condition(text="at most 28 days", met=result.days <= 28 * DAY),
+            Condition(text="costs at most a million", met=result.cost <= 1e6),
+        ),
+        hints=(
+            "One of the conditions depends on the number of GPUs, and one does not.",
+            "The cost is proportional to the tokens. How many does 20 per parameter make?",
+        ),
+        start=start,
+        solution=dict(start) | {"tokens": 1.45e12, "num_gpus": 1024},
+    )

@@ -1,1 +1,0 @@
-"""Tiles of a product on the multiprocessors."""

@@ -1,1 +1,0 @@
-"""What one token costs."""

@@ -1,0 +1,404 @@
+"""Hardware table: accelerators, links and nodes, and the ladder of bandwidths in one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.constants import ALLOWANCES
+from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
+from engine.catalog.nodes import NODES, Node
+from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.core.inputs import BILLIONS, Choice, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.text import Sentence, Text, say
+from engine.core.units import (
+    BANDWIDTH,
+    BYTES,
+    FLOP_RATE,
+    LINK_SPEED,
+    OPERATIONS,
+    PARAMETERS,
+    SECONDS,
+    SHARE,
+    Bandwidth,
+    Bytes,
+    Quantity,
+    Ratio,
+    Seconds,
+)
+from engine.core.views import Axis, Bar, Bars, Cell, Cite, Receipt, Segment, Table, Value
+from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
+from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
+from engine.run.ladder import Rung, ladder
+
+TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
+_NETWORKS = {
+    "infiniband": "InfiniBand",
+    "roce": "RoCE",
+    "efa": "EFA",
+    "ethernet": "Ethernet",
+    "omnipath": "Omni-Path",
+}
+_ALGORITHMS = {
+    "ring": "ring",
+    "nvls": "in the switch",
+    "sharp": "in the network's switches",
+    "default": "left to NCCL",
+}
+_NONE = "–"
+
+
+def accelerators(data_type: str) -> Table:
+    """Return computation and memory of every accelerator, its peak for one data type."""
+    return Table(
+        title=f"Accelerators: memory, and the dense peak in {TYPES[data_type]}",
+        columns=(
+            "Accelerator",
+            "Memory",
+            "Its bandwidth",
+            f"Peak, {TYPES[data_type]}",
+            "Per byte",
+            "SMs",
+            "Power",
+            "Checked",
+            "Datasheet",
+        ),
+        rows=tuple(_accelerator(gpu, data_type) for gpu in ACCELERATORS.values()),
+        caption=say(
+            "Datasheets. Memory is as sold: 80 GB on the label of an A100 or H100 are 80 GiB. What "
+            "the tensors of a job may fill is less: the CUDA context and NCCL take {c}. Peaks "
+            'without structured sparsity; memory bandwidth is reads and writes together; "per '
+            'byte" is the operations that the GPU can do while one byte comes from its memory. The '
+            "power is the limit of the whole board.",
+            c=(ALLOWANCES.context + ALLOWANCES.channels, BYTES),
+        ),
+    )
+
+
+def _accelerator(gpu: Gpu, data_type: str) -> tuple[Cell, ...]:
+    peak = gpu.peak.get(data_type)
+    return (
+        gpu.name,
+        say("{m}", m=(gpu.memory, BYTES)),
+        say("{b}", b=(gpu.memory_bandwidth, BANDWIDTH)),
+        say("{p}", p=(peak, FLOP_RATE)) if peak else _NONE,
+        say("{o}", o=(peak / gpu.memory_bandwidth, OPERATIONS)) if peak else _NONE,
+        f"{gpu.sms}",
+        f"{gpu.power:,.0f} W",
+        gpu.date,
+        Cite((gpu.source,)),
+    )
+
+
+def _both(speed: Bandwidth) -> tuple[Cell, Cell]:
+    """Return a link in bytes one way, and as a line rate that follows the reader's setting."""
+    if not speed:
+        return _NONE, _NONE
+    return say("{b}", b=(speed, BANDWIDTH)), say("{b}", b=(speed, LINK_SPEED))
+
+
+def wires() -> Table:
+    """Return what leaves every accelerator: to its neighbors and to its host."""
+    return Table(
+        title="Accelerators: links to neighbors and to the host",
+        columns=(
+            "Accelerator",
+            "Scale-up, one way",
+            "Scale-up, line rate",
+            "To the host by",
+            "One way",
+            "Line rate",
+            "Switch adds",
+            "Checked",
+            "Datasheet",
+        ),
+        rows=tuple(
+            (
+                gpu.name,
+                *_both(gpu.scale_up),
+                gpu.host_link,
+                *_both(gpu.pcie),
+                "yes" if gpu.switch_adds else "no",
+                gpu.date,
+                Cite((gpu.source,)),
+            )
+            for gpu in ACCELERATORS.values()
+        ),
+        caption=(
+            "Datasheets, not what a collective reaches: that is in the table of measurements. "
+            "Scale-up is NVLink or Infinity Fabric, all links of a GPU together. A dash means that "
+            "there is only PCIe, or a bridge between two cards. NVLink-C2C: a GPU's half of the "
+            "link between a Grace and two GPUs."
+        ),
+    )
+
+
+# By the beginning of a link's name; those that are only announced have none.
+_FITTED = {
+    "NVLink 3": NVLINK,
+    "NVLink 4": NVLINK,
+    "InfiniBand": INFINIBAND,
+}
+
+
+def links() -> Table:
+    """Return every link with the latency that all pages take."""
+    return Table(
+        title="Links",
+        columns=(
+            "Link",
+            "One way",
+            "Line rate",
+            "Step of a ring",
+            "Checked",
+            "Source",
+        ),
+        rows=tuple(_link(link) for link in LINKS.values()),
+        caption=(
+            "Line rates of the standards. A step of a ring is the latency of one large message, "
+            "software included. It is fitted to measured all-reduces of 8 A100, 8 H100, 8 H200 and "
+            "of four nodes with InfiniBand, and every page uses it. No fit, no number."
+        ),
+    )
+
+
+def _link(link: Link) -> tuple[Cell, ...]:
+    return (
+        link.name,
+        *_both(link.bandwidth),
+        _step(link),
+        link.date,
+        Cite((link.source,)),
+    )
+
+
+def _step(link: Link) -> Text:
+    found = [one for name, one in _FITTED.items() if link.name.startswith(name)]
+    return say("{t}", t=(found[0].step, SECONDS)) if found else _NONE
+
+
+def nodes() -> Table:
+    """Return every machine with its network."""
+    return Table(
+        title="Nodes",
+        columns=(
+            "Node",
+            "GPUs",
+            "Ports",
+            "One port, line rate",
+            "Per GPU, one way",
+            "Network",
+            "Checked",
+            "Source",
+        ),
+        rows=tuple(_node(node) for node in NODES.values()),
+        caption="As the makers and the clouds state them. GPUs are those of one scale-up network.",
+    )
+
+
+def _node(node: Node) -> tuple[Cell, ...]:
+    return (
+        node.name,
+        f"{node.gpus_per_node} × {ACCELERATORS[node.gpu].name}",
+        f"{node.nics_per_node}",
+        say("{b}", b=(node.nic_bandwidth, LINK_SPEED)),
+        say("{b}", b=(node.network_per_gpu, BANDWIDTH)),
+        _NETWORKS[node.network],
+        node.date,
+        Cite((node.source,)),
+    )
+
+
+def measured() -> Table:
+    """Return what an all-reduce reached, beside the line rate of its link."""
+    return Table(
+        title="Measured: all-reduce in a node, in a rack, between nodes",
+        columns=(
+            "Node",
+            "Algorithm",
+            "Buffer",
+            "Bus bandwidth",
+            "Line rate, one way",
+            "Reached",
+            "Checked",
+            "Measured by",
+        ),
+        rows=tuple(_measurement(row) for row in MEASURED.values()),
+        caption=(
+            "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
+            "the line rate. That is the rate of a GPU's NVLinks together, and between nodes of all "
+            "ports of a node. Where a switch adds, fewer bytes cross the wire, and bus "
+            "bandwidth may exceed the line rate."
+        ),
+    )
+
+
+def _measurement(row: Measurement) -> tuple[Cell, ...]:
+    rate = row.ports * LINKS[row.link].bandwidth
+    reached: Sentence = say("{q}", q=(row.bus_bandwidth / rate, SHARE))
+    return (
+        row.name,
+        _ALGORITHMS[row.algorithm],
+        say("{s}", s=(row.size, BYTES)),
+        say("{b}", b=(row.bus_bandwidth, BANDWIDTH)),
+        say("{b}", b=(rate, BANDWIDTH)),
+        reached,
+        row.date,
+        Cite((row.source,)),
+    )
+
+
+TITLE = "Hardware table"
+QUESTION = "How fast is each rung between a GPU's memory and the network?"
+EQUATIONS = (GRADIENT_SIZE, POINT_TO_POINT)
+PRESETS = {
+    "GPT-3 on A100": {"parameters": 175e9, "node": "dgx-a100"},
+    "70B on a rack of 72": {"parameters": 70e9, "node": "gb200-nvl72"},
+}
+ELEMENT: Bytes = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    parameters: Annotated[
+        float,
+        PARAMETERS,
+        Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e13, scale="log", symbol="P"),
+    ] = 7e9
+    node: Annotated[
+        str, Choice(label="Node", options={key: node.name for key, node in NODES.items()})
+    ] = "dgx-h100"
+    data_type: Annotated[str, Choice(label="Peak for", options=TYPES)] = "bf16"
+
+
+# Rung -> (label, color, what its bandwidth is).
+_TOLD: Mapping[str, tuple[str, str, str]] = {
+    "memory": ("Its own memory (HBM)", "memory", "read once"),
+    "scale_up": ("Other GPUs of the node", "tensor", "all links of the GPU together"),
+    "host": ("The host", "pipeline", "one slot, or its part of the superchip's link"),
+    "network": (
+        "Other nodes (network)",
+        "communication",
+        "the node's ports, shared by its GPUs",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The gradients of the model, and the ladder of the node with the times to move them."""
+
+    gradient: Annotated[
+        Bytes,
+        Told("Gradients", "S", color="gradients", assumes=("bf16, two bytes for each parameter.",)),
+    ]
+    element: Annotated[Bytes, Symbol("e")]
+    rungs: tuple[Rung, ...]
+    times: tuple[Seconds, ...]
+    span: Annotated[Ratio, Told("Memory over network", note="from the first rung to the last")]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    size, rungs = gradient_size(inputs.parameters, ELEMENT), ladder(NODES[inputs.node])
+    return Result(
+        gradient=size,
+        element=ELEMENT,
+        rungs=rungs,
+        times=tuple(point_to_point_time(size, rung.bandwidth, 0.0) for rung in rungs),
+        span=rungs[0].bandwidth / rungs[-1].bandwidth,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    name = NODES[inputs.node].name
+    here = f"A GPU of {name}, by its datasheet."
+    times = zip(result.rungs, result.times, strict=True)
+    return {
+        "gradient": tell.value("gradient"),
+        **{f"{rung.key}_time": _time(tell, rung, time) for rung, time in times},
+        "span": _span(tell, name, result),
+        "bandwidths": _bars(
+            "Bandwidth of every rung for one GPU, one way",
+            BANDWIDTH,
+            {rung.key: rung.bandwidth for rung in result.rungs},
+            here,
+        ),
+        "times": _bars(
+            "Time to move the gradients of one GPU, one way",
+            SECONDS,
+            {rung.key: time for rung, time in zip(result.rungs, result.times, strict=True)},
+            f"{here} The same rungs as times: what is short above is long here.",
+        ),
+        "accelerators": partial(accelerators, inputs.data_type),
+        "wires": wires,
+        "links": links,
+        "nodes": nodes,
+        "measured": measured,
+    }
+
+
+def _time(tell: Teller, rung: Rung, time: Seconds) -> Value:
+    label, color, what = _TOLD[rung.key]
+    return Value(
+        label=label,
+        value=time,
+        quantity=SECONDS,
+        receipt=Receipt(
+            equation=POINT_TO_POINT,
+            symbols={
+                "T": (time, SECONDS),
+                "a": (0.0, SECONDS),
+                "S": tell.number("gradient"),
+                "B": (rung.bandwidth, BANDWIDTH),
+            },
+            inputs={"S": "parameters", "B": "node"},
+            assumptions=(
+                "At the datasheet's bandwidth, one way; latency left out. Measured bandwidths "
+                "are lower.",
+            ),
+            sources=(rung.source,),
+        ),
+        note=say(f"at {{b}}, {what}", b=(rung.bandwidth, BANDWIDTH)),
+        color=color,
+    )
+
+
+def _span(tell: Teller, name: str, result: Result) -> Value:
+    fastest, slowest = result.rungs[0], result.rungs[-1]
+    over = say(
+        f"{name}: {{m}} from its memory over {{n}} of network for each GPU.",
+        m=(fastest.bandwidth, BANDWIDTH),
+        n=(slowest.bandwidth, BANDWIDTH),
+    )
+    sources = fastest.source, slowest.source
+    return tell.value("span", basis="datasheet", assumes=(over,), sources=sources)
+
+
+def _bars(title: str, quantity: Quantity, values: Mapping[str, float], caption: str) -> Bars:
+    return Bars(
+        title=title,
+        axis=Axis(
+            label="bandwidth" if quantity is BANDWIDTH else "time",
+            quantity=quantity,
+            low=0.0,
+            high=max(values.values()) * 1.02,
+        ),
+        bars=tuple(_bar(key, value) for key, value in values.items()),
+        caption=caption,
+    )
+
+
+def _bar(key: str, value: float) -> Bar:
+    label, color, _ = _TOLD[key]
+    return Bar(
+        key=key,
+        label=label,
+        segments=(Segment(key=key, label=label, value=value, color=color),),
+    )

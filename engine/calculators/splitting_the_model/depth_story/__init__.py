@@ -1,1 +1,0 @@
-"""From one GPU that overflows to the depth split."""

@@ -1,1 +1,0 @@
-"""Documents packed into sequences that ranks share."""

@@ -1,1 +1,0 @@
-"""Does expert parallelism multiply my GPUs?"""

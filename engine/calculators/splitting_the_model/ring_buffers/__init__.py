@@ -1,1 +1,0 @@
-"""A ring of keys and values with one, two or more buffers."""

@@ -1,1 +1,0 @@
-"""A router in training: balanced by a loss, by biases, or not at all."""

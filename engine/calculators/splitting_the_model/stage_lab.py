@@ -1,0 +1,320 @@
+"""Layers moved between the stages of a pipeline: times, memory, and the layout for Megatron."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Annotated
+
+from engine.core.inputs import Choice, Number, Scalar
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say, words
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    LINK_SPEED,
+    RATIO,
+    SECONDS,
+    Bytes,
+    Count,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+)
+from engine.core.views import Badge, Challenge, Code, Condition, Scene
+from engine.draw.drag_handle import Grip
+from engine.draw.layer_cut import Row, cut_strip, layer_width
+from engine.form.fields import OwnConstants
+from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.nearest_valid import run_of
+from engine.form.run.prediction_text import ranged
+from engine.form.sharded.lab import LabModel
+from engine.formulas.axes import HALF, STAGE_MESSAGE, least_bandwidth, stage_message
+from engine.run.exporters.stage_layout import layout_of
+from engine.run.stage_cut import shifted_cut
+from engine.simulate.step.modeled_plan import Modeled, model_of
+
+MOST: Count = 8
+_UTILIZATION: Share = 0.5
+
+
+def _shift(boundary: int) -> Number:
+    return Number(
+        label=f"Boundary after stage {boundary - 1}",
+        low=-20,
+        high=20,
+        whole=True,
+        advanced=True,
+        help="By how many layers it moves toward the end of the model.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    model: LabModel = "llama-3-70b"
+    stages: Annotated[str, Choice(label="Stages", options={n: n for n in ("2", "4", "8")})] = "4"
+    tensor_parallel: Annotated[
+        str, Choice(label="GPUs per stage", options={n: n for n in ("1", "2", "4", "8")})
+    ] = "8"
+    num_microbatches: Annotated[
+        int, Number(label="Micro-batches", low=1, high=256, scale="log2", whole=True, symbol="m")
+    ] = 8
+    sequence_length: Annotated[
+        int,
+        Number(label="Sequence length", low=512, high=32_768, scale="log2", whole=True, symbol="s"),
+    ] = 4096
+    shift_1: Annotated[int, _shift(1)] = 0
+    shift_2: Annotated[int, _shift(2)] = 0
+    shift_3: Annotated[int, _shift(3)] = 0
+    shift_4: Annotated[int, _shift(4)] = 0
+    shift_5: Annotated[int, _shift(5)] = 0
+    shift_6: Annotated[int, _shift(6)] = 0
+    shift_7: Annotated[int, _shift(7)] = 0
+    own_constants: OwnConstants = ""
+
+
+HELD = (
+    "Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100. Bandwidths needed: computation "
+    "at half of the peak, layers only."
+)
+
+
+def _told(label: str, note: str, color: str) -> Told:
+    return Told(label, "", note, color, (HELD,), ("narayanan2021",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The plan as cut, and what follows."""
+
+    plan: Modeled
+    cut: tuple[Count, ...]
+    slowest: Annotated[
+        Seconds,
+        _told("The slowest stage takes", "for one micro-batch; the mean is {mean}", "compute"),
+    ]
+    mean: Seconds
+    imbalance: Annotated[Ratio, _told("Slowest over mean", "1 is balanced", "compute")]
+    step: Annotated[Seconds, _told("Step", "{bubble} of it bubble", "ink")]
+    bubble: Seconds
+    token_rate: Annotated[
+        TokenRate, _told("Tokens per second per GPU", "on {gpus} GPUs", "compute")
+    ]
+    gpus: Count
+    output: Annotated[
+        float,
+        COUNT,
+        _told("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
+    ]
+    embedding: Annotated[float, COUNT]
+    memory: Annotated[Bytes, _told("Fullest GPU", "{usable} can be used", "optimizer")]
+    usable: Bytes
+    message: Annotated[
+        Bytes,
+        Told(
+            "Over a boundary, one micro-batch",
+            "S",
+            "each way, all GPUs of a stage together",
+            "pipeline",
+        ),
+    ]
+    hidden: Annotated[Count, Told(symbol="h", of="model")]
+    element: Annotated[Bytes, Told(symbol="e")] = HALF
+    needed: Annotated[
+        float,
+        LINK_SPEED,
+        _told("Bandwidth needed to the next stage", "per GPU, to keep up", "pipeline"),
+    ]
+    tensor_needed: Annotated[
+        float, LINK_SPEED, _told("And for tensor parallelism", "per GPU, to keep up", "tensor")
+    ]
+    layout: str
+
+
+def _shifts(inputs: Inputs) -> tuple[int, ...]:
+    every = tuple(getattr(inputs, f"shift_{boundary}") for boundary in range(1, MOST))
+    return every[: int(inputs.stages) - 1]
+
+
+@lru_cache(maxsize=64)
+def _plan(inputs: Inputs) -> Modeled:
+    tensor, stages = int(inputs.tensor_parallel), int(inputs.stages)
+    run, _ = run_of(
+        RunInputs(
+            model=inputs.model,
+            own_constants=inputs.own_constants,
+            world_size=4 * tensor * stages,
+            tensor_parallel=tensor,
+            pipeline_parallel=stages,
+            context_parallel=1,
+            sequence_parallel=tensor > 1,
+            sequence_length=inputs.sequence_length,
+            global_batch_size=4 * inputs.num_microbatches,
+            overlap_tensor_parallel=False,
+            virtual_pipeline=1,
+            schedule="1f1b",
+        )
+    )
+    if any(_shifts(inputs)):
+        cut = shifted_cut(run.model.num_layers, stages, _shifts(inputs))
+        run = replace(run, plan=replace(run.plan, stage_layers=cut))
+    return model_of(run, _UTILIZATION)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the plan as cut."""
+    plan = _plan(inputs)
+    model, times = plan.run.model, [stage.time for stage in plan.stages]
+    sent = {axis.key: axis.sent for axis in plan.axes}
+    mean = sum(times) / len(times)
+    cut = tuple(stage.layers for stage in plan.stages)
+    return Result(
+        plan=plan,
+        cut=cut,
+        slowest=max(times),
+        mean=mean,
+        imbalance=max(times) / mean,
+        step=plan.step.total,
+        bubble=plan.step.bubble,
+        token_rate=plan.token_rate,
+        gpus=plan.run.plan.world_size,
+        output=round(plan.output / plan.layer, 2),
+        embedding=round(plan.embedding / plan.layer, 2),
+        memory=plan.stages[plan.fullest].memory.total,
+        usable=plan.usable,
+        message=stage_message(inputs.sequence_length, model.hidden_size),
+        hidden=model.hidden_size,
+        needed=least_bandwidth(sent["pipeline"], plan.computation),
+        tensor_needed=least_bandwidth(sent.get("tensor", 0.0), plan.computation),
+        layout=layout_of(cut),
+    )
+
+
+TITLE = "Layers between stages"
+QUESTION = "Where should a model be cut into stages?"
+EQUATIONS = (STAGE_MESSAGE,)
+PRESETS = {
+    "Eight stages": {"stages": "8"},
+    "8B, four stages": {"model": "llama-3-8b", "tensor_parallel": "1"},
+    "One layer off the last stage": {"shift_3": 1},
+}
+START: Mapping[str, Scalar] = {"model": "llama-3-8b", "tensor_parallel": "1", "stages": "4"}
+SOLUTION: Mapping[str, Scalar] = {**START, "shift_1": 1, "shift_2": 2, "shift_3": 3}
+_BALANCED: Ratio = 1.05
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "strip": partial(_strip, inputs, result),
+        "regime": _regime(tell, result),
+        **tell.values("slowest", "imbalance"),
+        "step": ranged(tell, "step", result.plan.evidence, assumes=(HELD,)),
+        **tell.values("token_rate", "output", "memory"),
+        "message": tell.value("message", symbols={"t": "sequence_length"}),
+        **tell.values("needed", "tensor_needed"),
+        "layout": Code(
+            title="For Megatron-LM",
+            language="bash",
+            text=f"--pipeline-model-parallel-size {inputs.stages} \\\n"
+            f'--pipeline-model-parallel-layout "{result.layout}"',
+        ),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, result: Result) -> Badge:
+    if result.memory > result.usable:
+        return Badge(
+            text="Does not fit",
+            sentence=tell.say("{memory} on the fullest GPU; {usable} can be used."),
+            color="communication",
+        )
+    if result.imbalance <= _BALANCED:
+        return Badge(
+            text="Balanced",
+            sentence=tell.say("The slowest stage takes {imbalance} as long as the mean."),
+            color="compute",
+        )
+    number = result.plan.slowest
+    return Badge(
+        text=f"Stage {number} holds up the others",
+        sentence=tell.say(
+            "It takes {slowest}, and the mean stage {mean}. All others wait for it in every "
+            "micro-batch."
+        ),
+        color="pipeline",
+    )
+
+
+def _strip(inputs: Inputs, result: Result) -> Scene:
+    rows = [
+        Row(
+            layers=stage.layers,
+            ends=_ends(number, len(result.cut)),
+            time=words(say("{t}", t=(stage.time, SECONDS))),
+            memory=words(say("{m}", m=(stage.memory.total, BYTES))),
+            time_share=stage.time / result.slowest,
+            memory_share=stage.memory.total / result.usable,
+            slowest=number == result.plan.slowest,
+        )
+        for number, stage in enumerate(result.plan.stages)
+    ]
+    ends = (result.embedding, result.output)
+    notch = layer_width(sum(result.cut), ends)
+    grips = [
+        Grip(
+            name=f"shift_{boundary}",
+            key=f"boundary{boundary}",
+            notch=notch,
+            label=f"Boundary after stage {boundary - 1}",
+            now=getattr(inputs, f"shift_{boundary}"),
+            low=-20,
+            high=20,
+            text=f"{result.cut[boundary - 1]} layers before it",
+            steps=1,
+        )
+        for boundary in range(1, len(result.cut))
+    ]
+    caption = say(
+        f"Layers of each stage: {', '.join(map(str, result.cut))}. The output layer takes as long "
+        "as {o} layers.",
+        o=(result.output, COUNT),
+    )
+    return cut_strip(rows, ends, grips, caption)
+
+
+def _ends(stage: int, stages: int) -> str:
+    if stage == 0:
+        return ", emb."
+    return ", out." if stage == stages - 1 else ""
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    same = inputs.model == "llama-3-8b" and inputs.tensor_parallel == "1"
+    return Challenge(
+        title="Challenge: balance a small model with a large vocabulary",
+        goal=say(
+            "Cut Llama 3 8B into four stages so that the slowest takes at most "
+            "{r} as long as the mean.",
+            r=(_BALANCED, RATIO),
+        ),
+        conditions=(
+            Condition(text="Llama 3 8B, one GPU per stage", met=same),
+            Condition(text="four stages", met=inputs.stages == "4"),
+            Condition(text="it fits", met=result.memory <= result.usable),
+            Condition(
+                text=say("slowest over mean at most {r}", r=(_BALANCED, RATIO)),
+                met=result.imbalance <= _BALANCED,
+            ),
+        ),
+        hints=(
+            "The output layer multiplies by the whole vocabulary. See how many layers it is worth.",
+            "What leaves the last stage has to be shared among the others: move all boundaries.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

@@ -1,1 +1,0 @@
-"""Layers moved between the stages of a pipeline."""

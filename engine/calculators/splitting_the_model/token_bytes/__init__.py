@@ -1,1 +1,0 @@
-"""Bytes of a forward pass."""

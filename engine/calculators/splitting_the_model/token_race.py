@@ -1,0 +1,408 @@
+"""Token race: a prompt and its tokens on several GPUs, by gathered weights and tensor parallel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number, Scalar
+from engine.core.lazy import Later
+from engine.core.outputs import Teller, Told, Views
+from engine.core.text import say
+from engine.core.units import (
+    COUNT,
+    RATIO,
+    SECONDS,
+    TOKEN_RATE,
+    Bytes,
+    Count,
+    Ratio,
+    Seconds,
+    TokenRate,
+)
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Lines,
+    Point,
+    Rule,
+    Segment,
+    Series,
+)
+from engine.draw.token_race import race_scene
+from engine.form.fields import OwnConstants
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Training
+from engine.simulate.job.generation import Generated, Serving, generated, held, token_rate
+from engine.simulate.layer.device_model import rank_of
+from engine.simulate.memory.allocator import usable
+
+_MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b")
+_MACHINES = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
+NEW: Count = 16
+BATCHES = (1, 512)
+SHOWN = tuple(1 << power for power in range(10))
+_ASSUMES = (
+    "Kernels, links and memory reach what was measured of them; embedding and output layer are "
+    "left out.",
+    "With gathered weights, a layer's weights arrive while the layer before it computes. The "
+    "all-reduces of tensor parallelism are waited for.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    batch: Annotated[
+        int,
+        Number(
+            label="Sequences at a time",
+            low=BATCHES[0],
+            high=BATCHES[1],
+            scale="log2",
+            whole=True,
+            symbol="b",
+        ),
+    ] = 8
+    prompt: Annotated[
+        int,
+        Number(label="Prompt", low=1, high=32_768, scale="log2", whole=True, symbol="s"),
+    ] = 1024
+    ranks: Annotated[
+        str, Choice(label="GPUs", options={n: n for n in ("2", "4", "8", "16", "32")})
+    ] = "8"
+    model: Annotated[
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
+    ] = "llama-3-70b"
+    machine: Annotated[
+        str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
+    ] = "dgx-h100"
+    own_constants: OwnConstants = ""
+
+
+def _told(label: str, note: str, color: str) -> Told:
+    return Told(label, "", note, color, _ASSUMES, ("pope2023",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Both ways; `by_batch` with the batches of `SHOWN`."""
+
+    by_batch: Later[tuple["Result", ...]]
+    zero: Generated
+    tensor: Generated
+    usable: Bytes
+    tensor_token: Annotated[
+        Seconds,
+        _told("One new token, tensor parallel", "for all sequences at once", "activations"),
+    ]
+    reading: Annotated[
+        Seconds,
+        _told("Of that, reading or computing", "whichever takes longer", "memory"),
+    ]
+    zero_token: Annotated[
+        Seconds,
+        _told("One new token, weights gathered", "for all sequences at once", "parameters"),
+    ]
+    faster: Annotated[
+        Ratio,
+        _told("Tensor parallel is faster by", "per new token", "activations"),
+    ]
+    tensor_prompt: Annotated[
+        Seconds,
+        _told("The prompt, tensor parallel", "until the first new token", "activations"),
+    ]
+    zero_prompt: Annotated[
+        Seconds,
+        _told("The prompt, weights gathered", "until the first new token", "parameters"),
+    ]
+    tensor_rate: Annotated[
+        TokenRate,
+        _told("New tokens, tensor parallel", "all sequences together", "activations"),
+    ]
+    zero_rate: Annotated[
+        TokenRate,
+        _told("New tokens, weights gathered", "all sequences together", "parameters"),
+    ]
+    tensor_sent: Annotated[
+        Bytes,
+        _told("Sent per new token, tensor parallel", "by each GPU, all layers", "activations"),
+    ]
+    zero_sent: Annotated[
+        Bytes,
+        _told("Sent per new token, weights gathered", "by each GPU, all layers", "parameters"),
+    ]
+    tensor_held: Annotated[
+        Bytes,
+        _told("A GPU holds, tensor parallel", "weights and caches; {usable} usable", "memory"),
+    ]
+    zero_held: Annotated[
+        Bytes,
+        _told("A GPU holds, weights gathered", "two layers more", "memory"),
+    ]
+
+
+def _training(inputs: Inputs) -> Training:
+    return Training(micro_batch_size=1, global_batch_size=1, sequence_length=max(2, inputs.prompt))
+
+
+def serving_of(inputs: Inputs) -> Serving:
+    """Return what is served on what."""
+    cluster = cluster_of(inputs.machine, inputs.own_constants)
+    return Serving(
+        model=MODELS[inputs.model],
+        rank=rank_of(cluster, _training(inputs)),
+        ranks=int(inputs.ranks),
+        batch=inputs.batch,
+        prompt=inputs.prompt,
+        new_tokens=NEW,
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Run both ways."""
+    serving = serving_of(inputs)
+    zero, tensor = generated(serving, "zero"), generated(serving, "tensor")
+    gpu = ACCELERATORS[NODES[inputs.machine].gpu]
+    return Result(
+        by_batch=Later(partial(_by_batch, inputs)),
+        zero=zero,
+        tensor=tensor,
+        usable=usable(gpu.memory, _training(inputs)),
+        tensor_token=tensor.passes[1].time,
+        reading=tensor.passes[1].computing,
+        zero_token=zero.passes[1].time,
+        faster=zero.passes[1].time / tensor.passes[1].time,
+        tensor_prompt=tensor.ends[0],
+        zero_prompt=zero.ends[0],
+        tensor_rate=token_rate(serving, "tensor"),
+        zero_rate=token_rate(serving, "zero"),
+        tensor_sent=tensor.passes[1].sent,
+        zero_sent=zero.passes[1].sent,
+        tensor_held=held(serving, "tensor"),
+        zero_held=held(serving, "zero"),
+    )
+
+
+def _by_batch(inputs: Inputs) -> tuple[Result, ...]:
+    return tuple(solve(replace(inputs, batch=batch)) for batch in SHOWN)
+
+
+def parts(result: Result) -> Bars:
+    """Return the time of a prompt and of a new token, by what it is spent on."""
+    bars = []
+    for key, name, one in (
+        ("zero", "ZeRO-3", result.zero),
+        ("tensor", "tensor parallel", result.tensor),
+    ):
+        for place, what in ((0, "prompt"), (1, "one new token")):
+            done = one.passes[place]
+            waits = done.time - done.computing
+            parts = (
+                ("compute", "computing, or reading memory", done.computing, "compute"),
+                ("waits", "waiting for links", waits, "communication"),
+            )
+            bars.append(
+                Bar(
+                    key=f"{key}{place}",
+                    label=f"{name}, {what}",
+                    segments=tuple(
+                        Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts
+                    ),
+                )
+            )
+    most = max(sum(part.value for part in bar.segments) for bar in bars)
+    return Bars(
+        title="What a pass spends its time on",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * most),
+        bars=tuple(bars),
+        caption="All layers, one forward pass.",
+    )
+
+
+def rates(inputs: Inputs, result: Result) -> Lines:
+    """Return the new tokens per second over the batch."""
+    found = result.by_batch()
+    curves = {
+        "tensor": ("tensor parallel", "activations", tuple(one.tensor_rate for one in found)),
+        "zero": ("ZeRO-3", "parameters", tuple(one.zero_rate for one in found)),
+    }
+    every = [y for _, _, ys in curves.values() for y in ys]
+    return Lines(
+        title="New tokens per second, over the sequences at a time",
+        x=Axis(
+            label="sequences at a time",
+            quantity=COUNT,
+            low=BATCHES[0],
+            high=BATCHES[1],
+            scale="log",
+        ),
+        y=Axis(
+            label="new tokens per second",
+            quantity=COUNT,
+            low=min(every) / 2,
+            high=3 * max(every),
+            scale="log",
+        ),
+        series=_series(curves),
+        points=(
+            Point(
+                key="now",
+                label=say("{r}", r=(result.tensor_rate, TOKEN_RATE)),
+                x=inputs.batch,
+                y=result.tensor_rate,
+            ),
+        ),
+        handle="batch",
+        caption="Both curves grow with the batch, until reading caches or arithmetic takes over.",
+    )
+
+
+def prompts(inputs: Inputs, result: Result) -> Lines:
+    """Return how much longer gathered weights take, over the batch."""
+    found = result.by_batch()
+    ratio = tuple(one.zero_prompt / one.tensor_prompt for one in found)
+    token = tuple(one.faster for one in found)
+    return Lines(
+        title="Time of gathered weights over tensor parallel",
+        x=Axis(
+            label="sequences at a time",
+            quantity=COUNT,
+            low=BATCHES[0],
+            high=BATCHES[1],
+            scale="log",
+        ),
+        y=Axis(
+            label="ZeRO-3 over TP",
+            quantity=RATIO,
+            low=min(*ratio, 1.0) / 2,
+            high=3 * max(*token, *ratio),
+            scale="log",
+        ),
+        series=_series(
+            {
+                "token": ("one new token", "communication", token),
+                "prompt": ("the prompt", "compute", ratio),
+            }
+        ),
+        points=(
+            Point(
+                key="now",
+                label=say("{r}", r=(result.zero_prompt / result.tensor_prompt, RATIO)),
+                x=inputs.batch,
+                y=result.zero_prompt / result.tensor_prompt,
+            ),
+        ),
+        rules=(Rule(key="one", label="equally fast", axis="y", at=1.0),),
+        handle="batch",
+        caption="Below the line gathered weights are faster.",
+    )
+
+
+def _axis() -> Axis:
+    low, high = BATCHES
+    return Axis(label="sequences at a time", quantity=COUNT, low=low, high=high, scale="log")
+
+
+def _series(curves: Mapping[str, tuple[str, str, tuple[float, ...]]]) -> tuple[Series, ...]:
+    xs = tuple(float(batch) for batch in SHOWN)
+    return tuple(
+        Series(key=key, label=label, x=xs, y=ys, color=color)
+        for key, (label, color, ys) in curves.items()
+    )
+
+
+TITLE = "A prompt and its tokens, by two ways"
+QUESTION = "Which is faster to generate text on several GPUs: ZeRO-3 or tensor parallelism?"
+EQUATIONS = ()
+PRESETS = {
+    "One sequence": {"batch": 1},
+    "512 short prompts": {"batch": 512, "prompt": 512},
+    "A long prompt": {"batch": 1, "prompt": 32_768},
+    "Two nodes": {"ranks": "16"},
+}
+START: Mapping[str, Scalar] = {
+    "model": "llama-3-70b",
+    "machine": "dgx-h100",
+    "ranks": "8",
+    "batch": 8,
+    "prompt": 1024,
+}
+SOLUTION: Mapping[str, Scalar] = {**START, "batch": 64}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the race, the numbers and the curves."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "scene": partial(race_scene, {"zero": result.zero, "tensor": result.tensor}, inputs.prompt),
+        **tell.values("tensor_token", "reading", "zero_token", "faster"),
+        "regime": _regime(tell, result),
+        **tell.values("tensor_prompt", "zero_prompt", "tensor_rate", "zero_rate"),
+        **tell.values("tensor_sent", "zero_sent", "tensor_held", "zero_held"),
+        "parts": partial(parts, result),
+        "rates": partial(rates, inputs, result),
+        "prompts": partial(prompts, inputs, result),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, result: Result) -> Badge:
+    if result.zero_held > result.usable:
+        return Badge(
+            text="Does not fit",
+            sentence=tell.say(
+                "With gathered weights a GPU would need {zero_held}, with tensor parallelism "
+                "{tensor_held}; it has {usable}."
+            ),
+            color="bad",
+        )
+    if result.zero_prompt < result.tensor_prompt:
+        return Badge(
+            text="The prompt: gathered weights. The tokens: tensor parallel",
+            sentence=tell.say(
+                "The prompt takes {zero_prompt} against {tensor_prompt}, a new token {zero_token} "
+                "against {tensor_token}."
+            ),
+            color="parameters",
+        )
+    return Badge(
+        text="Tensor parallel for both",
+        sentence=tell.say(
+            "The prompt takes {tensor_prompt} against {zero_prompt}, a new token {tensor_token} "
+            "against {zero_token}."
+        ),
+        color="activations",
+    )
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    same = all(getattr(inputs, key) == START[key] for key in ("model", "machine", "prompt"))
+    return Challenge(
+        title="Challenge: where gathering weights wins",
+        goal="Llama 3 70B on DGX H100, prompts of 1,024 tokens: find a batch for which the prompt "
+        "is faster with gathered weights by a quarter, and which fits.",
+        conditions=(
+            Condition(text="Llama 3 70B on DGX H100, prompts of 1,024 tokens", met=same),
+            Condition(text="on one node of eight GPUs", met=inputs.ranks == "8"),
+            Condition(
+                text="the prompt takes at most four fifths of the time",
+                met=result.zero_prompt <= 0.8 * result.tensor_prompt,
+            ),
+            Condition(text="a GPU holds weights and caches", met=result.zero_held <= result.usable),
+        ),
+        hints=(
+            "Gathering weights takes as long for one prompt as for many.",
+            "Each GPU should have several prompts of its own.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

@@ -1,1 +1,0 @@
-"""A prompt and its tokens on several GPUs, by two ways."""

@@ -1,1 +1,0 @@
-"""Capstone: four jobs on 64 GPUs."""

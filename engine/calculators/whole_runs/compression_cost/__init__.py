@@ -1,1 +1,0 @@
-"""What compression costs."""

@@ -1,1 +1,0 @@
-"""A reader's own configuration, read and answered."""

@@ -1,1 +1,0 @@
-"""Planner: the best plans of a job."""
