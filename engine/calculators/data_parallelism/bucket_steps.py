@@ -1,16 +1,179 @@
 """Gradient buckets, turn by turn: the tiny model's real gradients, packed and summed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.catalog.models import TINY_260
 from engine.core.inputs import Choice, Number
 from engine.core.numbers import significant, typeset
 from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
-from engine.core.views import Badge, Table
-from engine.draw.bucket_strip import bucket_scene
-from engine.tiny.bucket_record import BucketRecord, bucket_record
+from engine.core.views import Badge, Frame, Scene, Shape, Table
+from engine.draw.shapes import rect, text
+from engine.tiny.bucket_record import BucketRecord, Turn, bucket_record
+from engine.tiny.layout import part_names, part_range
+
+_LEFT, _WIDTH = 74.0, 458.0
+_SCALE = (_WIDTH - _LEFT - 6) / 260
+_TOP, _ROW, _FONT = 92.0, 44.0, 15.0
+_OPACITY = {"none": "0", "local": "0.2", "moving": "0.75", "summed": "0.6"}
+
+
+def bucket_scene(found: BucketRecord) -> Scene:
+    """Return one frame for every turn of the two streams, and one that compares with one GPU."""
+    ground = [*_parts(), *_brackets(found), *_names(found)]
+    frames = [
+        Frame(caption=_caption(found, turn), shapes=(*ground, *_state(found, turn)))
+        for turn in found.turns
+    ]
+    everything = frozenset(range(260))
+    last = Turn(part="", bucket=-1, ready=everything, summed=everything, sent=found.turns[-1].sent)
+    off = "less than 1e-14" if found.off < 1e-14 else f"up to {significant(found.off, 2)}"
+    end = say(
+        "All {n} sums are there, on every GPU, and the optimizer may start. Each GPU has sent {s} "
+        f"numbers. The sums differ from the gradients of one GPU by {typeset(off)} of the largest.",
+        n=(260, COUNT),
+        s=(last.sent, COUNT),
+    )
+    frames.append(Frame(caption=end, shapes=(*ground, *_state(found, last))))
+    return Scene(
+        title="A backward pass in buckets, turn by turn",
+        width=_WIDTH,
+        height=_TOP + len(found.local) * _ROW + 92,
+        frames=tuple(frames),
+        opening=min(4, len(frames) - 1),
+        caption="The strip of each GPU is the gradient of all 260 parameters, in the order of the "
+        "model. Pale: its own gradient. Orange: on the wire. Full: the sum. Of each part one "
+        "number is shown, times a thousand.",
+    )
+
+
+def _x(place: float) -> float:
+    return _LEFT + place * _SCALE
+
+
+def _parts() -> list[Shape]:
+    shapes = []
+    for part in part_names(TINY_260):
+        places = part_range(TINY_260, part)
+        middle = _x((places.start + places.stop) / 2)
+        name = "embed" if part == "embedding" else part
+        shapes.append(text(f"part {part}", middle, 18, 15, name))
+        shapes.append(
+            rect(f"edge {part}", (_x(places.start), 26), (1.5, 8), "cell done c-muted", ())
+        )
+    return shapes
+
+
+def _runs(places: Iterable[int]) -> list[tuple[int, int]]:
+    """Return stretches of neighboring places as (first, behind the last)."""
+    found: list[tuple[int, int]] = []
+    for place in sorted(places):
+        if found and found[-1][1] == place:
+            found[-1] = found[-1][0], place + 1
+        else:
+            found.append((place, place + 1))
+    return found
+
+
+def _brackets(found: BucketRecord) -> list[Shape]:
+    """Return what each bucket covers, with its number if there is room."""
+    shapes = []
+    for number, bucket in enumerate(found.buckets, start=1):
+        start, stop = _runs(bucket.places)[0]
+        width = (stop - start) * _SCALE
+        links = (("data-links", f"bucket:{number}"), ("fill-opacity", "0.25"))
+        shapes.append(
+            rect(f"pack{number}", (_x(start) + 1, 40), (width - 2, 24), "cell c-data", links)
+        )
+        label = f"{number}" if width > 12 else ""
+        shapes.append(text(f"packed{number}", _x((start + stop) / 2), 57, 14, label))
+    shapes.append(text("packs", 2, 57, 14, "bucket", "start"))
+    return shapes
+
+
+def _names(found: BucketRecord) -> list[Shape]:
+    shapes = [
+        text(f"gpu{rank}", 2, _TOP + rank * _ROW + 24, 15, f"GPU {rank}", "start")
+        for rank in range(len(found.local))
+    ]
+    bottom = _TOP + len(found.local) * _ROW + 10
+    for row, name in enumerate(("compute", "network")):
+        shapes.append(text(f"lane{row}", 2, bottom + row * 38 + 22, 15, name, "start"))
+    return shapes
+
+
+def _state(found: BucketRecord, turn: Turn) -> list[Shape]:
+    shapes: list[Shape] = []
+    moving = frozenset(found.buckets[turn.bucket].places) if turn.bucket >= 0 else frozenset()
+    for rank, own in enumerate(found.local):
+        top = _TOP + rank * _ROW
+        for number, bucket in enumerate(found.buckets):
+            for part in part_names(TINY_260):
+                places = set(bucket.places) & set(part_range(TINY_260, part))
+                if places:
+                    shapes.append(_piece(f"{rank}.{number}.{part}", top, places, turn, moving))
+        for part in part_names(TINY_260):
+            place = part_range(TINY_260, part).start + 5
+            ready, summed = place in turn.ready, place in turn.summed
+            value = found.sums[place] if summed else own[place]
+            label = typeset(significant(value * 1e3, 3)) if ready else ""
+            middle = sum(part_range(TINY_260, part)) / len(part_range(TINY_260, part)) + 0.5
+            shapes.append(text(f"n{rank}.{part}", _x(middle), top + 25, _FONT, label))
+    return [*shapes, *_lanes(found, turn)]
+
+
+def _piece(key: str, top: float, places: set[int], turn: Turn, moving: frozenset[int]) -> Shape:
+    start, stop = _runs(places)[0]
+    look = "local" if places <= turn.ready else "none"
+    if places <= turn.summed:
+        look = "summed"
+    elif places <= moving:
+        look = "moving"
+    color = "communication" if look == "moving" else "gradients"
+    size = ((stop - start) * _SCALE - 1, _ROW - 10)
+    more = (("fill-opacity", _OPACITY[look]),)
+    return rect(f"g{key}", (_x(start) + 0.5, top + 2), size, f"cell c-{color}", more)
+
+
+def _lanes(found: BucketRecord, turn: Turn) -> list[Shape]:
+    bottom = _TOP + len(found.local) * _ROW + 10
+    bucket = f"all-reduce, bucket {turn.bucket + 1}" if turn.bucket >= 0 else ""
+    rows = (
+        ("compute", f"backward, {turn.part}" if turn.part else ""),
+        ("communication", bucket),
+    )
+    shapes = []
+    for row, (color, label) in enumerate(rows):
+        top = bottom + row * 38
+        more = (("fill-opacity", "0.55" if label else "0.06"),)
+        size = (_WIDTH - _LEFT - 6, 30.0)
+        shapes.append(rect(f"box{row}", (_LEFT, top), size, f"cell c-{color}", more))
+        words = label or "idle"
+        kind = "c-ink" if label else "c-muted"
+        shapes.append(text(f"box text{row}", (_LEFT + _WIDTH) / 2, top + 21, 16, words, kind=kind))
+    return shapes
+
+
+def _caption(found: BucketRecord, turn: Turn) -> Text:
+    size = len(found.buckets[turn.bucket].places) if turn.bucket >= 0 else 0
+    wire = (
+        f"The network sums bucket {turn.bucket + 1}, {{s}} numbers, over all GPUs."
+        if turn.bucket >= 0
+        else "No bucket is complete, so the network waits."
+    )
+    if not turn.part:
+        return say(
+            f"The backward pass has ended. {wire} Nothing is left to compute: this turn is "
+            "exposed.",
+            s=(size, COUNT),
+        )
+    what = f"Every GPU runs the backward pass of the {turn.part}".replace("the layer", "layer")
+    return say(f"{what} on its own sequences. {wire}", s=(size, COUNT))
+
 
 TITLE = "A backward pass in buckets"
 QUESTION = "Which gradients can travel while others are still computed?"

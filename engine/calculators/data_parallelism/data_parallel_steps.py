@@ -1,18 +1,248 @@
 """Data-parallel steps: five phases on real numbers, sixteen samples, one to eight GPUs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 from engine.core.inputs import MILLISECONDS, Choice, Number
+from engine.core.numbers import typeset
 from engine.core.outputs import Teller, Told, Views
-from engine.core.units import COUNT, MILLI, Seconds
-from engine.core.views import Badge
-from engine.draw.replicas import replicas_scene
+from engine.core.text import Text, say
+from engine.core.units import COUNT, MILLI, SECONDS, Count, Seconds
+from engine.core.views import Badge, Frame, Scene, Shape
+from engine.draw.drag_handle import Grip
 from engine.form.missing_range import MADE_UP
-from engine.simulate.data_parallel.replicas import SAMPLES, Step, distance, shards, train
+from engine.simulate.data_parallel.replicas import SAMPLES, Line, Step, distance, shards, train
 from engine.simulate.streams.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
+
+_WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
+_GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
+_BACKWARD = 3  # the frame in which every GPU has its own gradient
+_PHASES = ("partition", "forward", "backward", "all-reduce", "update")
+
+# Dragging a tile up gives GPU 0 one sample more of the last GPU's; down gives it back. The number
+# in the form does the same by keyboard.
+_GRIPS = tuple(
+    Grip(name="extra", key=f"{sample}", notch=0.6 * _ROW, steps=1, up=True).attributes()
+    for sample in range(len(SAMPLES))
+)
+
+
+def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
+    """Return a step as eight frames: the batch, and the five phases with their moments of truth."""
+    lanes = len(step.replicas)
+    height = _TOP + lanes * _ROW + 42
+    stages = range(8)
+    return Scene(
+        title="A step of data-parallel training",
+        width=_WIDTH,
+        height=height,
+        opening=_BACKWARD,
+        frames=tuple(
+            Frame(
+                caption=_caption(step, clock, number, stage),
+                shapes=tuple(_shapes(step, clock, stage, height)),
+            )
+            for stage in stages
+        ),
+        caption="Each tile is a sample: its x and y, then the error of its prediction. The bar in "
+        "a lane is the time that its GPU has computed.",
+    )
+
+
+def _shapes(step: Step, clock: Clock, stage: int, height: float) -> Iterable[Shape]:
+    yield _text("batch", 8, 20, "one batch", "c-ink", 16.5, "start")
+    for lane, replica in enumerate(step.replicas):
+        top = _TOP + lane * _ROW
+        links = f"rank:{lane}"
+        yield _rect(f"box{lane}", 0, top, _WIDTH, _ROW - 8, "rank", links)
+        line = replica.after if stage == 7 else step.before
+        shown = _shown(step, lane, stage)
+        yield _text(f"gpu{lane}", 8, top + 18, f"GPU {lane}", "c-ink", 16.5, "start")
+        yield _text(f"line{lane}", 84, top + 18, f"y = {_line(line)}", "c-ink", 16.5, "start")
+        yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16.5, "end")
+        yield from _time(clock, lane, stage, top)
+        for place, sample in enumerate(replica.samples):
+            yield from _tile(step, (lane, place, sample), stage)
+    yield from _progress(clock, stage, height)
+
+
+def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape]:
+    """Yield a tile: in the batch at first, then in its lane."""
+    lane, place, sample = where
+    moved = stage > 0
+    x = _LEFT + _TILE * (place if moved else sample)
+    y = _TOP + lane * _ROW + 24 if moved else 26.0
+    style = f"transform:translate({x:g}px,{y:g}px);{_GLIDE}"
+    given, wanted = SAMPLES[sample]
+    error = step.replicas[lane].errors[place]
+    links = f"rank:{lane} sample:{sample + 1}"
+    yield Shape(
+        key=f"tile{sample}",
+        tag="rect",
+        attributes={
+            "x": "1.5",
+            "y": "1.5",
+            "width": f"{_TILE - 3:g}",
+            "height": "41",
+            "rx": "2",
+            "class": "cell c-activations" if stage < 3 else "cell c-gradients",
+            "fill-opacity": "0.12" if stage < 2 else "0.3",
+            "style": style,
+            "data-links": links,
+            **(_GRIPS[sample] if moved else {}),
+        },
+    )
+    rows = (typeset(f"{given:g}"), typeset(f"{wanted:g}") if stage < 2 else _short(error))
+    for row, text in enumerate(rows):
+        yield Shape(
+            key=f"tile{sample}.{row}",
+            tag="text",
+            attributes={
+                "x": f"{_TILE / 2:g}",
+                "y": f"{18 + 18 * row}",
+                "font-size": "16.5",
+                "text-anchor": "middle",
+                "class": "value c-ink",
+                "style": style,
+            },
+            text=text,
+        )
+
+
+def _time(clock: Clock, lane: int, stage: int, top: float) -> Iterable[Shape]:
+    """Yield how far the GPU has come, and the ground that its bar grows over."""
+    whole = _WIDTH - _LEFT - 12
+    done = (0.0, 0.0, clock.forward[lane], clock.backward[lane])
+    at = done[stage] if stage < 4 else clock.backward[lane]
+    yield _rect(f"ground{lane}", _LEFT, top + 70, whole, 7, "port", f"rank:{lane}")
+    share = at / clock.end if clock.end else 0.0
+    yield _rect(f"busy{lane}", _LEFT, top + 70, whole * share, 7, "sent c-compute", f"rank:{lane}")
+    after = clock.reduced - clock.ready if stage >= 5 else 0.0
+    start = _LEFT + whole * clock.ready / clock.end
+    width = whole * after / clock.end
+    yield _rect(f"comm{lane}", start, top + 70, width, 7, "sent c-communication", f"rank:{lane}")
+    last = clock.end - clock.reduced if stage == 7 else 0.0
+    start = _LEFT + whole * clock.reduced / clock.end
+    width = whole * last / clock.end
+    yield _rect(f"last{lane}", start, top + 70, width, 7, "sent c-compute", f"rank:{lane}")
+
+
+def _progress(clock: Clock, stage: int, height: float) -> Iterable[Shape]:
+    whole = _WIDTH - _LEFT - 12
+    share = _now(clock, stage) / clock.end if clock.end else 0.0
+    yield _text("clock", 8, height - 24, f"{share:.0%} of the step", "c-ink", 16.5, "start")
+    yield _rect("all", _LEFT, height - 16, whole, 12, "port", "")
+    yield _rect("now", _LEFT, height - 16, whole * share, 12, "sent c-ink", "")
+    phase = _PHASES[_phase(stage)] if stage else "the batch"
+    yield _text("phase", _WIDTH - 8, height - 24, phase, "c-ink", 16.5, "end")
+
+
+def _phase(stage: int) -> int:
+    return (0, 0, 1, 2, 3, 3, 4, 4)[stage]
+
+
+def _now(clock: Clock, stage: int) -> Seconds:
+    """Return the simulated time that a frame shows."""
+    forward, first = max(clock.forward), min(clock.backward)
+    times = (0.0, 0.0, forward, first, clock.ready, clock.reduced, clock.reduced, clock.end)
+    return times[stage]
+
+
+def _shown(step: Step, lane: int, stage: int) -> str:
+    """Return the gradient that a GPU holds."""
+    if stage < 3:
+        return ""
+    own = step.replicas[lane].gradient
+    return f"\N{NABLA} = {_pair(own)}" if stage < 5 else f"mean \N{NABLA} = {_pair(step.average)}"
+
+
+def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
+    replicas = step.replicas
+    sizes = sorted({len(replica.samples) for replica in replicas})
+    each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    first = replicas[0]
+    gradients = ", ".join(typeset(f"{one.gradient[0]:.2f}") for one in replicas)
+    wait = clock.ready - min(clock.backward)
+    alike = all(replica.after == first.after for replica in replicas)
+    captions: tuple[Text, ...] = (
+        say(
+            f"Step {number}: a batch of {len(SAMPLES)} samples, and {{n}} GPUs with the same "
+            f"model, y = {_line(step.before)}.",
+            n=(len(replicas), COUNT),
+        ),
+        f"Phase 1 of 5, partition: each GPU gets {each} samples of its own. No sample goes twice.",
+        say(
+            "Phase 2 of 5, forward: each GPU predicts y for its own samples and finds its errors. "
+            "{t} have passed.",
+            t=(_now(clock, stage), SECONDS),
+        ),
+        say(
+            "Phase 3 of 5, backward: each GPU averages the gradient of its own samples. The "
+            "slopes differ: " + gradients + ". The first GPU is done after {t}.",
+            t=(_now(clock, stage), SECONDS),
+        ),
+        say(
+            "The barrier: the sum needs every GPU. The fastest has waited {w} for the slowest.",
+            w=(wait, SECONDS),
+        ),
+        f"Phase 4 of 5, all-reduce: every GPU now holds the same average, {_pair(step.average)}.",
+        f"Phase 5 of 5, update: each GPU subtracts {_pair(step.average)} times the learning rate "
+        "from its own copy.",
+        say(
+            f"Done: all {{n}} copies are {'identical' if alike else 'different'}, "
+            f"y = {_line(first.after)}. The loss fell from {step.loss:.3g} to "
+            f"{step.loss_after:.3g}.",
+            n=(len(replicas), COUNT),
+        ),
+    )
+    return captions[stage]
+
+
+def _short(number: float) -> str:
+    """Return a number that fits a tile."""
+    text = f"{number:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else typeset(text)
+
+
+def _line(line: Line) -> str:
+    return typeset(f"{line[0]:.2f} x {'-' if line[1] < 0 else '+'} {abs(line[1]):.2f}")
+
+
+def _pair(pair: Line) -> str:
+    return typeset(f"({pair[0]:.2f}, {pair[1]:.2f})")
+
+
+def _text(key: str, x: float, y: float, text: str, kind: str, size: float, anchor: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="text",
+        attributes={
+            "x": f"{x:g}",
+            "y": f"{y:g}",
+            "font-size": f"{size:g}",
+            "text-anchor": anchor,
+            "class": kind,
+        },
+        text=text,
+    )
+
+
+def _rect(
+    key: str, x: float, y: float, width: float, height: float, kind: str, links: str
+) -> Shape:
+    attributes = {
+        "x": f"{x:.1f}",
+        "y": f"{y:g}",
+        "width": f"{max(0.0, width):.1f}",
+        "height": f"{height:g}",
+        "class": kind,
+    }
+    return Shape(
+        key=key, tag="rect", attributes=attributes | ({"data-links": links} if links else {})
+    )
+
 
 TITLE = "Five phases"
 QUESTION = "What do four GPUs do with one batch, and do they stay identical?"

@@ -1,6 +1,7 @@
 """The tile scheduler: a product's tiles on the multiprocessors, played wave by wave."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -14,6 +15,7 @@ from engine.catalog.reader_constants import reached as reached_of
 from engine.core.inputs import Choice, Number, Scalar
 from engine.core.lazy import Later
 from engine.core.outputs import Teller, Told, Views
+from engine.core.text import Text
 from engine.core.units import (
     COUNT,
     FLOP_RATE,
@@ -25,8 +27,7 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Scene, Table
-from engine.draw.sm_grid import Filled, sm_grid
+from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Frame, Scene, Shape, Table
 from engine.form.fields import OwnConstants
 from engine.form.plural import noun
 from engine.formulas.roofline import intensity, product_bytes
@@ -39,6 +40,62 @@ from engine.simulate.layer.tile_waves import (
     run_tiles,
     wave_efficiency,
 )
+
+_WIDTH, _TOP, _GAP = 640.0, 34.0, 3.0
+_LETTER = 19.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """A wave to draw.
+
+    Attributes:
+        on: tiles on each multiprocessor.
+        title: over the grid.
+        caption: of its frame.
+    """
+
+    on: tuple[int, ...]
+    title: str
+    caption: Text
+
+
+def sm_grid(waves: Sequence[Filled], places: int, caption: Text) -> Scene:
+    """Return a frame for each wave; a cell is as dark as its multiprocessor is full."""
+    count = len(waves[0].on)
+    columns = math.ceil(math.sqrt(2 * count))
+    side = (_WIDTH + _GAP) / columns - _GAP
+    rows = -(-count // columns)
+    return Scene(
+        title="The multiprocessors, wave by wave",
+        width=_WIDTH,
+        height=_TOP + rows * (side + _GAP),
+        frames=tuple(
+            Frame(caption=one.caption, shapes=tuple(_shapes(one, columns, side, places)))
+            for one in waves
+        ),
+        caption=caption,
+    )
+
+
+def _shapes(wave: Filled, columns: int, side: float, places: int) -> list[Shape]:
+    head = {"x": "0", "y": "21", "font-size": f"{_LETTER:g}", "class": "value c-ink"}
+    found = [Shape(key="title", tag="text", attributes=head, text=wave.title)]
+    for index, tiles in enumerate(wave.on):
+        row, column = divmod(index, columns)
+        attributes = {
+            "x": f"{column * (side + _GAP):.1f}",
+            "y": f"{_TOP + row * (side + _GAP):.1f}",
+            "width": f"{side:.1f}",
+            "height": f"{side:.1f}",
+            "rx": "3",
+            "class": "cell c-compute" if tiles else "cell c-muted",
+            "fill-opacity": f"{0.25 + 0.65 * tiles / places:.2f}" if tiles else "0.06",
+            "data-links": f"sm:{index}",
+        }
+        found.append(Shape(key=f"sm{index}", tag="rect", attributes=attributes))
+    return found
+
 
 _GPU = ACCELERATORS["H100-SXM"]
 # The largest tile of the libraries for Hopper.

@@ -7,11 +7,123 @@ from typing import Annotated
 from engine.core.inputs import Choice
 from engine.core.numbers import significant, typeset
 from engine.core.outputs import Teller, Told, Views
-from engine.core.units import Count, Share
-from engine.core.views import Badge, Table
-from engine.draw.depth_stages import depth_scene
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Count, Share
+from engine.core.views import Badge, Frame, Scene, Shape, Table
+from engine.draw.shapes import rect, text
 from engine.formulas.pipeline import BUBBLE_SHARE, bubble_share
-from engine.tiny.depth_record import Depth, depth_record
+from engine.tiny.depth_record import Depth, Turn, depth_record
+
+_WIDTH, _FONT = 460.0, 16.0
+_BOX, _TOP = 96.0, 8.0
+_MESSAGE, _GRID, _LINE = 136.0, 168.0, 24.0
+_LEFT = 70.0
+
+
+def depth_scene(depth: Depth) -> Scene:
+    """Return one frame for every turn."""
+    frames = tuple(
+        Frame(caption=_caption(depth, at), shapes=tuple(_shapes(depth, at)))
+        for at in range(len(depth.turns))
+    )
+    return Scene(
+        title="One micro-batch through the stages and back",
+        width=_WIDTH,
+        height=_GRID + len(depth.stages) * _LINE + 8,
+        frames=frames,
+        opening=min(len(depth.stages) // 2, len(frames) - 1),
+        caption="Above, the stages with their parts of the model. Below, a row for each GPU: turns "
+        "in which it works are filled, the others are idle.",
+    )
+
+
+def _shapes(depth: Depth, at: int) -> list[Shape]:
+    stages, now = depth.stages, depth.turns[at]
+    room = _WIDTH / len(stages)
+    found: list[Shape] = []
+    for stage, parts in enumerate(stages):
+        left = stage * room + 4
+        works = stage == now.stage
+        color = ("activations" if now.forward else "gradients") if works else "pipeline"
+        opacity = "0.45" if works else "0.12"
+        size = (room - 8, _BOX)
+        found.append(
+            rect(f"box{stage}", (left, _TOP), size, f"cell c-{color}", (("fill-opacity", opacity),))
+        )
+        middle = left + size[0] / 2
+        found.append(text(f"gpu{stage}", middle, _TOP + 20, _FONT, f"GPU {stage}"))
+        for line in range(4):
+            words = _short(parts[line]) if line < len(parts) else ""
+            found.append(text(f"part{stage}.{line}", middle, _TOP + 40 + 18 * line, 15, words))
+    found.append(text("message", _WIDTH / 2, _MESSAGE, _FONT, _message(now)))
+    return found + _turns(depth, at)
+
+
+def _short(part: str) -> str:
+    return "embedding" if part == "embedding" else part
+
+
+def _message(now: Turn) -> str:
+    if not now.row:
+        return f"loss {typeset(f'{now.loss:.4f}')}" if now.loss is not None else ""
+    numbers = ", ".join(typeset(f"{x:.4f}") for x in now.row)
+    arrow = "→" if now.forward else "←"
+    return f"{arrow} ({numbers})"
+
+
+def _turns(depth: Depth, at: int) -> list[Shape]:
+    """Return the grid of turns: a row per GPU, what has not come yet left empty."""
+    wide = (_WIDTH - _LEFT - 4) / len(depth.turns)
+    found: list[Shape] = []
+    for stage in range(len(depth.stages)):
+        top = _GRID + stage * _LINE
+        found.append(text(f"row{stage}", 4, top + 16, 15, f"GPU {stage}", "start"))
+        for turn, one in enumerate(depth.turns):
+            works = one.stage == stage
+            color = ("activations" if one.forward else "gradients") if works else "muted"
+            seen = "0.75" if works and turn <= at else ("0.15" if turn <= at else "0.03")
+            found.append(
+                rect(
+                    f"turn{stage}.{turn}",
+                    (_LEFT + turn * wide, top),
+                    (wide - 2, _LINE - 3),
+                    f"cell c-{color}",
+                    (("fill-opacity", seen),),
+                )
+            )
+    return found
+
+
+def _caption(depth: Depth, at: int) -> Text:
+    now, stages = depth.turns[at], len(depth.stages)
+    waits = f"{stages - 1} of {stages} GPUs wait." if stages > 1 else ""
+    rank, sent = (now.stage, COUNT), (now.numbers, COUNT)
+    if now.loss is not None:
+        return say(
+            f"GPU {{r}} ends the forward pass and has the loss. {waits}",
+            r=rank,
+        )
+    if now.forward:
+        return say(
+            "Forward: GPU {r} computes its parts and sends {n} numbers to GPU {t}: for each of its "
+            f"8 tokens one row of four. The first row is shown. {waits}",
+            r=rank,
+            n=sent,
+            t=(now.stage + 1, COUNT),
+        )
+    if now.row:
+        return say(
+            "Backward: GPU {r} computes the gradients of its own parameters and sends {n} numbers "
+            f"back, the gradient of what it had received. {waits}",
+            r=rank,
+            n=sent,
+        )
+    return say(
+        f"Backward: GPU {{r}} has the gradients of the first part. In this order, the next "
+        f"micro-batch begins only now. {waits}",
+        r=rank,
+    )
+
 
 TITLE = "260 parameters, cut by depth"
 QUESTION = "What does a model that is cut between its layers send, and who waits?"

@@ -1,25 +1,260 @@
 """Two matrix products on several GPUs, number by number, forward and backward."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Switch
+from engine.core.numbers import typeset
 from engine.core.outputs import Teller, Told, Views
-from engine.core.units import Bytes, Count
-from engine.core.views import Badge
-from engine.draw.cut_matrices import Cut, cut_scene
+from engine.core.text import Text, say
+from engine.core.units import COUNT, Bytes, Count
+from engine.core.views import Badge, Frame, Scene, Shape
+from engine.draw.shapes import rect, text
 from engine.formulas.axes import HALF, TENSOR_LAYER_BYTES, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
 from engine.tiny.two_products import (
     HIDDEN,
+    INNER,
     TOKENS,
+    Grid,
     Moment,
     kept_numbers,
     two_products,
     whole_of,
     wrong_places,
 )
+
+_CELL, _LINE, _FONT = 35.0, 22.0, 16.0
+_LEFT, _TOP, _GAP = 4.0, 24.0, 28.0
+_SIDE = HIDDEN * _CELL
+_MIDDLE = _LEFT + _SIDE + _GAP
+_RIGHT = _MIDDLE + INNER * _CELL + _GAP
+_BELOW = _TOP + INNER * _LINE + _GAP
+_WIDTH, _HEIGHT = _RIGHT + _SIDE + 4, _BELOW + TOKENS * _LINE + 6
+# Where each matrix stands, as in a product written out: right of its left factor, under its right.
+_CORNERS = {
+    "X": (_LEFT, _BELOW),
+    "A": (_MIDDLE, _TOP + (INNER - HIDDEN) * _LINE),
+    "Y": (_MIDDLE, _BELOW),
+    "B": (_RIGHT, _TOP),
+    "Z": (_RIGHT, _BELOW),
+}
+_WEIGHTS = ("A", "B")
+_SHARED = 0.06  # how strongly the place of a number is drawn that this GPU does not hold
+
+_SAID = {
+    "start": ("", "The block begins. GPU {rank} has {x} of X, {columns} of A and {rows} of B."),
+    "enter": ("f", "No message: every GPU has all of X already."),
+    "column": (
+        "X A",
+        "Each GPU multiplies X with its own columns of A, and gets the same columns of the result.",
+    ),
+    "relu": ("ReLU", "Each number by itself, so no GPU needs another: negative ones become 0."),
+    "row": (
+        "Y B",
+        "Each GPU multiplies its columns of Y with its own rows of B. Z has its full "
+        "shape on each of them, and is only a part of the sum.",
+    ),
+    "leave": ("g", "All-reduce: the parts of Z are added, and every GPU gets all sums."),
+    "dropout": (
+        "dropout",
+        "Some numbers become 0, the others are doubled. Every GPU does the same "
+        "work on the same numbers, and all must drop the same ones.",
+    ),
+    "loss": ("", "The way back. The gradient of the result arrives, on every GPU the same."),
+    "undropped": ("dropout", "What was dropped has no gradient; the rest is doubled."),
+    "left": (
+        "g",
+        "No message: every GPU has the gradient of Z already. Backward, g does what f "
+        "did forward: nothing.",
+    ),
+    "second": (
+        "Y B",
+        "Each GPU gets the gradient of its own rows of B and of its own columns of Y.",
+    ),
+    "unrelu": ("ReLU", "Where Y was 0 there is no gradient."),
+    "again": ("", "The gradient of A needs X. Every GPU has kept it."),
+    "first": (
+        "X A",
+        "Each GPU gets the gradient of its own columns of A. Its gradient of X is "
+        "only a part of the sum.",
+    ),
+    "entered": (
+        "f",
+        "All-reduce: the parts of the gradient of X are added. Backward, f does what "
+        "g did forward.",
+    ),
+}
+_SEQUENCE = {
+    "enter": ("gather", "All-gather: the rows of X come together on every GPU."),
+    "leave": (
+        "scatter",
+        "Reduce-scatter: the parts of Z are added, and each GPU gets the sums of "
+        "its own rows. What was gathered of X is freed.",
+    ),
+    "dropout": ("dropout", "Each GPU works on its own rows, and keeps only those."),
+    "loss": ("", "The way back. Each GPU has the gradient of its own rows."),
+    "left": ("gather", "All-gather: where the forward pass scattered, the backward pass gathers."),
+    "again": (
+        "gather",
+        "All-gather, once more: the gradient of A needs all of X, and each GPU "
+        "has kept only its rows.",
+    ),
+    "entered": (
+        "scatter",
+        "Reduce-scatter: the parts of the gradient of X are added, each row on its own GPU.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """What is drawn.
+
+    Attributes:
+        moments: of the two products.
+        rank: whose numbers are shown.
+        sequence: the rows are split between the cut regions.
+    """
+
+    moments: tuple[Moment, ...]
+    rank: Count
+    sequence: bool
+
+
+def cut_scene(cut: Cut) -> Scene:
+    """Return one frame for every phase."""
+    frames = tuple(
+        Frame(
+            caption=_caption(cut, now),
+            shapes=(*_names(cut, now), *_numbers(now, cut.rank), *_tiles(now, cut.rank)),
+        )
+        for now in cut.moments
+    )
+    phases = [now.phase for now in cut.moments]
+    return Scene(
+        title="Two products on several GPUs, step by step",
+        width=_WIDTH,
+        height=_HEIGHT,
+        frames=frames,
+        opening=phases.index("row"),
+        caption="Each matrix stands right of its left factor and under its right factor. Filled "
+        "places are on the GPU whose numbers are shown, empty places on others. The small pictures "
+        "show X, Y and Z on every GPU.",
+    )
+
+
+def _caption(cut: Cut, now: Moment) -> Text:
+    _, words = (_SEQUENCE if cut.sequence else {}).get(now.phase, _SAID[now.phase])
+    ranks = len(now.held)
+    if now.phase == "start":
+        each = INNER // ranks
+        noun = "row" if TOKENS // ranks == 1 else "rows"
+        x = f"{TOKENS // ranks} {noun}" if cut.sequence else "all rows"
+        part = (f"{each} columns", f"{each} rows") if each > 1 else ("one column", "one row")
+        words = words.replace("{x}", x).replace("{columns}", part[0]).replace("{rows}", part[1])
+        return say(words, rank=(cut.rank, COUNT))
+    if ranks == 1 and now.phase in ("enter", "leave", "left", "again", "entered"):
+        words = "One GPU has everything: nothing to send."
+    return say(f"{words} {{sent}} numbers sent by each GPU so far.", sent=(now.sent[0], COUNT))
+
+
+def _names(cut: Cut, now: Moment) -> list[Shape]:
+    """Return a name over each matrix, and that of the step."""
+    found = []
+    for name, (x, y) in _CORNERS.items():
+        color, words = _color(now, name), f"d{name}" if name in now.gradients else name
+        if name == now.part:
+            words += ", a part"
+        wide = _SIDE if name in ("X", "B", "Z") else INNER * _CELL
+        kind = f"c-{color}"
+        found.append(text(f"name {name}", x + wide / 2, y - 7, _FONT, words, kind=kind))
+    step = (_SEQUENCE if cut.sequence else {}).get(now.phase, _SAID[now.phase])[0]
+    way = "backward" if now.gradients else "forward"
+    words = f"{way}: {step}" if step else way
+    return [*found, text("step", _LEFT, 16, _FONT + 1, words, "start")]
+
+
+def _color(now: Moment, name: str) -> str:
+    if name in now.gradients:
+        return "gradients"
+    return "parameters" if name in _WEIGHTS else "activations"
+
+
+def _numbers(now: Moment, rank: Count) -> list[Shape]:
+    """Return the five matrices of one GPU."""
+    found: list[Shape] = []
+    for name, corner in _CORNERS.items():
+        color, part = _color(now, name), name == now.part
+        for row, numbers in enumerate(now.held[rank][name]):
+            for column, number in enumerate(numbers):
+                at = (corner[0] + column * _CELL, corner[1] + row * _LINE)
+                found += _cell(f"{name}{row}.{column}", at, number, color, part)
+    return found
+
+
+@lru_cache(maxsize=8192)
+def _cell(
+    key: str, at: tuple[float, float], number: float | None, color: str, part: bool
+) -> tuple[Shape, Shape]:
+    held = number is not None
+    opacity = (0.16 if part else 0.36) if held else _SHARED
+    kind = f"cell c-{color if held else 'muted'}"
+    size = (_CELL - 2, _LINE - 2)
+    words = typeset(f"{number + 0.0:g}") if number is not None else ""
+    middle = (at[0] + size[0] / 2, at[1] + size[1] / 2 + 0.36 * _FONT)
+    return (
+        rect(f"c{key}", at, size, kind, (("fill-opacity", f"{opacity:g}"),)),
+        text(f"t{key}", *middle, _FONT, words),
+    )
+
+
+def _tiles(now: Moment, chosen: Count) -> list[Shape]:
+    """Return for every GPU a small picture of X, Y and Z: outlines, and what it holds."""
+    ranks = len(now.held)
+    room = (_RIGHT - _GAP - _LEFT) / 4
+    found: list[Shape] = []
+    for rank in range(ranks):
+        row, column = divmod(rank, 4)
+        left, top = _LEFT + column * room, 26.0 + row * 55.0
+        weight = "cell done c-ink" if rank == chosen else "cell c-muted"
+        found.append(text(f"gpu{rank}", left + 2, top + 30, _FONT, f"{rank}", "start", "c-ink"))
+        x = left + 18
+        for name in ("X", "Y", "Z"):
+            grid = now.held[rank][name]
+            size = (len(grid[0]) * 4.0, len(grid) * 6.0)
+            found.append(rect(f"f{rank}{name}", (x, top), size, weight, (("fill-opacity", "0"),)))
+            found.append(_filled(f"h{rank}{name}", (x, top), grid, _color(now, name)))
+            x += size[0] + 5
+    return found
+
+
+def _filled(key: str, corner: tuple[float, float], grid: Grid, color: str) -> Shape:
+    """Return what is held of a matrix as one path."""
+    path = "".join(
+        f"M{corner[0] + first * 4:g} {corner[1] + row * 6:g}h{(last - first) * 4:g}v6"
+        f"h{(first - last) * 4:g}z"
+        for row, numbers in enumerate(grid)
+        for first, last in [_run(numbers)]
+        if last > first
+    )
+    attributes = {
+        "d": path or "M0 0",
+        "class": f"c-{color}",
+        "fill": "currentColor",
+        "fill-opacity": "0.75",
+        "stroke": "none",
+    }
+    return Shape(key=key, tag="path", attributes=attributes)
+
+
+def _run(numbers: Sequence[float | None]) -> tuple[int, int]:
+    """Return first and last place of what is held of a row, the last excluded."""
+    held = [place for place, number in enumerate(numbers) if number is not None]
+    return (held[0], held[-1] + 1) if held else (0, 0)
+
 
 TITLE = "Two products on several GPUs"
 QUESTION = "How do eight GPUs multiply one matrix?"

@@ -3,21 +3,56 @@
 from dataclasses import dataclass
 from functools import cache, partial
 
-from engine.catalog.reported_runs import REPORTED
+from engine.catalog.reported_runs import REPORTED, Reported
 from engine.core.inputs import Scalar
 from engine.core.lazy import Later
 from engine.core.outputs import Views
 from engine.core.text import Text, say
-from engine.core.units import BYTES, RATIO, SECONDS, Ratio
-from engine.core.views import Challenge, Condition
+from engine.core.units import BYTES, RATIO, SECONDS, SHARE, TOKEN_RATE, Ratio
+from engine.core.views import Challenge, Cite, Condition, Table
 from engine.form.run import charts, verdicts
 from engine.form.run.inputs import Inputs as Inputs
 from engine.form.run.nearest_valid import run_of
-from engine.form.run.published_comparison import beside
 from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import peak, values
 from engine.run.run import Run
+
+_FIGURES = {
+    "step_time": ("Step", SECONDS),
+    "token_rate": ("Tokens per second of a GPU", TOKEN_RATE),
+    "mfu": ("MFU", SHARE),
+}
+
+
+def reported_of(inputs: Inputs) -> Reported | None:
+    """Return what was published of exactly this run, if anything."""
+    return next((one for one in REPORTED.values() if Inputs(**one.settings) == inputs), None)  # type: ignore[arg-type]
+
+
+def beside(inputs: Inputs, found: Estimated) -> Table:
+    """Return the published figure beside the predicted one; empty for a run nobody published."""
+    one = reported_of(inputs)
+    if one is None:
+        return Table(title="", columns=(), rows=())
+    label, quantity = _FIGURES[one.figure]
+    predicted = float(getattr(found, one.figure))
+    off = predicted / one.value - 1
+    return Table(
+        title="Published of this run",
+        columns=("What", "Predicted", "Published", "Prediction off by", "As published", "Source"),
+        rows=(
+            (
+                label,
+                say("{p}", p=(predicted, quantity)),
+                say("{v}", v=(one.value, quantity)),
+                say(f"{'+' if off >= 0 else '−'}{{off}}", off=(abs(off), SHARE)),
+                one.said,
+                Cite((one.source,)),
+            ),
+        ),
+    )
+
 
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"

@@ -1,6 +1,7 @@
 """Bring your own configuration: what a text says, whether the job fits, how long a step takes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Annotated
 
@@ -8,24 +9,118 @@ from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number, Text
 from engine.core.lazy import Later
-from engine.core.outputs import Views
+from engine.core.outputs import Teller, Told, Views
 from engine.core.slices import Running, Slices
 from engine.core.text import say
-from engine.core.units import COUNT, RATIO, SECONDS, SHARE, Count, Ratio
-from engine.core.views import Axis, Bar, Bars, Challenge, Code, Condition, Segment
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    RATIO,
+    SECONDS,
+    SHARE,
+    TOKEN_RATE,
+    Bytes,
+    Count,
+    Quantity,
+    Ratio,
+)
+from engine.core.views import Axis, Bar, Bars, Challenge, Code, Condition, Receipt, Segment, Value
 from engine.form.fields import OwnConstants
-from engine.form.imported import exports, outputs, verdicts
+from engine.form.imported import exports, verdicts
 from engine.form.imported.job_targets import Links, links_of
 from engine.form.imported.run_text import AS_SAID, read_text
 from engine.form.imported.samples import SAMPLES
 from engine.form.run import charts
 from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
+from engine.form.run.views import values
 from engine.form.text_validation import checked_by
 from engine.run.importers.assemble import Imported
 from engine.run.run import Run
 from engine.simulate.planner.plan_upgrades import WholeChange, whole_change
 from engine.simulate.step.single_changes import SingleChange, best_changes, enough_gpus
+
+_NOTHING = Receipt(
+    basis="definition", assumptions=("No job could be put together from the text above.",)
+)
+_SPEEDS: Mapping[str, tuple[str, Quantity]] = {
+    "step_time": ("Step", SECONDS),
+    "mfu": ("MFU", SHARE),
+    "token_rate": ("Per GPU", TOKEN_RATE),
+}
+_LINES: Mapping[str, tuple[str, Quantity]] = {
+    "allocated": ("Allocated", BYTES),
+    "reserved": ("Reserved", BYTES),
+    "process": ("nvidia-smi", BYTES),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """The memory of the fullest GPU as three tools show it."""
+
+    allocated: Annotated[
+        Bytes,
+        Told(
+            "Allocated",
+            note="torch.cuda.max_memory_allocated",
+            color="memory",
+            assumes=("Tensors and workspaces of the fullest rank at its peak.",),
+        ),
+    ]
+    reserved: Annotated[
+        Bytes,
+        Told(
+            "Reserved",
+            note="torch.cuda.max_memory_reserved",
+            color="memory",
+            assumes=(
+                "Beyond what is allocated: blocks of the caching allocator that fit nothing. "
+                "Their share is fitted to torchtitan's published peaks.",
+            ),
+        ),
+    ]
+    process: Annotated[
+        Bytes,
+        Told(
+            "nvidia-smi",
+            note="reserved, the CUDA context, NCCL's buffers",
+            color="memory",
+            assumes=(
+                "The context is measured, NCCL's buffers are fitted (BigScience 2022). Other "
+                "software that uses the GPU comes on top.",
+            ),
+        ),
+    ]
+
+
+def speeds(found: Estimated | None) -> dict[str, Value]:
+    """Return step, MFU and tokens per second."""
+    if found is None:
+        return _missing(_SPEEDS)
+    numbers = values(found)
+    return {name: _unlinked(numbers[name]) for name in _SPEEDS}
+
+
+def _unlinked(value: Value) -> Value:
+    """Return a value whose receipt lights up no input: here they all come from one text."""
+    return replace(value, receipt=replace(value.receipt, inputs={}))
+
+
+def memory_lines(found: Estimated | None) -> dict[str, Value]:
+    """Return what the three tools show."""
+    if found is None:
+        return _missing(_LINES)
+    lines = Lines(**{name: found.estimate[f"memory_{name}"] for name in _LINES})
+    return Teller(lines).values(*_LINES)
+
+
+def _missing(kinds: Mapping[str, tuple[str, Quantity]]) -> dict[str, Value]:
+    return {
+        name: Value(label=label, value=float("inf"), quantity=quantity, receipt=_NOTHING)
+        for name, (label, quantity) in kinds.items()
+    }
+
 
 _LONGER: Ratio = 1.02  # than the published plan's, at most
 _STAGES: Count = 2
@@ -208,12 +303,12 @@ def _together(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[WholeCha
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     read, found = result.read, result.found
-    numbers = outputs.speeds(found)
+    numbers = speeds(found)
     return {
         "step_time": numbers.pop("step_time"),
         "verdict": verdicts.verdict(read, found),
         **numbers,
-        **outputs.memory_lines(found),
+        **memory_lines(found),
         "binds": verdicts.binds(found),
         "changes": verdicts.changes(found, result.best, result.more),
         "plan": partial(verdicts.whole_plan, found, result.together),

@@ -4,7 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from engine.draw.traffic_matrix import MARGIN, SIDE, Matrix, matrix_scene
+from engine.calculators.splitting_the_model.parallel_map.traffic_matrix import (
+    MARGIN,
+    SIDE,
+    Matrix,
+    matrix_scene,
+)
 
 
 def columns(count, chosen):

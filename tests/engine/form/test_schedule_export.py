@@ -5,9 +5,12 @@ import re
 import pytest
 
 from engine.calculator import load, make
+from engine.calculators.splitting_the_model.schedule_lab.schedule_export import (
+    megatron_arguments,
+    pytorch_csv,
+)
 from engine.core import registry
 from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, MIRROR, PAIR, WEIGHT, Op, rank_of
-from engine.form.schedule_export import megatron_arguments, pytorch_csv
 from engine.run.importers.layouts import pieces_of
 from engine.simulate.pipeline.pipeline import PACKAGE, compiled
 

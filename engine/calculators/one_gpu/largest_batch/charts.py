@@ -1,11 +1,11 @@
 """The pictures of the largest batch: the line, the bars, the search, the speed, the lengths."""
 
+from engine.calculators.one_gpu.largest_batch.batch_search import search_scene
 from engine.calculators.one_gpu.largest_batch.inputs import HIGHEST, RECOMPUTE, Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, TOKEN_RATE, TOKENS
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
-from engine.draw.batch_search import search_scene
 from engine.form.memory_bar import parts_of
 from engine.simulate.step.largest_batch import Fit
 

@@ -2,13 +2,13 @@
 
 from engine.calculators.one_gpu.recompute_board.inputs import NAMES, Inputs
 from engine.calculators.one_gpu.recompute_board.result import Result
+from engine.calculators.one_gpu.recompute_board.tile_board import Row, Tile, tile_board
 from engine.catalog.models import MODELS
 from engine.core.numbers import show
 from engine.core.outputs import Teller
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, OPERATIONS
 from engine.core.views import Badge, Scene, Table
-from engine.draw.tile_board import Row, Tile, tile_board
 from engine.simulate.memory.saved_tensors import ANCHOR, Saved
 
 _ROWS = (

@@ -1,12 +1,12 @@
 """The shelves of the memory tiers, whether everything fits, and what takes longest."""
 
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
+from engine.calculators.reference.memory_tiers.memory_shelves import shelves_scene
 from engine.calculators.reference.memory_tiers.values import WIRES, Result
 from engine.core.numbers import show
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, BYTES, SECONDS, SHARE
 from engine.core.views import Badge, Scene
-from engine.draw.memory_shelves import shelves_scene
 from engine.draw.shelf_shapes import Chip, Fixed, Shelf
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
 from engine.simulate.memory.memory_tiers import TILE_STAGES, Placement

@@ -1,14 +1,14 @@
 """The two drawings of the map: GPUs with their groups, and the matrix of traffic."""
 
+from engine.calculators.splitting_the_model.parallel_map.axis_order import Chip, order_scene
 from engine.calculators.splitting_the_model.parallel_map.inputs import order_of
 from engine.calculators.splitting_the_model.parallel_map.links import all_links
 from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.calculators.splitting_the_model.parallel_map.traffic_matrix import Matrix, matrix_scene
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE
 from engine.core.views import Scene
-from engine.draw.axis_order import Chip, order_scene
 from engine.draw.rank_map import Look, map_scene
-from engine.draw.traffic_matrix import Matrix, matrix_scene
 from engine.form.axis_names import SHORT
 from engine.form.plural import noun
 from engine.simulate.layer.device_model import Axis

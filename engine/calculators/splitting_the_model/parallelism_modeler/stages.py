@@ -4,12 +4,12 @@ from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     Inputs,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
+from engine.calculators.splitting_the_model.parallelism_modeler.stage_strip import Box, strip_scene
 from engine.core.numbers import show
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, SHARE, Count
 from engine.core.views import Axis, Bar, Bars, Rule, Scene
 from engine.draw.drag_handle import Grip
-from engine.draw.stage_strip import Box, strip_scene
 from engine.form.memory_bar import parts_of
 from engine.simulate.step.modeled_plan import Modeled, Stage
 

@@ -1,9 +1,13 @@
 """The schedule as it was played, for PyTorch and for Megatron-LM."""
 
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.calculators.splitting_the_model.schedule_lab.schedule_export import (
+    MOST_ACTIONS,
+    megatron_arguments,
+    pytorch_csv,
+)
 from engine.core import registry
 from engine.core.views import Code
-from engine.form.schedule_export import MOST_ACTIONS, megatron_arguments, pytorch_csv
 from engine.simulate.pipeline.pipeline import PACKAGE
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
+from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Text
 from engine.form import short_job
-from engine.form.calibration_samples import SAMPLES
 from engine.form.text_validation import checked_by
 from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterText, read_cluster_text
 from engine.run.run import Run

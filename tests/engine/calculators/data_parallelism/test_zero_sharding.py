@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load, make
+from engine.calculators.data_parallelism.zero_steps import sharded_scene
 from engine.core.numbers import show
 from engine.core.parsing import read
 from engine.core.text import words
-from engine.draw.sharded_step import sharded_scene
 from engine.tiny.job import Job, example_batch
 from engine.tiny.schemes import zero_2
 from engine.tiny.trace import RankNumbers

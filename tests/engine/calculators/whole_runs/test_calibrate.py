@@ -13,11 +13,11 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load, names
+from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved
 from engine.catalog.reader_constants import NAMES, parse
 from engine.core.views import Open
-from engine.form.calibration_samples import SAMPLES
 from engine.form.imported.job_targets import PLACES, taken
 from engine.run.logs.calibration import read_calibration
 from engine.simulate.measured.synthetic_timings import KNOWN

@@ -6,8 +6,8 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load
+from engine.calculators.whole_runs.planner import beside, reported_of
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
-from engine.form.planner.published import beside, reported_of
 from engine.run.importers.assemble import DGX_H100, Defaults, imported
 from engine.simulate.planner.evaluate import one_candidate, run_of
 from engine.simulate.planner.search import fastest

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.calculators.moving_bytes.counter_decoder import SAMPLES
 from engine.core.units import Gbit
-from engine.form.counter_samples import SAMPLES
 from engine.run.logs.counters import read_counters
 from engine.simulate.collectives.counter_rates import grown, ports
 

@@ -5,8 +5,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from engine.calculators.moving_bytes.link_hunt import read_rounds, write_rounds
 from engine.core.units import GB
-from engine.form.group_text import read_rounds, write_rounds
 from engine.formulas.group_tests import halving_rounds, pair_tests
 from engine.simulate.collectives.link_hunt import (
     PORT,
