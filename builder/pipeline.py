@@ -12,21 +12,19 @@ from builder.content.content_folder import Texts
 from builder.core import error_locations
 from builder.core.build_cache import Memo
 from builder.core.folders import Folders, digest, digest_of_files
-from builder.core.options import Options
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
-from builder.core.progress import Report
+from builder.core.progress import Options, Report
 from builder.figures import animated_previews, static_charts
 from builder.markdown import article_rendering
 from builder.outputs import extra_outputs, root_files
 from builder.pages import all_pages, changed_numbers, page_problems, redirects
-from builder.pages.build_services import Services
 from builder.pages.page import Surface
-from builder.pages.page_inputs import Parts
+from builder.pages.page_inputs import Parts, Services
 from builder.pages.shared_assets import Ahead, Dress, dress, with_runtime
 from builder.pages.typesetting import typeset
 from builder.project.activate_project import enter
-from builder.theme import panels, theme_checks, theme_override_checks
+from builder.theme import panels, theme_checks
 from builder.theme.templates import templates_of
 
 
@@ -84,7 +82,7 @@ def _unread(folders: Folders, services: Services, memo: Memo, hands: ProcessPool
             folders.once("looks", partial(_looks, folders)),
             lambda: theme_checks.problems(folders, services.check_modules),
         ),
-        *theme_override_checks.problems(folders, memo),
+        *theme_checks.override_problems(folders, memo),
     ]
 
 

@@ -10,19 +10,173 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from builder.calculators import citations
-from builder.calculators.input_context import Field, field_of
 from builder.calculators.placement_settings import meant
 from builder.core.folders import digest
 from builder.core.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply, solved
-from engine.calculator import make
+from engine.calculator import Calculator, make
 from engine.core.equation import Equation
+from engine.core.inputs import Choice, Number, Scalar, Switch, Text
 from engine.core.inputs import Field as Declaration
-from engine.core.inputs import Scalar, Text
 from engine.core.parsing import plain
-from engine.core.views import Bars, Formula, Heatmap, Lines, Timeline, Value, View
+from engine.core.views import (
+    Bars,
+    Cite,
+    Formula,
+    Heatmap,
+    Lines,
+    Receipt,
+    Table,
+    Timeline,
+    Value,
+    View,
+)
+
+MANY = 5  # options of a choice: of more, a page has a few at once
+LONGEST = 3  # of them: these say how wide the box is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """What the box of a text is like: `samples` maps their names to what the reader sees."""
+
+    samples: Mapping[str, str]
+    placeholder: str
+    rows: int
+    files: str
+    longest: int
+    reader: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only).
+
+    `also`: option -> what other calculators call it.
+    """
+
+    name: str
+    kind: str
+    label: str
+    symbol: str
+    help: str
+    advanced: bool
+    text: str
+    value: str
+    position: float | None
+    options: Mapping[str, str]
+    also: Mapping[str, str]
+    range: str
+    box: Box | None
+
+    @property
+    def at_once(self) -> Mapping[str, str]:
+        """Return the options that a page has from the start; all come with the receipts.
+
+        Nobody can open the box before a script is there. Of many, the page has the chosen one, and
+        the longest, so that the box does not grow when the others come.
+        """
+        if len(self.options) <= MANY:
+            return self.options
+        by_length = sorted(self.options, key=lambda key: -len(self.options[key]))
+        kept = {self.value, *by_length[:LONGEST]}
+        return {key: text for key, text in self.options.items() if key in kept}
+
+
+def field_of(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
+    """Return an input as a calculator declares it, with what the engine's reply says of it."""
+    choice = declared if isinstance(declared, Choice) else None
+    return Field(
+        name=name,
+        kind=type(declared).__name__.lower(),
+        label=declared.label,
+        symbol=declared.symbol if isinstance(declared, Number) else "",
+        help=declared.help,
+        advanced=declared.advanced,
+        text=entry["text"],
+        value=entry["value"],
+        position=entry["position"],
+        options=dict(choice.options) if choice else {},
+        also={option: name for name, option in choice.also.items()} if choice else {},
+        range=declared.range_words(),
+        box=_box(declared) if isinstance(declared, Text) else None,
+    )
+
+
+def _box(declared: Text) -> Box:
+    return Box(
+        samples={name: sample.title for name, sample in declared.samples.items()},
+        placeholder=declared.placeholder,
+        rows=declared.rows,
+        files=declared.files,
+        longest=declared.longest,
+        reader=declared.reader,
+    )
+
+
+def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
+    """Return the sources of every output over all options, one chosen at a time.
+
+    Options of a choice that is said to cite nothing are not tried, nor are presets where a
+    calculator says `PRESETS_CITE = False`.
+
+    An output that by default is neither a number nor a table, or a table with rows and no source in
+    them, names none, whatever is chosen, and is not made: advice, for one, tries many other jobs.
+
+    Args:
+        name: of the calculator.
+        views: those of its defaults.
+    """
+    calculator = calculators.load(name)
+    silent = {output for output, view in views.items() if is_silent(view)}
+    found: dict[str, dict[str, None]] = {}
+    presets = calculator.presets.values() if presets_cite(name) else ()
+    tried = ({}, *_choices(calculator), *presets)
+    # What is chosen anyway is among the options of every choice.
+    for inputs in dict.fromkeys(make(calculator, values) for values in tried):
+        lazy = solved(calculator.name, inputs)
+        for output, view in lazy.made(set(lazy.names) - silent).items():
+            found.setdefault(output, {}).update(dict.fromkeys(named(view)))
+    return {output: tuple(found.get(output, ())) for output in dict.fromkeys((*views, *found))}
+
+
+def presets_cite(name: str) -> bool:
+    """Say whether presets of a calculator may bring sources that no single option brings."""
+    return getattr(import_module(calculators.module_of(name)), "PRESETS_CITE", True)
+
+
+def is_silent(view: View) -> bool:
+    """Say whether an output with this view by default names no source, whatever is chosen."""
+    if isinstance(view, Table):
+        return bool(view.rows) and not named(view)
+    return not isinstance(view, Value)
+
+
+def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
+    found: list[dict[str, Scalar]] = []
+    for name, field in calculator.fields.items():
+        if isinstance(field, Choice):
+            options = field.options if field.cites else ()
+            found += [{**calculator.small, name: option} for option in options]
+        elif isinstance(field, Switch):
+            found += [{**calculator.small, name: on} for on in (True, False)]
+    return found
+
+
+def named(view: View) -> tuple[str, ...]:
+    """Return the sources that a view names."""
+    if isinstance(view, Value):
+        return _in_receipt(view.receipt)
+    cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
+    return tuple(key for cell in cells if isinstance(cell, Cite) for key in cell.keys)
+
+
+def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
+    of_equation = receipt.equation.sources if receipt.equation else ()
+    published = (receipt.published.source,) if receipt.published else ()
+    return (*of_equation, *receipt.sources, *published)
+
 
 # (calculator, its inputs) -> those that a job of the reader's own fills.
 Takes = Callable[[str, Collection[str]], tuple[str, ...]]
@@ -168,7 +322,7 @@ def mark(live: Live) -> str:
 
 def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
     """Return the sources that every output can name, whatever is chosen."""
-    return citations.named_by(live.name, live.views)
+    return named_by(live.name, live.views)
 
 
 def _is_nan(part: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from builder.calculators import calculator_checks, calculator_context, view_checks
+from builder.calculators import calculator_checks, calculator_context
 from builder.calculators.calculator_context import Live
 from builder.calculators.source_locations import Places
 from builder.content.library import REFERENCES, Library
@@ -83,7 +83,9 @@ def read(memo: Memo, keys: Marks, draw: Draw, hands: ProcessPool) -> Toolbox:
             named = memo.get(f"sources {name}", keys.sources(name), second)
             shown = memo.get(f"mark {name}", key, partial(calculator_context.mark, one))
             found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))
-            named_colors = memo.get(f"colors {name}", key, partial(view_checks.colors, one.views))
+            named_colors = memo.get(
+                f"colors {name}", key, partial(calculator_checks.colors, one.views)
+            )
         except calculator_checks.Unsound as error:
             broken += error.problems
             continue

@@ -7,9 +7,9 @@ from functools import lru_cache, partial
 from builder.core import module_imports
 from builder.core.build_cache import Memo
 from builder.core.folders import Folders, Stamp, digest, digest_of_files, files, stamp
+from builder.core.module_imports import statements
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
-from builder.core.statements import statements
 from builder.core.text_files import text_of
 
 _OURS = ("__future__", *sys.stdlib_module_names)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from builder.cli.build_command import once
-from builder.core.options import Options
-from builder.core.plural import count_of
+from builder.core.progress import Options, count_of
 from builder.project.activate_project import enter
 
 

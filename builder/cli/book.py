@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builder.content.page_links import Entry, LearningPath
+from builder.content.navigation import Entry, LearningPath
 from builder.core.folders import RECEIPTS
 from builder.core.problem import ServiceError
 from builder.core.project import Project

@@ -4,11 +4,10 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from builder.cli import common_arguments, up_to_date
-from builder.cli.report import WRONG_CONTENT, WRONG_USAGE, say, told
+from builder.cli import parser, up_to_date
+from builder.cli.parser import WRONG_CONTENT, WRONG_USAGE, say, told
 from builder.core.folders import Folders
-from builder.core.options import Options
-from builder.core.plural import count_of, pages_among
+from builder.core.progress import Options, count_of, pages_among
 from builder.outputs import output_folder
 
 if TYPE_CHECKING:  # what builds takes long to import, and a build of nothing new needs none of it
@@ -20,12 +19,12 @@ if TYPE_CHECKING:  # what builds takes long to import, and a build of nothing ne
 def build(given: argparse.Namespace) -> int:
     """Build the site, unless nothing that it is made of has changed."""
     began = time.perf_counter()
-    target = common_arguments.target(given)
+    target = parser.target(given)
     if not output_folder.is_ours(target):
         say(f"--out {given.out} is no output of an earlier build; name a new or an empty folder")
         return WRONG_USAGE
-    places = common_arguments.places(given)
-    options = common_arguments.options(given, places)
+    places = parser.places(given)
+    options = parser.options(given, places)
     read = up_to_date.inputs(places, options)
     if up_to_date.is_current(places.cache, target, read):
         say(f"{target.name}/: nothing new, {time.perf_counter() - began:.2f} s")

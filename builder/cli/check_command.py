@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from builder.cli import common_arguments
+from builder.cli import parser
 from builder.cli.build_command import anew, once
-from builder.cli.report import WRONG_CONTENT, say, told
+from builder.cli.parser import WRONG_CONTENT, say, told
 from builder.core.folders import Folders
-from builder.core.plural import count_of
+from builder.core.progress import count_of
 from builder.outputs import output_folder
 
 
@@ -28,8 +28,8 @@ def check(given: argparse.Namespace) -> int:
         # process does believe it, so that the two tell what is wrong with it. It orders its sets by
         # other hashes, as did those that filled the cache, and works while this one does.
         second = another.submit(_digests, given)
-        places = common_arguments.places(given, Path(scratch) / "cache")
-        first = anew(places, common_arguments.options(given, places), build_cache.Memo())
+        places = parser.places(given, Path(scratch) / "cache")
+        first = anew(places, parser.options(given, places), build_cache.Memo())
         if told(first.problems):
             return WRONG_CONTENT
         output_folder.swap_in(Path(scratch) / "site", first.output)
@@ -38,7 +38,7 @@ def check(given: argparse.Namespace) -> int:
         differing = [name for name in sorted({*made, *again}) if made.get(name) != again.get(name)]
         say(
             "a build from nothing and one with what is in the cache differ in "
-            f"{', '.join(differing)}; delete {common_arguments.places(given).cache} if that is "
+            f"{', '.join(differing)}; delete {parser.places(given).cache} if that is "
             "from others"
         )
         return WRONG_CONTENT
@@ -50,15 +50,15 @@ def _digests(given: argparse.Namespace) -> dict[str, str]:
     """Return the digest of every file of a build with the project's cache, without a word."""
     from builder.core.folders import digest
 
-    places = common_arguments.places(given)
-    built = once(places, common_arguments.options(given, places), lambda _: None)
+    places = parser.places(given)
+    built = once(places, parser.options(given, places), lambda _: None)
     return {name: digest((content,)) for name, content in built.output.items()}
 
 
 def _links(given: argparse.Namespace, places: Folders, output: Mapping[str, bytes]) -> int:
     from builder.cli import external_links
 
-    options = common_arguments.options(given, places)
+    options = parser.options(given, places)
     wanted = external_links.addresses(output, (options.base_url, options.repository))
     if given.online:
         say(f"asking {count_of(len(wanted), 'address')} ...")

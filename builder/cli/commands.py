@@ -5,13 +5,12 @@ import os
 import sys
 from pathlib import Path
 
-from builder.cli import common_arguments
+from builder.cli import parser
 from builder.cli.build_command import build
 from builder.cli.check_command import check
-from builder.cli.parser import Runs, parser
-from builder.cli.report import WRONG_CONTENT, WRONG_USAGE, say, told
-from builder.core.plural import count_of
+from builder.cli.parser import WRONG_CONTENT, WRONG_USAGE, Runs, make_parser, say, told
 from builder.core.problem import ServiceError
+from builder.core.progress import count_of
 from builder.project import project_file
 
 
@@ -24,7 +23,7 @@ def command() -> int:
 def main(arguments: list[str], program: str = "build.py") -> int:
     """Run one verb; return 0, 1 for problems in the content, 2 for wrong usage."""
     own, passed = _passed_on(arguments)
-    given = parser(program, VERBS).parse_args(own)
+    given = make_parser(program, VERBS).parse_args(own)
     if passed:
         given.rest = passed
     try:
@@ -53,7 +52,7 @@ def _passed_on(arguments: list[str]) -> tuple[list[str], list[str]]:
 def _serve(given: argparse.Namespace) -> int:
     from builder.serve import serve
 
-    return serve.run(common_arguments.root(given), given, say)
+    return serve.run(parser.root(given), given, say)
 
 
 def _book(given: argparse.Namespace) -> int:
@@ -63,14 +62,14 @@ def _book(given: argparse.Namespace) -> int:
     from builder.cli import book
     from builder.content import content_folder, navigation
 
-    places = common_arguments.places(given)
+    places = parser.places(given)
     texts = content_folder.read(places, drafts=False)
     paths = {path.letter: path for path in navigation.learning_paths(texts.articles)}
     if given.path not in paths:
         say(f"there is no path '{given.path}'; there are {', '.join(sorted(paths))}")
         return WRONG_USAGE
     target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
-    target.write_bytes(book.book(paths[given.path], common_arguments.target(given), places.project))
+    target.write_bytes(book.book(paths[given.path], parser.target(given), places.project))
     say(f"{target.name}: {count_of(len(paths[given.path].guides), 'guide')}")
     return 0
 
@@ -78,7 +77,7 @@ def _book(given: argparse.Namespace) -> int:
 def _new(given: argparse.Namespace) -> int:
     from builder.cli import new_files, new_project
 
-    root = Path(given.name).resolve() if given.kind == "project" else common_arguments.root(given)
+    root = Path(given.name).resolve() if given.kind == "project" else parser.root(given)
     try:
         if given.kind == "project":
             made = new_project.make(root)
@@ -102,7 +101,7 @@ def _cite(given: argparse.Namespace) -> int:
     from builder.cli import cite_command
 
     try:
-        keys = cite_command.add(common_arguments.root(given), given.source, report=say)
+        keys = cite_command.add(parser.root(given), given.source, report=say)
     except cite_command.CiteError as error:
         say(str(error))
         return WRONG_CONTENT
@@ -114,7 +113,7 @@ def _cite(given: argparse.Namespace) -> int:
 def _show(given: argparse.Namespace) -> int:
     from builder.cli import show_command
 
-    common_arguments.places(given)
+    parser.places(given)
     try:
         say("\n".join(show_command.lines(given.name)))
     except ValueError as error:
@@ -130,7 +129,7 @@ def _test(given: argparse.Namespace) -> int:
     own = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     own.add_argument("--project", default=given.project)
     named, rest = own.parse_known_args(given.rest)
-    return test_command.run(common_arguments.places(named).root, rest, say)
+    return test_command.run(parser.places(named).root, rest, say)
 
 
 VERBS: Runs = {

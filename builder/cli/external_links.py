@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from builder.core.folders import Folders, files, write_whole
-from builder.core.plural import count_of
 from builder.core.problem import Problem
+from builder.core.progress import count_of
 from builder.pages.html_facts import facts
 
 FILE = "links.json"

@@ -4,15 +4,246 @@
 """
 
 import json
+import keyword
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from builder.cli import name_checks
-from builder.cli.starter_templates import CALCULATOR, GUIDE, TEST, TOOL, WORDS
 from builder.core.folders import THEME
+from builder.markdown import reference_lists
 from builder.project import project_file, ui_strings
 from builder.project.project_file import FILE
+
+LEAF = "calculator"  # the module that makes a package a calculator
+
+
+def check_guide(root: Path, name: str) -> None:
+    """Refuse what cannot name a new guide.
+
+    Raises:
+        ValueError: with the reason.
+    """
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError(f"'{name}' cannot name a guide; use small letters, digits and hyphens")
+    _refuse_taken(root, name, name)
+    _refuse_former(root, name)
+
+
+def check_calculator(root: Path, package: str, room: str, name: str) -> None:
+    """Refuse what cannot name a new calculator of a room.
+
+    Raises:
+        ValueError: with the reason.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise ValueError(
+            f"'{name}' cannot name a calculator; use small letters, digits and underscores"
+        )
+    _refuse_reserved(name)
+    _check_room(root, room, name, package)
+    _refuse_taken(root, name, name.replace("_", "-"))
+    folder = root / package / "calculators"
+    known = rooms(root, package)
+    there = [path for path in folder.rglob(f"{name}.py") if path.parent.name in known]
+    there += [path.parent for path in folder.rglob(f"{name}/{LEAF}.py")]
+    if there:
+        raise ValueError(f"'{name}' is taken: {there[0].relative_to(root)} exists")
+    _refuse_equation(root, package, name)
+
+
+def rooms(root: Path, package: str) -> list[str]:
+    """Return the rooms of the calculators, the folders that are no calculator themselves."""
+    inits = (root / package / "calculators").glob("*/__init__.py")
+    folders = (init.parent for init in inits)
+    return sorted(folder.name for folder in folders if not (folder / f"{LEAF}.py").exists())
+
+
+def _check_room(root: Path, room: str, name: str, package: str) -> None:
+    there = rooms(root, package)
+    if room in there:
+        return
+    problem = f"there is no room '{room}'" if room else "a calculator stands in a room"
+    raise ValueError(f"{problem}; write ROOM/{name}, ROOM one of {', '.join(there)}")
+
+
+def _refuse_taken(root: Path, name: str, page: str) -> None:
+    """Refuse a name whose page another article has: guides and tools share one list of names."""
+    taken = sorted((root / "content").rglob(f"{page}.md"))
+    if taken:
+        raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
+
+
+def _refuse_former(root: Path, name: str) -> None:
+    """Refuse the former address of a page, which leads on to that page."""
+    former = re.compile(rf"^\s*was\s*=.*[\"']guides/{re.escape(name)}[\"']", re.MULTILINE)
+    for path in sorted((root / "content").rglob("*.md")):
+        if former.search(path.read_text("utf-8")):
+            raise ValueError(f"'{name}' is taken: {path.relative_to(root).as_posix()} was there")
+
+
+def _refuse_reserved(name: str) -> None:
+    """Refuse what Python or the generator takes for something else."""
+    why = {
+        LEAF: "it is the module that makes a folder a calculator",
+        **dict.fromkeys(keyword.kwlist, "it is a word of Python"),
+        **dict.fromkeys(reference_lists.NAMES, f"it is a list of the generator's, [[{name}.*]]"),
+    }
+    if name in why:
+        raise ValueError(f"'{name}' cannot name a calculator; {why[name]}")
+
+
+def _refuse_equation(root: Path, package: str, name: str) -> None:
+    """Refuse the name of an equation: that of the new calculator has it, too."""
+    equation = re.compile(rf"\bEquation\(\s*[\"']{re.escape(name)}[\"']")
+    for path in sorted((root / package).rglob("*.py")):
+        if equation.search(path.read_text("utf-8")):
+            place = path.relative_to(root).as_posix()
+            raise ValueError(f"'{name}' is taken: the equation of {place} has that name")
+
+
+GUIDE = """+++
+title = "{title}"
+question = "What does this guide answer?"
+summary = "One sentence for lists and search engines."
+path = "Z Drafts"
+order = {order}
+updated = 2026-01-01
+minutes = 5
+draft = true
++++
+
+Say in two sentences what the reader will be able to do.
+
+## First section
+
+Place a calculator in a paragraph of its own with double brackets around its name, and its
+outputs and inputs inside sentences with `[[calculator.output]]` and `[[calculator.input]]`.
+"""
+
+CALCULATOR = r'''"""{title}: one sentence on what it computes."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.core.equation import Equation
+from engine.core.inputs import GBITS, MEGABYTES, MICROSECONDS, Number
+from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.units import MB, MICRO, Bandwidth, Bytes, Gbit, Seconds
+from engine.core.views import Lines, Point, Series
+
+TITLE = "{title}"
+QUESTION = "How long does it take to move this many bytes?"
+# A formula that several calculators use stands in {package}/formulas, with a test of its own.
+TIME = Equation(
+    "{name}",
+    r"\v{{T}} = \v{{a}} + \frac{{\v{{S}}}}{{\v{{B}}}}",
+    {{
+        "T": ("T", "time"),
+        "a": (r"\alpha", "latency"),
+        "S": ("S", "size"),
+        "B": ("B", "bandwidth"),
+    }},
+)
+EQUATIONS = (TIME,)
+PRESETS = {{"A small message": {{"size": 1 * MB}}}}
+_SIZES = tuple(MB * 10 ** (exponent / 10) for exponent in range(31))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    size: Annotated[
+        float,
+        Number(label="Size", unit=MEGABYTES, low=1 * MB, high=1000 * MB, scale="log", symbol="S"),
+    ] = 100 * MB
+    bandwidth: Annotated[
+        float,
+        Number(label="Link", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log", symbol="B"),
+    ] = 400 * Gbit
+    latency: Annotated[
+        float,
+        Number(
+            label="Latency",
+            unit=MICROSECONDS,
+            low=1 * MICRO,
+            high=50 * MICRO,
+            scale="log",
+            symbol="α",
+        ),
+        Symbol("a"),
+    ] = 5 * MICRO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the page."""
+
+    time: Annotated[
+        Seconds, Told("Time", "T", assumes=("Nothing else uses the link.",), color="communication")
+    ]
+    times: tuple[Seconds, ...]
+
+
+def transfer_time(size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> Seconds:
+    """Return how long a message takes."""
+    return latency + size / bandwidth
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    times = (transfer_time(size, inputs.bandwidth, inputs.latency) for size in _SIZES)
+    return Result(
+        time=transfer_time(inputs.size, inputs.bandwidth, inputs.latency),
+        times=tuple(times),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page; what costs time is given as a function."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {{
+        **tell.values("time"),
+        "formula": tell.formula("One message", TIME),
+        "over_sizes": partial(_over_sizes, tell, inputs, result),
+    }}
+
+
+def _over_sizes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    curve = Series(key="time", label="time", x=_SIZES, y=result.times, color="communication")
+    now = Point(key="now", label=tell.say("{{time}}"), x=inputs.size, y=result.time)
+    return Lines(
+        title="Time over the size",
+        x=tell.axis("size", "size", low=_SIZES[0], high=_SIZES[-1], scale="log"),
+        y=tell.axis("time", "time", low=1 * MICRO, high=10.0, scale="log"),
+        series=(curve,),
+        points=(now,),
+        handle="size",
+        caption=tell.say("{{size}} in {{time}}; drag the handle."),
+    )
+'''
+
+TEST = """from {package}.calculators.{room}.{name} import Inputs, solve
+
+
+def test_{name}_takes_the_latency_and_the_size_over_the_bandwidth():
+    found = solve(Inputs(size=100e6, bandwidth=50e9, latency=5e-6))
+    assert found.time == 5e-6 + 100e6 / 50e9
+"""
+
+TOOL = """+++
+title = "{title}"
+question = "How long does it take to move this many bytes?"
+summary = "One sentence for lists and search engines."
++++
+
+[[{name}]]
+"""
+
+WORDS = """# The interface in '{language}': on the left a text as it stands there, on the right what
+# a reader sees. A line that changes nothing can go. {{count}} and the like are filled in later.
+"""
 
 
 def make(root: Path, kind: str, name: str, package: str) -> list[Path]:
@@ -46,7 +277,7 @@ def write(files: Mapping[Path, str]) -> list[Path]:
 
 
 def _guide(root: Path, name: str) -> dict[Path, str]:
-    name_checks.check_guide(root, name)
+    check_guide(root, name)
     folder = root / "content" / "guides"
     order = len(list(folder.glob("*.md"))) + 1
     return {folder / f"{name}.md": GUIDE.format(title=_title(name), order=order)}
@@ -63,7 +294,7 @@ def _words(root: Path, language: str) -> dict[Path, str]:
 
 def _calculator(root: Path, given: str, package: str) -> dict[Path, str]:
     room, _, name = given.rpartition("/")
-    name_checks.check_calculator(root, package, room, name)
+    check_calculator(root, package, room, name)
     return calculator_files(root, package, room, name)
 
 

@@ -1,12 +1,65 @@
 """The words of the command line: its verbs and what each takes."""
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from builder.core.folders import GENERATOR, Folders
+from builder.core.problem import Problem
+from builder.core.progress import Options, count_of
+
+WRONG_CONTENT, WRONG_USAGE = 1, 2
+
+
+def say(text: str) -> None:
+    """Print one line at once, also into a pipe."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def told(problems: tuple[Problem, ...]) -> bool:
+    """Print every problem; say whether there were any."""
+    for problem in problems:
+        say(str(problem))
+    if problems:
+        say(f"{count_of(len(problems), 'problem')}; nothing was written")
+    return bool(problems)
+
+
+ROOT = GENERATOR  # the project that is meant where none is named
+
+
+def root(given: argparse.Namespace) -> Path:
+    """Return the folder of the project that a verb works on."""
+    return Path(given.project).resolve() if given.project else ROOT
+
+
+def places(given: argparse.Namespace, cache: Path | None = None) -> Folders:
+    """Return the folders of the project, which is entered: its engine is the one asked."""
+    from builder.project.activate_project import enter
+
+    return enter(root(given), cache)
+
+
+def target(given: argparse.Namespace) -> Path:
+    """Return the folder that a build writes."""
+    return Path(given.out).resolve() if given.out else root(given) / "site"
+
+
+def options(given: argparse.Namespace, places: Folders) -> Options:
+    """Return the options of a build: what is given, else what the project says."""
+    base = getattr(given, "base_url", "") or places.project.address
+    return Options(
+        base_url=base if not base or base.endswith("/") else base + "/",
+        repository=given.repository or places.project.repository,
+    )
+
 
 Runs = Mapping[str, Callable[[argparse.Namespace], int]]
 
 
-def parser(program: str, runs: Runs) -> argparse.ArgumentParser:
+def make_parser(program: str, runs: Runs) -> argparse.ArgumentParser:
     """Return the command line; `runs` holds what each verb does."""
     top = argparse.ArgumentParser(
         prog=program,

@@ -61,7 +61,7 @@ class Reader:
 class Library:
     """References by key; terms by every lower-case name they go by; readers in their order.
 
-    `measured` is what a program measured, as it wrote it (`builder.markdown.measured_tables`).
+    `measured` is what a program measured, as it wrote it (`builder.markdown.reference_lists`).
     """
 
     references: Mapping[str, Reference]

@@ -7,12 +7,24 @@ calculators, which nobody but the page names, are not followed so.
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from builder.core import code_digest
 from builder.core.folders import digest, write_whole
-from builder.core.statements import statements
+
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements in a node, those in functions, classes and branches too."""
+    for name in BLOCKS:
+        block = getattr(node, name, None)
+        if isinstance(block, list):  # a lambda and a conditional expression have a body, too
+            for one in block:
+                yield one
+                yield from statements(one)
+
 
 MOST = 8000  # modules of which what they import is kept
 CALCULATORS = ("engine.calculators",)

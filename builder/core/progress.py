@@ -2,8 +2,41 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+from builder.core.folders import RECEIPTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a build is told.
+
+    Attributes:
+        base_url: where the output will be published, with a slash at its end; "" if unknown.
+        repository: address of the project's repository, "" if none.
+        drafts: whether drafts are built.
+        reload: address of a script that every page loads, "" if none.
+    """
+
+    base_url: str = ""
+    repository: str = ""
+    drafts: bool = False
+    reload: str = ""
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 page", "0 pages", "2 addresses"."""
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{count} {noun}{'' if count == 1 else plural}"
+
+
+def pages_among(names: Iterable[str]) -> list[str]:
+    """Return the pages among files of the output; the receipts of one are part of it."""
+    beside = f"/{RECEIPTS}index.html"
+    return [one for one in names if one.endswith(".html") and not f"/{one}".endswith(beside)]
+
 
 Report = Callable[[str], None]
 PATIENCE = 1.0  # seconds

@@ -3,31 +3,93 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
-from markdown import Markdown  # type: ignore[import-untyped]
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
 
 from builder.content.article import Article
 from builder.core.problem import Problem
-from builder.markdown import (
-    article_checks,
-    examples,
-    line_breaking,
-    listings,
-    markdown_limits,
-    reference_lists,
-    tex_to_mathml,
-)
+from builder.markdown import article_checks, line_breaking, reference_lists, tex_to_mathml
 from builder.markdown.article_checks import words
 from builder.markdown.extensions.attributes import AttributesExtension
 from builder.markdown.extensions.blocks import OwnBlocksExtension
 from builder.markdown.extensions.calculators import LiveExtension
 from builder.markdown.extensions.citations import CiteExtension
 from builder.markdown.extensions.glossary import GlossaryExtension
-from builder.markdown.extensions.inline_triggers import RareExtension
 from builder.markdown.extensions.links import LinkExtension
 from builder.markdown.extensions.raw_html import RawExtension
 from builder.markdown.render_state import Findings, Surroundings
+
+_MARKS = {"arithmatex-inline": "$\\", "backtick": "`"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rare:
+    pattern: re.Pattern[str]
+    marks: str
+
+    def finditer(self, text: str, at: int) -> Iterator[re.Match[str]]:
+        """Yield the matches from a place on."""
+        return (
+            self.pattern.finditer(text, at) if any(one in text for one in self.marks) else iter(())
+        )
+
+
+class RareExtension(Extension):  # type: ignore[misc]
+    """Has to come after those whose patterns it holds back."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Put a look for the marks before each pattern."""
+        for name, marks in _MARKS.items():
+            inline = md.inlinePatterns[name]
+            inline.compiled_re = _Rare(inline.compiled_re, marks)
+
+
+ROOM = 82  # characters of a listing's font in the column of the text (theme/styles/00-base.css)
+# Kinds of tokens that theme/styles/58-prose.css sets apart; of all others no mark is sent.
+VOICES = {"c", "c1", "cm", "ch", "cp", "k", "kn", "kd", "kc", "nb", "ow"}
+VOICES |= {"s", "s1", "s2", "sd", "mi", "mf", "m"}
+_LISTING = re.compile(r'(<div class="language-[\w-]+ highlight)("><pre>.*?</pre>)', re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+_TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
+
+
+def dressed(html: str) -> str:
+    """Return the page's HTML with its listings dressed.
+
+    A listing wider than its place is scrolled, by keyboard, too. One with a line that the column of
+    the text does not hold takes the width of a figure, where the window has it.
+    """
+    return _LISTING.sub(_placed, html).replace("<pre>", '<pre tabindex="0">')
+
+
+def _plain(token: re.Match[str]) -> str:
+    return token[0] if token[1] in VOICES else token[2]
+
+
+def _placed(listing: re.Match[str]) -> str:
+    division, text = listing.groups()
+    longest = max(map(len, unescape(_TAG.sub("", text)[2:]).split("\n")))
+    said = _TOKEN.sub(_plain, text)
+    return f"{division}{' wide' if longest > ROOM else ''}{said}"
+
+
+_EXAMPLE = re.compile(
+    r"^(?P<marks>///+) example\n(?P<text>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL
+)
+
+
+def expanded(body: str) -> str:
+    """Return the article's Markdown with the source of every example above it."""
+    return _EXAMPLE.sub(_beside, body)
+
+
+def _beside(found: re.Match[str]) -> str:
+    marks, text = found["marks"], found["text"].strip("\n")
+    listing = f"`````markdown\n{text}\n`````"
+    return f"{marks} example\n{listing}\n\n{text}\n{marks}"
+
 
 _FEW = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
 _WHOLE = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
@@ -82,7 +144,7 @@ class Reader:
 
     def render(self, article: Article) -> Prose:
         """Return the article's prose."""
-        unreadable = markdown_limits.problems(article.source, article.body)
+        unreadable = article_checks.limit_problems(article.source, article.body)
         if unreadable:
             return _refused(unreadable)
         self._findings.clear()
@@ -126,9 +188,9 @@ def _ready(around: Surroundings, findings: Findings) -> Markdown:
 def _rendered(
     article: Article, around: Surroundings, findings: Findings, markdown: Markdown
 ) -> Prose:
-    body = examples.expanded(reference_lists.expanded(around.expanded(article.body)))
+    body = expanded(reference_lists.expanded(around.expanded(article.body)))
     html, formulas = tex_to_mathml.extract(markdown.convert(body))
-    html = listings.dressed(line_breaking.bound(html))
+    html = dressed(line_breaking.bound(html))
     headings = _headings(markdown.toc_tokens)
     return Prose(
         html=html,

@@ -3,14 +3,50 @@
 They hold what all pages share, so they are filled in when all articles are rendered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from builder.content.bibliography import Reference
 from builder.content.library import Library, Term
-from builder.markdown import measured_tables
 from builder.markdown.extensions.glossary import term_id
+from engine.core.numbers import DEFAULT
+from engine.core.views import Table
+from engine.draw.fragments import table_fragment
+
+_BYTES = "bytes"
+
+
+def tables(measured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of every place, of its first visits and of those after them, as HTML."""
+    for place, sides in measured.get("places", {}).items():
+        for visit, said in (("first", "first visit"), ("again", "repeated visit")):
+            rows = {side: numbers[visit] for side, numbers in sides.items()}
+            names = list(dict.fromkeys(name for row in rows.values() for name in row))
+            table = Table(
+                title=f"{place[:1].upper()}{place[1:]}, {said}",
+                columns=("Made with", *(_head(name) for name in names)),
+                rows=tuple(
+                    (side, *(_text(name, row.get(name)) for name in names))
+                    for side, row in rows.items()
+                ),
+            )
+            yield table_fragment(table, DEFAULT)
+
+
+def _head(name: str) -> str:
+    """Return a heading; the unit of bytes keeps its small letter."""
+    return "kB" if name == _BYTES else f"{name[:1].upper()}{name[1:]}"
+
+
+def _text(name: str, value: float | None) -> str:
+    """Return a cell; a side has no number where it does not get that far."""
+    if value is None:
+        return "none"
+    if name == _BYTES:
+        return f"{value / 1000:,.0f}"
+    return f"{value:,.3f}" if 0 < value < 1 else f"{value:,.0f}"
+
 
 NAMES = ("glossary", "bibliography", "embedding", "kept", "imports", "measured")
 MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in NAMES}
@@ -63,7 +99,7 @@ def filled(
     html = html.replace("⟦list:kept⟧", str(blocks.kept()))
     if _MEASURED in html:
         numbers = library.measured or {}
-        shown = blocks.measured(numbers, tuple(measured_tables.tables(numbers))) if numbers else ""
+        shown = blocks.measured(numbers, tuple(tables(numbers))) if numbers else ""
         html = html.replace(_MEASURED, str(shown))
     html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, known))))
     return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, known))))

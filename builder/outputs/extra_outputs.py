@@ -10,16 +10,15 @@ from builder.calculators.cache_keys import Keys
 from builder.content.article import Article
 from builder.core.build_cache import Memo
 from builder.core.folders import KEEPER, Folders, digest
-from builder.core.options import Options
 from builder.core.process_pool import ProcessPool
+from builder.core.progress import Options
 from builder.figures import animated_previews
 from builder.figures import social_cards as cards
 from builder.markdown import reference_lists
 from builder.markdown.article_html import Prose
 from builder.outputs import feeds, search_documents
 from builder.pages import changed_numbers
-from builder.pages.build_services import Services
-from builder.pages.page_inputs import Made, Parts
+from builder.pages.page_inputs import Made, Parts, Services
 
 FEW = 64  # pages that are read before another process has begun
 _HASH = re.compile(rb"-[0-9a-f]{16}")
@@ -53,7 +52,7 @@ def social_cards(
     if not options.base_url or options.reload:
         return {}
     shown = {article.source: (article, prose.html) for article, prose in articles}
-    code = keys.of("builder/figures/social_cards.py", "builder/figures/svg_to_png.py")
+    code = keys.of("builder/figures/social_cards.py", "builder/figures/social_cards.py")
     wanted = cards.sheets(folders.project.name, shown, style)
     return cards.made(wanted, style, folders.theme / "fonts", services.cards, memo, code)
 

@@ -14,7 +14,7 @@ from typing import Any
 from builder.calculators.calculator_context import Live
 from builder.content.article import Article
 from builder.content.library import Library
-from builder.content.page_links import Entry
+from builder.content.navigation import Entry
 from builder.markdown.extensions.glossary import term_id
 from builder.outputs import search_entries
 

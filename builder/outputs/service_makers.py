@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from builder.core.folders import GENERATOR, Folders, digest
 from builder.core.problem import ServiceError
-from builder.pages.build_services import Services
+from builder.pages.page_inputs import Services
 from builder.runtime.bundle import Runtime
 from builder.theme.minify_assets import Slimmed
 from builder.theme.theme_checks import Faults
@@ -114,9 +114,9 @@ def real(
 
 
 def _cards(theme: Path, svgs: Mapping[str, str]) -> Mapping[str, bytes]:
-    from builder.figures import social_card, svg_to_png
+    from builder.figures import social_cards
 
-    return svg_to_png.pngs(svgs, social_card.font_files(theme / "fonts"))
+    return social_cards.pngs(svgs, social_cards.font_files(theme / "fonts"))
 
 
 def _slim(rooms: Path, texts: Mapping[str, str]) -> Slimmed:

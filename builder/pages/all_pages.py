@@ -8,7 +8,7 @@ from pathlib import Path
 from builder.content import navigation
 from builder.content.article import Article
 from builder.content.link_targets import Index, Target
-from builder.content.page_links import Entry
+from builder.content.navigation import Entry
 from builder.core.build_cache import Memo
 from builder.core.folders import RECEIPTS, digest
 from builder.core.process_pool import ProcessPool
@@ -16,17 +16,17 @@ from builder.figures import hero_figures
 from builder.pages import (
     asset_urls,
     deferred_content,
-    html_links,
     minify_html,
     page,
     page_archives,
     page_inputs,
+    page_problems,
 )
 from builder.pages.html_facts import Facts, facts
 from builder.pages.page import Content
+from builder.pages.page_archives import Split
 from builder.pages.page_context import draft
 from builder.pages.page_inputs import Draft, Ground, Leaf, Made, Parts, Sheet
-from builder.runtime.archive_split import Split
 from builder.theme.assets import hashed
 from builder.theme.templates import templates_of
 
@@ -138,7 +138,7 @@ def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     return Leaf(
         sheets={
             path: Sheet(
-                html=html.encode(), sent=thin, facts=found, reach=html_links.reach(path, found)
+                html=html.encode(), sent=thin, facts=found, reach=page_problems.reach(path, found)
             )
             for path, html, thin, found in each
         },
@@ -163,7 +163,7 @@ def paths(article: Article) -> tuple[str, str]:
 
 
 def _shown(
-    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, html_links.Reach]
+    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, page_problems.Reach]
 ) -> dict[str, bytes]:
     """Return the pictures that a page shows."""
     used = frozenset[str]().union(*(one.files for one in reach.values())) if pictures else ()

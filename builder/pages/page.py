@@ -19,8 +19,14 @@ from builder.content.bibliography import Reference
 from builder.content.learning_paths import Way
 from builder.content.library import Library, Term
 from builder.content.link_targets import Index
-from builder.content.navigation import tools_by_path
-from builder.content.page_links import Entry, LearningPath, Place, ReaderPath, ToolGroup
+from builder.content.navigation import (
+    Entry,
+    LearningPath,
+    Place,
+    ReaderPath,
+    ToolGroup,
+    tools_by_path,
+)
 from builder.content.placeholders import fill
 from builder.core.folders import RECEIPTS
 from builder.core.problem import ContentError, Problem, located

@@ -1,5 +1,7 @@
 """What a page holds before it is rendered: its prose with pictures and lists, its figures."""
 
+import re
+import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -8,15 +10,42 @@ from typing import Any
 from builder.calculators import embed_pages, import_map
 from builder.content import learning_paths
 from builder.content.article import Article
-from builder.content.page_links import Place
+from builder.content.navigation import Place
 from builder.core.build_cache import Memo
 from builder.core.folders import digest
-from builder.figures.picture_size import with_sizes
 from builder.markdown import reference_lists, tex_to_mathml
 from builder.pages import asset_urls, page
 from builder.pages.page import Content, Surface
 from builder.pages.page_inputs import Draft, Ground, Parts
 from builder.theme.assets import hashed
+
+_BOX = re.compile(rb"<svg\b[^>]*\bviewBox=[\"']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)")
+
+
+def size(data: bytes) -> tuple[int, int] | None:
+    """Return (width, height) of a PNG or SVG in CSS pixels, None where it cannot be read."""
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return width, height
+    box = _BOX.search(data)
+    return (round(float(box[1])), round(float(box[2]))) if box else None
+
+
+def with_sizes(html: str, pictures: Mapping[str, bytes]) -> str:
+    """Return the HTML with width and height on every image that has none.
+
+    Args:
+        html: of a page.
+        pictures: address as it stands in `src` -> content.
+    """
+
+    def one(match: re.Match[str]) -> str:
+        found = size(pictures.get(match[1], b""))
+        if found is None or " width=" in match[0]:
+            return match[0]
+        return f'<img width="{found[0]}" height="{found[1]}" loading="lazy"{match[0][4:]}'
+
+    return re.sub(r'<img\b[^>]*?\bsrc="([^"]*)"[^>]*>', one, html)
 
 
 def draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:

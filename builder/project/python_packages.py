@@ -1,7 +1,7 @@
 """Python packages of a project in its readers' browsers: wheels that the build has resolved.
 
 `packages` of site.toml names them, `wheels` a folder to take them from first: wheels of one's own,
-or a full distribution of Pyodide. The rest is found or built as `builder.project.wheels` says. What
+or a full distribution of Pyodide. The rest is found or built as `_wheel_of` says. What
 was found is recorded with its hash in `packages.lock.json`, in the form of Pyodide's own lock;
 another wheel of the same name is refused. A wheel for this machine is taken too, since the build
 computes the defaults.
@@ -10,6 +10,9 @@ computes the defaults.
 import hashlib
 import json
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +24,96 @@ from builder.core.folders import write_whole
 from builder.core.problem import Problem
 from builder.core.project import Project
 from builder.project.project_file import FILE, ProjectError, line_of
-from builder.project.wheels import WheelError, find
+
+# What pip says of a registry that it cannot reach, and of none that it was told to use.
+_SILENT = (
+    "connection broken",
+    "NewConnectionError",
+    "Max retries",
+    "name resolution",
+    "ConnectTimeout",
+    "ReadTimeout",
+)
+BUILDER, COMPILER = "pyodide", "emcc"
+
+
+class WheelError(Exception):
+    """There is no wheel; the message is one sentence that says what to do."""
+
+
+def find(wanted: str, folder: Path, own: Path | None, tags: list[str]) -> Path:
+    """Return the wheel for a requirement, kept in a folder from then on.
+
+    What pip does not find for the browser is built from source where pyodide-build and
+    Emscripten are installed.
+
+    Args:
+        wanted: such as "css-inline==1.0".
+        folder: of the cache.
+        own: a folder of wheels that comes first, None without one.
+        tags: what tells pip of the browser's platform, empty for this machine.
+
+    Raises:
+        WheelError: it cannot be had.
+    """
+    kept = folder / hashlib.sha256(" ".join((wanted, *tags)).encode()).hexdigest()[:16]
+    if there := _wheel_in(kept):
+        return there
+    reason = _downloaded(wanted, kept, own, tags)
+    if there := _wheel_in(kept):
+        return there
+    if "No module named pip" in reason:
+        raise WheelError("this Python has no pip, which fetches packages")
+    if not tags:
+        _lost_here(wanted, reason)
+    return _built(wanted, kept, silent=_is_silent(reason))
+
+
+def _wheel_in(folder: Path) -> Path | None:
+    return next(iter(sorted(folder.glob("*.whl"))), None)
+
+
+def _is_silent(reason: str) -> bool:
+    return any(word in reason for word in _SILENT)
+
+
+def _downloaded(wanted: str, kept: Path, own: Path | None, tags: list[str]) -> str:
+    """Ask pip for a wheel; return what it complains of."""
+    words = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
+    words += [f"--find-links={own}"] if own else []
+    command = [sys.executable, "-m", "pip", *words, *tags, f"--dest={kept}", wanted]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+def _lost_here(wanted: str, reason: str) -> None:
+    if _is_silent(reason):
+        raise WheelError(f"no registry answers, and no folder has a wheel of '{wanted}'")
+    raise WheelError(
+        f"there is no wheel of '{wanted}' for this machine, on which the build computes"
+    )
+
+
+def _built(wanted: str, kept: Path, *, silent: bool) -> Path:
+    if silent:
+        raise WheelError(
+            f"no registry answers, and no folder has a wheel of '{wanted}' for Pyodide; name a "
+            "folder that holds one as 'wheels'"
+        )
+    if not (shutil.which(BUILDER) and shutil.which(COMPILER)):
+        raise WheelError(
+            f"there is no wheel of '{wanted}' for Pyodide, neither pure nor PyEmscripten; name a "
+            "folder that holds one as 'wheels', such as a full distribution of Pyodide, or install "
+            "pyodide-build and Emscripten, which build it from source"
+        )
+    kept.mkdir(parents=True, exist_ok=True)
+    command = [BUILDER, "build", wanted, "--outdir", str(kept)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    there = _wheel_in(kept)
+    if done.returncode or not there:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise WheelError(f"pyodide-build could not build '{wanted}': {(lines or ['no word'])[-1]}")
+    return there
+
 
 LOCK = "packages.lock.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from builder.core.folders import GENERATOR, Folders
-from builder.core.plural import count_of, pages_among
-from builder.core.progress import Report
+from builder.core.progress import Report, count_of, pages_among
 from builder.serve.local_server import Host
 
 RELOAD = "/_reload.js"
 CODE = (".py", ".tsv")
-STAYING = (__name__, "builder.serve.serve", "builder.serve.local_server", "builder.core.warm_node")
+STAYING = (__name__, "builder.serve.serve", "builder.serve.local_server", "builder.core.node")
 OF_CODE = ("keys", "engines", "engine's files")  # what `Folders.once` makes of code alone
 AROUND, WIDEST = 2, 160  # lines shown around a problem, characters of each
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import watchfiles
 
-from builder.core import warm_node
+from builder.core import node
 from builder.core.folders import GENERATOR, INSTALLED, SCRIPTS
 from builder.core.gc_tuning import look_seldom
 from builder.core.progress import Report
@@ -59,7 +59,7 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
         report("stopped")
     finally:
         stop.set()
-        warm_node.end()
+        node.end()
         server.shutdown()
     return 0
 

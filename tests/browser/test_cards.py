@@ -8,7 +8,7 @@ from PIL import Image, ImageFont
 
 from builder.content import content_folder
 from builder.core import folders
-from builder.figures import hero_figures, social_card, social_cards, svg_to_png
+from builder.figures import hero_figures, social_cards
 from builder.project import project_file
 from tests.browser.pages import PAGES
 
@@ -35,7 +35,7 @@ def sheets(site, style):
 
 @pytest.fixture(scope="module")
 def drawn(sheets, style):
-    measure = social_card.measured(FONTS)
+    measure = social_cards.measured(FONTS)
     return {source: social_cards.drawing(sheet, style, measure) for source, sheet in sheets.items()}
 
 
@@ -54,16 +54,16 @@ def test_a_guide_shows_its_own_figure(sheets):
 
 
 def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
-    measure = social_card.measured(FONTS)
-    letters = [ImageFont.truetype(str(path), 40) for path in social_card.font_files(FONTS)]
+    measure = social_cards.measured(FONTS)
+    letters = [ImageFont.truetype(str(path), 40) for path in social_cards.font_files(FONTS)]
     unknown = [bytes(font.getmask("\uffff")) for font in letters]
     wrong = []
     for source, svg in drawn.items():
-        for line in social_card.lines_of(svg):
+        for line in social_cards.lines_of(svg):
             end = line.x + measure(line.text, line.family, line.size)
             if (
-                end > social_card.WIDTH - social_card.EDGE + 1
-                or line.y > social_card.HEIGHT - social_card.EDGE / 2
+                end > social_cards.WIDTH - social_cards.EDGE + 1
+                or line.y > social_cards.HEIGHT - social_cards.EDGE / 2
             ):
                 wrong.append(f"{source}: '{line.text}' leaves the card")
     for letter in sorted(set("".join(drawn.values()))):
@@ -75,15 +75,20 @@ def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
 
 def test_no_card_is_empty(drawn):
     some = {source: drawn[source] for source in sorted(drawn)[::SOME]}
-    made = svg_to_png.pngs(some, social_card.font_files(FONTS))
+    made = social_cards.pngs(some, social_cards.font_files(FONTS))
     assert len(made) > 5
     for source, png in made.items():
         with Image.open(io.BytesIO(png)) as image:
-            assert image.size == (social_card.WIDTH, social_card.HEIGHT), source
+            assert image.size == (social_cards.WIDTH, social_cards.HEIGHT), source
             shown = image.convert("RGB")
         right = shown.crop(
-            (social_card.WIDTH // 2, social_card.HEIGHT // 4, social_card.WIDTH, social_card.HEIGHT)
+            (
+                social_cards.WIDTH // 2,
+                social_cards.HEIGHT // 4,
+                social_cards.WIDTH,
+                social_cards.HEIGHT,
+            )
         )
-        left = shown.crop((0, 100, social_card.WIDTH // 2, social_card.HEIGHT // 2))
+        left = shown.crop((0, 100, social_cards.WIDTH // 2, social_cards.HEIGHT // 2))
         assert len(right.getcolors(1 << 20)) > 2, source  # paper and what is drawn on it
         assert len(left.getcolors(1 << 20)) > 8, source

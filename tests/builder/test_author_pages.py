@@ -9,7 +9,7 @@ import yaml
 from builder import pipeline
 from builder.cli import commands, new_files, new_project, parser
 from builder.core import build_cache
-from builder.markdown import examples
+from builder.markdown import article_html
 from builder.project import project_file
 from builder.project.activate_project import enter
 from tests.builder.conftest import ROOT, SERVICES, silent
@@ -41,7 +41,7 @@ def test_every_command_is_one_that_there_is():
     assert len(found) > 8
     for line in found:
         words = shlex.split(line.partition("#")[0])
-        assert parser.parser("build.py", RUN).parse_args(words).run(None) == 0
+        assert parser.make_parser("build.py", RUN).parse_args(words).run(None) == 0
 
 
 def test_every_site_file_is_a_project(tmp_path):
@@ -103,7 +103,7 @@ def test_what_is_wrong_in_an_example_is_told_on_its_line(live):
 
 def test_a_block_in_an_example_has_one_slash_less():
     text = "//// example\n/// note | Mind\nThis.\n///\n////\n"
-    found = examples.expanded(text)
+    found = article_html.expanded(text)
     assert found.count("/// note | Mind") == 2
     assert found.startswith("//// example\n`````markdown\n/// note")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from builder.cli import commands, common_arguments
+from builder.cli import commands, parser
 from builder.core.project import Way
 from builder.markdown import allowed_html
 from builder.outputs import output_folder
@@ -250,7 +250,7 @@ def test_a_damaged_cache_of_formulas_heals(live):
 def test_a_module_that_no_browser_can_read(tmp_path):
     from builder.outputs import service_makers
 
-    check = service_makers.real(tmp_path, common_arguments.ROOT / "theme", tmp_path).check_modules
+    check = service_makers.real(tmp_path, parser.ROOT / "theme", tmp_path).check_modules
     sound = 'import { a } from "./a.js";\nexport const b = a;\n'
     assert check({"good.js": sound}) == []
     assert check({"good.js": sound, "bad.js": "const a = 1;\nconst a = 2;\n"}) == [

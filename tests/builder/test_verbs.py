@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.cli import build_command, check_command, common_arguments, report, up_to_date
+from builder.cli import build_command, check_command, parser, up_to_date
 from builder.core import build_cache
 from builder.core.folders import GENERATOR
-from builder.core.options import Options
 from builder.core.problem import Problem
+from builder.core.progress import Options
 from builder.outputs import output_folder
 from tests.each import each
 
@@ -42,7 +42,7 @@ def site(monkeypatch):
         calls=[],
         clock=iter([10.0, 11.256]),
     )
-    monkeypatch.setattr(common_arguments, "places", lambda given, cache=None: places())
+    monkeypatch.setattr(parser, "places", lambda given, cache=None: places())
     monkeypatch.setattr(output_folder, "is_ours", lambda target: made.ours)
     monkeypatch.setattr(
         output_folder, "swap_in", lambda *words: made.calls.append(("swap", *words))
@@ -58,8 +58,8 @@ def site(monkeypatch):
 
 
 def test_a_line_is_said_with_its_end(capsys):
-    report.say("one")
-    report.say("")
+    parser.say("one")
+    parser.say("")
     assert capsys.readouterr().out == "one\n\n"
 
 
@@ -74,22 +74,22 @@ def test_a_line_is_said_with_its_end(capsys):
 def test_problems_are_told_one_a_line_and_counted(problems, said):
     heard = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "say", lambda text: heard.append(f"{text}\n"))
-        assert report.told(problems) is bool(problems)
+        patch.setattr(parser, "say", lambda text: heard.append(f"{text}\n"))
+        assert parser.told(problems) is bool(problems)
     assert "".join(heard) == said
 
 
 def test_wrong_content_ends_with_one_and_wrong_usage_with_two():
-    assert (report.WRONG_CONTENT, report.WRONG_USAGE) == (1, 2)
+    assert (parser.WRONG_CONTENT, parser.WRONG_USAGE) == (1, 2)
 
 
 def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert common_arguments.root(given()) == GENERATOR
-    assert common_arguments.root(given(project="p")) == tmp_path / "p"
-    assert common_arguments.target(given()) == GENERATOR / "site"
-    assert common_arguments.target(given(project="p")) == tmp_path / "p" / "site"
-    assert common_arguments.target(given(project="p", out="o")) == tmp_path / "o"
+    assert parser.root(given()) == GENERATOR
+    assert parser.root(given(project="p")) == tmp_path / "p"
+    assert parser.target(given()) == GENERATOR / "site"
+    assert parser.target(given(project="p")) == tmp_path / "p" / "site"
+    assert parser.target(given(project="p", out="o")) == tmp_path / "o"
 
 
 @each(
@@ -102,19 +102,19 @@ def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monke
     ],
 )
 def test_the_address_of_a_build_is_that_named_or_the_projects(address, named, meant):
-    found = common_arguments.options(given(base_url=named), places(address))
+    found = parser.options(given(base_url=named), places(address))
     assert found == Options(base_url=meant)
 
 
 @each(("known", "named", "meant"), [("r", "", "r"), ("r", "s", "s"), ("", "", "")])
 def test_the_repository_is_that_named_or_the_projects(known, named, meant):
-    found = common_arguments.options(given(repository=named), places(repository=known))
+    found = parser.options(given(repository=named), places(repository=known))
     assert found.repository == meant
 
 
 def test_a_verb_without_an_address_takes_the_projects():
     words = Namespace(project="", repository="")
-    assert common_arguments.options(words, places("https://a.org/")).base_url == "https://a.org/"
+    assert parser.options(words, places("https://a.org/")).base_url == "https://a.org/"
 
 
 def test_a_build_says_what_it_wrote(site, tmp_path, capsys):
@@ -185,7 +185,7 @@ def twice(monkeypatch):
             return SimpleNamespace(result=lambda: make(words))
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Another)
-    monkeypatch.setattr(common_arguments, "places", lambda given, cache=None: places())
+    monkeypatch.setattr(parser, "places", lambda given, cache=None: places())
     monkeypatch.setattr(check_command, "anew", lambda *words: made.first)
     monkeypatch.setattr(check_command, "once", lambda *words: built(made.second))
     return made
@@ -202,7 +202,7 @@ def test_a_check_names_what_differs(second):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(check_command, "say", heard.append)
         patch.setattr(concurrent.futures, "ProcessPoolExecutor", _Second)
-        patch.setattr(common_arguments, "places", lambda given, cache=None: places())
+        patch.setattr(parser, "places", lambda given, cache=None: places())
         patch.setattr(check_command, "anew", lambda *words: built({"b": b"1", "a": b"2"}))
         patch.setattr(check_command, "once", lambda *words: built(second))
         assert check_command.check(given()) == 1

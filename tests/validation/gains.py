@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.calculators.whole_runs.published_runs.read import Published, published
 
-TARGET = Path(__file__).parents[2] / "engine" / "form" / "levers" / "accuracy.py"
+TARGET = Path(__file__).parents[2] / "engine" / "form" / "what_if" / "accuracy.py"
 _SETTINGS = (
     "sequence_parallel",
     "zero_stage",

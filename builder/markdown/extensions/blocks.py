@@ -47,7 +47,7 @@ class FigureBlock(Block):  # type: ignore[misc]
 
 
 class ExampleBlock(Block):  # type: ignore[misc]
-    """A construct below its source, which `builder.markdown.examples` has put there."""
+    """A construct below its source, which `builder.markdown.article_html` has put there."""
 
     NAME = "example"
 

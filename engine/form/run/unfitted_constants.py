@@ -32,7 +32,7 @@ _MODULES = (
 _BY_NAME = {module.__name__.removeprefix("engine."): module for module in _MODULES}
 _GPU, _COMMON = "catalog.constants:ACHIEVED.", "catalog.constants:COMMON."
 _ALLOWANCES, _WIRES = "catalog.constants:ALLOWANCES.", "catalog.transports:"
-_SOFTWARE, _DIFFERS = "run.software:SOFTWARE.", "simulate.explained:DIFFERS."
+_SOFTWARE, _DIFFERS = "run.software:SOFTWARE.", "simulate.step.error_attribution:DIFFERS."
 _STREAMS = "five BabelStream kernels, the middle"
 _RING = "nccl-tests on eight GPUs, a ring"
 _GRID = "tried on a grid against published peaks"
@@ -107,15 +107,15 @@ _OF_STEPS: tuple[Row, ...] = (
      None, _ASSUMED, ()),
     ("formulas.compute:UNALIGNED", "products of rows that are no multiple of 16 bytes", SHARE,
      None, "an A100 without its matrix units; our H100 took six times as long", ("nvidia_a100",)),
-    ("simulate.rank:OLD_INSTRUCTIONS", "FlashAttention-2 on Hopper, of the newest kernels", SHARE,
+    ("simulate.layer.device_model:OLD_INSTRUCTIONS", "FlashAttention-2 on Hopper, of the newest kernels", SHARE,
      None, "350 against 600 TFLOP/s and more on an H100", ()),
     (_SOFTWARE + "megatron.accumulate", "bytes exposed per parameter to add a gradient", RATIO,
      (0.36 * 8, 0.64 * 8), "kernels on A100 and B200", ("simumax",)),
     (_SOFTWARE + "deepspeed.sharded_ports", "ports of a node that DeepSpeed's gathers use", COUNT,
      None, "read off twelve runs of one table", ("narayanan2021",)),
-    ("simulate.layer_time:LOOKUP_PASSES", "passes over the hidden state to look tokens up", RATIO,
+    ("simulate.layer.layer_time:LOOKUP_PASSES", "passes over the hidden state to look tokens up", RATIO,
      None, _COUNTED, ()),
-    ("simulate.swept:_NORMS", "passes over the hidden state that are of norms", SHARE, None,
+    ("simulate.layer.elementwise_traffic:_NORMS", "passes over the hidden state that are of norms", SHARE, None,
      _COUNTED, ()),
     (_ALLOWANCES + "fragments", "what PyTorch's allocator reserves beyond what is used", SHARE,
      None, _GRID, ("bigscience2022",)),
@@ -130,9 +130,9 @@ _OF_STEPS: tuple[Row, ...] = (
      (460 / 1.53e9, 860 / 1.965e9), "V100, GH200 and B200", ("dewing",)),
 )  # fmt: skip
 _OF_RANGES: tuple[Row, ...] = (
-    ("simulate.step_range:WIDER", "what each thing that no run has widens a range by", RATIO, None,
+    ("simulate.step.step_range:WIDER", "what each thing that no run has widens a range by", RATIO, None,
      "chosen, not measured", ()),
-    ("simulate.explained:BETWEEN", "variance of errors that lies between clusters", SHARE, None,
+    ("simulate.step.error_attribution:BETWEEN", "variance of errors that lies between clusters", SHARE, None,
      "analysis of variance of the unseen runs", ()),
     *((_DIFFERS + name, f"deviation of {words} from cluster to cluster", SHARE, None, origin, ())
       for name, words, origin in (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from builder.calculators import calculator_checks, calculator_context, view_checks
-from builder.cli import commands, common_arguments
+from builder.calculators import calculator_checks, calculator_context
+from builder.cli import commands, parser
 from builder.core import error_locations
 from builder.core.problem import Problem
 from tests.builder.conftest import forget_calculators
@@ -319,7 +319,7 @@ def test_a_color_that_the_theme_does_not_know(oven):
 
 
 def test_every_view_says_its_colors(oven):
-    named = view_checks.colors(calculator_context.read("oven")[0].views)
+    named = calculator_checks.colors(calculator_context.read("oven")[0].views)
     assert named == (("time", "Value", "ink"), ("curve", "Lines", "compute"))
 
 
@@ -363,7 +363,7 @@ def test_show_says_in_one_line_why_a_calculator_cannot_be_asked(
     oven, old, new, message, capsys, monkeypatch
 ):
     oven.edit(OVEN, old, new)
-    monkeypatch.setattr(common_arguments, "places", lambda _: oven.folders)
+    monkeypatch.setattr(parser, "places", lambda _: oven.folders)
     assert commands.main(["show", "oven"]) == commands.WRONG_CONTENT
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith(f"{OVEN}:")

@@ -87,7 +87,7 @@ def room(monkeypatch):
         calculator_set.calculator_context, "mark", lambda one: f"mark of {one.name}"
     )
     monkeypatch.setattr(calculator_set.calculator_checks, "read", made.read)
-    monkeypatch.setattr(calculator_set.view_checks, "colors", lambda views: made.colors)
+    monkeypatch.setattr(calculator_set.calculator_checks, "colors", lambda views: made.colors)
     monkeypatch.setattr(calculator_set, "unknown_symbols", lambda equation: made.symbols)
     told = SimpleNamespace(of_output=lambda *words: words)
     told.problem = lambda place, message: Problem("/".join(place), 7, message)

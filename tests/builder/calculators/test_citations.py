@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.calculators import citations
+from builder.calculators import calculator_context
 from engine import calculator as calculators
 from engine.answer import solved
 from engine.calculator import Calculator, make
@@ -11,7 +11,9 @@ from engine.core.inputs import Choice
 
 def uncited(calculator: Calculator) -> list[dict[str, object]]:
     """Return what the build does not try: options and presets said to bring no source."""
-    presets = () if citations.presets_cite(calculator.name) else calculator.presets.values()
+    presets = (
+        () if calculator_context.presets_cite(calculator.name) else calculator.presets.values()
+    )
     choices = {key: one for key, one in calculator.fields.items() if isinstance(one, Choice)}
     return [
         {**calculator.small, key: option}
@@ -28,11 +30,13 @@ ALL = [name for name in calculators.names() if uncited(calculators.load(name))]
 def test_an_option_that_is_not_tried_names_no_source_of_its_own(name):
     calculator = calculators.load(name)
     views = solved(name, make(calculator, {})).made()
-    told = citations.named_by(name, views)
-    silent = {output for output, view in views.items() if citations.is_silent(view)}
+    told = calculator_context.named_by(name, views)
+    silent = {output for output, view in views.items() if calculator_context.is_silent(view)}
     wrong = set()
     for values in uncited(calculator):
         lazy = solved(name, make(calculator, values))
         for output, view in lazy.made(set(lazy.names) - silent).items():
-            wrong |= {(output, key) for key in citations.named(view) if key not in told[output]}
+            wrong |= {
+                (output, key) for key in calculator_context.named(view) if key not in told[output]
+            }
     assert not wrong

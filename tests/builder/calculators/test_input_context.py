@@ -1,4 +1,4 @@
-from builder.calculators.input_context import Box, Field, field_of
+from builder.calculators.calculator_context import Box, Field, field_of
 from engine.core.inputs import MEGABYTES, Choice, Number, Sample, Switch, Text
 from tests.each import each
 

@@ -4,7 +4,7 @@ from typing import Literal, NewType
 
 import pytest
 
-from builder.calculators.value_checks import suits, types, unfit, unfitting
+from builder.calculators.calculator_checks import suits, types, unfit, unfitting
 from engine.calculator import Calculator
 from engine.core.inputs import Choice, Number, Order, Sample, Switch, Text
 

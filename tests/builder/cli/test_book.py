@@ -5,7 +5,7 @@ import re
 import pytest
 
 from builder.cli import book
-from builder.content.page_links import Entry, LearningPath
+from builder.content.navigation import Entry, LearningPath
 from builder.core.problem import ServiceError
 from builder.core.project import Project
 

@@ -26,7 +26,7 @@ def build(monkeypatch, tmp_path):
     content = tmp_path / "project" / "content"
     content.mkdir(parents=True)
     begun(content.parent)
-    monkeypatch.setattr("builder.cli.common_arguments.ROOT", content.parent)
+    monkeypatch.setattr("builder.cli.parser.ROOT", content.parent)
 
     def run(built, *arguments):
         (content / "index.md").write_text(repr(built))
@@ -196,8 +196,8 @@ def test_a_book_has_no_draft(live, monkeypatch, tmp_path):
     live.edit("content/guides/second.md", "minutes = 3", "minutes = 3\ndraft = true")
     printed = []
     monkeypatch.setattr("builder.cli.commands.build", lambda given: 0)
-    monkeypatch.setattr("builder.cli.common_arguments.places", lambda given: live.folders)
-    monkeypatch.setattr("builder.cli.common_arguments.target", lambda given: tmp_path)
+    monkeypatch.setattr("builder.cli.parser.places", lambda given: live.folders)
+    monkeypatch.setattr("builder.cli.parser.target", lambda given: tmp_path)
     monkeypatch.setattr("builder.cli.book.book", lambda path, *_: printed.append(path) or b"%PDF")
     assert commands.main(["book", "A", "--pdf", str(tmp_path / "a.pdf")]) == 0
     assert [guide.slug for guide in printed[0].guides] == ["first"]

@@ -8,7 +8,7 @@ VERBS = ("build", "check", "serve", "book", "new", "show", "cite", "test")
 
 @pytest.fixture
 def parsed():
-    parser = command_line.parser("wallclock", {verb: f"runs {verb}" for verb in VERBS})
+    parser = command_line.make_parser("wallclock", {verb: f"runs {verb}" for verb in VERBS})
     return lambda *words: vars(parser.parse_args(words))
 
 

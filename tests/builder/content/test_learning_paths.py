@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from builder.content import learning_paths, navigation, prerequisite_map
+from builder.content import learning_paths, navigation
 from builder.content.article import Article
-from builder.content.page_links import entry
+from builder.content.navigation import entry
 from builder.figures import animated_previews, hero_figures
 from engine.core.views import Frame, Scene, Shape
 
@@ -73,7 +73,7 @@ def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
 
 
 def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
-    drawn = prerequisite_map.draw([entry(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, "")
+    drawn = learning_paths.draw([entry(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, "")
     tree = etree.fromstring(drawn)
     heights = [float(mark.get("cy")) for mark in tree.iter("circle")]
     (arc,) = (path.get("d") for path in tree.iter("path") if path.get("class") == "arc")
@@ -84,7 +84,7 @@ def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
 
 def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
     entries = [entry(article(slug)) for slug in "abc"]
-    drawn = prerequisite_map.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
+    drawn = learning_paths.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
     sides = {part.split("V")[0].split()[-2] for part in drawn.split('class="arc"')[1:]}
     assert len(sides) == 2
 

@@ -1,7 +1,7 @@
 """A page as other pages show it."""
 
 from builder.content.article import Article
-from builder.content.page_links import Entry, LearningPath, Place, entry
+from builder.content.navigation import Entry, LearningPath, Place, entry
 
 RING = Article(
     source="content/guides/ring.md",

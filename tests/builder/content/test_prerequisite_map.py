@@ -2,8 +2,8 @@
 
 import re
 
-from builder.content.page_links import Entry
-from builder.content.prerequisite_map import draw
+from builder.content.learning_paths import draw
+from builder.content.navigation import Entry
 from tests.each import each
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from builder.cli.external_links import unheard
-from builder.core.plural import count_of, pages_among
+from builder.core.progress import count_of, pages_among
 
 
 @pytest.mark.parametrize(

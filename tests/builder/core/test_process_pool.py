@@ -11,7 +11,7 @@ from builder import pipeline
 from builder.cli.new_project import make
 from builder.core import process_pool
 from builder.core.build_cache import Memo
-from builder.core.options import Options
+from builder.core.progress import Options
 from builder.project.activate_project import enter
 from tests.builder.conftest import SERVICES, silent
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.core import node, warm_node
+from builder.core import node
 
 SCRIPT = """import { text } from "node:stream/consumers";
 const ahead = process.argv[2], given = await text(process.stdin);
@@ -16,12 +16,12 @@ def script(tmp_path):
     path = tmp_path / "said.mjs"
     path.write_text(SCRIPT)
     yield path
-    warm_node.end()
+    node.end()
 
 
 def test_a_process_that_is_ready_answers_once(script):
     node.make_ready(script, "library")
-    (waiting,) = warm_node._waiting
+    (waiting,) = node._waiting
     asked = []
     answered = waiting.answered
     waiting.answered = lambda request: asked.append(request) or answered(request)
@@ -29,18 +29,18 @@ def test_a_process_that_is_ready_answers_once(script):
     assert first[:2] == second[:2] == ["library", 1_000_013]
     assert len(asked) == 1
     assert first[2] != second[2]
-    assert not warm_node._waiting
+    assert not node._waiting
 
 
 def test_what_was_made_ready_for_another_library_is_left_alone(script):
     node.make_ready(script, "old")
     assert node.run(script, {}, "new")[0] == "new"
     node.make_ready(script, "new")
-    assert [one.words[-1] for one in warm_node._waiting] == ["new"]
+    assert [one.words[-1] for one in node._waiting] == ["new"]
 
 
 def test_where_a_process_that_was_ready_has_failed_another_is_asked(script, monkeypatch):
     node.make_ready(script, "library")
-    monkeypatch.setattr(warm_node._waiting[0], "answered", lambda request: None)
+    monkeypatch.setattr(node._waiting[0], "answered", lambda request: None)
     assert node.run(script, {}, "library")[0] == "library"
-    assert warm_node.Ready([str(script), "failing"], script.parent).answered(b"{}") is None
+    assert node.Ready([str(script), "failing"], script.parent).answered(b"{}") is None

@@ -1,6 +1,6 @@
 import struct
 
-from builder.figures.picture_size import size, with_sizes
+from builder.pages.page_context import size, with_sizes
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"/>'
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from PIL import ImageFont
 
-from builder.figures import social_card
-from builder.figures.social_card import Line
+from builder.figures import social_cards
+from builder.figures.social_cards import Line
 from tests.builder.conftest import ROOT
 from tests.each import each
 
@@ -37,11 +37,11 @@ def figure(width, height):
 
 
 def drawn(title="Ring", sentence="Why?", picture="", measure=by_letters):
-    return social_card.card("Site", title, sentence, picture, "", measure)
+    return social_cards.card("Site", title, sentence, picture, "", measure)
 
 
 def sizes_of(svg):
-    lines = social_card.lines_of(svg)
+    lines = social_cards.lines_of(svg)
     return (
         next(one.size for one in lines if one.family == TITLE),
         next(one.size for one in lines if one.family == TEXT),
@@ -53,7 +53,7 @@ def words(count):
 
 
 def sentence_of(svg):
-    return " ".join(one.text for one in social_card.lines_of(svg) if one.family == TEXT)
+    return " ".join(one.text for one in social_cards.lines_of(svg) if one.family == TEXT)
 
 
 def place_of(svg):
@@ -78,19 +78,19 @@ def test_a_page_without_a_figure_has_the_mark_large_beside_its_words():
 
 
 def test_the_lines_of_a_card_are_read_from_it():
-    assert social_card.lines_of(drawn("R & D", "Why <so>?")) == [
+    assert social_cards.lines_of(drawn("R & D", "Why <so>?")) == [
         Line(text="R & D", x=56, y=200.4, size=60, family=TITLE),
         Line(text="Why <so>?", x=56, y=256.4, size=29, family=TEXT),
     ]
 
 
 def test_the_site_is_named_as_text():
-    assert ">A &amp; B</text>" in social_card.card("A & B", "Ring", "Why?", "", "", by_letters)
+    assert ">A &amp; B</text>" in social_cards.card("A & B", "Ring", "Why?", "", "", by_letters)
 
 
 def test_the_rules_are_those_that_the_card_needs():
     sheet = ".c-ink{color:red}.c-muted{color:blue}.c-other{color:green}"
-    svg = social_card.card("Site", "Ring", "Why?", "", sheet, by_letters)
+    svg = social_cards.card("Site", "Ring", "Why?", "", sheet, by_letters)
     assert "<style>.c-ink{color:red}.c-muted{color:blue}</style>" in svg
 
 
@@ -145,7 +145,7 @@ def test_a_line_may_be_as_wide_as_its_place(size, width, fits):
         return width
 
     if fits:
-        lines = social_card.lines_of(drawn("Two words", "And two", figure(*size), measure))
+        lines = social_cards.lines_of(drawn("Two words", "And two", figure(*size), measure))
         assert [one.text for one in lines] == ["Two words", "And two"]
     else:
         with pytest.raises(ValueError, match="too long"):
@@ -180,7 +180,7 @@ def test_above_a_wide_figure_they_are_those_that_fit_in_four_tenths_of_it(title,
 
 
 def test_lines_of_one_text_follow_each_other_by_its_leading():
-    lines = social_card.lines_of(drawn("a b", "c d", measure=by_words))
+    lines = social_cards.lines_of(drawn("a b", "c d", measure=by_words))
     # 132 + 68.4, + 68.4, + 16 + 40.02, + 40.02
     assert [(one.text, one.y) for one in lines] == [
         ("a", 200.4),
@@ -207,16 +207,16 @@ def test_a_sentence_that_does_not_fit_is_shortened_from_its_end(sentence, kept):
 
 
 def test_a_page_may_have_no_sentence():
-    assert [one.text for one in social_card.lines_of(drawn(sentence=""))] == ["Ring"]
+    assert [one.text for one in social_cards.lines_of(drawn(sentence=""))] == ["Ring"]
 
 
 def test_sixteen_lines_of_the_smallest_text_fit_on_a_card():
-    lines = social_card.lines_of(drawn(words(1), words(16), measure=by_words))
+    lines = social_cards.lines_of(drawn(words(1), words(16), measure=by_words))
     assert lines[-1].y == 571.2  # 132 + 42 x 1.14 + 16 + 16 x 17 x 1.38, of 574
 
 
 def test_text_is_measured_in_the_fonts_of_cards():
-    measure = social_card.measured(FONTS)
+    measure = social_cards.measured(FONTS)
     for family, name in ((TEXT, "inter-400.ttf"), (TITLE, "source-serif-600.ttf")):
         known = ImageFont.truetype(str(FONTS / name), 100).getlength("Ring")
         assert measure("Ring", family, 100) == known
@@ -225,4 +225,4 @@ def test_text_is_measured_in_the_fonts_of_cards():
 
 def test_the_letters_of_cards_are_in_three_files():
     names = ["inter-400.ttf", "inter-700.ttf", "source-serif-600.ttf"]
-    assert social_card.font_files(FONTS) == [FONTS / name for name in names]
+    assert social_cards.font_files(FONTS) == [FONTS / name for name in names]

@@ -12,7 +12,7 @@ from PIL import Image
 
 from builder import pipeline
 from builder.core.build_cache import Memo
-from builder.figures import social_card, social_cards, svg_to_png
+from builder.figures import social_cards
 from tests.builder.conftest import ROOT, SERVICES, silent
 from tests.each import each
 
@@ -27,7 +27,7 @@ STYLE = ":root{--paper: #fdfcf9;--ink: #22242a}.c-paper{color: var(--paper)}"
 
 @pytest.fixture
 def measure():
-    return social_card.measured(FONTS)
+    return social_cards.measured(FONTS)
 
 
 def built(site, memory, drawn, **options):
@@ -42,7 +42,7 @@ def built(site, memory, drawn, **options):
 
 @pytest.fixture
 def lettered(live):
-    for path in social_card.font_files(FONTS):
+    for path in social_cards.font_files(FONTS):
         shutil.copy(path, live.folders.theme / "fonts")
     return live
 
@@ -102,42 +102,43 @@ def test_the_head_of_a_page_names_the_card_by_its_whole_address():
     ],
 )
 def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
-    measure = social_card.measured(FONTS)
+    measure = social_cards.measured(FONTS)
     picture = FIGURE.format(width=size[0], height=size[1]) if size else ""
-    svg = social_card.card("Wallclock", title, sentence, picture, STYLE, measure)
-    lines = social_card.lines_of(svg)
+    svg = social_cards.card("Wallclock", title, sentence, picture, STYLE, measure)
+    lines = social_cards.lines_of(svg)
     assert " ".join(line.text for line in lines).startswith(" ".join(title.split()))
     ends = [line.x + measure(line.text, line.family, line.size) for line in lines]
-    assert max(ends) <= social_card.WIDTH - social_card.EDGE + 1
+    assert max(ends) <= social_cards.WIDTH - social_cards.EDGE + 1
     assert (
-        max(line.y + 0.3 * line.size for line in lines) <= social_card.HEIGHT - social_card.EDGE / 2
+        max(line.y + 0.3 * line.size for line in lines)
+        <= social_cards.HEIGHT - social_cards.EDGE / 2
     )
     tops = [line.y - line.size for line in lines]
     assert tops == sorted(tops)
     for above, below in pairwise(lines):
         if above.family == below.family:  # of one text: apart, and not by half a line
             assert below.size < below.y - above.y < 1.5 * below.size
-    assert min(tops) > social_card.EDGE + 26
+    assert min(tops) > social_cards.EDGE + 26
     x, y, scale = map(
         float, re.findall(r"translate\(([\d.]+),([\d.]+)\) scale\(([\d.]+)\)", svg)[-1]
     )
     width, height = (size or (24, 12))[0] * scale, (size or (24, 12))[1] * scale
-    assert x + width <= social_card.WIDTH - social_card.EDGE / 2 + 1
-    assert y + height <= social_card.HEIGHT
+    assert x + width <= social_cards.WIDTH - social_cards.EDGE / 2 + 1
+    assert y + height <= social_cards.HEIGHT
     assert x >= max(ends) or y >= max(line.y for line in lines)
 
 
 def test_a_card_is_a_small_png_that_shows_its_figure(measure):
-    svg = social_card.card(
+    svg = social_cards.card(
         "Wallclock", "Ring", "Why?", FIGURE.format(width=400, height=300), STYLE, measure
     )
     first, second = (
-        svg_to_png.png(svg, tuple(map(str, social_card.font_files(FONTS)))) for _ in range(2)
+        social_cards.png(svg, tuple(map(str, social_cards.font_files(FONTS)))) for _ in range(2)
     )
     assert first == second
     assert len(first) < 60_000
     with Image.open(io.BytesIO(first)) as image:
-        assert image.size == (social_card.WIDTH, social_card.HEIGHT)
+        assert image.size == (social_cards.WIDTH, social_cards.HEIGHT)
         shown = image.convert("RGB")
     blue = sum(count for count, color in shown.getcolors(1 << 20) if color[2] > 200 > color[0])
     assert blue > 0.9 * 400 * 300
@@ -147,12 +148,12 @@ def test_a_card_is_a_small_png_that_shows_its_figure(measure):
 
 def test_many_are_drawn_as_one_is(measure):
     svgs = {
-        str(at): social_card.card("Wallclock", f"No. {at}", "", "", STYLE, measure)
+        str(at): social_cards.card("Wallclock", f"No. {at}", "", "", STYLE, measure)
         for at in range(8)
     }
-    made = svg_to_png.pngs(svgs, social_card.font_files(FONTS))
+    made = social_cards.pngs(svgs, social_cards.font_files(FONTS))
     assert list(made) == list(svgs)
-    assert made["3"] == svg_to_png.png(svgs["3"], tuple(map(str, social_card.font_files(FONTS))))
+    assert made["3"] == social_cards.png(svgs["3"], tuple(map(str, social_cards.font_files(FONTS))))
     assert len(set(made.values())) == 8
 
 

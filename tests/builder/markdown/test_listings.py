@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.markdown.listings import ROOM, VOICES, dressed
+from builder.markdown.article_html import ROOM, VOICES, dressed
 
 ROOT = Path(__file__).resolve().parents[3]
 

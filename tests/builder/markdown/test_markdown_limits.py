@@ -2,13 +2,13 @@
 
 import pytest
 
-from builder.markdown import markdown_limits
+from builder.markdown import article_checks
 
 NO_YAML = "an option of a block is 'name: value', with no other sign of YAML"
 
 
 def found(body):
-    return [str(one) for one in markdown_limits.problems("a.md", body)]
+    return [str(one) for one in article_checks.limit_problems("a.md", body)]
 
 
 def too_many(line, sign="["):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.markdown.mathml_text import Linear
+from builder.outputs.html_to_markdown import Linear
 
 
 def read(linear, tag, *inside):

@@ -2,14 +2,14 @@
 
 import pytest
 
-from builder.markdown import unclosed_markup
+from builder.markdown import article_checks
 
 FENCE = "this fence of code is never closed"
 DOLLAR = "a formula is opened by $ and never closed; a dollar is written \\$"
 
 
 def found(body):
-    return [str(one) for one in unclosed_markup.problems("a.md", body)]
+    return [str(one) for one in article_checks.unclosed_problems("a.md", body)]
 
 
 @pytest.mark.parametrize(

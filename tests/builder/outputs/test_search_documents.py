@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from builder.content.article import Article
 from builder.content.library import Library, Term
-from builder.content.page_links import Entry
+from builder.content.navigation import Entry
 from builder.outputs.search_documents import all_of
 from tests.each import each
 

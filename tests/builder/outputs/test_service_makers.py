@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.cli import common_arguments
+from builder.cli import parser
 from builder.core import node
 from builder.outputs import service_makers
 from engine.answer import reply
@@ -10,10 +10,8 @@ from engine.answer import reply
 
 @pytest.fixture(scope="module")
 def makers(tmp_path_factory):
-    theme = common_arguments.ROOT / "theme"
-    return service_makers.real(
-        common_arguments.ROOT / "engine", theme, tmp_path_factory.mktemp("cache")
-    )
+    theme = parser.ROOT / "theme"
+    return service_makers.real(parser.ROOT / "engine", theme, tmp_path_factory.mktemp("cache"))
 
 
 def test_formulas_are_typeset_and_faults_are_told(makers):
@@ -60,5 +58,5 @@ def test_a_failing_node_is_one_sentence(makers, monkeypatch):
 
 def test_another_typesetter_is_another_version(makers, tmp_path):
     (tmp_path / "package-lock.json").write_text("{}")
-    other = service_makers.real(common_arguments.ROOT / "engine", tmp_path, tmp_path)
+    other = service_makers.real(parser.ROOT / "engine", tmp_path, tmp_path)
     assert other.typeset_version != makers.typeset_version

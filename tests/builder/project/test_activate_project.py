@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from builder.cli import common_arguments
+from builder.cli import parser
 from builder.project.activate_project import enter
 from builder.project.project_file import ProjectError
 from engine import calculator
@@ -49,7 +49,7 @@ def test_two_projects_may_call_their_packages_the_same(begin):
 def test_afterwards_python_looks_where_it_did_before(begin):
     before = list(sys.path)
     enter(begin())
-    enter(common_arguments.ROOT)
+    enter(parser.ROOT)
     assert sys.path == before
     assert "gradient_sync" in calculator.names()
 
@@ -63,7 +63,7 @@ def test_the_name_of_another_package_is_refused(begin, package):
 
 def test_a_project_without_a_theme_has_the_generators(begin):
     places = enter(begin())
-    assert places.theme == common_arguments.ROOT / "theme"
+    assert places.theme == parser.ROOT / "theme"
 
 
 def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
@@ -71,12 +71,10 @@ def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
     places = enter(begin(theme=own))
     for path, text in own.items():
         assert (places.theme / path).read_text() == text
-    given = (common_arguments.ROOT / "theme" / "templates" / "home.html").read_text()
+    given = (parser.ROOT / "theme" / "templates" / "home.html").read_text()
     assert (places.theme / "templates" / "given" / "home.html").read_text() == given
     for path in ("templates/base.html", "runtime/main.js", "keys.toml", "package-lock.json"):
-        assert (places.theme / path).read_bytes() == (
-            common_arguments.ROOT / "theme" / path
-        ).read_bytes()
+        assert (places.theme / path).read_bytes() == (parser.ROOT / "theme" / path).read_bytes()
 
 
 def test_what_is_taken_back_gives_way_no_longer(begin):
@@ -103,5 +101,5 @@ def test_a_problem_names_the_file_that_an_author_wrote(begin):
     places = enter(begin(theme={"templates/home.html": "mine"}))
     assert places.named(places.theme / "templates" / "home.html") == "theme/templates/home.html"
     others = places.named(places.theme / "templates" / "base.html")
-    assert others == (common_arguments.ROOT / "theme" / "templates" / "base.html").as_posix()
+    assert others == (parser.ROOT / "theme" / "templates" / "base.html").as_posix()
     assert places.named(places.content / "index.md") == "content/index.md"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.cli import commands, common_arguments
+from builder.cli import commands, parser
 from builder.core.project import Project
 from builder.project import project_file
 
@@ -98,10 +98,10 @@ def test_what_is_wrong_is_said_with_its_line_and_what_is_allowed(write, before, 
 
 
 def test_a_folder_without_the_file_is_no_project(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("builder.cli.common_arguments.ROOT", tmp_path)
+    monkeypatch.setattr("builder.cli.parser.ROOT", tmp_path)
     assert commands.main(["build"]) == 1
     assert capsys.readouterr().out.startswith(f"site.toml:1: there is no such file in {tmp_path};")
 
 
 def test_this_site_is_a_project():
-    assert project_file.read(common_arguments.ROOT).name == "Wallclock"
+    assert project_file.read(parser.ROOT).name == "Wallclock"

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from builder.cli import commands, new_project
-from builder.project import activate_project, project_file, python_packages, wheels
+from builder.project import activate_project, project_file, python_packages
 from builder.runtime import bundle
 from builder.runtime.archive_format import unbundled
 from tests.builder.conftest import ROOT
@@ -95,19 +95,19 @@ def test_what_cannot_be_had_is_said_with_what_to_do(project, capsys):
 def test_what_has_no_wheel_is_built_from_source_where_that_is_installed(tmp_path, monkeypatch):
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in (wheels.BUILDER, wheels.COMPILER):
-        made = 'touch "$4/made-1.0-py3-none-any.whl"' if name == wheels.BUILDER else ":"
+    for name in (python_packages.BUILDER, python_packages.COMPILER):
+        made = 'touch "$4/made-1.0-py3-none-any.whl"' if name == python_packages.BUILDER else ":"
         (tools / name).write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked-{name}\n{made}\n')
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    monkeypatch.setattr(wheels, "_downloaded", lambda *_: "No matching distribution found")
-    found = wheels.find("made==1.0", tmp_path / "kept", None, ["--platform=x"])
+    monkeypatch.setattr(python_packages, "_downloaded", lambda *_: "No matching distribution found")
+    found = python_packages.find("made==1.0", tmp_path / "kept", None, ["--platform=x"])
     assert found.name == "made-1.0-py3-none-any.whl"
     asked = (tmp_path / "asked-pyodide").read_text().split()
     assert asked[:3] == ["build", "made==1.0", "--outdir"]
-    (tools / wheels.BUILDER).write_text("#!/bin/sh\necho 'no such header' >&2\nexit 3\n")
-    with pytest.raises(wheels.WheelError, match="could not build 'other': no such header"):
-        wheels.find("other", tmp_path / "kept", None, ["--platform=x"])
+    (tools / python_packages.BUILDER).write_text("#!/bin/sh\necho 'no such header' >&2\nexit 3\n")
+    with pytest.raises(python_packages.WheelError, match="could not build 'other': no such header"):
+        python_packages.find("other", tmp_path / "kept", None, ["--platform=x"])
 
 
 def test_a_registry_that_does_not_answer_is_said(tmp_path, monkeypatch):
@@ -116,8 +116,8 @@ def test_a_registry_that_does_not_answer_is_said(tmp_path, monkeypatch):
         monkeypatch.setenv(f"PIP_{name}", value)
     for name in ("EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX"):
         monkeypatch.delenv(f"PIP_{name}", raising=False)
-    with pytest.raises(wheels.WheelError, match="no registry answers, and no folder has"):
-        wheels.find("made", tmp_path, None, ["--platform=x"])
+    with pytest.raises(python_packages.WheelError, match="no registry answers, and no folder has"):
+        python_packages.find("made", tmp_path, None, ["--platform=x"])
 
 
 def test_a_package_that_no_key_names_is_a_problem(project, capsys):

@@ -2,8 +2,8 @@
 
 import gzip
 
+from builder.pages.page_archives import split
 from builder.runtime.archive_format import bundled, unbundled
-from builder.runtime.archive_split import split
 
 RING = {"engine/core.pyc": b"units" * 99, "engine/run.pyc": b"job" * 99, "engine/ring.pyc": b"r"}
 TREE = {"engine/core.pyc": b"units" * 99, "engine/run.pyc": b"job" * 99, "engine/tree.pyc": b"t"}

@@ -5,7 +5,7 @@ import pytest
 from builder.core import folders
 from builder.core.build_cache import Memo
 from builder.project import theme_overlay, ui_strings
-from builder.theme import theme_override_checks
+from builder.theme import theme_checks
 from tests.builder.conftest import PROJECT
 
 EXTENDS = '{% extends "given/base.html" %}\n'
@@ -22,7 +22,7 @@ def told(tmp_path):
             path.write_text(text, "utf-8")
         there = folders.of(PROJECT, tmp_path)
         theme_overlay.lay(there)
-        return [str(one) for one in theme_override_checks.problems(there, Memo())]
+        return [str(one) for one in theme_checks.override_problems(there, Memo())]
 
     return problems
 
@@ -88,7 +88,7 @@ def test_what_has_an_effect_is_not(told):
 
 
 def test_a_site_without_a_theme_of_its_own(tmp_path):
-    assert theme_override_checks.problems(folders.of(PROJECT, tmp_path), Memo()) == []
+    assert theme_checks.override_problems(folders.of(PROJECT, tmp_path), Memo()) == []
 
 
 @pytest.mark.parametrize(

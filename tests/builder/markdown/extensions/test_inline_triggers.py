@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.inline_triggers import RareExtension, _Rare
+from builder.markdown.article_html import RareExtension, _Rare
 
 
 class Counting:
