@@ -18,9 +18,10 @@ from builder.core.progress import Options, Report
 from builder.figures import animated_previews, static_charts
 from builder.markdown import article_rendering
 from builder.outputs import extra_outputs, root_files
-from builder.pages import all_pages, changed_numbers, page_problems, redirects
+from builder.pages import all_pages, changed_numbers, redirects
+from builder.pages.build_services import Services
 from builder.pages.page import Surface
-from builder.pages.page_inputs import Parts, Services
+from builder.pages.page_inputs import Parts
 from builder.pages.shared_assets import Ahead, Dress, dress, with_runtime
 from builder.pages.typesetting import typeset
 from builder.project.activate_project import enter
@@ -219,7 +220,7 @@ def _built(
     # While an author writes, pages are as they are written.
     output = {**others, **made.output, **({} if options.reload else made.sent)}
     keys.imports.save()
-    problems += page_problems.problems(output, parts, made, {problem.path for problem in problems})
+    problems += all_pages.link_problems(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 

@@ -46,11 +46,11 @@ MAIN = '''"""The calculators in a terminal: `python -m {package} list`."""
 
 import sys
 
-from engine.core import home
+from engine.core import active_project
 from engine.terminal import piped
 
 if __name__ == "__main__":
-    home.CALCULATORS = "{package}.calculators"
+    active_project.CALCULATORS = "{package}.calculators"
     sys.exit(piped(sys.argv[1:]))
 '''
 PYTEST = """[tool.pytest.ini_options]

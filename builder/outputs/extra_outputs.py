@@ -18,7 +18,8 @@ from builder.markdown import reference_lists
 from builder.markdown.article_html import Prose
 from builder.outputs import feeds, search_documents
 from builder.pages import changed_numbers
-from builder.pages.page_inputs import Made, Parts, Services
+from builder.pages.build_services import Services
+from builder.pages.page_inputs import Made, Parts
 
 FEW = 64  # pages that are read before another process has begun
 _HASH = re.compile(rb"-[0-9a-f]{16}")

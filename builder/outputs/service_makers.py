@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from builder.core.folders import GENERATOR, Folders, digest
 from builder.core.problem import ServiceError
-from builder.pages.page_inputs import Services
+from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
 from builder.theme.minify_assets import Slimmed
 from builder.theme.theme_checks import Faults

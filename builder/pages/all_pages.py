@@ -1,5 +1,6 @@
 """All pages of a build."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -11,24 +12,43 @@ from builder.content.link_targets import Index, Target
 from builder.content.navigation import Entry
 from builder.core.build_cache import Memo
 from builder.core.folders import RECEIPTS, digest
+from builder.core.problem import Problem, located
 from builder.core.process_pool import ProcessPool
+from builder.core.project import Way
 from builder.figures import hero_figures
-from builder.pages import (
-    asset_urls,
-    deferred_content,
-    minify_html,
-    page,
-    page_archives,
-    page_inputs,
-    page_problems,
-)
+from builder.pages import asset_urls, deferred_content, html_links, page, page_archives, page_inputs
 from builder.pages.html_facts import Facts, facts
 from builder.pages.page import Content
 from builder.pages.page_archives import Split
 from builder.pages.page_context import draft
 from builder.pages.page_inputs import Draft, Ground, Leaf, Made, Parts, Sheet
+from builder.project.project_file import FILE
 from builder.theme.assets import hashed
 from builder.theme.templates import templates_of
+
+# An element of these ends where the next one of its kind begins, or what holds it ends.
+_ENDS = re.compile(
+    rb"</(?:"
+    rb"t[dh]>\s*(?=<t[dh]\b|</tr>)"
+    rb"|tr>\s*(?=<tr\b|</t(?:body|head|able)>)"
+    rb"|thead>\s*(?=<tbody\b)"
+    rb"|tbody>\s*(?=</table>)"
+    rb"|d[td]>(?=\s*(?:<d[td]\b|</d(?:l|iv)>))"
+    rb"|li>(?=\s*(?:<li\b|</[ou]l>))"
+    rb"|option>(?=<option\b|</select>)"
+    rb")"
+)
+# Where there is no form, a button of any type does what the script says.
+_TYPE = re.compile(rb'(<button\b[^>]*?) type="button"')
+# In a page an SVG is known by its name.
+_NAMESPACE = b' xmlns="http://www.w3.org/2000/svg"'
+
+
+def thinned(html: bytes) -> bytes:
+    """Return a page that every browser reads as the same."""
+    short = _ENDS.sub(b"", html).replace(b"<svg" + _NAMESPACE, b"<svg")
+    return short if b"<form" in short else _TYPE.sub(rb"\1", short)
+
 
 FEW = 48  # pages that are rendered before another process has begun
 Page = tuple[str, Facts]
@@ -138,7 +158,7 @@ def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     return Leaf(
         sheets={
             path: Sheet(
-                html=html.encode(), sent=thin, facts=found, reach=page_problems.reach(path, found)
+                html=html.encode(), sent=thin, facts=found, reach=html_links.reach(path, found)
             )
             for path, html, thin, found in each
         },
@@ -154,7 +174,7 @@ def _sent(finished: Sequence[str], article: Article, parts: Parts) -> list[bytes
         glossary = parts.urls.get("glossary")
         there = page.root_of(article.url) + glossary if glossary else ""
         finished = deferred_content.parted(finished[0], finished[1], there)
-    return [minify_html.thinned(html.encode()) for html in finished]
+    return [thinned(html.encode()) for html in finished]
 
 
 def paths(article: Article) -> tuple[str, str]:
@@ -163,7 +183,7 @@ def paths(article: Article) -> tuple[str, str]:
 
 
 def _shown(
-    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, page_problems.Reach]
+    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, html_links.Reach]
 ) -> dict[str, bytes]:
     """Return the pictures that a page shows."""
     used = frozenset[str]().union(*(one.files for one in reach.values())) if pictures else ()
@@ -242,3 +262,33 @@ def _page(theme: Path, cache: Path, content: Content) -> Pages:
 @lru_cache(maxsize=1 << 16)
 def _told(entry: Entry) -> str:
     return repr(entry)
+
+
+def _way(about: str, path: str, parts: Parts) -> Way | None:
+    """Return the link of the header that an address on a page comes from."""
+    ways, root = parts.surface.project.navigation, page.root_of(path)
+    return next((way for way in ways if about == root + way.address), None)
+
+
+def link_problems(
+    output: Mapping[str, bytes],
+    parts: Parts,
+    made: Made,
+    known: set[str],
+) -> list[Problem]:
+    """Return what is wrong in the finished pages, save those with problems of their own."""
+    every = ((path, one) for one in parts.texts.articles for path in paths(one))
+    by_path = {path: article for path, article in every if path in made.facts}
+    others = frozenset(path for path in output if path not in by_path)
+    found: list[Problem] = []
+    for path, about, message in html_links.wrong(made.facts, others, made.reach):
+        article = by_path[path]
+        way = _way(about, path, parts)
+        if way:  # said once, not on every page
+            told = message.replace(f"'{about}'", f"'{way.address}'", 1)
+            found.append(Problem(FILE, way.line, told))
+        elif article.source not in known:
+            raw = made.written[article.source].get(about, about)
+            told = message.replace(f"'{about}'", f"'{raw}'", 1)
+            found += located(article.source, article.body, raw, told)
+    return found

@@ -10,7 +10,7 @@ from builder.core.build_cache import Memo
 from builder.core.folders import Folders, digest, digest_of_files
 from builder.core.progress import Report, step
 from builder.figures import hero_figures
-from builder.pages.page_inputs import Services
+from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
 from builder.runtime.bytecode import MAKERS
 from builder.theme import assets, minify_assets, panels

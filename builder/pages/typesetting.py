@@ -12,7 +12,7 @@ from builder.core.progress import Report, step
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import Prose
 from builder.markdown.tex_to_mathml import Template
-from builder.pages.page_inputs import Services
+from builder.pages.build_services import Services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

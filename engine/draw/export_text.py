@@ -47,8 +47,8 @@ def _python(calculator: Calculator, values: Values, views: Views, display: Displ
     inputs = f"{{\n{lines}}}" if given else "{}"
     imported, told = "", ""
     if active_project.package() != "engine":  # whose calculators `load` finds unless told
-        imported = "from engine.core import home\n"
-        told = f"home.CALCULATORS = {active_project.CALCULATORS!r}\n"
+        imported = "from engine.core import active_project\n"
+        told = f"active_project.CALCULATORS = {active_project.CALCULATORS!r}\n"
     return (
         f"{imported}from engine.calculator import load, make\n\n"
         f"{told}calculator = load({calculator.name!r})\n"

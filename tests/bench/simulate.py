@@ -10,7 +10,7 @@ from typing import Any, cast
 from builder.core import node
 
 ROOT = Path(__file__).resolve().parents[2]
-BUNDLE = ROOT / "builder" / "bundle.mjs"
+BUNDLE = ROOT / "builder" / "runtime" / "bundle.mjs"
 GOALS = {
     "1F1B, 64 stages x 1,024 micro-batches, natively, ms": 1500,
     "1F1B, 64 stages x 1,024 micro-batches, Pyodide, ms": 4000,
@@ -29,7 +29,7 @@ def run(text):
         path.write_text(source)
     if root.exists():
         sys.path.insert(0, str(root))
-    from engine.core import discover
+    from engine.core import registry
     from engine.simulate import pipeline
 
     times = pipeline.Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
@@ -39,8 +39,8 @@ def run(text):
 
     def every():
         pipeline._kept.cache_clear()
-        for name in discover.names(pipeline.PACKAGE):
-            chunks = discover.module(pipeline.PACKAGE, name).CHUNKS[0]
+        for name in registry.names(pipeline.PACKAGE):
+            chunks = registry.module(pipeline.PACKAGE, name).CHUNKS[0]
             pipeline.simulate(name, 8, 32, chunks, times)
 
     found = {}

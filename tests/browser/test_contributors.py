@@ -31,12 +31,14 @@ FRONT = '+++\ntitle = "Sent"\nquestion = "What is it?"\nsummary = "Text."\n+++\n
 ALL_THE_SAME = """
 import sys
 from pathlib import Path
-from builder import enter, memo, output, options
-from builder.verbs import build
-places = enter.enter(Path(sys.argv[1]))
-built = build.anew(places, options.Options(), memo.Memo())
+from builder.cli import build_command
+from builder.core import build_cache, progress
+from builder.outputs import output_folder
+from builder.project import activate_project
+places = activate_project.enter(Path(sys.argv[1]))
+built = build_command.anew(places, progress.Options(), build_cache.Memo())
 print(*sorted({one.path for one in built.problems}))
-output.swap_in(places.root / "site", built.output)
+output_folder.swap_in(places.root / "site", built.output)
 """
 
 

@@ -115,7 +115,7 @@ def test_what_is_copied_as_python_asks_its_own_engine(open_page):
     page.locator(".copy-as summary").first.click()
     page.locator('[data-copy-as="python"]:enabled').first.click()
     page.wait_for_function("() => window.copied")
-    assert "home.CALCULATORS = 'queueing.calculators'\n" in page.evaluate("window.copied")
+    assert "active_project.CALCULATORS = 'queueing.calculators'\n" in page.evaluate("window.copied")
 
 
 def test_a_number_in_a_sentence_follows_its_input(open_page, errors):

@@ -14,7 +14,7 @@ from builder import pipeline
 from builder.core import build_cache
 from builder.core.folders import Folders
 from builder.core.project import Project
-from builder.pages.page_inputs import Services
+from builder.pages.build_services import Services
 from builder.project.activate_project import enter
 from builder.runtime.bundle import Runtime
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builder.conftest import ROOT
 
-LEFT_OUT = shutil.ignore_patterns(".*", "site", "node_modules", "__pycache__", "tests", "content")
+LEFT_OUT = shutil.ignore_patterns(".*", "site", "node_modules", "__pycache__", "tests")
 
 
 def done(command, **options):

@@ -26,7 +26,7 @@ NEW = {".nojekyll": b"", "index.html": b"new", "b/index.html": b"new", "same.js"
 KILLED = """
 import os, pickle, shutil, signal, sys
 from pathlib import Path
-from builder import output
+from builder.outputs import output_folder
 
 left = int(sys.argv[2])
 def counted(call):
@@ -39,12 +39,12 @@ def counted(call):
     return run
 
 if sys.argv[3] == "plainly":
-    output._exchanged = lambda one, other: False
+    output_folder._exchanged = lambda one, other: False
 for name in ("mkdir", "write_bytes", "rename"):
     setattr(Path, name, counted(getattr(Path, name)))
 os.link, shutil.rmtree = counted(os.link), counted(shutil.rmtree)
-output._exchanged = counted(output._exchanged)
-output.swap_in(Path(sys.argv[1]), pickle.loads(sys.stdin.buffer.read()))
+output_folder._exchanged = counted(output_folder._exchanged)
+output_folder.swap_in(Path(sys.argv[1]), pickle.loads(sys.stdin.buffer.read()))
 """
 
 
@@ -86,9 +86,9 @@ def test_a_build_killed_at_any_step_leaves_a_whole_site_or_the_next_one_does(tmp
 
 def test_two_builds_at_once_leave_one_of_both_whole(tmp_path):
     code = (
-        "import pickle, sys\nfrom pathlib import Path\nfrom builder import output\n"
+        "import pickle, sys\nfrom pathlib import Path\nfrom builder.outputs import output_folder\n"
         "given = pickle.loads(sys.stdin.buffer.read())\n"
-        "for _ in range(30): output.swap_in(Path(sys.argv[1]), given)"
+        "for _ in range(30): output_folder.swap_in(Path(sys.argv[1]), given)"
     )
     sites = [{**OLD, f"{n}.html": str(n).encode() * 1000} for n in (1, 2)]
     running = [
@@ -109,9 +109,9 @@ def test_two_builds_at_once_leave_one_of_both_whole(tmp_path):
 def test_a_full_disk_leaves_the_old_site(tmp_path):
     output_folder.swap_in(tmp_path / "site", OLD)
     code = (
-        "import sys\nfrom builder import commands\nfrom builder.pipeline import Built\n"
-        "from builder.verbs import build\n"
-        "build.once = lambda *_: Built(output={'.nojekyll': b'', 'a': b'x' * 100_000},"
+        "import sys\nfrom builder.cli import build_command, commands\n"
+        "from builder.pipeline import Built\n"
+        "build_command.once = lambda *_: Built(output={'.nojekyll': b'', 'a': b'x' * 100_000},"
         " problems=())\n"
         "sys.exit(commands.main(['--project', sys.argv[1], 'build']))"
     )

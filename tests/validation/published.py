@@ -34,7 +34,7 @@ UNSEEN = Path(__file__).parent / "unseen.csv"
 ACCURACY = ROOT / "engine" / "form" / "run" / "accuracy.py"
 ERRORS = ROOT / "engine" / "catalog" / "unseen_errors.py"
 UNSEEN_RUNS = ROOT / "engine" / "catalog" / "unseen_table.tsv"
-CONSTANTS = ROOT / "engine" / "form" / "run" / "fitted.py"
+CONSTANTS = ROOT / "engine" / "form" / "run" / "fitted_constants.py"
 NEARBY = ROOT / "engine" / "catalog" / "nearest_runs_table.tsv"
 KEPT = (
     *("row_id", "source_file", "input_completeness", "gpu", "n_gpus", "model", "n_layers"),

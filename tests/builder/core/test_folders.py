@@ -34,7 +34,7 @@ def write(path, text=""):
 
 
 def test_the_generator_lies_where_its_builder_does():
-    assert (GENERATOR / "builder" / "folders.py").samefile(folders.__file__)
+    assert (GENERATOR / "builder" / "core" / "folders.py").samefile(folders.__file__)
     assert THEME == GENERATOR / "theme"
     assert folders.INSTALLED is not (GENERATOR / "build.py").is_file()
 

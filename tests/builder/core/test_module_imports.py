@@ -6,7 +6,7 @@ from tests.each import each
 
 SOURCES = {
     "engine/__init__.py": '"""A."""',
-    "engine/answer.py": "from engine.draw import wire\nimport json",
+    "engine/answer.py": "from engine.draw import view_json\nimport json",
     "engine/draw/__init__.py": "",
     "engine/draw/view_json.py": "def late():\n    from engine.draw.reply_extras import extra\n",
     "engine/draw/reply_extras.py": "",
@@ -167,7 +167,7 @@ def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
         "import importlib",
         "from importlib import import_module",
         "def later():\n    import pkgutil",
-        "from engine.core import discover",
+        "from engine.core import registry",
         "from engine.core.registry import tree",
     ],
 )
@@ -175,6 +175,6 @@ def test_a_module_that_finds_others_by_name_seeks(text):
     assert Imports({"a.py": text}).seek(["a.py"])
 
 
-@each("text", ["import json", "import importer", "from engine.core import discovered"])
+@each("text", ["import json", "import importer", "from engine.core import registryx"])
 def test_a_module_that_names_what_it_imports_does_not(text):
     assert not Imports({"a.py": text}).seek(["a.py"])

@@ -64,7 +64,7 @@ def asked(monkeypatch):
         animated_previews.calculators, "load", lambda name: SimpleNamespace(fields=fields)
     )
     monkeypatch.setattr(
-        animated_previews.openings, "moving", lambda frames, style: style + "|".join(frames)
+        animated_previews.hero_figures, "moving", lambda frames, style: style + "|".join(frames)
     )
     monkeypatch.setattr(animated_previews, "scene_svg", lambda one: f"frame {one.opening}")
     return found
@@ -154,7 +154,7 @@ def test_a_scene_shows_its_frames_and_asks_for_nothing(asked):
 
 
 def test_a_figure_of_one_state_is_no_moving_picture(asked, monkeypatch):
-    monkeypatch.setattr(animated_previews.openings, "moving", lambda frames, style: "")
+    monkeypatch.setattr(animated_previews.hero_figures, "moving", lambda frames, style: "")
     assert made([guide("a", ("lab", "out"))], {"lab": tool()}) == {}
 
 

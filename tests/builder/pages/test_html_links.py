@@ -1,7 +1,7 @@
 import pytest
 
 from builder.pages.html_facts import facts
-from builder.pages.page_problems import wrong
+from builder.pages.html_links import wrong
 
 
 def messages(html, others=frozenset(), path="a/index.html"):

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from builder.pages.minify_html import thinned
+from builder.pages.all_pages import thinned
 
 ROW = b"<tr><th>8</th> <td>4</td></tr>"
 TABLE = b"<table><thead><tr><th>n</th></tr></thead>\n<tbody>%b</tbody></table>" % ROW

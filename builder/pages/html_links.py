@@ -1,4 +1,4 @@
-"""What is wrong in the finished pages, told at the line of what an author has written."""
+"""Links, anchors and ids of finished pages, checked as a browser follows them."""
 
 import posixpath
 from collections import Counter
@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from builder.core.problem import Problem, located
-from builder.core.project import Way
-from builder.pages import page
-from builder.pages.all_pages import paths
 from builder.pages.html_facts import Facts
-from builder.pages.page_inputs import Made, Parts
-from builder.project.project_file import FILE
 
 _OUTER = ("https://", "data:", "blob:", "mailto:", "?", "/_")
 
@@ -130,33 +124,3 @@ def _joined(address: str, path: str) -> str:
     if address.endswith("/") or target == ".":
         target = posixpath.normpath(posixpath.join(target, "index.html"))
     return target
-
-
-def _way(about: str, path: str, parts: Parts) -> Way | None:
-    """Return the link of the header that an address on a page comes from."""
-    ways, root = parts.surface.project.navigation, page.root_of(path)
-    return next((way for way in ways if about == root + way.address), None)
-
-
-def problems(
-    output: Mapping[str, bytes],
-    parts: Parts,
-    made: Made,
-    known: set[str],
-) -> list[Problem]:
-    """Return what is wrong in the finished pages, save those with problems of their own."""
-    every = ((path, one) for one in parts.texts.articles for path in paths(one))
-    by_path = {path: article for path, article in every if path in made.facts}
-    others = frozenset(path for path in output if path not in by_path)
-    found: list[Problem] = []
-    for path, about, message in wrong(made.facts, others, made.reach):
-        article = by_path[path]
-        way = _way(about, path, parts)
-        if way:  # said once, not on every page
-            told = message.replace(f"'{about}'", f"'{way.address}'", 1)
-            found.append(Problem(FILE, way.line, told))
-        elif article.source not in known:
-            raw = made.written[article.source].get(about, about)
-            told = message.replace(f"'{about}'", f"'{raw}'", 1)
-            found += located(article.source, article.body, raw, told)
-    return found
