@@ -9,7 +9,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 (an older Python could not even re
 from builder.project import environment
 
 if __name__ == "__main__":
-    environment.ensure(sys.argv[1:])
+    environment.ensure_environment(sys.argv[1:])
     try:
         from builder.cli import commands
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""Request in, reply out, both JSON text: what the terminal, the builder and the Worker all call.
+"""JSON requests and replies of the engine, for the command line, the builder and the Worker.
 
 Request: {"calculator": name,
   "typed":  {input: text}   as typed in a field, in the field's unit
@@ -28,13 +28,13 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from engine.budget import Budget, Clock, Told, told, until_heard
-from engine.calculator import Calculator, Lazy, changed, field_of, load, make
+from engine.budget import Budget, Clock, ReplyViews, reply_views, slice_limit
+from engine.calculator import Calculator, LazyViews, changed_inputs, field_of, load, make
 from engine.core.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
 from engine.core.numbers import Display
-from engine.core.parsing import plain
-from engine.core.slices import Progress, Running
-from engine.core.text import words
+from engine.core.parsing import exact_text
+from engine.core.slices import Progress, SlicedRun
+from engine.core.text import render_text
 from engine.core.views import View
 from engine.draw.view_json import view_json
 
@@ -51,7 +51,7 @@ def answer(request: str, clock: Clock | None = None) -> str:
 
 
 def dump(value: object) -> str:
-    """Return the one JSON text of a value: the same bytes natively and in the browser."""
+    """Return compact JSON text: the same bytes natively and in the browser."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -62,49 +62,55 @@ def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, A
     values, errors, problems = read_inputs(calculator, request)
     want = request.get("want", {})
     stop = errors and not request.get("fallback")
-    seen = Told() if stop else _told(calculator, values, display, request, clock)
-    found = {
+    shown = ReplyViews() if stop else _reply_views(calculator, values, display, request, clock)
+    answer_data = {
         "calculator": calculator.name,
         "inputs": {
-            name: _shortened(field, _input(calculator, name, values, errors), request)
+            name: _without_file_text(field, _input_state(calculator, name, values, errors), request)
             for name, field in calculator.fields.items()
         },
         "problems": problems,
-        "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
-        "outputs": None if stop else seen.outputs,
-        "extra": _extra(calculator, seen.views, values, display, _now(want, seen)),
+        "query": [
+            [f"{calculator.name}.{k}", v] for k, v in changed_inputs(calculator, values).items()
+        ],
+        "outputs": None if stop else shown.outputs,
+        "extra": _extra_texts(
+            calculator, shown.views, values, display, _available_extras(want, shown)
+        ),
     }
-    later = {"later": seen.later} if seen.later else {}
+    later = {"later": shown.later} if shown.later else {}
     return (
-        found | later | ({"progress": _progress(seen.progress, display)} if seen.progress else {})
+        answer_data
+        | later
+        | ({"progress": _progress(shown.progress, display)} if shown.progress else {})
     )
 
 
-def _progress(found: Progress, display: Display) -> dict[str, Any]:
-    return {"share": round(found.share, 4), "text": words(found.text, display)}
+def _progress(progress: Progress, display: Display) -> dict[str, Any]:
+    return {"share": round(progress.share, 4), "text": render_text(progress.text, display)}
 
 
-def _told(
+def _reply_views(
     calculator: Calculator,
     values: Mapping[str, Scalar],
     display: Display,
     request: Mapping[str, Any],
     clock: Clock | None,
-) -> Told:
-    """Return the views that somebody looks at or has opened."""
+) -> ReplyViews:
+    """Return the requested views, within the time of the request."""
     only, want = request.get("only"), request.get("want", {})
     asked = {name for names in want.values() for name in names}
     write = partial(view_json, display=display)
     timed = clock is not None and "within" in request
-    over = until_heard(clock, calculator.name) if clock and timed else None
-    lazy = _solved(calculator, values, over or (lambda: False))
-    if "copy" in want and isinstance(lazy, Lazy):
+    over = slice_limit(clock, calculator.name) if clock and timed else None
+    lazy = _solve(calculator, values, over or (lambda: False))
+    if "copy" in want and isinstance(lazy, LazyViews):
         asked |= {*lazy.in_words}  # a text to take away holds no figure
     chosen = None if only is None else {*only, *asked}
     if isinstance(lazy, Progress):
-        return Told(later=sorted(chosen or ()), progress=lazy)
+        return ReplyViews(later=sorted(chosen or ()), progress=lazy)
     if clock is None or not timed:
-        return told(lazy, chosen, write)
+        return reply_views(lazy, chosen, write)
     budget = Budget(
         clock=clock,
         within=request["within"],
@@ -112,13 +118,13 @@ def _told(
         rest=request.get("rest", False),
         over=over,
     )
-    return told(lazy, chosen, write, budget, needed=asked)
+    return reply_views(lazy, chosen, write, budget, required=asked)
 
 
-def _solved(
+def _solve(
     calculator: Calculator, values: Mapping[str, Scalar], over: Callable[[], bool]
-) -> Lazy | Progress:
-    """Return the views of these inputs, or how far their search is when the slice is over."""
+) -> LazyViews | Progress:
+    """Return the lazy views for these inputs, or the progress of an unfinished search."""
     running = solving(calculator.name, make(calculator, values))
     begun = not running.done
     try:
@@ -134,23 +140,23 @@ def _solved(
     return lazy
 
 
-def solved(name: str, inputs: Hashable) -> Lazy:
-    """Return the views of these inputs, solved to the end."""
+def solved_views(name: str, inputs: Hashable) -> LazyViews:
+    """Return the lazy views for these inputs, fully solved."""
     lazy = solving(name, inputs).until(lambda: False)
     assert lazy is not None
     return lazy
 
 
 @lru_cache(maxsize=8)
-def solving(name: str, inputs: Hashable) -> Running[Lazy]:
-    """Return the views of these inputs, solved once: a receipt opened later computes nothing."""
-    return Running(load(name).slices(inputs))
+def solving(name: str, inputs: Hashable) -> SlicedRun[LazyViews]:
+    """Return the cached computation of the views for these inputs."""
+    return SlicedRun(load(name).slices(inputs))
 
 
 def read_inputs(
     calculator: Calculator, request: Mapping[str, Any]
 ) -> tuple[dict[str, Scalar], dict[str, str], list[str]]:
-    """Return the values (SI, defaults where bad), the error of each bad input, other problems."""
+    """Return values (SI, defaults where bad), the error of each bad input, and other problems."""
     values: dict[str, Scalar] = dict(calculator.defaults)
     errors: dict[str, str] = {}
     problems: list[str] = []
@@ -160,36 +166,46 @@ def read_inputs(
         + [(name, "slide", at) for name, at in request.get("slide", {}).items()]
         + [(name, "nudge", count) for name, count in request.get("nudge", {}).items()]
     )
-    for written, how, given in steps:
-        name = calculator.formerly.get(written, written)
+    for key, operation, argument in steps:
+        name = calculator.formerly.get(key, key)
         if name not in calculator.fields:
-            problems.append(_unknown(calculator, written))
+            problems.append(_unknown_input(calculator, key))
             continue
         try:
-            values[name] = _apply(calculator, name, how, given, values[name])
+            values[name] = _apply(calculator, name, operation, argument, values[name])
             errors.pop(name, None)
         except InputError as error:
             errors[name] = str(error)
     return values, errors, problems
 
 
-def _apply(calculator: Calculator, name: str, how: str, given: Any, now: Scalar) -> Scalar:  # noqa: ANN401
+def _apply(
+    calculator: Calculator,
+    name: str,
+    operation: str,
+    argument: Any,  # noqa: ANN401
+    current: Scalar,
+) -> Scalar:
     field = field_of(calculator, name)
-    if how in ("typed", "values"):
-        return field.read(str(given), typed=how == "typed")
+    if operation in ("typed", "values"):
+        return field.read(str(argument), typed=operation == "typed")
     if isinstance(field, Number):
-        return field.at(float(given)) if how == "slide" else field.nudge(now, int(given))
-    if how == "nudge" and isinstance(field, Choice):
+        return (
+            field.at(float(argument))
+            if operation == "slide"
+            else field.nudge(current, int(argument))
+        )
+    if operation == "nudge" and isinstance(field, Choice):
         options = list(field.options)
-        return options[(options.index(str(now)) + int(given)) % len(options)]
-    if how == "nudge" and isinstance(field, Switch):
-        return not now if int(given) % 2 else now
+        return options[(options.index(str(current)) + int(argument)) % len(options)]
+    if operation == "nudge" and isinstance(field, Switch):
+        return not current if int(argument) % 2 else current
     if isinstance(field, Order):
         raise InputError(f"{name} is an order; name its items one after the other")
     raise InputError(f"{name} has no slider")
 
 
-def _unknown(calculator: Calculator, name: str) -> str:
+def _unknown_input(calculator: Calculator, name: str) -> str:
     if name in calculator.formerly:
         return f"the input '{name}' of an older version is gone; what it set has no effect"
     try:
@@ -199,12 +215,12 @@ def _unknown(calculator: Calculator, name: str) -> str:
     raise AssertionError(name)
 
 
-def _input(
+def _input_state(
     calculator: Calculator, name: str, values: Mapping[str, Scalar], errors: Mapping[str, str]
 ) -> dict[str, Any]:
     field, value = calculator.fields[name], values[name]
     return {
-        "value": field.write(value) if isinstance(field, Text) else plain(value),
+        "value": field.write(value) if isinstance(field, Text) else exact_text(value),
         "text": field.show(value),
         "position": round(field.position(value), 6) if isinstance(field, Number) else None,
         "changed": value != calculator.defaults[name],
@@ -212,22 +228,24 @@ def _input(
     }
 
 
-def _shortened(field: Field, entry: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is told of an input, without a text that is no sample and no one looks at."""
+def _without_file_text(
+    field: Field, entry: dict[str, Any], request: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an input's state without the text of a chosen file, unless it is a sample."""
     if not request.get("short") or not isinstance(field, Text) or not field.reader:
         return entry
     value = entry["value"] if field.linked(entry["text"]) else None
     return {**entry, "value": value, "text": ""}
 
 
-def _now(want: Mapping[str, list[str]], seen: Told) -> Mapping[str, list[str]]:
-    """Return what can be given now: while a search goes on, what tells the inputs alone."""
-    if not seen.progress:
+def _available_extras(want: Mapping[str, list[str]], shown: ReplyViews) -> Mapping[str, list[str]]:
+    """Return the extras that can be produced now: during a search those of inputs alone."""
+    if not shown.progress:
         return want
     return {"copy": [kind for kind in want.get("copy", ()) if kind in INPUTS_ALONE]}
 
 
-def _extra(
+def _extra_texts(
     calculator: Calculator,
     views: Mapping[str, View],
     values: Mapping[str, Scalar],
@@ -237,6 +255,6 @@ def _extra(
     if not any(want.values()):
         return {}
     # A first visit gets its first numbers sooner when the drawing code is not imported for them.
-    from engine.draw.reply_extras import extra
+    from engine.draw.reply_extras import extra_texts
 
-    return extra(calculator, views, values, display, want)
+    return extra_texts(calculator, views, values, display, want)

@@ -1,4 +1,4 @@
-"""A calculator is declared once: NAME.py or NAME/calculator.py in a room of `calculators`.
+"""Calculators: discovery, loading and lazy views of NAME.py or NAME/calculator.py modules.
 
 That package lies in the project's own (`engine.core.active_project`). The module holds `TITLE`,
 `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`,
@@ -19,16 +19,16 @@ from engine.core import active_project, registry
 from engine.core.equation import Equation
 from engine.core.inputs import Field, InputError, Scalar, Text
 from engine.core.outputs import Views
-from engine.core.parsing import plain
-from engine.core.slices import Running, Slices
+from engine.core.parsing import exact_text
+from engine.core.slices import SlicedRun, Slices
 from engine.core.views import Badge, Value, View
 
-LEAF = "calculator"
+PACKAGE_MODULE = "calculator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calculator:
-    """The declaration, read from the module once.
+    """A calculator as its module declares it.
 
     Attributes:
         small: of a search, the inputs at which it is short; where every option is tried, these are.
@@ -49,26 +49,26 @@ class Calculator:
     search: Callable[[Any], Slices[Any]] | None = None
 
     def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
-        """Return the views of its Inputs by name; `only` those named, if given."""
-        return self.lazy(inputs).made(only)
+        """Return the views by name for its Inputs; `only` those named, if given."""
+        return self.lazy(inputs).compute(only)
 
-    def lazy(self, inputs: Any) -> "Lazy":  # noqa: ANN401
-        """Return the views of its Inputs, solved but not yet made."""
-        return Lazy(self.views(inputs, self.solve(inputs)))
+    def lazy(self, inputs: Any) -> "LazyViews":  # noqa: ANN401
+        """Return the lazy views for its Inputs, already solved."""
+        return LazyViews(self.views(inputs, self.solve(inputs)))
 
-    def slices(self, inputs: Any) -> "Slices[Lazy]":  # noqa: ANN401
-        """Return the same, solved in slices where the calculator is a search."""
+    def slices(self, inputs: Any) -> "Slices[LazyViews]":  # noqa: ANN401
+        """Return the lazy views, solved in slices where the calculator has a search."""
         if not self.search:
             return self.lazy(inputs)
-        return Lazy(self.views(inputs, (yield from self.search(inputs))))
+        return LazyViews(self.views(inputs, (yield from self.search(inputs))))
 
 
-class Lazy:
-    """Views of solved inputs, each made when it is first looked at, and then kept."""
+class LazyViews:
+    """Views of solved inputs, each made on first access and cached."""
 
     def __init__(self, views: Views) -> None:
         self._views = dict(views)
-        self._begun: dict[str, Running[View]] = {}
+        self._running: dict[str, SlicedRun[View]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class Lazy:
 
     @property
     def ready(self) -> tuple[str, ...]:
-        """The names of the views that cost nothing more, for they are made."""
+        """The names of the views that are already made."""
         return tuple(name for name, view in self._views.items() if not callable(view))
 
     @property
@@ -87,43 +87,43 @@ class Lazy:
 
     @property
     def in_words(self) -> tuple[str, ...]:
-        """The names of the views that are numbers or verdicts, as far as can be told unmade."""
-        return tuple(name for name, view in self._views.items() if _is_in_words(view))
+        """The names of the views that are numbers or badges, judged without making them."""
+        return tuple(name for name, view in self._views.items() if _is_text_view(view))
 
-    def made(self, only: Iterable[str] | None = None) -> dict[str, View]:
+    def compute(self, only: Iterable[str] | None = None) -> dict[str, View]:
         """Return the views by name; `only` those named, if given."""
         wanted = self._views if only is None else set(only)
-        return {name: self._made(name) for name in self._views if name in wanted}
+        return {name: self._view(name) for name in self._views if name in wanted}
 
-    def reach(self, name: str, enough: Callable[[], bool]) -> bool:
-        """Return whether a view is made now; one in slices is not, if it was enough before.
+    def advance(self, name: str, should_pause: Callable[[], bool]) -> bool:
+        """Make a view, in slices if it has them; return False if `should_pause()` came true first.
 
-        Nor if it is just enough: then there is no time left to write it.
+        False too if it is true right after: no time is left to write the view.
         """
-        if name not in self._begun and callable(view := self._views[name]):
-            made = view()
-            if not isinstance(made, Generator):
-                self._views[name] = made
+        if name not in self._running and callable(view := self._views[name]):
+            result = view()
+            if not isinstance(result, Generator):
+                self._views[name] = result
                 return True
-            self._begun[name] = Running(made)
-        if name in self._begun:
-            found = self._begun[name].until(enough)
-            if found is None:
+            self._running[name] = SlicedRun(result)
+        if name in self._running:
+            finished = self._running[name].until(should_pause)
+            if finished is None:
                 return False
-            self._views[name] = found
-            del self._begun[name]
-            return not enough()
+            self._views[name] = finished
+            del self._running[name]
+            return not should_pause()
         return True
 
-    def _made(self, name: str) -> View:
-        self.reach(name, lambda: False)
+    def _view(self, name: str) -> View:
+        self.advance(name, lambda: False)
         view = self._views[name]
         assert not callable(view)
         return view
 
 
-def _is_in_words(view: object) -> bool:
-    """A view that is not made yet may be in words, unless its function says it is a figure."""
+def _is_text_view(view: object) -> bool:
+    """Return whether a view is a number or badge; an unmade one by its function's return type."""
     if not callable(view):
         return isinstance(view, Value | Badge)
     kind = getattr(getattr(view, "func", view), "__annotations__", {}).get("return")
@@ -134,7 +134,7 @@ def _is_in_words(view: object) -> bool:
 
 def names() -> tuple[str, ...]:
     """Return the names of all calculators, sorted."""
-    return tuple(registry.tree(active_project.CALCULATORS, LEAF))
+    return tuple(registry.module_tree(active_project.CALCULATORS, PACKAGE_MODULE))
 
 
 def module_of(name: str) -> str:
@@ -143,9 +143,9 @@ def module_of(name: str) -> str:
     Raises:
         LookupError: there is no such calculator.
     """
-    if name not in registry.tree(active_project.CALCULATORS, LEAF):
-        raise registry.unknown(active_project.CALCULATORS, name, names())
-    return registry.tree(active_project.CALCULATORS, LEAF)[name]
+    if name not in registry.module_tree(active_project.CALCULATORS, PACKAGE_MODULE):
+        raise registry.unknown_name_error(active_project.CALCULATORS, name, names())
+    return registry.module_tree(active_project.CALCULATORS, PACKAGE_MODULE)[name]
 
 
 @cache
@@ -157,7 +157,7 @@ def load(name: str) -> Calculator:
     """
     module = importlib.import_module(module_of(name))
     hints = get_type_hints(module.Inputs, include_extras=True)
-    declared = {
+    input_fields = {
         key: next(mark for mark in hint.__metadata__ if isinstance(mark, Field))
         for key, hint in hints.items()
     }
@@ -166,7 +166,7 @@ def load(name: str) -> Calculator:
         title=module.TITLE,
         question=module.QUESTION,
         inputs=module.Inputs,
-        fields=declared,
+        fields=input_fields,
         defaults={f.name: f.default for f in fields(module.Inputs) if f.default is not MISSING},
         solve=module.solve,
         views=module.views,
@@ -179,7 +179,7 @@ def load(name: str) -> Calculator:
 
 
 def field_of(calculator: Calculator, name: str) -> Field:
-    """Return the declaration of an input.
+    """Return the field declaration of an input.
 
     Raises:
         InputError: there is no such input.
@@ -196,18 +196,18 @@ def make(calculator: Calculator, values: Mapping[str, Scalar]) -> Any:  # noqa: 
     return calculator.inputs(**{**calculator.defaults, **values})
 
 
-def changed(calculator: Calculator, values: Mapping[str, Scalar]) -> dict[str, str]:
-    """Return the values that differ from the defaults as exact SI texts, in declaration order.
+def changed_inputs(calculator: Calculator, values: Mapping[str, Scalar]) -> dict[str, str]:
+    """Return the non-default values as exact SI texts, in declaration order.
 
     They stand in links: of a text of the reader's own there is nothing.
     """
-    found = {
-        name: _linked(field, values[name])
+    texts = {
+        name: _link_text(field, values[name])
         for name, field in calculator.fields.items()
         if name in values and values[name] != calculator.defaults[name]
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _linked(field: Field, value: Scalar) -> str:
-    return field.linked(value) if isinstance(field, Text) else plain(value)
+def _link_text(field: Field, value: Scalar) -> str:
+    return field.linked(value) if isinstance(field, Text) else exact_text(value)

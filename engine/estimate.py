@@ -1,4 +1,4 @@
-"""`python -m engine estimate run.json`: one training run in, one JSON object out, in SI units."""
+"""`python -m engine estimate run.json`: estimate one training run as JSON in SI units."""
 
 import json
 import sys
@@ -8,37 +8,41 @@ from typing import Any
 from engine.core.units import Seconds
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
-from engine.run.file import InputError, read
+from engine.run.file import InputError, read_run
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.run.values import loaded
-from engine.simulate.memory.allocator import fits, process, reserved
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.memory_moments import at_once
+from engine.run.values import load_json
+from engine.simulate.memory.allocator import fits, process_bytes, reserved_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import step_time
 
 
 def estimate(run: Run) -> dict[str, Any]:
-    """Return everything that is printed for a run."""
+    """Return the estimate of a run: step time, rates, memory, problems."""
     model, cluster, plan, training = run.model, run.cluster, run.plan, run.training
     step = step_time(model, cluster, plan, training)
-    held = memory(model, plan, training)
+    peak_memory = rank_memory(model, plan, training)
     total = step.total
-    fit = fits(held, training, cluster.gpu.memory)
+    fit = fits(peak_memory, training, cluster.gpu.memory)
     rank_seconds = total * plan.world_size
     rate = model_operations(model, training) / rank_seconds
     hardware_rate = hardware_operations(model, training) / rank_seconds
-    taken = cluster.gpu.computes_in(training.precision)
-    peak = cluster.gpu.peak[taken]
+    compute_precision = cluster.gpu.computes_in(training.precision)
+    peak = cluster.gpu.peak[compute_precision]
     notes = list(problems(model, cluster, plan, training))
-    if taken != training.precision:
-        notes.append(f"{cluster.gpu.name} has no {training.precision}; its {taken} peak is taken.")
+    if compute_precision != training.precision:
+        notes.append(
+            f"{cluster.gpu.name} has no {training.precision}; "
+            f"its {compute_precision} peak is taken."
+        )
     if training.lora_rank:
         notes.append("Adapters alone are trained; mfu also counts gradients of frozen weights.")
     if not fit:
         notes.append(
-            f"The fullest rank needs {held.total:.3g} bytes; the GPU has {cluster.gpu.memory:.3g}."
+            f"The fullest rank needs {peak_memory.total:.3g} bytes; "
+            f"the GPU has {cluster.gpu.memory:.3g}."
         )
     low, high, basis = step_range(run, total)
     return {
@@ -55,14 +59,14 @@ def estimate(run: Run) -> dict[str, Any]:
         "mfu": rate / peak,
         "hfu": hardware_rate / peak,
         "parameters": total_parameters(model),
-        "peak_memory": held.total,
+        "peak_memory": peak_memory.total,
         "memory": {
-            "parameters": held.parameters,
-            "gradients": held.gradients,
-            "optimizer": held.optimizer,
-            "activations": held.activations,
-            "buffers": held.buffers,
-            "reserve": held.reserve,
+            "parameters": peak_memory.parameters,
+            "gradients": peak_memory.gradients,
+            "optimizer": peak_memory.optimizer,
+            "activations": peak_memory.activations,
+            "buffers": peak_memory.buffers,
+            "reserve": peak_memory.reserve,
         },
         "time": {
             "compute": step.compute,
@@ -77,21 +81,21 @@ def estimate(run: Run) -> dict[str, Any]:
         },
         "fits": fit,
         "problems": notes,
-        "memory_allocated": at_once(run.model, run.plan, run.training, held),
-        "memory_reserved": reserved(held),
-        "memory_process": process(held),
+        "memory_allocated": peak_tensor_bytes(run.model, run.plan, run.training, peak_memory),
+        "memory_reserved": reserved_bytes(peak_memory),
+        "memory_process": process_bytes(peak_memory),
         **_cost(run, total),
     }
 
 
 def _cost(run: Run, step: Seconds) -> dict[str, float]:
-    """Return what a step costs, where a price is given."""
+    """Return the cost of a step, where the cluster has a price."""
     price = run.cluster.price_per_hour
     return {"cost_per_step": price * run.plan.world_size * step} if price else {}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read one file ("-": standard input), print the estimate; return 0, or 2 if it is no run."""
+    """Read a run file ("-": standard input), print its estimate; return 0, or 2 if invalid."""
     if len(arguments) != 1:
         return _fail(["usage: python -m engine estimate RUN.json, or - for standard input"])
     name = arguments[0]
@@ -101,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
                 text = file.read()
-        run = read(loaded(text))
+        run = read_run(load_json(text))
     except RecursionError:
         return _fail([f"{name}: nested too deeply; allowed: a file with one JSON object"])
     except (OSError, ValueError) as error:

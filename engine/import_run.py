@@ -1,4 +1,4 @@
-"""`python -m engine import FILE ...`: configurations in, one run file out."""
+"""`python -m engine import FILE ...`: convert training configurations to a run file."""
 
 import argparse
 import json
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.run.importers.assemble import DGX_H100, Defaults, Imported, imported
+from engine.run.importers.assemble import DGX_H100, ImportDefaults, ImportedRun, import_run
 from engine.run.importers.import_report import TextError
 
 USAGE = "python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read files ("-": standard input), print a run file; return 0, or 2 where there is none.
+    """Read configurations ("-": standard input), print a run file; return 0, or 2 without a run.
 
     What is derived, assumed or ignored goes to standard error, a line each.
     """
@@ -27,16 +27,16 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         text = "\n---\n".join(_text(name) for name in options.files)
-        found = imported(text, _defaults(options))
+        result = import_run(text, _defaults(options))
     except (OSError, UnicodeDecodeError) as error:
         return _fail([str(error)])
     except TextError as error:
         return _fail([str(error)])
     if not options.quiet:
-        _say(_report(found))
-    if found.run is None:
-        return _fail(found.contradictions)
-    sys.stdout.write(json.dumps(found.document, indent=2) + "\n")
+        _print_errors(_report_lines(result))
+    if result.run is None:
+        return _fail(result.contradictions)
+    sys.stdout.write(json.dumps(result.document, indent=2) + "\n")
     return 0
 
 
@@ -47,7 +47,7 @@ def _text(name: str) -> str:
         return file.read()
 
 
-def _defaults(options: argparse.Namespace) -> Defaults:
+def _defaults(options: argparse.Namespace) -> ImportDefaults:
     node = NODES.get(options.node)
     cluster = DGX_H100
     if node:
@@ -57,21 +57,21 @@ def _defaults(options: argparse.Namespace) -> Defaults:
             "nics_per_node": node.nics_per_node,
             "nic_bandwidth": node.nic_bandwidth,
         }
-    return Defaults(model=options.model, cluster=cluster, world_size=max(0, options.gpus))
+    return ImportDefaults(model=options.model, cluster=cluster, world_size=max(0, options.gpus))
 
 
-def _report(found: Imported) -> list[str]:
-    lines = [f"recognized: {', '.join(found.dialects)}"]
-    for entry in found.entries:
+def _report_lines(result: ImportedRun) -> list[str]:
+    lines = [f"recognized: {', '.join(result.dialects)}"]
+    for entry in result.entries:
         where = f"line {entry.line}: " if entry.line else ""
         lines.append(f"{entry.kind:10} {where}{entry.key} = {entry.value}: {entry.meaning}")
     return lines
 
 
-def _say(lines: Sequence[str]) -> None:
+def _print_errors(lines: Sequence[str]) -> None:
     sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
 def _fail(problems: Sequence[str]) -> int:
-    _say(problems)
+    _print_errors(problems)
     return 2

@@ -1,40 +1,40 @@
-"""Every plan of a job, by as many processes as there are processors: `engine plan --every`."""
+"""Exhaustive plan search over processes: `engine plan --every`."""
 
 import multiprocessing
 from dataclasses import dataclass
 from functools import partial
 
 from engine.core.units import Count
-from engine.run.plan_space import Job
-from engine.simulate.planner.survey import Survey, joined, survey
+from engine.run.plan_space import PlanningJob
+from engine.simulate.planner.survey import Survey, merge_surveys, survey
 
 # Parts of a job for each process: shapes differ in how many plans they have.
 _PARTS: Count = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Every:
-    """All plans of a job, and how many processes computed them."""
+class AllPlans:
+    """The survey of all plans of a job, and the number of worker processes."""
 
-    found: Survey
+    survey: Survey
     workers: Count
 
 
-def every(job: Job, count: Count, workers: Count) -> Every:
-    """Return all plans of a job; 0 workers are as many as there are processors."""
+def all_plans(job: PlanningJob, count: Count, workers: Count) -> AllPlans:
+    """Return the survey of all plans of a job; 0 workers means one per processor."""
     workers = workers or multiprocessing.cpu_count()
-    found = survey(job, count) if workers == 1 else _shared(job, count, workers)
-    return Every(found=found, workers=workers)
+    surveyed = survey(job, count) if workers == 1 else _survey_in_processes(job, count, workers)
+    return AllPlans(survey=surveyed, workers=workers)
 
 
-def _shared(job: Job, count: Count, workers: Count) -> Survey:
+def _survey_in_processes(job: PlanningJob, count: Count, workers: Count) -> Survey:
     parts = workers * _PARTS
-    one = partial(_part, job, count, parts)
+    survey_part = partial(_survey_part, job, count, parts)
     # A copy of this process starts at once; elsewhere the engine has to be imported again.
-    way = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    with multiprocessing.get_context(way).Pool(workers) as pool:
-        return joined(pool.imap_unordered(one, range(parts)), count)
+    start_method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    with multiprocessing.get_context(start_method).Pool(workers) as pool:
+        return merge_surveys(pool.imap_unordered(survey_part, range(parts)), count)
 
 
-def _part(job: Job, count: Count, parts: Count, part: Count) -> Survey:
+def _survey_part(job: PlanningJob, count: Count, parts: Count, part: Count) -> Survey:
     return survey(job, count, part, parts)

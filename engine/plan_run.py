@@ -1,4 +1,4 @@
-"""`python -m engine plan REQUEST.json`: the best plans of a job, why, and why not another."""
+"""`python -m engine plan REQUEST.json`: the best plans of a job and their explanation."""
 
 import argparse
 import json
@@ -7,20 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.core.numbers import show
-from engine.core.slices import whole
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.slices import run_to_end
+from engine.core.text import render_text
 from engine.core.units import BYTES, DAY, MONEY, SECONDS
-from engine.form.planner.plan_text import MOVES, gained, limited, name, reason, tied
-from engine.plan_every import Every, every
+from engine.form.planner.plan_text import (
+    MOVES,
+    gain_text,
+    limit_text,
+    plan_name,
+    reason_text,
+    ties_text,
+)
+from engine.plan_every import AllPlans, all_plans
 from engine.run.file import InputError
-from engine.run.plan_request import Asked, read_request
-from engine.run.plan_space import Job
-from engine.run.values import loaded
-from engine.simulate.planner.evaluate import Candidate, run_of
-from engine.simulate.planner.moves import Limit, Move, limit, moves
-from engine.simulate.planner.search import Found, fastest, in_order
-from engine.simulate.planner.ties import Tie, tie
+from engine.run.plan_request import PlanRequest, read_request
+from engine.run.plan_space import PlanningJob
+from engine.run.values import load_json
+from engine.simulate.planner.evaluate import Candidate, candidate_run
+from engine.simulate.planner.moves import JobChange, StepLimit, find_job_changes, largest_overhead
+from engine.simulate.planner.search import SearchResult, fastest_plans, ordered_shapes
+from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step.step_range import step_range
 
@@ -30,7 +37,7 @@ USAGE = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read one request, print the best plans; return 0, or 2 where it asks for nothing possible."""
+    """Read a plan request, print the best plans; return 0, or 2 for an invalid request."""
     parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False)
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true")
@@ -39,53 +46,56 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, choices=range(65), default=0, metavar="N")
     options = parser.parse_args(arguments)
     try:
-        asked = read_request(loaded(_text(options.file)))
+        request = read_request(load_json(_text(options.file)))
     except RecursionError:
         return _fail([f"{options.file}: nested too deeply; allowed: a file with one JSON object"])
     except (OSError, ValueError) as error:
         return _fail([f"{options.file}: {error}; allowed: a file with one JSON object"])
     except InputError as error:
         return _fail(error.problems)
-    answer = planned(asked)
-    all_of = every(asked.job, asked.count, options.workers) if options.every else None
-    sys.stdout.write(_told(asked, answer, all_of, as_json=options.json) + "\n")
+    answer = best_plans(request)
+    all_computed = all_plans(request.job, request.count, options.workers) if options.every else None
+    sys.stdout.write(_answer_text(request, answer, all_computed, as_json=options.json) + "\n")
     return 0
 
 
-def _told(asked: Asked, answer: "Answer", all_of: Every | None, *, as_json: bool) -> str:
+def _answer_text(
+    request: PlanRequest, answer: "Answer", all_computed: AllPlans | None, *, as_json: bool
+) -> str:
     if as_json:
-        return json.dumps(document(asked, answer) | _counted(all_of), indent=2)
-    return "\n".join((*_lines(asked, answer), *_census(all_of)))
+        return json.dumps(answer_json(request, answer) | _all_plans_json(all_computed), indent=2)
+    return "\n".join((*_answer_lines(request, answer), *_all_plans_lines(all_computed)))
 
 
-def _counted(all_of: Every | None) -> dict[str, Any]:
-    """Return what was found of all plans, as plain data."""
-    if all_of is None:
+def _all_plans_json(all_computed: AllPlans | None) -> dict[str, Any]:
+    """Return the survey of all plans as plain data."""
+    if all_computed is None:
         return {}
-    found = all_of.found
+    survey = all_computed.survey
     return {
         "every": {
-            "plans": found.plans,
-            "fit": found.fit,
-            "shortest_step": found.shortest,
-            "least_memory": found.least,
-            "processes": all_of.workers,
+            "plans": survey.plans,
+            "fit": survey.fit,
+            "shortest_step": survey.shortest,
+            "least_memory": survey.least,
+            "processes": all_computed.workers,
         }
     }
 
 
-def _census(all_of: Every | None) -> Iterator[str]:
-    """Yield what was found of all plans, in words."""
-    if all_of is None:
+def _all_plans_lines(all_computed: AllPlans | None) -> Iterator[str]:
+    """Yield the survey of all plans as text lines."""
+    if all_computed is None:
         return
-    found = all_of.found
+    survey = all_computed.survey
     yield ""
     yield (
-        f"{found.plans:,} plans divide, {found.fit:,} of them fit. The shortest step of all is "
-        f"{show(found.shortest, SECONDS)}, the least memory {show(found.least, BYTES)}."
+        f"{survey.plans:,} plans divide, {survey.fit:,} of them fit. The shortest step of all is "
+        f"{format_value(survey.shortest, SECONDS)}, "
+        f"the least memory {format_value(survey.least, BYTES)}."
     )
-    several = "es" if all_of.workers > 1 else ""
-    yield f"All were computed, by {all_of.workers} process{several}."
+    several = "es" if all_computed.workers > 1 else ""
+    yield f"All were computed, by {all_computed.workers} process{several}."
 
 
 def _text(file: str) -> str:
@@ -100,108 +110,125 @@ def _fail(problems: Sequence[str]) -> int:
     return 2
 
 
-Answer = tuple[Found, Tie | None, Limit | None, tuple[Move, ...], Reason | None]
+Answer = tuple[SearchResult, Tie | None, StepLimit | None, tuple[JobChange, ...], Reason | None]
 
 
-def planned(asked: Asked) -> Answer:
-    """Return the best plans, what ties with and limits the first, what would help, why not."""
-    shapes = in_order(asked.job)
-    found = fastest(asked.job, asked.count, shapes)
-    best = found.best[0] if found.best else None
-    why = why_not(asked.job, asked.why, best) if asked.why else None
+def best_plans(request: PlanRequest) -> Answer:
+    """Return the best plans, their ties, limit and possible moves, and why not the named plan."""
+    shapes = ordered_shapes(request.job)
+    search = fastest_plans(request.job, request.count, shapes)
+    best = search.best[0] if search.best else None
+    why = why_not(request.job, request.why, best) if request.why else None
     if best is None:
-        return found, None, None, (), why
-    ties = whole(tie(asked.job, best, shapes))
-    return found, ties, limit(best), whole(moves(asked.job, best)), why
+        return search, None, None, (), why
+    ties = run_to_end(find_ties(request.job, best, shapes))
+    return (
+        search,
+        ties,
+        largest_overhead(best),
+        run_to_end(find_job_changes(request.job, best)),
+        why,
+    )
 
 
-def document(asked: Asked, answer: Answer) -> dict[str, Any]:
-    """Return the answer as plain data, in SI units."""
-    found, ties, limits, changes, why = answer
-    told: dict[str, Any] = {
-        "plans": [_plan(asked, one) for one in found.best],
-        "shapes": found.shapes,
-        "shapes_searched": found.seen,
-        "plans_timed": found.timed,
+def answer_json(request: PlanRequest, answer: Answer) -> dict[str, Any]:
+    """Return the answer as plain data in SI units."""
+    search, ties, limits, changes, why = answer
+    answer_data: dict[str, Any] = {
+        "plans": [_plan_json(request, candidate) for candidate in search.best],
+        "shapes": search.shapes,
+        "shapes_searched": search.examined,
+        "plans_timed": search.timed,
     }
     if ties and limits:
-        told["tied"] = {"plans": ties.tied, "simplest": _plan(asked, ties.simplest)}
-        told["limit"] = asdict(limits)
-        told["moves"] = [
-            {"change": MOVES[one.key], "gain": one.gain, "per_gpu": one.per_gpu} for one in changes
+        answer_data["tied"] = {"plans": ties.tied, "simplest": _plan_json(request, ties.simplest)}
+        answer_data["limit"] = asdict(limits)
+        answer_data["moves"] = [
+            {"change": MOVES[candidate.key], "gain": candidate.gain, "per_gpu": candidate.per_gpu}
+            for candidate in changes
         ]
     if why:
-        told["why"] = {"verdict": why.verdict, "reason": words(reason(why))}
-    return told
+        answer_data["why"] = {"verdict": why.verdict, "reason": render_text(reason_text(why))}
+    return answer_data
 
 
-def _plan(asked: Asked, one: Candidate) -> dict[str, Any]:
-    job = asked.job
-    low, high, _ = step_range(run_of(job, one.plan, one.training), one.step)
-    rate = _tokens(job) / one.step
-    run = {"days": asked.tokens / rate / DAY} if asked.tokens else {}
+def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:
+    job = request.job
+    low, high, _ = step_range(
+        candidate_run(job, candidate.plan, candidate.training), candidate.step
+    )
+    rate = _tokens(job) / candidate.step
+    run = {"days": request.tokens / rate / DAY} if request.tokens else {}
     price = job.cluster.price_per_hour * job.world_size
-    cost = {"cost": price * asked.tokens / rate} if asked.tokens and price else {}
+    cost = {"cost": price * request.tokens / rate} if request.tokens and price else {}
     return {
-        "name": name(one.plan, one.training),
-        "step_time": one.step,
+        "name": plan_name(candidate.plan, candidate.training),
+        "step_time": candidate.step,
         "step_time_low": low,
         "step_time_high": high,
         "tokens_per_second_per_gpu": rate / job.world_size,
-        "peak_memory": one.held.total,
-        "room": one.room,
+        "peak_memory": candidate.memory.total,
+        "room": candidate.capacity,
         **run,
         **cost,
-        "time": {field.name: getattr(one.time, field.name) for field in fields(one.time)},
-        "parallelism": _parallelism(one),
-        "training": _training(one),
+        "time": {
+            field.name: getattr(candidate.time, field.name) for field in fields(candidate.time)
+        },
+        "parallelism": _parallelism_json(candidate),
+        "training": _training_json(candidate),
     }
 
 
-def _tokens(job: Job) -> float:
+def _tokens(job: PlanningJob) -> float:
     return job.training.global_batch_size * job.training.sequence_length
 
 
-def _parallelism(one: Candidate) -> Mapping[str, Any]:
-    """Return the plan as a run file has it."""
-    keys = asdict(one.plan)
+def _parallelism_json(candidate: Candidate) -> Mapping[str, Any]:
+    """Return the parallelism of a plan in the format of a run file."""
+    keys = asdict(candidate.plan)
     layout = keys.pop("stage_layers")
     return keys | ({"pipeline_layout": list(layout)} if layout else {})
 
 
-def _training(one: Candidate) -> Mapping[str, Any]:
-    """Return what a plan chooses of the training, as a run file has it."""
+def _training_json(candidate: Candidate) -> Mapping[str, Any]:
+    """Return the training settings of a plan in the format of a run file."""
     keys = ("framework", "precision", "micro_batch_size", "global_batch_size", "recompute")
-    return {key: getattr(one.training, key) for key in (*keys, "schedule")}
+    return {key: getattr(candidate.training, key) for key in (*keys, "schedule")}
 
 
-def _lines(asked: Asked, answer: Answer) -> Iterator[str]:
-    found, ties, limits, changes, why = answer
-    if not found.best:
+def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
+    search, ties, limits, changes, why = answer
+    if not search.best:
         yield "No plan fits."
-    for place, one in enumerate(found.best, start=1):
-        low, high, _ = step_range(run_of(asked.job, one.plan, one.training), one.step)
+    for place, candidate in enumerate(search.best, start=1):
+        low, high, _ = step_range(
+            candidate_run(request.job, candidate.plan, candidate.training), candidate.step
+        )
+        step, shortest, longest = (format_value(t, SECONDS) for t in (candidate.step, low, high))
+        memory = format_value(candidate.memory.total, BYTES)
         yield (
-            f"{place:3}  {show(one.step, SECONDS)} ({show(low, SECONDS)} to {show(high, SECONDS)})"
-            f"  {show(one.held.total, BYTES)}  {name(one.plan, one.training)}"
+            f"{place:3}  {step} ({shortest} to {longest})"
+            f"  {memory}  {plan_name(candidate.plan, candidate.training)}"
         )
     if ties and limits:
         yield ""
-        yield words(tied(ties))
-        yield f"The simplest of them: {name(ties.simplest.plan, ties.simplest.training)}."
-        yield words(limited(limits))
-        yield from (f"  {MOVES[m.key]}: {words(gained(m.gain, m.per_gpu))}" for m in changes)
+        yield render_text(ties_text(ties))
+        yield f"The simplest of them: {plan_name(ties.simplest.plan, ties.simplest.training)}."
+        yield render_text(limit_text(limits))
+        yield from (
+            f"  {MOVES[m.key]}: {render_text(gain_text(m.gain, m.per_gpu))}" for m in changes
+        )
         yield from ties.spread.beyond
-        yield f"Not searched: micro-batches above {asked.job.largest_micro_batch} sequences."
-        yield from _run(asked, found.best[0])
-    if why and asked.why:
+        yield f"Not searched: micro-batches above {request.job.largest_micro_batch} sequences."
+        yield from _run_cost_lines(request, search.best[0])
+    if why and request.why:
         yield ""
-        yield f"Why not {name(asked.why.plan, asked.why.training)}?"
-        yield words(reason(why))
+        yield f"Why not {plan_name(request.why.plan, request.why.training)}?"
+        yield render_text(reason_text(why))
 
 
-def _run(asked: Asked, best: Candidate) -> Iterator[str]:
-    told = _plan(asked, best)
-    if "days" in told:
-        cost = f", {show(told['cost'], MONEY)}" if "cost" in told else ""
-        yield f"The whole run: {show(told['days'] * DAY, SECONDS)}{cost}."
+def _run_cost_lines(request: PlanRequest, best: Candidate) -> Iterator[str]:
+    plan = _plan_json(request, best)
+    if "days" in plan:
+        cost = f", {format_value(plan['cost'], MONEY)}" if "cost" in plan else ""
+        yield f"The whole run: {format_value(plan['days'] * DAY, SECONDS)}{cost}."

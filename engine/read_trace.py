@@ -1,32 +1,32 @@
-"""`python -m engine trace FILE ...`: traces of the profiler, read natively."""
+"""`python -m engine trace FILE ...`: read profiler traces natively."""
 
 import gzip
 import json
 import zlib
 from collections.abc import Sequence
 
-from engine.run.traces.kineto import Document, Fault, document_of, read_kineto
+from engine.run.traces.kineto import Document, TraceFault, document_of, read_kineto
 
 USAGE = "python -m engine trace FILE ... [name=value ...] [--json], or: trace --sample"
 CALCULATOR = "trace_check"
 _GZIP = b"\x1f\x8b"
 
 
-def text_of(files: Sequence[str]) -> str:
-    """Return the document of the files, or of the first one that is no trace.
+def trace_document(files: Sequence[str]) -> str:
+    """Return the merged trace document as JSON, or the fault of the first invalid file.
 
     Raises:
         OSError: a file cannot be opened.
     """
     try:
         document = document_of([_read(file) for file in files])
-    except Fault as fault:
+    except TraceFault as fault:
         document = {"trace": 1, "fault": fault.parts}
     return json.dumps(document, separators=(",", ":"))
 
 
 def sample() -> str:
-    """Return Kineto's JSON of the first rank of the sample."""
+    """Return a sample trace: Kineto JSON of the first rank."""
     from engine.simulate.profile_analysis.sample import sample_files
 
     return sample_files()[0]
@@ -40,5 +40,5 @@ def _read(file: str) -> Document:
         try:
             data = gzip.decompress(data)
         except (EOFError, zlib.error, OSError):
-            raise Fault("gzip", file=name) from None
+            raise TraceFault("gzip", file=name) from None
     return read_kineto(data.decode("utf-8", "replace"), name)

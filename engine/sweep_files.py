@@ -1,4 +1,4 @@
-"""What a sweep leaves: a journal that grows by a line for each point, and at the end its table.
+"""Files of a sweep: a journal with a line per point, and the final tables.
 
 The journal is what a killed sweep goes on from. Each line is handed to the system at once, so that
 it outlasts the process; a line that was cut off counts as not written.
@@ -14,26 +14,26 @@ Row = Mapping[str, Any]
 
 
 def read_journal(path: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of every point in a journal by its key, and take off a line cut short."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    """Return rows by point key, and truncate an incomplete last line."""
+    rows_by_point: dict[str, list[dict[str, Any]]] = {}
     with open(path, "a+b") as file:  # noqa: PTH123 (the engine knows no paths)
         file.seek(0)
-        whole = 0
+        valid_bytes = 0
         for line in file:
             try:
-                one = json.loads(line) if line.endswith(b"\n") else None
+                entry = json.loads(line) if line.endswith(b"\n") else None
             except ValueError:
-                one = None
-            if one is None:
+                entry = None
+            if entry is None:
                 break
-            found[one["key"]] = one["rows"]
-            whole += len(line)
-        file.truncate(whole)
-    return found
+            rows_by_point[entry["key"]] = entry["rows"]
+            valid_bytes += len(line)
+        file.truncate(valid_bytes)
+    return rows_by_point
 
 
-def add_to_journal(path: str, key: str, rows: Sequence[Row]) -> None:
-    """Add the rows of a point in one write."""
+def append_to_journal(path: str, key: str, rows: Sequence[Row]) -> None:
+    """Append the rows of a point to the journal in one write."""
     line = json.dumps({"key": key, "rows": list(rows)}, ensure_ascii=False) + "\n"
     with open(path, "ab", buffering=0) as file:  # noqa: PTH123
         file.write(line.encode())
@@ -41,12 +41,12 @@ def add_to_journal(path: str, key: str, rows: Sequence[Row]) -> None:
 
 def write_tables(stem: str, rows: Iterable[Row]) -> list[str]:
     """Write the table as CSV and, where PyArrow is installed, as Parquet; return the files."""
-    told = list(rows)
+    table_rows = list(rows)
     written = [f"{stem}.csv"]
     with open(written[0], "w", newline="", encoding="utf-8") as file:  # noqa: PTH123
-        writer = csv.DictWriter(file, fieldnames=list(told[0]))
+        writer = csv.DictWriter(file, fieldnames=list(table_rows[0]))
         writer.writeheader()
-        writer.writerows(told)
+        writer.writerows(table_rows)
     # By name, since the engine runs without it: it belongs to the extra [sweep].
     try:
         arrow = importlib.import_module("pyarrow")
@@ -54,5 +54,5 @@ def write_tables(stem: str, rows: Iterable[Row]) -> list[str]:
     except ImportError:
         return written
     written.append(f"{stem}.parquet")
-    parquet.write_table(arrow.Table.from_pylist(told), written[-1])
+    parquet.write_table(arrow.Table.from_pylist(table_rows), written[-1])
     return written

@@ -1,13 +1,13 @@
-"""One point of a sweep: the best plan of a job, as rows of a table, one for each price."""
+"""One point of a sweep: rows with the best plan of a job, one per price."""
 
 from typing import Any
 
 from engine.core.units import DAY, HOUR
-from engine.form.planner.plan_text import name
-from engine.run.plan_space import Job
-from engine.run.sweep_grid import Point, asked
-from engine.simulate.planner.evaluate import Candidate, run_of
-from engine.simulate.planner.search import fastest
+from engine.form.planner.plan_text import plan_name
+from engine.run.plan_space import PlanningJob
+from engine.run.sweep_grid import SweepPoint, planner_request
+from engine.simulate.planner.evaluate import Candidate, candidate_run
+from engine.simulate.planner.search import fastest_plans
 from engine.simulate.step.step_range import step_range
 
 _PLAN = (
@@ -21,22 +21,22 @@ _PLAN = (
     "shard_group",
 )
 _TRAINING = ("framework", "precision", "micro_batch_size", "recompute", "schedule")
-_FOUND = (
+_COLUMNS = (
     *("plan", "step_time", "step_time_low", "step_time_high", "tokens_per_second_per_gpu"),
     *("peak_memory", "days", *_PLAN, "data_parallel", *_TRAINING),
 )
 
 
-def rows(point: Point) -> list[dict[str, Any]]:
-    """Return the rows of a point, in SI units but for days, and prices for an hour."""
-    job = asked(point).job
-    found = fastest(job, 1)
-    plan: dict[str, Any] = dict.fromkeys(_FOUND)
-    if found.best:
-        plan |= _best(job, found.best[0], point.request["tokens"])
+def point_rows(point: SweepPoint) -> list[dict[str, Any]]:
+    """Return the rows of a point in SI units, except days and prices per hour."""
+    job = planner_request(point).job
+    search = fastest_plans(job, 1)
+    plan: dict[str, Any] = dict.fromkeys(_COLUMNS)
+    if search.best:
+        plan |= _plan_columns(job, search.best[0], point.request["tokens"])
     days = plan["days"]
     return [
-        _about(job, point)
+        _job_columns(job, point)
         | {"price": price * HOUR}
         | plan
         | {"cost": None if days is None else days * DAY * price * job.world_size}
@@ -44,7 +44,7 @@ def rows(point: Point) -> list[dict[str, Any]]:
     ]
 
 
-def _about(job: Job, point: Point) -> dict[str, Any]:
+def _job_columns(job: PlanningJob, point: SweepPoint) -> dict[str, Any]:
     return {
         "model": job.model.name,
         "cluster": point.cluster,
@@ -60,16 +60,16 @@ def _about(job: Job, point: Point) -> dict[str, Any]:
     }
 
 
-def _best(job: Job, best: Candidate, tokens: int) -> dict[str, Any]:
+def _plan_columns(job: PlanningJob, best: Candidate, tokens: int) -> dict[str, Any]:
     batch = job.training.global_batch_size * job.training.sequence_length
-    low, high, _ = step_range(run_of(job, best.plan, best.training), best.step)
+    low, high, _ = step_range(candidate_run(job, best.plan, best.training), best.step)
     return {
-        "plan": name(best.plan, best.training),
+        "plan": plan_name(best.plan, best.training),
         "step_time": best.step,
         "step_time_low": low,
         "step_time_high": high,
         "tokens_per_second_per_gpu": batch / best.step / job.world_size,
-        "peak_memory": best.held.total,
+        "peak_memory": best.memory.total,
         "days": tokens / batch * best.step / DAY,
         **{key: getattr(best.plan, key) for key in _PLAN},
         "data_parallel": best.plan.data_parallel,

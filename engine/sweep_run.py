@@ -1,4 +1,4 @@
-"""`python -m engine sweep GRID.toml`: the best plan of every job of a grid, on many processes."""
+"""`python -m engine sweep GRID.toml`: best plans for a grid of jobs, in many processes."""
 
 import argparse
 import importlib
@@ -10,16 +10,16 @@ from typing import Any
 
 from engine.core.units import Count
 from engine.run.document import InputError
-from engine.run.sweep_grid import Point, read_grid
-from engine.sweep_files import add_to_journal, read_journal, write_tables
-from engine.sweep_point import rows
+from engine.run.sweep_grid import SweepPoint, read_grid
+from engine.sweep_files import append_to_journal, read_journal, write_tables
+from engine.sweep_point import point_rows
 
 USAGE = "python -m engine sweep GRID.toml [--out STEM] [--workers N | --scheduler tcp://HOST:PORT]"
-Done = tuple[str, list[dict[str, Any]]]
+PointRows = tuple[str, list[dict[str, Any]]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Go on with a sweep until it is whole; return 0, or 2 where its grid cannot be used."""
+    """Run or resume a sweep; return 0, or 2 for an invalid grid."""
     parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False)
     parser.add_argument("grid")
     parser.add_argument("--out", default="sweep", metavar="STEM")
@@ -36,48 +36,52 @@ def main(arguments: Sequence[str]) -> int:
     except InputError as error:
         return _fail(error.problems)
     journal = f"{options.out}.jsonl"
-    known = read_journal(journal)
-    left = [one for one in points if one.key not in known]
-    _say(f"{len(points)} searches, {len(points) - len(left)} of them done before.")
+    finished = read_journal(journal)
+    remaining = [point for point in points if point.key not in finished]
+    _say(f"{len(points)} searches, {len(points) - len(remaining)} of them done before.")
     try:
-        done = _cluster(options.scheduler, left) if options.scheduler else _local(left, options)
-        for number, (key, found) in enumerate(done, start=1):
-            add_to_journal(journal, key, found)
-            known[key] = found
-            _say(f"{number} of {len(left)}")
+        done = (
+            _run_on_cluster(options.scheduler, remaining)
+            if options.scheduler
+            else _run_locally(remaining, options)
+        )
+        for number, (key, rows) in enumerate(done, start=1):
+            append_to_journal(journal, key, rows)
+            finished[key] = rows
+            _say(f"{number} of {len(remaining)}")
     except ImportError:
         return _fail(["--scheduler: needs Dask; allowed: after pip install 'wallclock[sweep]'"])
-    files = write_tables(options.out, (row for one in points for row in known[one.key]))
+    files = write_tables(options.out, (row for point in points for row in finished[point.key]))
     _say("Written: " + ", ".join(files))
     if len(files) == 1:
         _say("For Parquet too: pip install 'wallclock[sweep]', then the same command again.")
     return 0
 
 
-def search(point: Point) -> Done:
-    """Return a point's key and rows; what processes and workers run."""
-    return point.key, rows(point)
+def search_point(point: SweepPoint) -> PointRows:
+    """Return a point's key and rows; the task of pool and Dask workers."""
+    return point.key, point_rows(point)
 
 
-def _local(points: Sequence[Point], options: argparse.Namespace) -> Iterator[Done]:
-    """Yield points as they are done by processes of this machine."""
+def _run_locally(points: Sequence[SweepPoint], options: argparse.Namespace) -> Iterator[PointRows]:
+    """Yield points as local processes finish them."""
     workers: Count = min(options.workers or multiprocessing.cpu_count(), len(points))
     if workers <= 1:
-        yield from map(search, points)
+        yield from map(search_point, points)
         return
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap_unordered(search, points)
+        yield from pool.imap_unordered(search_point, points)
 
 
-def _cluster(address: str, points: Sequence[Point]) -> Iterator[Done]:
-    """Yield points as they are done by the workers of a Dask cluster.
+def _run_on_cluster(address: str, points: Sequence[SweepPoint]) -> Iterator[PointRows]:
+    """Yield points as the workers of a Dask cluster finish them.
 
     A worker that dies gives its points back, and Dask has another one do them.
     """
     # By name, since the engine runs without it: it belongs to the extra [sweep].
     distributed = importlib.import_module("distributed")
     with distributed.Client(address) as client:
-        futures = client.map(search, points, key=[f"sweep-{one.key}" for one in points])
+        futures = client.map(search_point, points, key=[f"sweep-{point.key}" for point in points])
         for future in distributed.as_completed(futures):
             yield future.result()
             future.release()

@@ -1,18 +1,34 @@
-"""What all tests share: in which order they run, and which of them go to one worker together."""
+"""What all tests share: which of them run, in which order, and which go to one worker together."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import units
+from engine.calculator import names
+from tests import lanes, units
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(lanes.OPTION, action="store_true", help="leave out what is like another")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption(lanes.OPTION):
+        os.environ[lanes.VARIABLE] = "1"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption(lanes.OPTION):
+        calculators = tuple(names())
+        left_out = [item for item in items if not lanes.is_short(item.nodeid, calculators)]
+        items[:] = [item for item in items if lanes.is_short(item.nodeid, calculators)]
+        config.hook.pytest_deselected(items=left_out)
     order = units.ordered([item.nodeid for item in items])
     items[:] = [items[place] for place in order]
 

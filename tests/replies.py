@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.answer import answer
 from engine.calculator import load, names
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 WANTED = {"receipts": ("value",), "table": CHARTS, "csv": (*CHARTS, "table")}
@@ -28,7 +28,7 @@ def replies(name: str) -> dict[str, Any]:
 
 def reply(name: str, values: dict[str, Any]) -> Any:
     """Return the reply to a preset, with everything that a reader can open."""
-    request = {"calculator": name, "values": {k: plain(v) for k, v in values.items()}}
+    request = {"calculator": name, "values": {k: exact_text(v) for k, v in values.items()}}
     outputs = json.loads(answer(json.dumps(request)))["outputs"]
     want = {
         extra: [name for name, view in outputs.items() if view["kind"] in kinds]

@@ -1,6 +1,6 @@
 """A calculator as the templates get it: its fields, its default results, its ready pictures.
 
-`Live` is the `ctx` of the macros in theme/templates/calculator.html.
+`CalculatorContext` is the `ctx` of the macros in theme/templates/calculator.html.
 """
 
 import math
@@ -10,19 +10,19 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from builder.calculators.placement_settings import meant
+from builder.calculators.placement_settings import unit_hint
 from builder.core.folders import digest
 from builder.core.problem import ContentError, Problem
 from engine import calculator as calculators
-from engine.answer import reply, solved
+from engine.answer import reply, solved_views
 from engine.calculator import Calculator, make
 from engine.core.equation import Equation
 from engine.core.inputs import Choice, Number, Scalar, Switch, Text
 from engine.core.inputs import Field as Declaration
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from engine.core.views import (
     Bars,
-    Cite,
+    Citation,
     Formula,
     Heatmap,
     Lines,
@@ -33,12 +33,12 @@ from engine.core.views import (
     View,
 )
 
-MANY = 5  # options of a choice: of more, a page has a few at once
-LONGEST = 3  # of them: these say how wide the box is
+MANY_OPTIONS = 5  # options of a choice: of more, a page has a few at once
+LONGEST_SHOWN = 3  # of them: these say how wide the box is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class TextInputContext:
     """What the box of a text is like: `samples` maps their names to what the reader sees."""
 
     samples: Mapping[str, str]
@@ -50,7 +50,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class InputContext:
     """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only).
 
     `also`: option -> what other calculators call it.
@@ -68,26 +68,26 @@ class Field:
     options: Mapping[str, str]
     also: Mapping[str, str]
     range: str
-    box: Box | None
+    box: TextInputContext | None
 
     @property
-    def at_once(self) -> Mapping[str, str]:
+    def initial_options(self) -> Mapping[str, str]:
         """Return the options that a page has from the start; all come with the receipts.
 
         Nobody can open the box before a script is there. Of many, the page has the chosen one, and
         the longest, so that the box does not grow when the others come.
         """
-        if len(self.options) <= MANY:
+        if len(self.options) <= MANY_OPTIONS:
             return self.options
         by_length = sorted(self.options, key=lambda key: -len(self.options[key]))
-        kept = {self.value, *by_length[:LONGEST]}
-        return {key: text for key, text in self.options.items() if key in kept}
+        shown = {self.value, *by_length[:LONGEST_SHOWN]}
+        return {key: text for key, text in self.options.items() if key in shown}
 
 
-def field_of(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
+def input_context(name: str, declared: Declaration, entry: Mapping[str, Any]) -> InputContext:
     """Return an input as a calculator declares it, with what the engine's reply says of it."""
     choice = declared if isinstance(declared, Choice) else None
-    return Field(
+    return InputContext(
         name=name,
         kind=type(declared).__name__.lower(),
         label=declared.label,
@@ -100,12 +100,12 @@ def field_of(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Fiel
         options=dict(choice.options) if choice else {},
         also={option: name for name, option in choice.also.items()} if choice else {},
         range=declared.range_words(),
-        box=_box(declared) if isinstance(declared, Text) else None,
+        box=_text_input_context(declared) if isinstance(declared, Text) else None,
     )
 
 
-def _box(declared: Text) -> Box:
-    return Box(
+def _text_input_context(declared: Text) -> TextInputContext:
+    return TextInputContext(
         samples={name: sample.title for name, sample in declared.samples.items()},
         placeholder=declared.placeholder,
         rows=declared.rows,
@@ -115,7 +115,7 @@ def _box(declared: Text) -> Box:
     )
 
 
-def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
+def sources_by_output(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
     """Return the sources of every output over all options, one chosen at a time.
 
     Options of a choice that is said to cite nothing are not tried, nor are presets where a
@@ -129,62 +129,62 @@ def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]
         views: those of its defaults.
     """
     calculator = calculators.load(name)
-    silent = {output for output, view in views.items() if is_silent(view)}
-    found: dict[str, dict[str, None]] = {}
-    presets = calculator.presets.values() if presets_cite(name) else ()
-    tried = ({}, *_choices(calculator), *presets)
+    without_sources = {output for output, view in views.items() if names_no_source(view)}
+    sources: dict[str, dict[str, None]] = {}
+    presets = calculator.presets.values() if presets_may_cite(name) else ()
+    input_sets = ({}, *_option_inputs(calculator), *presets)
     # What is chosen anyway is among the options of every choice.
-    for inputs in dict.fromkeys(make(calculator, values) for values in tried):
-        lazy = solved(calculator.name, inputs)
-        for output, view in lazy.made(set(lazy.names) - silent).items():
-            found.setdefault(output, {}).update(dict.fromkeys(named(view)))
-    return {output: tuple(found.get(output, ())) for output in dict.fromkeys((*views, *found))}
+    for inputs in dict.fromkeys(make(calculator, values) for values in input_sets):
+        solution = solved_views(calculator.name, inputs)
+        for output, view in solution.compute(set(solution.names) - without_sources).items():
+            sources.setdefault(output, {}).update(dict.fromkeys(view_sources(view)))
+    return {output: tuple(sources.get(output, ())) for output in dict.fromkeys((*views, *sources))}
 
 
-def presets_cite(name: str) -> bool:
+def presets_may_cite(name: str) -> bool:
     """Say whether presets of a calculator may bring sources that no single option brings."""
     return getattr(import_module(calculators.module_of(name)), "PRESETS_CITE", True)
 
 
-def is_silent(view: View) -> bool:
+def names_no_source(view: View) -> bool:
     """Say whether an output with this view by default names no source, whatever is chosen."""
     if isinstance(view, Table):
-        return bool(view.rows) and not named(view)
+        return bool(view.rows) and not view_sources(view)
     return not isinstance(view, Value)
 
 
-def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
-    found: list[dict[str, Scalar]] = []
+def _option_inputs(calculator: Calculator) -> list[dict[str, Scalar]]:
+    input_sets: list[dict[str, Scalar]] = []
     for name, field in calculator.fields.items():
         if isinstance(field, Choice):
             options = field.options if field.cites else ()
-            found += [{**calculator.small, name: option} for option in options]
+            input_sets += [{**calculator.small, name: option} for option in options]
         elif isinstance(field, Switch):
-            found += [{**calculator.small, name: on} for on in (True, False)]
-    return found
+            input_sets += [{**calculator.small, name: value} for value in (True, False)]
+    return input_sets
 
 
-def named(view: View) -> tuple[str, ...]:
+def view_sources(view: View) -> tuple[str, ...]:
     """Return the sources that a view names."""
     if isinstance(view, Value):
-        return _in_receipt(view.receipt)
+        return _receipt_sources(view.receipt)
     cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
-    return tuple(key for cell in cells if isinstance(cell, Cite) for key in cell.keys)
+    return tuple(key for cell in cells if isinstance(cell, Citation) for key in cell.keys)
 
 
-def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
+def _receipt_sources(receipt: Receipt) -> tuple[str, ...]:
     of_equation = receipt.equation.sources if receipt.equation else ()
     published = (receipt.published.source,) if receipt.published else ()
     return (*of_equation, *receipt.sources, *published)
 
 
 # (calculator, its inputs) -> those that a job of the reader's own fills.
-Takes = Callable[[str, Collection[str]], tuple[str, ...]]
+JobInputs = Callable[[str, Collection[str]], tuple[str, ...]]
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
+class CalculatorContext:
     """A calculator with the results of its defaults.
 
     Attributes:
@@ -202,7 +202,7 @@ class Live:
     name: str
     title: str
     question: str
-    fields: tuple[Field, ...]
+    fields: tuple[InputContext, ...]
     outputs: Mapping[str, dict[str, Any]]
     presets: tuple[dict[str, Any], ...]
     reply: Mapping[str, Any]
@@ -213,32 +213,32 @@ class Live:
     searches: bool
 
 
-def source(name: str) -> str:
+def source_path(name: str) -> str:
     """Return the file that declares a calculator, from the project's folder."""
     return calculators.module_of(name).replace(".", "/") + ".py"
 
 
-def names() -> tuple[str, ...]:
+def calculator_names() -> tuple[str, ...]:
     """Return the names of all calculators, sorted."""
     return calculators.names()
 
 
-def taker(dotted: str) -> Takes:
+def job_inputs_function(dotted: str) -> JobInputs:
     """Return the function of the engine that says what a job fills; "" means that none is kept."""
     module, _, name = dotted.rpartition(".")
     if not module:
         return lambda calculator, inputs: ()
-    found: Takes = getattr(import_module(module), name)
-    return found
+    function: JobInputs = getattr(import_module(module), name)
+    return function
 
 
-def read(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
+def load_context(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
     """Return the calculator `name` with its default results, and what is wrong with it."""
-    found, wrong = read_alone(name, takes)
-    return replace(found, sources=sources_of(found)), wrong
+    context, problems = load_without_sources(name, takes)
+    return replace(context, sources=output_sources(context)), problems
 
 
-def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
+def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
     """Return the same without its sources: those of all options take longer than all else.
 
     Args:
@@ -246,25 +246,28 @@ def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
         takes: as in `Project.takes`.
     """
     calculator = calculators.load(name)
-    views = solved(name, make(calculator, calculator.defaults)).made()
+    views = solved_views(name, make(calculator, calculator.defaults)).compute()
     values = [name for name, view in views.items() if isinstance(view, Value)]
     charts = [n for n, view in views.items() if isinstance(view, Lines | Bars | Timeline | Heatmap)]
     want = {"receipts": values, "table": charts, "spoken": charts}
     result = reply({"calculator": name, "want": want})
     extra = {"receipts": {}, "table": {}, "spoken": {}, **result["extra"]}
-    live = Live(
+    context = CalculatorContext(
         name=name,
         title=calculator.title,
         question=calculator.question,
         fields=tuple(
-            field_of(key, declared, result["inputs"][key])
+            input_context(key, declared, result["inputs"][key])
             for key, declared in calculator.fields.items()
         ),
         outputs=result["outputs"],
         presets=tuple(
             {
                 "title": title,
-                "values": {key: _text(calculator.fields[key], one) for key, one in change.items()},
+                "values": {
+                    key: _preset_text(calculator.fields[key], value)
+                    for key, value in change.items()
+                },
             }
             for title, change in calculator.presets.items()
         ),
@@ -272,88 +275,96 @@ def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
         views=views,
         equations=calculator.equations,
         sources={},
-        job=taker(takes)(name, calculator.fields),
+        job=job_inputs_function(takes)(name, calculator.fields),
         searches=calculator.search is not None,
     )
-    return live, [Problem(source(name), 1, message) for message in _wrong(live)]
+    return context, [
+        Problem(source_path(name), 1, message) for message in _context_problems(context)
+    ]
 
 
-def _text(field: Declaration, value: Scalar) -> str:
+def _preset_text(field: Declaration, value: Scalar) -> str:
     """Return the SI text of a preset's value; a sample goes by its name, which is shorter."""
-    return field.write(value) if isinstance(field, Text) else plain(value)
+    return field.write(value) if isinstance(field, Text) else exact_text(value)
 
 
-def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, Any], str]:
+def value_at(
+    context: CalculatorContext, settings: Mapping[str, str], output: str
+) -> tuple[dict[str, Any], str]:
     """Return (view JSON, receipt) of a value for other inputs (SI texts).
 
     Raises:
         ContentError: an input does not exist or its value is not allowed.
     """
-    asked = {"only": [output], "want": {"receipts": [output]}}
-    result = reply({"calculator": live.name, "values": dict(settings), **asked})
-    wrong = result["problems"] or [
-        f"{live.name}.{name}: {entry['error']}" + _meant(live.name, name, settings)
+    request = {"only": [output], "want": {"receipts": [output]}}
+    result = reply({"calculator": context.name, "values": dict(settings), **request})
+    errors = result["problems"] or [
+        f"{context.name}.{name}: {entry['error']}" + _unit_hint(context.name, name, settings)
         for name, entry in result["inputs"].items()
         if entry["error"]
     ]
-    if wrong:
-        raise ContentError(wrong[0])
+    if errors:
+        raise ContentError(errors[0])
     return result["outputs"][output], result["extra"]["receipts"][output]
 
 
-def _meant(calculator: str, name: str, settings: Mapping[str, str]) -> str:
+def _unit_hint(calculator: str, name: str, settings: Mapping[str, str]) -> str:
     field = calculators.load(calculator).fields[name]
-    return meant(name, field, settings[name]) if name in settings else ""
+    return unit_hint(name, field, settings[name]) if name in settings else ""
 
 
-def mark(live: Live) -> str:
+def context_digest(context: CalculatorContext) -> str:
     """Return the digest of what an article can show of a calculator."""
-    told = (
-        live.title,
-        live.question,
-        live.fields,
-        live.outputs,
-        live.presets,
-        live.job,
-        live.reply,
+    parts = (
+        context.title,
+        context.question,
+        context.fields,
+        context.outputs,
+        context.presets,
+        context.job,
+        context.reply,
     )
-    return digest(map(repr, (*told, live.equations)))
+    return digest(map(repr, (*parts, context.equations)))
 
 
-def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
+def output_sources(context: CalculatorContext) -> dict[str, tuple[str, ...]]:
     """Return the sources that every output can name, whatever is chosen."""
-    return named_by(live.name, live.views)
+    return sources_by_output(context.name, context.views)
 
 
-def _is_nan(part: object) -> bool:
+def _holds_nan(part: object) -> bool:
     """Say whether a view holds what is no number; a gap in a curve is infinite."""
     if isinstance(part, float):
         return math.isnan(part)
     if isinstance(part, str | int):
         return False
     if isinstance(part, Mapping):
-        return any(map(_is_nan, part.values()))
+        return any(map(_holds_nan, part.values()))
     if isinstance(part, tuple | list):
-        return any(map(_is_nan, part))
+        return any(map(_holds_nan, part))
     kind: Any = type(part)
-    return any(_is_nan(getattr(part, name)) for name in _names(kind))
+    return any(_holds_nan(getattr(part, name)) for name in _field_names(kind))
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _field_names(kind: type) -> tuple[str, ...]:
     """Return the names of a record's fields; of another type, none."""
-    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
-def _wrong(live: Live) -> list[str]:
-    both = sorted(set(live.views) & {field.name for field in live.fields})
-    found = [f"'{name}' is both an input and an output of {live.name}" for name in both]
-    declared = {equation.name for equation in live.equations}
-    for name, view in live.views.items():
-        if _is_nan(view) and not isinstance(view, Heatmap):  # a cell may be empty
-            found.append(f"output '{name}' holds NaN, which is no number")
-        shown = view.receipt.equation if isinstance(view, Value) else None
-        shown = view.equation if isinstance(view, Formula) else shown
-        if shown is not None and shown.name not in declared:
-            found.append(f"output '{name}' shows the equation '{shown.name}', not in EQUATIONS")
-    return found
+def _context_problems(context: CalculatorContext) -> list[str]:
+    shared_names = sorted(set(context.views) & {field.name for field in context.fields})
+    messages = [
+        f"'{name}' is both an input and an output of {context.name}" for name in shared_names
+    ]
+    declared = {equation.name for equation in context.equations}
+    for name, view in context.views.items():
+        if _holds_nan(view) and not isinstance(view, Heatmap):  # a cell may be empty
+            messages.append(f"output '{name}' holds NaN, which is no number")
+        equation = view.receipt.equation if isinstance(view, Value) else None
+        equation = view.equation if isinstance(view, Formula) else equation
+        if equation is not None and equation.name not in declared:
+            messages.append(
+                f"output '{name}' shows the equation '{equation.name}', not in EQUATIONS"
+            )
+    return messages

@@ -8,43 +8,43 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from builder.calculators import calculator_checks, calculator_context
-from builder.calculators.calculator_context import Live
-from builder.calculators.source_locations import Places
+from builder.calculators.calculator_context import CalculatorContext
+from builder.calculators.source_locations import SourceLocations
 from builder.content.library import REFERENCES, Library
 from builder.core import error_locations
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
 from engine.answer import dump
 from engine.core.equation import Equation
 
-FEW = 8  # calculators that have answered before another process has begun
+SERIAL_LIMIT = 8  # calculators that have answered before another process has begun
 # A calculator with what is wrong with it, and its sources.
-Read = tuple[tuple[Live, list[Problem]], dict[str, tuple[str, ...]]]
-Made = TypeVar("Made")
-Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
+LoadedCalculator = tuple[tuple[CalculatorContext, list[Problem]], dict[str, tuple[str, ...]]]
+Value = TypeVar("Value")
+DrawCharts = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toolbox:
+class CalculatorSet:
     """The calculators by name; with `broken`, `problems` names those that raise and no others.
 
     `marks` gives the digest of what an article can show of each.
     """
 
-    calculators: Mapping[str, Live]
+    calculators: Mapping[str, CalculatorContext]
     problems: tuple[Problem, ...]
     broken: bool = False
-    marks: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
 
-    def load(self, name: str) -> Live:
+    def load(self, name: str) -> CalculatorContext:
         """Return the calculator `name`, which exists."""
         return self.calculators[name]
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class CalculatorKeys:
     """Digests of what is made from what.
 
     Attributes:
@@ -62,58 +62,74 @@ class Marks:
     colors: tuple[str, ...] = ()
 
 
-def read(memo: Memo, keys: Marks, draw: Draw, hands: ProcessPool) -> Toolbox:
+def load_calculators(
+    build_cache: BuildCache, keys: CalculatorKeys, draw: DrawCharts, pool: ProcessPool
+) -> CalculatorSet:
     """Return all calculators, their charts drawn; `draw` draws many in one call."""
-    made = _made(memo, keys, hands)
-    found: dict[str, Live] = {}
-    marks: dict[str, str] = {}
+    new_contexts = _load_new(build_cache, keys, pool)
+    contexts: dict[str, CalculatorContext] = {}
+    digests: dict[str, str] = {}
     problems: list[Problem] = []
     broken: list[Problem] = []
-    for name in calculator_context.names():
+    for name in calculator_context.calculator_names():
         try:
             key = keys.results(name)
-            alone, all_sources = made.get(name, (None, None))
-            first = _given(alone) if alone else partial(calculator_checks.read, name, keys.takes)
-            one, wrong = memo.get(f"calculator {name}", key, first)
-            second = (
-                partial(calculator_context.sources_of, one)
+            loaded, all_sources = new_contexts.get(name, (None, None))
+            load = (
+                _constant(loaded)
+                if loaded
+                else partial(calculator_checks.load_checked, name, keys.takes)
+            )
+            context, context_problems = build_cache.get(f"calculator {name}", key, load)
+            load_sources = (
+                partial(calculator_context.output_sources, context)
                 if all_sources is None
-                else _given(all_sources)
+                else _constant(all_sources)
             )
-            named = memo.get(f"sources {name}", keys.sources(name), second)
-            shown = memo.get(f"mark {name}", key, partial(calculator_context.mark, one))
-            found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))
-            named_colors = memo.get(
-                f"colors {name}", key, partial(calculator_checks.colors, one.views)
+            sources = build_cache.get(f"sources {name}", keys.sources(name), load_sources)
+            digest_without_sources = build_cache.get(
+                f"mark {name}", key, partial(calculator_context.context_digest, context)
             )
-        except calculator_checks.Unsound as error:
+            contexts[name], digests[name] = (
+                replace(context, sources=sources),
+                digest((digest_without_sources, repr(sources))),
+            )
+            used_colors = build_cache.get(
+                f"colors {name}", key, partial(calculator_checks.view_colors, context.views)
+            )
+        except calculator_checks.InvalidCalculator as error:
             broken += error.problems
             continue
         except Exception as error:  # whatever an author's code may raise
             broken.append(
-                error_locations.in_calculator(name, calculator_context.source(name), error)
+                error_locations.calculator_problem(
+                    name, calculator_context.source_path(name), error
+                )
             )
             continue
-        problems += wrong
-        problems += _unknown_colors(name, named_colors, keys.colors)
-        for equation in found[name].equations:
+        problems += context_problems
+        problems += _color_problems(name, used_colors, keys.colors)
+        for equation in contexts[name].equations:
             for symbol in unknown_symbols(equation):
                 message = f"equation '{equation.name}' uses \\v{{{symbol}}}, not among its symbols"
-                problems.append(Problem(calculator_context.source(name), 1, message))
+                problems.append(Problem(calculator_context.source_path(name), 1, message))
     if broken:
-        return Toolbox(calculators={}, problems=tuple(broken), broken=True)
-    drawn_by = {name: digest((keys.layout, dump(_charts(one)))) for name, one in found.items()}
-    pictured = _drawn(found, memo, drawn_by, draw)
-    return Toolbox(calculators=pictured, problems=tuple(problems), marks=marks)
+        return CalculatorSet(calculators={}, problems=tuple(broken), broken=True)
+    picture_keys = {
+        name: digest((keys.layout, dump(_chart_inputs(context))))
+        for name, context in contexts.items()
+    }
+    with_pictures = _with_pictures(contexts, build_cache, picture_keys, draw)
+    return CalculatorSet(calculators=with_pictures, problems=tuple(problems), digests=digests)
 
 
-def _unknown_colors(
+def _color_problems(
     name: str, used: Iterable[tuple[str, str, str]], known: tuple[str, ...]
 ) -> list[Problem]:
-    at = Places(name)
+    locations = SourceLocations(name)
     return [
-        at.problem(
-            at.of_output(output, kind, color),
+        locations.problem(
+            locations.find_output(output, kind, color),
             f"output '{output}' has the color '{color}'; there are {', '.join(known)}",
         )
         for output, kind, color in used
@@ -121,85 +137,98 @@ def _unknown_colors(
     ]
 
 
-def _made(memo: Memo, keys: Marks, hands: ProcessPool) -> dict[str, Read]:
+def _load_new(
+    build_cache: BuildCache, keys: CalculatorKeys, pool: ProcessPool
+) -> dict[str, LoadedCalculator]:
     """Return the calculators that are new, as far as they answer."""
     new = []
-    for name in calculator_context.names():
+    for name in calculator_context.calculator_names():
         with suppress(Exception):  # said where it is read
-            if not memo.has(f"calculator {name}", keys.results(name)):
+            if not build_cache.has(f"calculator {name}", keys.results(name)):
                 new.append(name)
-    if len(new) <= FEW:
+    if len(new) <= SERIAL_LIMIT:
         return {}
-    found = zip(new, hands.each(partial(_read, keys.takes), new, few=FEW), strict=True)
-    return {name: one for name, one in found if one}
+    loaded = zip(
+        new, pool.map(partial(_try_load, keys.takes), new, serial_limit=SERIAL_LIMIT), strict=True
+    )
+    return {name: calculator for name, calculator in loaded if calculator}
 
 
-def _given(value: Made) -> Callable[[], Made]:
+def _constant(value: Value) -> Callable[[], Value]:
     return lambda: value
 
 
-def _read(takes: str, name: str) -> Read | None:
+def _try_load(takes: str, name: str) -> LoadedCalculator | None:
     try:
-        one, wrong = calculator_checks.read(name, takes)
-        return (one, wrong), calculator_context.sources_of(one)
+        context, problems = calculator_checks.load_checked(name, takes)
+        return (context, problems), calculator_context.output_sources(context)
     except Exception:  # raised again where its place in the code can be said
         return None
 
 
-def _drawn(
-    found: Mapping[str, Live], memo: Memo, keys: Mapping[str, str], draw: Draw
-) -> dict[str, Live]:
+def _with_pictures(
+    contexts: Mapping[str, CalculatorContext],
+    build_cache: BuildCache,
+    keys: Mapping[str, str],
+    draw: DrawCharts,
+) -> dict[str, CalculatorContext]:
     """Return the calculators with the pictures of their charts; one call draws all that are new."""
-    fresh = {n: one for n, one in found.items() if not memo.has(f"pictures {n}", keys[n])}
+    undrawn = {
+        n: context
+        for n, context in contexts.items()
+        if not build_cache.has(f"pictures {n}", keys[n])
+    }
 
     @cache
     def pictures() -> Mapping[str, str]:
         return draw(
             {
                 f"{name}.{output}": chart
-                for name, one in fresh.items()
-                for output, chart in _charts(one).items()
+                for name, one in undrawn.items()
+                for output, chart in _chart_inputs(one).items()
             }
         )
 
-    def drawn(name: str, one: Live) -> Live:
+    def with_svg(name: str, one: CalculatorContext) -> CalculatorContext:
         extra = one.reply["extra"]
-        svg = memo.get(
+        svg = build_cache.get(
             f"pictures {name}",
             keys[name],
             lambda: {output: pictures()[f"{name}.{output}"] for output in extra["spoken"]},
         )
         return replace(one, reply={**one.reply, "extra": {**extra, "svg": svg}})
 
-    return {name: drawn(name, one) for name, one in found.items()}
+    return {name: with_svg(name, context) for name, context in contexts.items()}
 
 
-def _charts(one: Live) -> dict[str, Any]:
+def _chart_inputs(context: CalculatorContext) -> dict[str, Any]:
     """Return what the charts of a calculator are drawn from: equal parts give equal pictures."""
-    spoken = one.reply["extra"]["spoken"]
-    return {name: {"view": one.outputs[name], "spoken": spoken[name]} for name in spoken}
+    spoken = context.reply["extra"]["spoken"]
+    return {name: {"view": context.outputs[name], "spoken": spoken[name]} for name in spoken}
 
 
-def wrong_sources(toolbox: Toolbox, library: Library) -> list[Problem]:
+def source_problems(calculators: CalculatorSet, library: Library) -> list[Problem]:
     """Return the receipts that name a source which is not in the bibliography."""
     return [
         Problem(
-            calculator_context.source(name),
+            calculator_context.source_path(name),
             1,
             f"output '{output}' cites '{key}', not in {REFERENCES}",
         )
-        for name, calculator in toolbox.calculators.items()
+        for name, calculator in calculators.calculators.items()
         for output, keys in calculator.sources.items()
         for key in keys
         if key not in library.references
     ]
 
 
-def unplaced(placed: Iterable[str]) -> list[Problem]:
+def unplaced_problems(placed: Iterable[str]) -> list[Problem]:
     """Return the calculators that no page shows."""
-    missing = sorted(set(calculator_context.names()) - set(placed))
+    missing = sorted(set(calculator_context.calculator_names()) - set(placed))
     return [
-        Problem(calculator_context.source(name), 1, f"calculator '{name}' is placed on no page")
+        Problem(
+            calculator_context.source_path(name), 1, f"calculator '{name}' is placed on no page"
+        )
         for name in missing
     ]
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.content.article import Article
 
 KIND, TEMPLATE = "embed", "embed.html"
 
 
-def articles(theme: Path, calculators: Mapping[str, Live]) -> tuple[Article, ...]:
+def embed_articles(
+    theme: Path, calculators: Mapping[str, CalculatorContext]
+) -> tuple[Article, ...]:
     """Return the articles that hold one calculator each; nobody has written them.
 
     A theme without a template for them has none.
@@ -18,15 +20,15 @@ def articles(theme: Path, calculators: Mapping[str, Live]) -> tuple[Article, ...
         return ()
     return tuple(
         Article(
-            source=f"embed/{one.name}",
-            slug=f"embed-{one.name}",
-            url=f"embed/{one.name}/",
+            source=f"embed/{calculator.name}",
+            slug=f"embed-{calculator.name}",
+            url=f"embed/{calculator.name}/",
             kind=KIND,
-            title=one.title,
-            question=one.question,
-            summary=one.question,
-            text=f"[[{one.name}]]",
-            body=f"[[{one.name}]]",
+            title=calculator.title,
+            question=calculator.question,
+            summary=calculator.question,
+            text=f"[[{calculator.name}]]",
+            body=f"[[{calculator.name}]]",
         )
-        for one in calculators.values()
+        for calculator in calculators.values()
     )

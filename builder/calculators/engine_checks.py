@@ -5,70 +5,72 @@ import sys
 from functools import lru_cache, partial
 
 from builder.core import module_imports
-from builder.core.build_cache import Memo
-from builder.core.folders import Folders, Stamp, digest, digest_of_files, files, stamp
+from builder.core.build_cache import BuildCache
+from builder.core.folders import FileStamps, Folders, digest, digest_of_files, file_stamps, files
 from builder.core.module_imports import statements
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
-from builder.core.text_files import text_of
+from builder.core.text_files import read_text
 
-_OURS = ("__future__", *sys.stdlib_module_names)
-FEW = 64  # files that are read before another process has begun
-Fault = tuple[int, str]  # line, message
+_ALLOWED_MODULES = ("__future__", *sys.stdlib_module_names)
+SERIAL_LIMIT = 64  # files that are read before another process has begun
+LineMessage = tuple[int, str]  # line, message
 
 
-def problems(folders: Folders, memo: Memo, hands: ProcessPool) -> list[Problem]:
+def problems(folders: Folders, cache: BuildCache, pool: ProcessPool) -> list[Problem]:
     """Return the files of the engine that cannot be read, or not in a reader's browser."""
-    key = folders.once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
+    key = folders.compute_once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
     key = digest((key, *folders.groups))
-    found: list[Problem] | None = memo.standing("engine's files", key)
-    if found is None:
+    known_problems: list[Problem] | None = cache.get_from_process("engine's files", key)
+    if known_problems is None:
         texts: dict[str, str] = {}
-        found = _unread(folders, texts)
+        known_problems = _unreadable_problems(folders, texts)
         names = {f"source {source}": source for source in texts}
-        keys = {name: digest((texts[one], *folders.groups)) for name, one in names.items()}
-        reader = partial(_read_once, (folders.engine.name, *folders.groups))
+        keys = {name: digest((texts[source], *folders.groups)) for name, source in names.items()}
+        reader = partial(_check_file, (folders.engine.name, *folders.groups))
 
-        def faults(wanted: list[str]) -> list[list[Fault]]:
-            read = [texts[names[name]] for name in wanted]
-            told = hands.each(reader, read, few=FEW)
-            for text, (_, known) in zip(read, told, strict=True):
-                module_imports.remember(text, known)
-            return [wrong for wrong, _ in told]
+        def check_files(wanted: list[str]) -> list[list[LineMessage]]:
+            wanted_texts = [texts[names[name]] for name in wanted]
+            results = pool.map(reader, wanted_texts, serial_limit=SERIAL_LIMIT)
+            for text, (_, known) in zip(wanted_texts, results, strict=True):
+                module_imports.remember_facts(text, known)
+            return [messages for messages, _ in results]
 
-        for name, wrong in memo.many(keys, faults).items():
-            found += [Problem(names[name], *fault) for fault in wrong]
-        memo.leave("engine's files", key, found, keys)
-    return found
+        for name, messages in cache.get_many(keys, check_files).items():
+            known_problems += [Problem(names[name], *fault) for fault in messages]
+        cache.keep_in_process("engine's files", key, known_problems, keys)
+    return known_problems
 
 
-def _unread(folders: Folders, texts: dict[str, str]) -> list[Problem]:
+def _unreadable_problems(folders: Folders, texts: dict[str, str]) -> list[Problem]:
     """Return what keeps files from being read; `texts` gets those that can be, by their source."""
-    wrong: list[Problem] = []
+    problems: list[Problem] = []
     for path in files(folders.engine, "*.py"):
         source = path.relative_to(folders.root).as_posix()
-        text, unread = _read(source, stamp([path]))
-        wrong += unread
-        if not unread:
+        text, file_problems = _read_cached(source, file_stamps([path]))
+        problems += file_problems
+        if not file_problems:
             texts[source] = text
-    return wrong
+    return problems
 
 
 @lru_cache(maxsize=4096)
-def _read(source: str, stamped: Stamp) -> tuple[str, list[Problem]]:
-    return text_of(stamped[0][0], source)
+def _read_cached(source: str, stamped: FileStamps) -> tuple[str, list[Problem]]:
+    return read_text(stamped[0][0], source)
 
 
-def _read_once(known: tuple[str, ...], text: str) -> tuple[list[Fault], module_imports.Told]:
+def _check_file(
+    packages: tuple[str, ...], text: str
+) -> tuple[list[LineMessage], module_imports.ModuleFacts]:
     """Return what is wrong in a file, and what is known of it: its imports mostly clear it."""
-    told = module_imports.facts(text)
-    tops = module_imports.tops(told)
-    clear = tops is not None and tops <= {*_OURS, *known, "engine"}
-    return [] if clear else _faults(known, text), told
+    facts = module_imports.module_facts(text)
+    imported = module_imports.imported_packages(facts)
+    is_clean = imported is not None and imported <= {*_ALLOWED_MODULES, *packages, "engine"}
+    return [] if is_clean else _import_faults(packages, text), facts
 
 
-def _faults(known: tuple[str, ...], text: str) -> list[Fault]:
-    """Return what is wrong in a file; `known` are packages that travel."""
+def _import_faults(packages: tuple[str, ...], text: str) -> list[LineMessage]:
+    """Return what is wrong in a file; `packages` are packages that travel."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -80,12 +82,12 @@ def _faults(known: tuple[str, ...], text: str) -> list[Fault]:
             "site.toml names",
         )
         for node in statements(tree)
-        for name in _imported(node)
-        if name.partition(".")[0] not in (*_OURS, *known, "engine")
+        for name in _imported_modules(node)
+        if name.partition(".")[0] not in (*_ALLOWED_MODULES, *packages, "engine")
     ]
 
 
-def _imported(node: ast.AST) -> list[str]:
+def _imported_modules(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:

@@ -3,7 +3,7 @@
 from engine.core.inputs import Field, InputError, Number
 
 
-def meant(name: str, field: Field, text: str) -> str:
+def unit_hint(name: str, field: Field, text: str) -> str:
     """Return a hint for a number without a unit, "" where there is nothing to say.
 
     A bare number is in SI units, while the field beside it shows its own.
@@ -19,10 +19,10 @@ def meant(name: str, field: Field, text: str) -> str:
         value = float(text)
     except ValueError:
         return ""
-    said = f"; without a unit it is {field.show(value)}"
-    written = f"{text}{field.unit.text.strip()}"
+    hint = f"; without a unit it is {field.show(value)}"
+    with_unit = f"{text}{field.unit.text.strip()}"
     try:
-        field.read(written, typed=False)
+        field.read(with_unit, typed=False)
     except InputError:
-        return said
-    return f"{said}: write {name}={written}"
+        return hint
+    return f"{hint}: write {name}={with_unit}"

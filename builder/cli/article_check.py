@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from builder.cli.build_command import once
-from builder.core.progress import Options, count_of
-from builder.project.activate_project import enter
+from builder.cli.build_command import build_with_cache
+from builder.core.progress import Options, pluralize
+from builder.project.activate_project import activate_project
 
 
-def refused(root: Path, name: str, report: Callable[[str], None]) -> bool:
+def has_problems(root: Path, name: str, report: Callable[[str], None]) -> bool:
     """Build a project, a draft too, and tell its problems; say whether there are any.
 
     Args:
@@ -16,12 +16,19 @@ def refused(root: Path, name: str, report: Callable[[str], None]) -> bool:
         name: of the article.
         report: is told each problem, those of the article first.
     """
-    places = enter(root)
-    project = places.project
+    folders = activate_project(root)
+    project = folders.project
     options = Options(base_url=project.address, repository=project.repository, drafts=True)
-    built = once(places, options)
-    own = [one for one in built.problems if Path(one.path).name == f"{name}.md"]
-    for one in (*own, *(one for one in built.problems if one not in own)):
-        report(str(one))
-    report(f"{name}: {count_of(len(own), 'problem')}, {len(built.problems) - len(own)} elsewhere")
+    built = build_with_cache(folders, options)
+    own_problems = [
+        problem for problem in built.problems if Path(problem.path).name == f"{name}.md"
+    ]
+    for problem in (
+        *own_problems,
+        *(problem for problem in built.problems if problem not in own_problems),
+    ):
+        report(str(problem))
+    report(
+        f"{name}: {pluralize(len(own_problems), 'problem')}, {len(built.problems) - len(own_problems)} elsewhere"
+    )
     return bool(built.problems)

@@ -13,21 +13,21 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builder.content.navigation import Entry, LearningPath
+from builder.content.navigation import LearningPath, PageLink
 from builder.core.folders import RECEIPTS
 from builder.core.problem import ServiceError
 from builder.core.project import Project
 from builder.pages import deferred_content
 
-NAMES = (
+CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",
     "google-chrome",
     "google-chrome-stable",
     "chromium-headless-shell",
 )
-FLAGS = ("--headless", "--disable-gpu", "--no-sandbox", "--no-pdf-header-footer")
-PATIENCE = 900  # seconds; a path has hundreds of pages
+CHROMIUM_FLAGS = ("--headless", "--disable-gpu", "--no-sandbox", "--no-pdf-header-footer")
+PRINT_TIMEOUT = 900  # seconds; a path has hundreds of pages
 STYLES = """
 @page { size: A4; margin: 18mm 17mm 20mm; @bottom-center { content: counter(page); } }
 @page :first { @bottom-center { content: ""; } }
@@ -53,11 +53,11 @@ _IN_STYLE = re.compile(r"url\(#([\w.:-]+)\)")
 _OBJECT = re.compile(rb"(\d+) 0 obj(.*?)endobj", re.DOTALL)
 
 
-def document(
+def book_html(
     path: LearningPath,
     pages: Mapping[str, str],
     site: Path,
-    sheet: str,
+    stylesheet: str,
     numbers: Mapping[str, int],
     project: Project,
 ) -> str:
@@ -67,7 +67,7 @@ def document(
         path: the guides in their order.
         pages: slug of a guide -> its finished page.
         site: the folder of the built site, from which pictures and fonts come.
-        sheet: the address of the style sheet below it.
+        stylesheet: the address of the style sheet below it.
         numbers: slug -> page on which it begins, as far as that is known.
         project: whose book it is.
     """
@@ -82,7 +82,7 @@ def document(
         for guide in path.guides
     )
     title = f"Path {path.letter}: {path.name}"
-    styles = (site / sheet).resolve().as_uri()
+    styles = (site / stylesheet).resolve().as_uri()
     return (
         f'<!doctype html><html lang="{project.language}"><head><meta charset="utf-8">'
         f'<title>{escape(title)}</title><link rel="stylesheet" href="{styles}">'
@@ -93,60 +93,60 @@ def document(
     )
 
 
-def _chapter(page: str, guide: Entry, path: LearningPath, site: Path) -> str:
+def _chapter(page: str, guide: PageLink, path: LearningPath, site: Path) -> str:
     """Return a guide's article, unfolded, its ids apart from those of the others."""
     slug = guide.slug
-    found = _ARTICLE.search(page)
-    inside = _LEFT_OUT.sub("", found[1] if found else "")
-    inside = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", inside)
-    ids = set(re.findall(r'\bid="([\w.:-]+)"', inside))
+    match = _ARTICLE.search(page)
+    html = _LEFT_OUT.sub("", match[1] if match else "")
+    html = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", html)
+    ids = set(re.findall(r'\bid="([\w.:-]+)"', html))
 
-    def renamed(match: re.Match[str]) -> str:
+    def with_prefix(match: re.Match[str]) -> str:
         name, mark, value = match.groups()
         own = value in ids and (name != "href" or mark)
         return f'{name}="{mark}{slug}--{value}"' if own else match[0]
 
-    inside = _ID.sub(renamed, _IN_STYLE.sub(rf"url(#{slug}--\1)", inside))
-    return _addressed(inside, guide, path, site)
+    html = _ID.sub(with_prefix, _IN_STYLE.sub(rf"url(#{slug}--\1)", html))
+    return _with_book_links(html, guide, path, site)
 
 
-def _addressed(html: str, guide: Entry, path: LearningPath, site: Path) -> str:
+def _with_book_links(html: str, guide: PageLink, path: LearningPath, site: Path) -> str:
     """Return the HTML with links into the book, and none to pages that are not in it."""
-    inside = {one.url.rstrip("/"): one.slug for one in path.guides}
+    slugs = {guide.url.rstrip("/"): guide.slug for guide in path.guides}
 
-    def led(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         name, address, anchor = match[1], match[2], match[3] or ""
-        place = posixpath.normpath(posixpath.join(guide.url, address))
+        target = posixpath.normpath(posixpath.join(guide.url, address))
         if name == "src":
-            return f'src="{(site / place).resolve().as_uri()}"'
-        if place not in inside:
+            return f'src="{(site / target).resolve().as_uri()}"'
+        if target not in slugs:
             return ""
-        slug = inside[place]
+        slug = slugs[target]
         return f'href="#{slug}{anchor and "--" + anchor[1:]}"'
 
-    return _RELATIVE.sub(led, html)
+    return _RELATIVE.sub(replacement, html)
 
 
-def pages_of(pdf: bytes, names: list[str]) -> dict[str, int]:
+def pages_of_links(pdf: bytes, names: list[str]) -> dict[str, int]:
     """Return name -> the page, from 1, that a link to it in the document leads to."""
     objects = {int(number): body for number, body in _OBJECT.findall(pdf)}
-    order = _leaves(objects)
-    found = {}
+    order = _page_objects(objects)
+    pages = {}
     for name in names:
-        place = re.search(rb"/" + re.escape(name.encode()) + rb"\s*\[?\s*(\d+) 0 R", pdf)
-        if place and int(place[1]) in order:
-            found[name] = order.index(int(place[1])) + 1
-    return found
+        match = re.search(rb"/" + re.escape(name.encode()) + rb"\s*\[?\s*(\d+) 0 R", pdf)
+        if match and int(match[1]) in order:
+            pages[name] = order.index(int(match[1])) + 1
+    return pages
 
 
-def _leaves(objects: Mapping[int, bytes]) -> list[int]:
+def _page_objects(objects: Mapping[int, bytes]) -> list[int]:
     """Return the numbers of the page objects in their order."""
     kids = {
-        number: [int(kid) for kid in re.findall(rb"(\d+) 0 R", found[1])]
+        number: [int(kid) for kid in re.findall(rb"(\d+) 0 R", match[1])]
         for number, body in objects.items()
-        if b"/Type /Pages" in body and (found := re.search(rb"/Kids\s*\[(.*?)\]", body, re.DOTALL))
+        if b"/Type /Pages" in body and (match := re.search(rb"/Kids\s*\[(.*?)\]", body, re.DOTALL))
     }
-    children = {kid for found in kids.values() for kid in found}
+    children = {kid for match in kids.values() for kid in match}
 
     def walk(number: int) -> list[int]:
         if number not in kids:
@@ -156,14 +156,14 @@ def _leaves(objects: Mapping[int, bytes]) -> list[int]:
     return [leaf for number in kids if number not in children for leaf in walk(number)]
 
 
-def chromium() -> str:
+def find_chromium() -> str:
     """Return the browser's path.
 
     Raises:
         ServiceError: there is none.
     """
-    given = os.environ.get("WALLCLOCK_CHROMIUM") or ""
-    path = given or next(filter(None, map(shutil.which, NAMES)), "")
+    configured = os.environ.get("WALLCLOCK_CHROMIUM") or ""
+    path = configured or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), "")
     if not path:
         raise ServiceError(
             "a book is printed by Chromium; install one, or name it in WALLCLOCK_CHROMIUM"
@@ -171,7 +171,7 @@ def chromium() -> str:
     return path
 
 
-def printed(html: str, browser: str) -> bytes:
+def print_pdf(html: str, browser: str) -> bytes:
     """Return the document as PDF.
 
     Raises:
@@ -180,36 +180,44 @@ def printed(html: str, browser: str) -> bytes:
     with TemporaryDirectory() as temporary:
         source, target = Path(temporary) / "book.html", Path(temporary) / "book.pdf"
         source.write_text(html, "utf-8")
-        own = f"--user-data-dir={Path(temporary) / 'profile'}"
-        command = [browser, *FLAGS, own, f"--print-to-pdf={target}", source.as_uri()]
+        profile_option = f"--user-data-dir={Path(temporary) / 'profile'}"
+        command = [
+            browser,
+            *CHROMIUM_FLAGS,
+            profile_option,
+            f"--print-to-pdf={target}",
+            source.as_uri(),
+        ]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            process = subprocess.run(command, capture_output=True, text=True, timeout=PRINT_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ServiceError(f"Chromium could not print: {error}") from error
-        if done.returncode or not target.is_file():
-            raise ServiceError(f"Chromium could not print: {done.stderr.strip()[-300:]}")
+        if process.returncode or not target.is_file():
+            raise ServiceError(f"Chromium could not print: {process.stderr.strip()[-300:]}")
         return target.read_bytes()
 
 
-def _whole(folder: Path) -> str:
+def _page_with_receipts(folder: Path) -> str:
     """Return a guide's page, and in it what lies in its folds."""
     page = (folder / "index.html").read_text("utf-8")
     receipts = folder / RECEIPTS / "index.html"
     return (
-        deferred_content.joined(page, receipts.read_text("utf-8")) if receipts.is_file() else page
+        deferred_content.restore_content(page, receipts.read_text("utf-8"))
+        if receipts.is_file()
+        else page
     )
 
 
-def book(path: LearningPath, site: Path, project: Project) -> bytes:
+def print_book(path: LearningPath, site: Path, project: Project) -> bytes:
     """Return the path as PDF, with the pages of its guides in the contents.
 
     Raises:
         ServiceError: there is no Chromium, or it cannot print.
     """
-    browser = chromium()
-    pages = {guide.slug: _whole(site / guide.url) for guide in path.guides}
-    found = _SHEET.search(pages[path.guides[0].slug])
-    sheet = found[1] if found else ""
-    first = printed(document(path, pages, site, sheet, {}, project), browser)
-    numbers = pages_of(first, [guide.slug for guide in path.guides])
-    return printed(document(path, pages, site, sheet, numbers, project), browser)
+    browser = find_chromium()
+    pages = {guide.slug: _page_with_receipts(site / guide.url) for guide in path.guides}
+    match = _SHEET.search(pages[path.guides[0].slug])
+    stylesheet = match[1] if match else ""
+    draft = print_pdf(book_html(path, pages, site, stylesheet, {}, project), browser)
+    numbers = pages_of_links(draft, [guide.slug for guide in path.guides])
+    return print_pdf(book_html(path, pages, site, stylesheet, numbers, project), browser)

@@ -8,131 +8,151 @@ from pathlib import Path
 from builder.cli import parser
 from builder.cli.build_command import build
 from builder.cli.check_command import check
-from builder.cli.parser import WRONG_CONTENT, WRONG_USAGE, Runs, make_parser, say, told
+from builder.cli.parser import (
+    WRONG_CONTENT,
+    WRONG_USAGE,
+    Verbs,
+    make_parser,
+    print_line,
+    report_problems,
+)
 from builder.core.problem import ServiceError
-from builder.core.progress import count_of
+from builder.core.progress import pluralize
 from builder.project import project_file
 
 
 def command() -> int:
     """Run one verb as the installed command does, on the project in the present folder."""
-    own = sys.argv[1:]
-    return main(own if own[:1] == ["--project"] else ["--project", os.curdir, *own], "wallclock")
+    arguments = sys.argv[1:]
+    return main(
+        arguments if arguments[:1] == ["--project"] else ["--project", os.curdir, *arguments],
+        "wallclock",
+    )
 
 
 def main(arguments: list[str], program: str = "build.py") -> int:
     """Run one verb; return 0, 1 for problems in the content, 2 for wrong usage."""
-    own, passed = _passed_on(arguments)
-    given = make_parser(program, VERBS).parse_args(own)
-    if passed:
-        given.rest = passed
+    own_arguments, pytest_arguments = _split_pytest_arguments(arguments)
+    parsed = make_parser(program, VERBS).parse_args(own_arguments)
+    if pytest_arguments:
+        parsed.rest = pytest_arguments
     try:
-        return int(given.run(given))
+        return int(parsed.run(parsed))
     except ServiceError as error:
-        say(str(error))
+        print_line(str(error))
         return WRONG_CONTENT
     except project_file.ProjectError as error:
-        told(error.problems)
+        report_problems(error.problems)
         return WRONG_CONTENT
     except OSError as error:  # a full disk, a folder that cannot be written
-        where = f"{error.filename}: " if error.filename else ""
-        say(f"{where}{error.strerror or error}; nothing was written")
+        location = f"{error.filename}: " if error.filename else ""
+        print_line(f"{location}{error.strerror or error}; nothing was written")
         return WRONG_CONTENT
 
 
-def _passed_on(arguments: list[str]) -> tuple[list[str], list[str]]:
+def _split_pytest_arguments(arguments: list[str]) -> tuple[list[str], list[str]]:
     """Return (our arguments, those that follow `test` and are for pytest)."""
-    verb = 2 if arguments[:1] == ["--project"] else 0
-    first = arguments[verb + 1 : verb + 2]
-    if arguments[verb : verb + 1] != ["test"] or first in (["-h"], ["--help"]):
+    verb_index = 2 if arguments[:1] == ["--project"] else 0
+    first_argument = arguments[verb_index + 1 : verb_index + 2]
+    if arguments[verb_index : verb_index + 1] != ["test"] or first_argument in (["-h"], ["--help"]):
         return arguments, []
-    return arguments[: verb + 1], arguments[verb + 1 :]
+    return arguments[: verb_index + 1], arguments[verb_index + 1 :]
 
 
-def _serve(given: argparse.Namespace) -> int:
+def _serve(arguments: argparse.Namespace) -> int:
     from builder.serve import serve
 
-    return serve.run(parser.root(given), given, say)
+    return serve.run(parser.project_root(arguments), arguments, print_line)
 
 
-def _book(given: argparse.Namespace) -> int:
-    done = build(given)
-    if done:
-        return done
+def _book(arguments: argparse.Namespace) -> int:
+    status = build(arguments)
+    if status:
+        return status
     from builder.cli import book
     from builder.content import content_folder, navigation
 
-    places = parser.places(given)
-    texts = content_folder.read(places, drafts=False)
+    folders = parser.open_project(arguments)
+    texts = content_folder.read_content(folders, drafts=False)
     paths = {path.letter: path for path in navigation.learning_paths(texts.articles)}
-    if given.path not in paths:
-        say(f"there is no path '{given.path}'; there are {', '.join(sorted(paths))}")
+    if arguments.path not in paths:
+        print_line(f"there is no path '{arguments.path}'; there are {', '.join(sorted(paths))}")
         return WRONG_USAGE
-    target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
-    target.write_bytes(book.book(paths[given.path], parser.target(given), places.project))
-    say(f"{target.name}: {count_of(len(paths[given.path].guides), 'guide')}")
+    target = Path(arguments.pdf or f"path-{arguments.path.lower()}.pdf").resolve()
+    target.write_bytes(
+        book.print_book(paths[arguments.path], parser.target_folder(arguments), folders.project)
+    )
+    print_line(f"{target.name}: {pluralize(len(paths[arguments.path].guides), 'guide')}")
     return 0
 
 
-def _new(given: argparse.Namespace) -> int:
+def _new(arguments: argparse.Namespace) -> int:
     from builder.cli import new_files, new_project
 
-    root = Path(given.name).resolve() if given.kind == "project" else parser.root(given)
+    root = (
+        Path(arguments.name).resolve()
+        if arguments.kind == "project"
+        else parser.project_root(arguments)
+    )
     try:
-        if given.kind == "project":
-            made = new_project.make(root)
+        if arguments.kind == "project":
+            paths = new_project.make_project(root)
         else:
-            engine = project_file.read(root).engine
-            made = new_files.make(root, given.kind, given.name, engine)
+            engine = project_file.read_project(root).engine
+            paths = new_files.make_files(root, arguments.kind, arguments.name, engine)
     except ValueError as error:
-        say(str(error))
+        print_line(str(error))
         return WRONG_USAGE
-    for path in made:
-        say(f"made {path.relative_to(root)}")
-    if given.kind == "project":
-        python = "" if given.program == "wallclock" else "python "
-        say(f"see it: {python}{sys.argv[0]} serve --project {given.name}")
-    if given.kind == "guide":
-        say("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
+    for path in paths:
+        print_line(f"made {path.relative_to(root)}")
+    if arguments.kind == "project":
+        python = "" if arguments.program == "wallclock" else "python "
+        print_line(f"see it: {python}{sys.argv[0]} serve --project {arguments.name}")
+    if arguments.kind == "guide":
+        print_line("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
     return 0
 
 
-def _cite(given: argparse.Namespace) -> int:
+def _cite(arguments: argparse.Namespace) -> int:
     from builder.cli import cite_command
 
     try:
-        keys = cite_command.add(parser.root(given), given.source, report=say)
+        keys = cite_command.add_sources(
+            parser.project_root(arguments), arguments.source, report=print_line
+        )
     except cite_command.CiteError as error:
-        say(str(error))
+        print_line(str(error))
         return WRONG_CONTENT
     for key in keys:
-        say(f"added {key}: cite it as [@{key}], and say in 'used_for' what was taken from it")
+        print_line(
+            f"added {key}: cite it as [@{key}], and say in 'used_for' what was taken from it"
+        )
     return 0
 
 
-def _show(given: argparse.Namespace) -> int:
+def _show(arguments: argparse.Namespace) -> int:
     from builder.cli import show_command
 
-    parser.places(given)
+    parser.open_project(arguments)
     try:
-        say("\n".join(show_command.lines(given.name)))
+        print_line("\n".join(show_command.describe_calculator(arguments.name)))
     except ValueError as error:
-        say(str(error))
+        print_line(str(error))
         return WRONG_USAGE
     return 0
 
 
-def _test(given: argparse.Namespace) -> int:
+def _test(arguments: argparse.Namespace) -> int:
     from builder.cli import test_command
 
     # All that follows `test` is for pytest, save this.
-    own = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    own.add_argument("--project", default=given.project)
-    named, rest = own.parse_known_args(given.rest)
-    return test_command.run(parser.places(named).root, rest, say)
+    project_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    project_parser.add_argument("--project", default=arguments.project)
+    parsed, pytest_arguments = project_parser.parse_known_args(arguments.rest)
+    return test_command.run(parser.open_project(parsed).root, pytest_arguments, print_line)
 
 
-VERBS: Runs = {
+VERBS: Verbs = {
     "build": build,
     "check": check,
     "serve": _serve,

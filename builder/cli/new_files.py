@@ -43,11 +43,11 @@ def check_calculator(root: Path, package: str, room: str, name: str) -> None:
     _check_room(root, room, name, package)
     _refuse_taken(root, name, name.replace("_", "-"))
     folder = root / package / "calculators"
-    known = rooms(root, package)
-    there = [path for path in folder.rglob(f"{name}.py") if path.parent.name in known]
-    there += [path.parent for path in folder.rglob(f"{name}/{LEAF}.py")]
-    if there:
-        raise ValueError(f"'{name}' is taken: {there[0].relative_to(root)} exists")
+    room_names = rooms(root, package)
+    existing = [path for path in folder.rglob(f"{name}.py") if path.parent.name in room_names]
+    existing += [path.parent for path in folder.rglob(f"{name}/{LEAF}.py")]
+    if existing:
+        raise ValueError(f"'{name}' is taken: {existing[0].relative_to(root)} exists")
     _refuse_equation(root, package, name)
 
 
@@ -59,11 +59,11 @@ def rooms(root: Path, package: str) -> list[str]:
 
 
 def _check_room(root: Path, room: str, name: str, package: str) -> None:
-    there = rooms(root, package)
-    if room in there:
+    room_names = rooms(root, package)
+    if room in room_names:
         return
     problem = f"there is no room '{room}'" if room else "a calculator stands in a room"
-    raise ValueError(f"{problem}; write ROOM/{name}, ROOM one of {', '.join(there)}")
+    raise ValueError(f"{problem}; write ROOM/{name}, ROOM one of {', '.join(room_names)}")
 
 
 def _refuse_taken(root: Path, name: str, page: str) -> None:
@@ -83,13 +83,13 @@ def _refuse_former(root: Path, name: str) -> None:
 
 def _refuse_reserved(name: str) -> None:
     """Refuse what Python or the generator takes for something else."""
-    why = {
+    reasons = {
         LEAF: "it is the module that makes a folder a calculator",
         **dict.fromkeys(keyword.kwlist, "it is a word of Python"),
         **dict.fromkeys(reference_lists.NAMES, f"it is a list of the generator's, [[{name}.*]]"),
     }
-    if name in why:
-        raise ValueError(f"'{name}' cannot name a calculator; {why[name]}")
+    if name in reasons:
+        raise ValueError(f"'{name}' cannot name a calculator; {reasons[name]}")
 
 
 def _refuse_equation(root: Path, package: str, name: str) -> None:
@@ -128,7 +128,7 @@ from typing import Annotated
 
 from engine.core.equation import Equation
 from engine.core.inputs import GBITS, MEGABYTES, MICROSECONDS, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import MB, MICRO, Bandwidth, Bytes, Gbit, Seconds
 from engine.core.views import Lines, Point, Series
 
@@ -181,7 +181,8 @@ class Result:
     """Every number of the page."""
 
     time: Annotated[
-        Seconds, Told("Time", "T", assumes=("Nothing else uses the link.",), color="communication")
+        Seconds,
+        Output("Time", "T", assumes=("Nothing else uses the link.",), color="communication"),
     ]
     times: tuple[Seconds, ...]
 
@@ -202,25 +203,25 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page; what costs time is given as a function."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {{
-        **tell.values("time"),
-        "formula": tell.formula("One message", TIME),
-        "over_sizes": partial(_over_sizes, tell, inputs, result),
+        **present.values("time"),
+        "formula": present.formula("One message", TIME),
+        "over_sizes": partial(_over_sizes, present, inputs, result),
     }}
 
 
-def _over_sizes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _over_sizes(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     curve = Series(key="time", label="time", x=_SIZES, y=result.times, color="communication")
-    now = Point(key="now", label=tell.say("{{time}}"), x=inputs.size, y=result.time)
+    now = Point(key="now", label=present.say("{{time}}"), x=inputs.size, y=result.time)
     return Lines(
         title="Time over the size",
-        x=tell.axis("size", "size", low=_SIZES[0], high=_SIZES[-1], scale="log"),
-        y=tell.axis("time", "time", low=1 * MICRO, high=10.0, scale="log"),
+        x=present.axis("size", "size", low=_SIZES[0], high=_SIZES[-1], scale="log"),
+        y=present.axis("time", "time", low=1 * MICRO, high=10.0, scale="log"),
         series=(curve,),
         points=(now,),
         handle="size",
-        caption=tell.say("{{size}} in {{time}}; drag the handle."),
+        caption=present.say("{{size}} in {{time}}; drag the handle."),
     )
 '''
 
@@ -246,7 +247,7 @@ WORDS = """# The interface in '{language}': on the left a text as it stands ther
 """
 
 
-def make(root: Path, kind: str, name: str, package: str) -> list[Path]:
+def make_files(root: Path, kind: str, name: str, package: str) -> list[Path]:
     """Write the files of a new guide or calculator and return their paths.
 
     Args:
@@ -259,16 +260,20 @@ def make(root: Path, kind: str, name: str, package: str) -> list[Path]:
         ValueError: the name cannot be used or is taken.
     """
     if kind == "words":
-        files = _words(root, name)
+        files = _translation_files(root, name)
     else:
-        files = _guide(root, name) if kind == "guide" else _calculator(root, name, package)
+        files = (
+            _guide_files(root, name)
+            if kind == "guide"
+            else _new_calculator_files(root, name, package)
+        )
     taken = [path for path in files if path.exists()]
     if taken:
         raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
-    return write(files)
+    return write_files(files)
 
 
-def write(files: Mapping[Path, str]) -> list[Path]:
+def write_files(files: Mapping[Path, str]) -> list[Path]:
     """Write texts into new files, with their folders; return the paths."""
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -276,36 +281,38 @@ def write(files: Mapping[Path, str]) -> list[Path]:
     return list(files)
 
 
-def _guide(root: Path, name: str) -> dict[Path, str]:
+def _guide_files(root: Path, name: str) -> dict[Path, str]:
     check_guide(root, name)
     folder = root / "content" / "guides"
     order = len(list(folder.glob("*.md"))) + 1
     return {folder / f"{name}.md": GUIDE.format(title=_title(name), order=order)}
 
 
-def _words(root: Path, language: str) -> dict[Path, str]:
-    known = project_file.read(root).language
-    if language != known:
-        raise ValueError(f"'{language}' is not the language of {FILE}, which says '{known}'")
-    texts = (json.dumps(text, ensure_ascii=False) for text in ui_strings.of_theme(THEME))
+def _translation_files(root: Path, language: str) -> dict[Path, str]:
+    project_language = project_file.read_project(root).language
+    if language != project_language:
+        raise ValueError(
+            f"'{language}' is not the language of {FILE}, which says '{project_language}'"
+        )
+    texts = (json.dumps(text, ensure_ascii=False) for text in ui_strings.texts_of_theme(THEME))
     lines = "".join(f"{text} = {text}\n" for text in texts)
     return {root / "theme" / ui_strings.FILE: WORDS.format(language=language) + lines}
 
 
-def _calculator(root: Path, given: str, package: str) -> dict[Path, str]:
-    room, _, name = given.rpartition("/")
+def _new_calculator_files(root: Path, path: str, package: str) -> dict[Path, str]:
+    room, _, name = path.rpartition("/")
     check_calculator(root, package, room, name)
     return calculator_files(root, package, room, name)
 
 
 def calculator_files(root: Path, package: str, room: str, name: str) -> dict[Path, str]:
     """Return path -> text of a calculator, its test and its page."""
-    words = {"name": name, "title": _title(name), "room": room, "package": package}
+    fields = {"name": name, "title": _title(name), "room": room, "package": package}
     folder, page = root / package / "calculators", name.replace("_", "-")
     return {
-        folder / room / f"{name}.py": CALCULATOR.format(**words),
-        root / "tests" / package / "calculators" / room / f"test_{name}.py": TEST.format(**words),
-        root / "content" / "tools" / f"{page}.md": TOOL.format(**words),
+        folder / room / f"{name}.py": CALCULATOR.format(**fields),
+        root / "tests" / package / "calculators" / room / f"test_{name}.py": TEST.format(**fields),
+        root / "content" / "tools" / f"{page}.md": TOOL.format(**fields),
     }
 
 

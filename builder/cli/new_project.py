@@ -5,7 +5,7 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from builder.cli.new_files import calculator_files, write
+from builder.cli.new_files import calculator_files, write_files
 
 ROOM, CALCULATOR = "examples", "transfer"
 SITE = """# What belongs to this site; the rest is the generator's.
@@ -47,11 +47,11 @@ MAIN = '''"""The calculators in a terminal: `python -m {package} list`."""
 import sys
 
 from engine.core import active_project
-from engine.terminal import piped
+from engine.terminal import run_piped
 
 if __name__ == "__main__":
     active_project.CALCULATORS = "{package}.calculators"
-    sys.exit(piped(sys.argv[1:]))
+    sys.exit(run_piped(sys.argv[1:]))
 '''
 PYTEST = """[tool.pytest.ini_options]
 pythonpath = ["."]
@@ -61,7 +61,7 @@ addopts = "--import-mode=importlib"
 IGNORED = "/.cache/\n/site/\n__pycache__/\n"
 
 
-def make(folder: Path) -> list[Path]:
+def make_project(folder: Path) -> list[Path]:
     """Write the files of a new project and return their paths.
 
     Raises:
@@ -69,33 +69,33 @@ def make(folder: Path) -> list[Path]:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is not empty; name a new or an empty folder")
-    package = package_of(folder.name)
-    words = {"package": package, "title": re.sub(r"[-_]+", " ", folder.name).strip().capitalize()}
-    inner = folder / package / "calculators"
+    package = package_name(folder.name)
+    fields = {"package": package, "title": re.sub(r"[-_]+", " ", folder.name).strip().capitalize()}
+    calculators_folder = folder / package / "calculators"
     files = {
         folder / "site.toml": SITE,
         folder / "content" / "index.md": HOME,
         folder / "content" / "guides" / "first-guide.md": GUIDE,
         folder / package / "__init__.py": '"""The engine of this site."""\n',
         folder / package / "__main__.py": MAIN,
-        inner / "__init__.py": '"""The calculators, in rooms."""\n',
-        inner / ROOM / "__init__.py": '"""Calculators to begin with."""\n',
+        calculators_folder / "__init__.py": '"""The calculators, in rooms."""\n',
+        calculators_folder / ROOM / "__init__.py": '"""Calculators to begin with."""\n',
         folder / "pyproject.toml": PYTEST,
         folder / ".gitignore": IGNORED,
     }
-    told = {path: _filled(text, words) for path, text in files.items()}
-    return write({**told, **calculator_files(folder, package, ROOM, CALCULATOR)})
+    filled = {path: _fill_template(text, fields) for path, text in files.items()}
+    return write_files({**filled, **calculator_files(folder, package, ROOM, CALCULATOR)})
 
 
-def package_of(name: str) -> str:
+def package_name(name: str) -> str:
     """Return the name of a Python package for a folder, one that no other package has."""
-    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    found = found if found.isidentifier() else f"site_{found}".strip("_")
-    taken = found in sys.stdlib_module_names or PathFinder.find_spec(found) is not None
-    return f"{found}_engine" if taken else found
+    package = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    package = package if package.isidentifier() else f"site_{package}".strip("_")
+    is_taken = package in sys.stdlib_module_names or PathFinder.find_spec(package) is not None
+    return f"{package}_engine" if is_taken else package
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
-    for key, word in words.items():
-        text = text.replace(f"{{{key}}}", word)
+def _fill_template(text: str, fields: dict[str, str]) -> str:
+    for key, value in fields.items():
+        text = text.replace(f"{{{key}}}", value)
     return text

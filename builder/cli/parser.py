@@ -7,60 +7,60 @@ from pathlib import Path
 
 from builder.core.folders import GENERATOR, Folders
 from builder.core.problem import Problem
-from builder.core.progress import Options, count_of
+from builder.core.progress import Options, pluralize
 
 WRONG_CONTENT, WRONG_USAGE = 1, 2
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print one line at once, also into a pipe."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def told(problems: tuple[Problem, ...]) -> bool:
+def report_problems(problems: tuple[Problem, ...]) -> bool:
     """Print every problem; say whether there were any."""
     for problem in problems:
-        say(str(problem))
+        print_line(str(problem))
     if problems:
-        say(f"{count_of(len(problems), 'problem')}; nothing was written")
+        print_line(f"{pluralize(len(problems), 'problem')}; nothing was written")
     return bool(problems)
 
 
-ROOT = GENERATOR  # the project that is meant where none is named
+DEFAULT_PROJECT = GENERATOR  # the project that is meant where none is named
 
 
-def root(given: argparse.Namespace) -> Path:
+def project_root(arguments: argparse.Namespace) -> Path:
     """Return the folder of the project that a verb works on."""
-    return Path(given.project).resolve() if given.project else ROOT
+    return Path(arguments.project).resolve() if arguments.project else DEFAULT_PROJECT
 
 
-def places(given: argparse.Namespace, cache: Path | None = None) -> Folders:
+def open_project(arguments: argparse.Namespace, cache: Path | None = None) -> Folders:
     """Return the folders of the project, which is entered: its engine is the one asked."""
-    from builder.project.activate_project import enter
+    from builder.project.activate_project import activate_project
 
-    return enter(root(given), cache)
+    return activate_project(project_root(arguments), cache)
 
 
-def target(given: argparse.Namespace) -> Path:
+def target_folder(arguments: argparse.Namespace) -> Path:
     """Return the folder that a build writes."""
-    return Path(given.out).resolve() if given.out else root(given) / "site"
+    return Path(arguments.out).resolve() if arguments.out else project_root(arguments) / "site"
 
 
-def options(given: argparse.Namespace, places: Folders) -> Options:
+def build_options(arguments: argparse.Namespace, folders: Folders) -> Options:
     """Return the options of a build: what is given, else what the project says."""
-    base = getattr(given, "base_url", "") or places.project.address
+    base_url = getattr(arguments, "base_url", "") or folders.project.address
     return Options(
-        base_url=base if not base or base.endswith("/") else base + "/",
-        repository=given.repository or places.project.repository,
+        base_url=base_url if not base_url or base_url.endswith("/") else base_url + "/",
+        repository=arguments.repository or folders.project.repository,
     )
 
 
-Runs = Mapping[str, Callable[[argparse.Namespace], int]]
+Verbs = Mapping[str, Callable[[argparse.Namespace], int]]
 
 
-def make_parser(program: str, runs: Runs) -> argparse.ArgumentParser:
-    """Return the command line; `runs` holds what each verb does."""
+def make_parser(program: str, commands: Verbs) -> argparse.ArgumentParser:
+    """Return the command line; `commands` holds what each verb does."""
     top = argparse.ArgumentParser(
         prog=program,
         description="Build the guides in content/ into a static site, or work on them.",
@@ -69,12 +69,12 @@ def make_parser(program: str, runs: Runs) -> argparse.ArgumentParser:
     top.add_argument("--project", default="", help="its folder (default: the folder of build.py)")
     top.set_defaults(program=program)
     verbs = top.add_subparsers(required=True, metavar="verb")
-    added = {**_of_site(verbs), **_of_author(verbs)}
-    for name, verb in added.items():
-        verb.set_defaults(run=runs[name])
+    verb_parsers = {**_add_site_verbs(verbs), **_add_author_verbs(verbs)}
+    for name, verb in verb_parsers.items():
+        verb.set_defaults(run=commands[name])
         if name != "test":  # it passes on all that follows it
-            about = "the folder of the project"
-            verb.add_argument("--project", default=argparse.SUPPRESS, help=about)
+            help_text = "the folder of the project"
+            verb.add_argument("--project", default=argparse.SUPPRESS, help=help_text)
     return top
 
 
@@ -84,7 +84,7 @@ def _https(text: str) -> str:
     return text.rstrip("/")
 
 
-def _of_site(
+def _add_site_verbs(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> dict[str, argparse.ArgumentParser]:
     """Return the verbs that build the site."""
@@ -101,17 +101,17 @@ def _of_site(
     book.add_argument("path", help="its letter, such as B")
     book.add_argument("--pdf", default="", help="the file (default: path-LETTER.pdf)")
     book.add_argument("--out", default="", help="the folder of the site (default: site)")
-    added = {"build": build, "check": check, "serve": serve, "book": book}
-    for name, verb in added.items():
-        about = "address of the public repository"
-        verb.add_argument("--repository", type=_https, default="", help=about)
+    verb_parsers = {"build": build, "check": check, "serve": serve, "book": book}
+    for name, verb in verb_parsers.items():
+        help_text = "address of the public repository"
+        verb.add_argument("--repository", type=_https, default="", help=help_text)
         if name != "serve":
-            about = "where it will be published, for sitemaps"
-            verb.add_argument("--base-url", type=_https, default="", help=about)
-    return added
+            help_text = "where it will be published, for sitemaps"
+            verb.add_argument("--base-url", type=_https, default="", help=help_text)
+    return verb_parsers
 
 
-def _of_author(
+def _add_author_verbs(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> dict[str, argparse.ArgumentParser]:
     """Return the verbs that help an author."""

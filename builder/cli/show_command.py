@@ -8,57 +8,60 @@ from builder.core import error_locations
 from builder.project.project_file import ProjectError
 
 
-def lines(name: str) -> list[str]:
+def describe_calculator(name: str) -> list[str]:
     """Return what is told of a calculator.
 
     Raises:
         ValueError: there is no such calculator.
         ProjectError: it cannot be asked.
     """
-    names = calculator_context.names()
+    names = calculator_context.calculator_names()
     if name not in names:
-        near = get_close_matches(name, names, n=3) or names
-        raise ValueError(f"there is no calculator '{name}'; there is {', '.join(near)}")
-    found = _read(name)
-    takes = [(f"[[{name}.{one.name}]]", one.text, one.range, one.label) for one in found.fields]
-    gives = [
-        (f"[[{name}.{output}]]", _shown(view), view["kind"], _told(view))
-        for output, view in found.outputs.items()
+        similar = get_close_matches(name, names, n=3) or names
+        raise ValueError(f"there is no calculator '{name}'; there is {', '.join(similar)}")
+    context = _load_calculator(name)
+    input_rows = [
+        (f"[[{name}.{field.name}]]", field.text, field.range, field.label)
+        for field in context.fields
+    ]
+    output_rows = [
+        (f"[[{name}.{output}]]", _value_text(view), view["kind"], _view_label(view))
+        for output, view in context.outputs.items()
     ]
     return [
-        f"{found.title}. {found.question}",
-        f"{calculator_context.source(name)}; whole: [[{name}]]",
-        *("", "inputs: in a page, default, what is allowed, what it is", *_table(takes)),
-        *("", "outputs: in a page, at the defaults, kind, what it is", *_table(gives)),
-        *_presets(found),
+        f"{context.title}. {context.question}",
+        f"{calculator_context.source_path(name)}; whole: [[{name}]]",
+        *("", "inputs: in a page, default, what is allowed, what it is", *_table_lines(input_rows)),
+        *("", "outputs: in a page, at the defaults, kind, what it is", *_table_lines(output_rows)),
+        *_preset_lines(context),
     ]
 
 
-def _read(name: str) -> calculator_context.Live:
+def _load_calculator(name: str) -> calculator_context.CalculatorContext:
     try:
-        return calculator_checks.read(name)[0]
-    except calculator_checks.Unsound as error:
+        return calculator_checks.load_checked(name)[0]
+    except calculator_checks.InvalidCalculator as error:
         raise ProjectError([*error.problems]) from None
     except Exception as error:  # whatever an author's code may raise
         raise ProjectError(
-            [error_locations.in_calculator(name, calculator_context.source(name), error)]
+            [error_locations.calculator_problem(name, calculator_context.source_path(name), error)]
         ) from error
 
 
-def _shown(view: dict[str, object]) -> str:
+def _value_text(view: dict[str, object]) -> str:
     return str(view.get("text", "")) if view["kind"] == "value" else ""
 
 
-def _told(view: dict[str, object]) -> str:
+def _view_label(view: dict[str, object]) -> str:
     return str(view.get("label") or view.get("title") or "")
 
 
-def _presets(found: calculator_context.Live) -> list[str]:
-    titles = [str(preset["title"]) for preset in found.presets]
+def _preset_lines(context: calculator_context.CalculatorContext) -> list[str]:
+    titles = [str(preset["title"]) for preset in context.presets]
     return ["", f"presets: {'; '.join(titles)}"] if titles else []
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the rows, each cell but the last as wide as the widest of its column, up to 48."""
     widths = [min(48, max(map(len, column))) for column in zip(*rows, strict=True)]
     return [

@@ -8,16 +8,29 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.cli.test_selection import ARTICLES, arguments, built_alone, in_a_browser, unknown
+from builder.cli.test_selection import (
+    ARTICLES,
+    browser_arguments,
+    is_article_without_tests,
+    selection_arguments,
+    unknown_name_message,
+)
 from builder.core.folders import GENERATOR
 from builder.core.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
 BROWSER, BROWSER_TESTS = "--browser", "tests/browser"
 SHELL = "chromium-headless-shell"  # the same browser without windows, which takes less
-NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-DEBIANS = (SHELL, "chromium")  # packages; the first is not in every release
-PLACES = (
+CHROMIUM_NAMES = (
+    SHELL,
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+DEBIAN_PACKAGES = (SHELL, "chromium")  # packages; the first is not in every release
+CHROMIUM_PATHS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
@@ -29,7 +42,7 @@ ADVICE = (
 )
 WRONG_USAGE = 2
 # Tests in a browser wait a lot, and every worker takes about a gigabyte.
-FEWEST, MOST = 2, 6
+MIN_WORKERS, MAX_WORKERS = 2, 6
 Report = Callable[[str], None]
 
 
@@ -46,7 +59,7 @@ class Machine:
         may_install: whether system packages can be installed (Debian, as root).
     """
 
-    given: str
+    configured: str
     downloaded: Callable[[], str]
     on_path: Callable[[str], str | None]
     exists: Callable[[str], bool]
@@ -54,40 +67,42 @@ class Machine:
     may_install: bool
 
 
-def find(machine: Machine) -> str:
+def find_chromium(machine: Machine) -> str:
     """Return the path of a Chromium that is there, "" if there is none."""
     candidates: Iterable[str | None] = (
-        machine.given,
+        machine.configured,
         machine.downloaded(),
-        *(machine.on_path(name) for name in NAMES),
-        *PLACES,
+        *(machine.on_path(name) for name in CHROMIUM_NAMES),
+        *CHROMIUM_PATHS,
     )
     return next((path for path in candidates if path and machine.exists(path)), "")
 
 
-def obtain(machine: Machine, report: Report) -> str:
+def find_or_install_chromium(machine: Machine, report: Report) -> str:
     """Return the path of a Chromium, installed now if there was none, "" if that failed too."""
-    found = find(machine)
-    if found:
-        return found
+    path = find_chromium(machine)
+    if path:
+        return path
     report("no Chromium on this machine; downloading Playwright's ...")
-    if machine.run([sys.executable, "-m", "playwright", "install", "chromium"]) and find(machine):
-        return find(machine)
+    if machine.run([sys.executable, "-m", "playwright", "install", "chromium"]) and find_chromium(
+        machine
+    ):
+        return find_chromium(machine)
     if machine.may_install:
         report("that failed; installing Debian's ...")
         machine.run(["apt-get", "update"])
-        for package in DEBIANS:
+        for package in DEBIAN_PACKAGES:
             machine.run(["apt-get", "install", "-y", "--no-install-recommends", package])
-            if find(machine):
+            if find_chromium(machine):
                 break
-    return find(machine)
+    return find_chromium(machine)
 
 
-def this_machine() -> Machine:
+def current_machine() -> Machine:
     """Return the machine we are on."""
     root = getattr(os, "geteuid", lambda: 1)() == 0
     return Machine(
-        given=os.environ.get(VARIABLE, ""),
+        configured=os.environ.get(VARIABLE, ""),
         downloaded=_playwrights_own,
         on_path=shutil.which,
         exists=lambda path: Path(path).is_file(),
@@ -96,66 +111,76 @@ def this_machine() -> Machine:
     )
 
 
-def run(root: Path, rest: list[str], report: Report) -> int:
-    """Run pytest on all tests, or as `rest` says; return its exit status.
+def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
+    """Run pytest on all tests, or as `pytest_arguments` says; return its exit status.
 
     A calculator or an article as the only word means the tests that concern it and need no
     browser; with `--browser` also those that do.
     """
-    words = [word for word in rest if word != BROWSER]
-    if len(words) == 1:
-        status = _of_one(root, words[0], report)
+    names = [word for word in pytest_arguments if word != BROWSER]
+    if len(names) == 1:
+        status = _run_selection(root, names[0], report)
         if status is not None:
-            rest = in_a_browser(root, words[0]) if BROWSER in rest else []
-            if status or not rest:
+            pytest_arguments = (
+                browser_arguments(root, names[0]) if BROWSER in pytest_arguments else []
+            )
+            if status or not pytest_arguments:
                 return status
     if not (root / BROWSER_TESTS).is_dir():
-        command = [sys.executable, "-m", "pytest", *rest]
-        return subprocess.Popen(command, cwd=root, env=_paths(root)).wait()
-    chromium = obtain(this_machine(), report)
+        command = [sys.executable, "-m", "pytest", *pytest_arguments]
+        return subprocess.Popen(command, cwd=root, env=_test_environment(root)).wait()
+    chromium = find_or_install_chromium(current_machine(), report)
     if not chromium:
         report(ADVICE)
         return 1
     report(f"testing with {chromium}")
-    environment = {**_paths(root), VARIABLE: chromium}
-    if not rest:
+    environment = {**_test_environment(root), VARIABLE: chromium}
+    if not pytest_arguments:
         ensure_packages()  # by one process, before several of them build sites
-    command = [sys.executable, "-m", "pytest", *(rest or shared(os.cpu_count() or 1))]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *(pytest_arguments or parallel_arguments(os.cpu_count() or 1)),
+    ]
     return subprocess.Popen(command, cwd=root, env=environment).wait()
 
 
-def _of_one(root: Path, name: str, report: Report) -> int | None:
+def _run_selection(root: Path, name: str, report: Report) -> int | None:
     """Run what concerns a calculator or an article; None where `name` is for pytest."""
-    concerned, alone = arguments(root, name), built_alone(root, name)
-    wrong = "" if concerned or alone else unknown(root, name)
-    if wrong:
-        report(wrong)
+    pytest_arguments, is_untested = (
+        selection_arguments(root, name),
+        is_article_without_tests(root, name),
+    )
+    message = "" if pytest_arguments or is_untested else unknown_name_message(root, name)
+    if message:
+        report(message)
         return WRONG_USAGE
-    if alone:
+    if is_untested:
         from builder.cli import article_check
 
-        refused = article_check.refused(root, name, report)
-        if refused or not concerned:
-            return int(refused)
-    if not concerned:
+        failed = article_check.has_problems(root, name, report)
+        if failed or not pytest_arguments:
+            return int(failed)
+    if not pytest_arguments:
         return None
-    command = [sys.executable, "-m", "pytest", *concerned]
-    return subprocess.Popen(command, cwd=root, env=_paths(root)).wait()
+    command = [sys.executable, "-m", "pytest", *pytest_arguments]
+    return subprocess.Popen(command, cwd=root, env=_test_environment(root)).wait()
 
 
-def _paths(root: Path) -> dict[str, str]:
+def _test_environment(root: Path) -> dict[str, str]:
     """Return the environment in which tests import the project and the generator."""
-    given = os.environ.get("PYTHONPATH", "")
-    paths = os.pathsep.join(filter(None, (str(root), str(GENERATOR), given)))
+    python_path = os.environ.get("PYTHONPATH", "")
+    paths = os.pathsep.join(filter(None, (str(root), str(GENERATOR), python_path)))
     return {**os.environ, "PYTHONPATH": paths}
 
 
-def shared(cores: int) -> list[str]:
+def parallel_arguments(cores: int) -> list[str]:
     """Return pytest's arguments for all tests, dealt to workers as tests/units.py says."""
-    workers = min(max(cores, FEWEST), MOST)
+    workers = min(max(cores, MIN_WORKERS), MAX_WORKERS)
     # Of all articles at once, the site tells that the tests in a browser read: they build it.
-    told = f"--ignore={ARTICLES}"
-    return ["-n", str(workers), "--dist", "loadscope", "--no-loadscope-reorder", told]
+    ignored = f"--ignore={ARTICLES}"
+    return ["-n", str(workers), "--dist", "loadscope", "--no-loadscope-reorder", ignored]
 
 
 def _playwrights_own() -> str:
@@ -166,8 +191,8 @@ def _playwrights_own() -> str:
 
 
 def _succeeds(command: list[str]) -> bool:
-    quiet = {"DEBIAN_FRONTEND": "noninteractive", **os.environ}
+    environment = {"DEBIAN_FRONTEND": "noninteractive", **os.environ}
     try:
-        return subprocess.run(command, env=quiet, check=False).returncode == 0
+        return subprocess.run(command, env=environment, check=False).returncode == 0
     except OSError:
         return False

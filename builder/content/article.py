@@ -9,7 +9,7 @@ from typing import Any
 
 from builder.core.problem import Problem, line_of_toml
 
-KEYS: dict[str, type] = {
+FRONT_MATTER_TYPES: dict[str, type] = {
     "title": str,
     "question": str,
     "summary": str,
@@ -24,7 +24,7 @@ KEYS: dict[str, type] = {
     "minutes": int,
     "draft": bool,
 }
-FOLDERS = {
+KIND_BY_FOLDER = {
     "guides": "guide",
     "tools": "tool",
     "explorer": "tab",
@@ -32,9 +32,9 @@ FOLDERS = {
     "authors": "page",
     "paths": "path",
 }
-NEEDED = ("title", "summary")
-NEEDED_IN_PATHS = (*NEEDED, "path")
-NEEDED_IN_GUIDES = (*NEEDED, "question", "path", "order", "updated", "minutes")
+REQUIRED_KEYS = ("title", "summary")
+REQUIRED_IN_PATHS = (*REQUIRED_KEYS, "path")
+REQUIRED_IN_GUIDES = (*REQUIRED_KEYS, "question", "path", "order", "updated", "minutes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Article:
     body: str
 
 
-def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
+def parse_article(source: str, text: str) -> tuple[Article | None, list[Problem]]:
     """Return the article in `text` (None if its front matter is unusable) and its problems.
 
     Args:
@@ -92,65 +92,87 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
         return None, [Problem(source, 1, message)]
     end = [line.strip() for line in lines].index("+++", 1)
     try:
-        text_of_matter = "\n".join(["", *lines[1:end]])
-        matter = tomllib.loads(text_of_matter)
+        front_matter_text = "\n".join(["", *lines[1:end]])
+        front_matter = tomllib.loads(front_matter_text)
     except tomllib.TOMLDecodeError as error:
-        line = line_of_toml(error, text_of_matter)
+        line = line_of_toml(error, front_matter_text)
         return None, [Problem(source, line, f"front matter: {error}")]
-    inner = PurePosixPath(source).relative_to("content")
-    if len(inner.parts) > 1 and inner.parts[0] not in FOLDERS:
-        message = f"there is no folder '{inner.parts[0]}' for articles; there are "
-        return None, [Problem(source, 1, message + ", ".join(FOLDERS))]
-    kind = _kind(inner)
-    problems = [Problem(source, line, text) for line, text in _wrong(matter, lines[:end], kind)]
+    relative_path = PurePosixPath(source).relative_to("content")
+    if len(relative_path.parts) > 1 and relative_path.parts[0] not in KIND_BY_FOLDER:
+        message = f"there is no folder '{relative_path.parts[0]}' for articles; there are "
+        return None, [Problem(source, 1, message + ", ".join(KIND_BY_FOLDER))]
+    kind = _kind(relative_path)
+    problems = [
+        Problem(source, line, text)
+        for line, text in _front_matter_problems(front_matter, lines[:end], kind)
+    ]
     if problems:
         return None, problems
     values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in matter.items()
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in front_matter.items()
     }
     if "updated" in values:
         values["updated"] = values["updated"].isoformat()
     body = "\n" * (end + 1) + "\n".join(lines[end + 1 :])
-    where: dict[str, Any] = {"source": source, "slug": inner.stem, "url": _url(inner), "kind": kind}
-    return Article(**where, **values, text=text, body=body), []
+    location: dict[str, Any] = {
+        "source": source,
+        "slug": relative_path.stem,
+        "url": _url(relative_path),
+        "kind": kind,
+    }
+    return Article(**location, **values, text=text, body=body), []
 
 
-def _kind(inner: PurePosixPath) -> str:
-    if str(inner) == "index.md":
+def _kind(relative_path: PurePosixPath) -> str:
+    if str(relative_path) == "index.md":
         return "home"
-    return FOLDERS.get(inner.parts[0], "page")
+    return KIND_BY_FOLDER.get(relative_path.parts[0], "page")
 
 
-def _url(inner: PurePosixPath) -> str:
-    folder = inner.parent if inner.stem == "index" else inner.with_suffix("")
+def _url(relative_path: PurePosixPath) -> str:
+    folder = (
+        relative_path.parent if relative_path.stem == "index" else relative_path.with_suffix("")
+    )
     return "" if str(folder) == "." else f"{folder}/"
 
 
-def _wrong(matter: dict[str, object], lines: list[str], kind: str) -> list[tuple[int, str]]:
-    found = []
-    for key, value in matter.items():
-        begins = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
-        line = next((n for n, text in enumerate(lines, 1) if begins.match(text)), 1)
-        if key not in KEYS:
-            found.append((line, f"unknown front-matter key '{key}'; there are {', '.join(KEYS)}"))
-        elif not _fits(value, KEYS[key]):
-            found.append((line, f"front-matter key '{key}' is {value!r}; {_wanted(key)}"))
+def _front_matter_problems(
+    front_matter: dict[str, object], lines: list[str], kind: str
+) -> list[tuple[int, str]]:
+    problems = []
+    for key, value in front_matter.items():
+        key_pattern = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        line = next((n for n, text in enumerate(lines, 1) if key_pattern.match(text)), 1)
+        if key not in FRONT_MATTER_TYPES:
+            problems.append(
+                (
+                    line,
+                    f"unknown front-matter key '{key}'; there are {', '.join(FRONT_MATTER_TYPES)}",
+                )
+            )
+        elif not _has_type(value, FRONT_MATTER_TYPES[key]):
+            problems.append(
+                (line, f"front-matter key '{key}' is {value!r}; {_expected_value(key)}")
+            )
         elif value == "":
-            found.append((line, f"front-matter key '{key}' is empty"))
+            problems.append((line, f"front-matter key '{key}' is empty"))
         elif key == "path" and not re.fullmatch(r"[A-Z] \S.*", str(value)):
             message = f"the path '{value}' is not a letter and a name, such as 'B Moving bytes'"
-            found.append((line, message))
-    needed = {"guide": NEEDED_IN_GUIDES, "path": NEEDED_IN_PATHS}.get(kind, NEEDED)
-    found += [(1, f"front-matter key '{key}' is missing") for key in needed if key not in matter]
-    return found
+            problems.append((line, message))
+    required = {"guide": REQUIRED_IN_GUIDES, "path": REQUIRED_IN_PATHS}.get(kind, REQUIRED_KEYS)
+    problems += [
+        (1, f"front-matter key '{key}' is missing") for key in required if key not in front_matter
+    ]
+    return problems
 
 
-def _fits(value: object, kind: type) -> bool:
+def _has_type(value: object, kind: type) -> bool:
     if kind is list:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return type(value) is kind
 
 
-def _wanted(key: str) -> str:
+def _expected_value(key: str) -> str:
     names = {str: "a text", int: "a whole number", bool: "true or false", list: "a list of texts"}
-    return f"it has to be {names.get(KEYS[key], 'a date such as 2026-01-31')}"
+    return f"it has to be {names.get(FRONT_MATTER_TYPES[key], 'a date such as 2026-01-31')}"

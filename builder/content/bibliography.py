@@ -28,24 +28,26 @@ class Reference:
     used_for: str
 
     @property
-    def place(self) -> tuple[str, int, str, str]:
+    def sort_key(self) -> tuple[str, int, str, str]:
         """What a list of sources is sorted by: z stands before aa."""
         return self.label.removesuffix(self.letter).lower(), len(self.letter), self.letter, self.key
 
 
-def references_of(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Reference]:
+def parse_references(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Reference]:
     """Return the sources by key, from the tables of the bibliography's file."""
-    found = [_reference(key, entry) for key, entry in tables.items()]
-    return {one.key: one for one in _told_apart(found)}
+    references = [_reference(key, entry) for key, entry in tables.items()]
+    return {reference.key: reference for reference in _disambiguate(references)}
 
 
 def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
-    given = entry.get("authors", [])
-    authors = [str(a) for a in given] if isinstance(given, list) else [str(given)]
+    author_field = entry.get("authors", [])
+    authors = (
+        [str(a) for a in author_field] if isinstance(author_field, list) else [str(author_field)]
+    )
     year = str(entry["year"])
     return Reference(
         key=key,
-        label=str(entry.get("label") or f"{_short(authors) or entry['title']} {year}"),
+        label=str(entry.get("label") or f"{_short_authors(authors) or entry['title']} {year}"),
         authors=", ".join(authors),
         year=year,
         title=str(entry["title"]),
@@ -56,35 +58,37 @@ def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
     )
 
 
-def _told_apart(references: Sequence[Reference]) -> Iterator[Reference]:
+def _disambiguate(references: Sequence[Reference]) -> Iterator[Reference]:
     """Yield the sources; of several with one label each has a letter, in the order of the file.
 
     The letters hold for the whole bibliography, so that every page cites a source alike, and one
     that is added at the end of the file changes no letter.
     """
-    sharing = Counter(one.label for one in references)
-    before: Counter[str] = Counter()
-    for one in references:
-        if sharing[one.label] == 1:
-            yield one
+    label_counts = Counter(reference.label for reference in references)
+    seen: Counter[str] = Counter()
+    for reference in references:
+        if label_counts[reference.label] == 1:
+            yield reference
             continue
-        letter = _letter(before[one.label])
-        before[one.label] += 1
-        label = one.label if one.label[-1:].isdigit() else f"{one.label} "
-        yield replace(one, label=label + letter, letter=letter, year=one.year + letter)
+        letter = _letter_suffix(seen[reference.label])
+        seen[reference.label] += 1
+        label = reference.label if reference.label[-1:].isdigit() else f"{reference.label} "
+        yield replace(reference, label=label + letter, letter=letter, year=reference.year + letter)
 
 
-def _letter(number: int) -> str:
+def _letter_suffix(number: int) -> str:
     """Return a to z for 0 to 25, then aa, ab and so on."""
-    before, last = divmod(number, 26)
-    return (_letter(before - 1) if before else "") + ascii_lowercase[last]
+    quotient, last = divmod(number, 26)
+    return (_letter_suffix(quotient - 1) if quotient else "") + ascii_lowercase[last]
 
 
-def _short(authors: list[str]) -> str:
+def _short_authors(authors: list[str]) -> str:
     # "Last, First" or "First Last"; a name that is neither has a `label` of its own in the file.
-    last = [a.split(",")[0] if "," in a else a for a in authors]
-    last = [a.split()[-1] if len(a.split()) in (2, 3) and a[-1].islower() else a for a in last]
+    last_names = [a.split(",")[0] if "," in a else a for a in authors]
+    last_names = [
+        a.split()[-1] if len(a.split()) in (2, 3) and a[-1].islower() else a for a in last_names
+    ]
     # A list that ends with "and others" has more than two authors, however many it names.
-    if len(last) > 2 or authors[-1:] == ["and others"]:
-        return f"{last[0]} et al."
-    return " and ".join(last)
+    if len(last_names) > 2 or authors[-1:] == ["and others"]:
+        return f"{last_names[0]} et al."
+    return " and ".join(last_names)

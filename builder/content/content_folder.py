@@ -9,16 +9,16 @@ from builder.content import article, library, svg_checks
 from builder.content.article import Article
 from builder.content.library import Library
 from builder.core import text_files
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import Folders, digest, files
 from builder.core.problem import Problem
 from builder.core.project import Project
 
-_PARSER = digest((Path(__file__).with_name("article.py").read_bytes(),))
+_PARSER_DIGEST = digest((Path(__file__).with_name("article.py").read_bytes(),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Texts:
+class SiteContent:
     """All articles and pictures, the library, and the digest of what the library's files hold.
 
     With `problems` it is not whole: a file could not be read, and what links to it is not judged.
@@ -31,46 +31,55 @@ class Texts:
     problems: tuple[Problem, ...]
 
 
-def read(folders: Folders, *, drafts: bool, memo: Memo | None = None) -> Texts:
+def read_content(
+    folders: Folders, *, drafts: bool, known_articles: BuildCache | None = None
+) -> SiteContent:
     """Return what the content folder holds; drafts only if asked for.
 
     With a memory, an article that did not change is not parsed again.
     """
-    known = memo or Memo()
-    there = files(folders.content)
-    problems = [*text_files.wrong_names(folders, there), *svg_checks.problems(folders, there)]
+    cache = known_articles or BuildCache()
+    paths = files(folders.content)
+    problems = [
+        *text_files.name_problems(folders, paths),
+        *svg_checks.svg_file_problems(folders, paths),
+    ]
     articles: list[Article] = []
-    for path in there:
+    for path in paths:
         if not path.name.endswith(".md"):
             continue
         source = path.relative_to(folders.root).as_posix()
-        text, wrong = text_files.text_of(path, source)
-        found, more = (None, wrong) if wrong else _parsed(source, text, known)
-        problems += more
-        if found is not None and (drafts or not found.draft):
-            articles.append(found)
-    shelf: list[str] = []
+        text, file_problems = text_files.read_text(path, source)
+        parsed, article_problems = (
+            (None, file_problems) if file_problems else _parse_cached(source, text, cache)
+        )
+        problems += article_problems
+        if parsed is not None and (drafts or not parsed.draft):
+            articles.append(parsed)
+    library_texts: list[str] = []
     for name in library.FILES:
-        text, wrong = text_files.text_of(folders.root / name, name)
-        problems += wrong
-        shelf.append(text)
-    books, wrong = library.parse(*shelf)
-    return Texts(
-        articles=tuple(_with_home(articles, folders.project)),
-        library=books,
-        library_digest=digest(shelf),
-        images=_images(folders, there),
-        problems=(*problems, *wrong),
+        text, file_problems = text_files.read_text(folders.root / name, name)
+        problems += file_problems
+        library_texts.append(text)
+    shared_library, file_problems = library.parse_library(*library_texts)
+    return SiteContent(
+        articles=tuple(_with_home_page(articles, folders.project)),
+        library=shared_library,
+        library_digest=digest(library_texts),
+        images=_read_images(folders, paths),
+        problems=(*problems, *file_problems),
     )
 
 
-def _parsed(source: str, text: str, memo: Memo) -> tuple[Article | None, list[Problem]]:
-    key = digest((_PARSER, text))
-    return memo.get(f"article {source}", key, partial(article.parse, source, text))
+def _parse_cached(
+    source: str, text: str, cache: BuildCache
+) -> tuple[Article | None, list[Problem]]:
+    key = digest((_PARSER_DIGEST, text))
+    return cache.get(f"article {source}", key, partial(article.parse_article, source, text))
 
 
-def _with_home(articles: list[Article], project: Project) -> list[Article]:
-    if any(found.kind == "home" for found in articles):
+def _with_home_page(articles: list[Article], project: Project) -> list[Article]:
+    if any(article.kind == "home" for article in articles):
         return articles
     # A folder of guides without a home page still gets one, with the list of guides.
     home = Article(
@@ -86,11 +95,11 @@ def _with_home(articles: list[Article], project: Project) -> list[Article]:
     return [home, *articles]
 
 
-def _images(folders: Folders, found: Iterable[Path]) -> Mapping[str, bytes]:
+def _read_images(folders: Folders, paths: Iterable[Path]) -> Mapping[str, bytes]:
     """Return path from the project's folder -> content of every picture in the content folder."""
     suffixes = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif")
     return {
         path.relative_to(folders.root).as_posix(): path.read_bytes()
-        for path in found
+        for path in paths
         if path.suffix.lower() in suffixes
     }

@@ -6,79 +6,85 @@ from builder.content.article import Article
 from builder.core.problem import Problem
 
 
-def problems(articles: Iterable[Article]) -> list[Problem]:
+def guide_problems(articles: Iterable[Article]) -> list[Problem]:
     """Return what is wrong between these articles; only their guides stand in an order."""
-    found = tuple(articles)
-    guides = [one for one in found if one.kind == "guide"]
-    tabs = [one for one in found if one.kind == "tab"]
+    all_articles = tuple(articles)
+    guides = [article for article in all_articles if article.kind == "guide"]
+    tabs = [article for article in all_articles if article.kind == "tab"]
     return [
-        *_circles({one.slug: one for one in guides}),
-        *_places(guides, "of the path '{}'", lambda one: one.path),
-        *_places(tabs, "of the tabs of {}", lambda one: ", ".join(one.requires)),
-        *_letters(guides),
-        *_addresses(found),
+        *_cycle_problems({article.slug: article for article in guides}),
+        *_duplicate_position_problems(guides, "of the path '{}'", lambda article: article.path),
+        *_duplicate_position_problems(
+            tabs, "of the tabs of {}", lambda article: ", ".join(article.requires)
+        ),
+        *_path_name_problems(guides),
+        *_duplicate_url_problems(all_articles),
     ]
 
 
-def _circles(guides: Mapping[str, Article]) -> list[Problem]:
+def _cycle_problems(guides: Mapping[str, Article]) -> list[Problem]:
     """Return one problem for each circle, at the guide of it that is named first."""
-    found, done = [], set[str]()
+    problems, visited = [], set[str]()
 
-    def visit(slug: str, way: tuple[str, ...]) -> None:
-        if slug in way:
-            circle = way[way.index(slug) :]
-            if not done & set(circle):
-                first = guides[min(circle)]
-                message = f"requires itself: {' -> '.join((*circle, slug))}"
-                found.append(Problem(first.source, line_of(first, "requires"), message))
+    def visit(slug: str, path: tuple[str, ...]) -> None:
+        if slug in path:
+            cycle = path[path.index(slug) :]
+            if not visited & set(cycle):
+                first = guides[min(cycle)]
+                message = f"requires itself: {' -> '.join((*cycle, slug))}"
+                problems.append(
+                    Problem(first.source, front_matter_line(first, "requires"), message)
+                )
             return
-        if slug in done or slug not in guides:
+        if slug in visited or slug not in guides:
             return
-        for needed in guides[slug].requires:
-            visit(needed, (*way, slug))
-        done.add(slug)
+        for required in guides[slug].requires:
+            visit(required, (*path, slug))
+        visited.add(slug)
 
     for slug in guides:
         visit(slug, ())
-    return found
+    return problems
 
 
-def _places(articles: list[Article], what: str, group: Callable[[Article], str]) -> list[Problem]:
-    taken: dict[tuple[str, int], Article] = {}
-    found = []
-    for one in articles:
-        first = taken.setdefault((group(one), one.order), one)
-        if first is not one:
-            name = what.format(group(one))
-            message = f"order {one.order} {name} is also that of {first.source}"
-            found.append(Problem(one.source, line_of(one, "order"), message))
-    return found
+def _duplicate_position_problems(
+    articles: list[Article], description: str, group: Callable[[Article], str]
+) -> list[Problem]:
+    first_at: dict[tuple[str, int], Article] = {}
+    problems = []
+    for article in articles:
+        first = first_at.setdefault((group(article), article.order), article)
+        if first is not article:
+            name = description.format(group(article))
+            message = f"order {article.order} {name} is also that of {first.source}"
+            problems.append(Problem(article.source, front_matter_line(article, "order"), message))
+    return problems
 
 
-def _letters(guides: list[Article]) -> list[Problem]:
-    first: dict[str, Article] = {}
-    found = []
-    for one in guides:
-        other = first.setdefault(one.path[:1], one)
-        if other.path != one.path:
-            message = f"the path '{one.path}' is called '{other.path}' in {other.source}"
-            found.append(Problem(one.source, line_of(one, "path"), message))
-    return found
+def _path_name_problems(guides: list[Article]) -> list[Problem]:
+    first_by_letter: dict[str, Article] = {}
+    problems = []
+    for guide in guides:
+        other = first_by_letter.setdefault(guide.path[:1], guide)
+        if other.path != guide.path:
+            message = f"the path '{guide.path}' is called '{other.path}' in {other.source}"
+            problems.append(Problem(guide.source, front_matter_line(guide, "path"), message))
+    return problems
 
 
-def _addresses(articles: tuple[Article, ...]) -> list[Problem]:
+def _duplicate_url_problems(articles: tuple[Article, ...]) -> list[Problem]:
     """Return the articles that would lie at one address."""
-    first: dict[str, Article] = {}
-    found = []
-    for one in articles:
-        other = first.setdefault(one.url.lower(), one)
-        if other is not one:
-            message = f"has the address of {other.source}: {one.url or 'the home page'}"
-            found.append(Problem(one.source, 1, message))
-    return found
+    first_by_url: dict[str, Article] = {}
+    problems = []
+    for article in articles:
+        other = first_by_url.setdefault(article.url.lower(), article)
+        if other is not article:
+            message = f"has the address of {other.source}: {article.url or 'the home page'}"
+            problems.append(Problem(article.source, 1, message))
+    return problems
 
 
-def line_of(article: Article, key: str) -> int:
+def front_matter_line(article: Article, key: str) -> int:
     """Return the line of a key of the front matter."""
     lines = article.text.splitlines()
     return next((n for n, line in enumerate(lines, 1) if line.lstrip().startswith(key)), 1)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from html import escape
 
 from builder.content.article import Article
-from builder.content.navigation import Entry, entry
+from builder.content.navigation import PageLink, page_link
 from builder.core.problem import Problem
 
 _ROW, _LANE, _GAP, _RADIUS = 34, 9, 14, 5
 _CHARACTER = 8.4  # mean width of a letter of the titles
 
 
-def draw(
-    entries: Sequence[Entry], outside: set[str], requires: Mapping[str, Sequence[str]], root: str
+def draw_prerequisite_map(
+    entries: Sequence[PageLink], outside: set[str], requires: Mapping[str, Sequence[str]], root: str
 ) -> str:
     """Return the map as SVG with a link on every guide.
 
@@ -35,7 +35,7 @@ def draw(
     gutter = _LANE * (1 + max(lanes.values(), default=0)) + _GAP
     curves = "".join(_arc(arc, gutter, lane) for arc, lane in lanes.items())
     marks = "".join(_row(entry, row, gutter, outside, root) for row, entry in enumerate(entries))
-    longest = max((len(_short(entry)) for entry in entries), default=0)
+    longest = max((len(_short_title(entry)) for entry in entries), default=0)
     width, height = gutter + _GAP + _CHARACTER * longest, _ROW * len(entries)
     return (
         f'<svg class="path-map" viewBox="0 0 {width:g} {height}" style="max-width:{width:g}px" '
@@ -43,7 +43,7 @@ def draw(
     )
 
 
-def _short(entry: Entry) -> str:
+def _short_title(entry: PageLink) -> str:
     """Return the title up to its colon, so that the map is read on a phone too."""
     return entry.title.split(": ")[0]
 
@@ -51,12 +51,12 @@ def _short(entry: Entry) -> str:
 def _lanes(arcs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Return how far out each arc swings: past every shorter one that it meets."""
     lanes: dict[tuple[int, int], int] = {}
-    for arc in sorted(set(arcs), key=lambda one: abs(one[1] - one[0])):
+    for arc in sorted(set(arcs), key=lambda ends: abs(ends[1] - ends[0])):
         low, high = sorted(arc)
-        met = (
+        crossed = (
             lane for other, lane in lanes.items() if max(low, min(other)) < min(high, max(other))
         )
-        lanes[arc] = 1 + max(met, default=0)
+        lanes[arc] = 1 + max(crossed, default=0)
     return lanes
 
 
@@ -74,83 +74,95 @@ def _arc(arc: tuple[int, int], gutter: float, lane: int) -> str:
     )
 
 
-def _row(entry: Entry, row: int, gutter: float, outside: set[str], root: str) -> str:
+def _row(entry: PageLink, row: int, gutter: float, outside: set[str], root: str) -> str:
     middle = _ROW * (row + 0.5)
     kind = ' class="outside"' if entry.slug in outside else ""
     return (
         f'<a href="{escape(root + entry.url)}"{kind}>'
         f'<circle cx="{gutter:g}" cy="{middle:g}" r="{_RADIUS}"/>'
-        f'<text x="{gutter + _GAP:g}" y="{middle + 5:g}">{escape(_short(entry))}</text></a>'
+        f'<text x="{gutter + _GAP:g}" y="{middle + 5:g}">{escape(_short_title(entry))}</text></a>'
     )
 
 
-_ABLE = re.compile(r"<p>After this guide you can.*?</p>\s*<ul>(.*?)</ul>", re.DOTALL)
+_OUTCOMES = re.compile(r"<p>After this guide you can.*?</p>\s*<ul>(.*?)</ul>", re.DOTALL)
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PathStep:
     """A guide of a path, and what a reader can do after it, as texts of HTML."""
 
-    guide: Entry
-    able: tuple[str, ...]
+    guide: PageLink
+    outcomes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class PathPage:
     """A learning path: its guides in order, and the map of what builds on what."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     map: str
 
 
-def way(path: Article, articles: Iterable[Article], prose: Mapping[str, str], root: str) -> Way:
+def path_page(
+    path: Article, articles: Iterable[Article], html_by_source: Mapping[str, str], root: str
+) -> PathPage:
     """Return what the page of a path shows.
 
     Args:
         path: the page.
         articles: all of them.
-        prose: source -> HTML of a guide.
+        html_by_source: source -> HTML of a guide.
         root: way from the page to the output folder.
     """
-    guides = {one.slug: one for one in articles if one.kind == "guide"}
-    own = sorted(
-        (one for one in guides.values() if one.path == path.path),
-        key=lambda one: (one.order, one.slug),
+    guides = {guide.slug: guide for guide in articles if guide.kind == "guide"}
+    path_guides = sorted(
+        (guide for guide in guides.values() if guide.path == path.path),
+        key=lambda guide: (guide.order, guide.slug),
     )
-    names = {one.slug for one in own}
-    before = dict.fromkeys(
-        slug for one in own for slug in one.requires if slug in guides and slug not in names
+    names = {guide.slug for guide in path_guides}
+    outside = dict.fromkeys(
+        slug
+        for guide in path_guides
+        for slug in guide.requires
+        if slug in guides and slug not in names
     )
-    rows = [*(guides[slug] for slug in before), *own]
-    drawn = draw(
-        [entry(one) for one in rows],
-        set(before),
-        {one.slug: one.requires for one in own},
+    guides_in_map = [*(guides[slug] for slug in outside), *path_guides]
+    prerequisite_map = draw_prerequisite_map(
+        [page_link(guide) for guide in guides_in_map],
+        set(outside),
+        {guide.slug: guide.requires for guide in path_guides},
         root,
     )
-    steps = (Step(guide=entry(one), able=able(prose.get(one.source, ""))) for one in own)
-    return Way(steps=tuple(steps), map=drawn)
+    steps = (
+        PathStep(
+            guide=page_link(guide), outcomes=learning_outcomes(html_by_source.get(guide.source, ""))
+        )
+        for guide in path_guides
+    )
+    return PathPage(steps=tuple(steps), map=prerequisite_map)
 
 
-def able(html: str) -> tuple[str, ...]:
+def learning_outcomes(html: str) -> tuple[str, ...]:
     """Return what a guide says that a reader can do after it, without links and live numbers."""
-    found = _ABLE.search(html)
-    items = _ITEM.findall(found[1]) if found else ()
+    match = _OUTCOMES.search(html)
+    items = _ITEM.findall(match[1]) if match else ()
     return tuple(re.sub(r"<[^>]+>|⟦[^⟧]*⟧", "", item).strip().rstrip(";.") for item in items)
 
 
-def problems(articles: Iterable[Article]) -> list[Problem]:
+def path_page_problems(articles: Iterable[Article]) -> list[Problem]:
     """Return the pages of paths that no guide is on, and second pages of one path."""
-    found = tuple(articles)
-    known = sorted({one.path for one in found if one.kind == "guide"})
-    seen: dict[str, str] = {}
-    wrong = []
-    for page in (one for one in found if one.kind == "path"):
-        if page.path not in known:
-            message = f"no guide is on the path '{page.path}'; there are {', '.join(known)}"
-            wrong.append(Problem(page.source, 1, message))
-        elif page.path in seen:
-            wrong.append(Problem(page.source, 1, f"'{page.path}' has a page: {seen[page.path]}"))
-        seen.setdefault(page.path, page.source)
-    return wrong
+    all_articles = tuple(articles)
+    path_names = sorted({article.path for article in all_articles if article.kind == "guide"})
+    first_source: dict[str, str] = {}
+    problems = []
+    for page in (article for article in all_articles if article.kind == "path"):
+        if page.path not in path_names:
+            message = f"no guide is on the path '{page.path}'; there are {', '.join(path_names)}"
+            problems.append(Problem(page.source, 1, message))
+        elif page.path in first_source:
+            problems.append(
+                Problem(page.source, 1, f"'{page.path}' has a page: {first_source[page.path]}")
+            )
+        first_source.setdefault(page.path, page.source)
+    return problems

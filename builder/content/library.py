@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from builder.content.bibliography import Reference, references_of
+from builder.content.bibliography import Reference, parse_references
 from builder.core.problem import Problem, line_of_toml
 
 REFERENCES = "content/references.toml"
@@ -71,107 +71,118 @@ class Library:
 
 
 @lru_cache(maxsize=2)
-def parse(
+def parse_library(
     references: str, glossary: str, readers: str = "", measured: str = ""
 ) -> tuple[Library, list[Problem]]:
     """Return the library in the texts of the four files (empty where one is missing)."""
-    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
-    entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
-    known, others = _tables(readers, READERS, _READER_KEYS, _READER_KEYS)
-    numbers, unread = _json(measured)
+    sources, problems = _parse_tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
+    entries, glossary_problems = _parse_tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
+    reader_tables, reader_problems = _parse_tables(readers, READERS, _READER_KEYS, _READER_KEYS)
+    measurements, measured_problems = _parse_measured(measured)
     terms = {
         alias.lower(): Term(
             name=name,
             text=entry["text"],
             see=entry.get("see", ""),
-            line=line_of_key(glossary, name),
+            line=line_of_table(glossary, name),
         )
         for name, entry in entries.items()
         for alias in (name, *entry.get("also", ()))
     }
     return Library(
-        references=references_of(sources),
+        references=parse_references(sources),
         terms=terms,
         readers=tuple(
-            Reader(key=key, title=one["title"], text=one["text"]) for key, one in known.items()
+            Reader(key=key, title=table["title"], text=table["text"])
+            for key, table in reader_tables.items()
         ),
-        measured=numbers,
-    ), [*problems, *more, *_ambiguous(glossary, entries), *others, *unread]
+        measured=measurements,
+    ), [
+        *problems,
+        *glossary_problems,
+        *_ambiguous_term_problems(glossary, entries),
+        *reader_problems,
+        *measured_problems,
+    ]
 
 
-def _json(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
+def _parse_measured(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
     try:
         return (json.loads(text) if text else None), []
     except json.JSONDecodeError as error:
         return None, [Problem(MEASURED, error.lineno, error.msg)]
 
 
-def wrong_terms(library: Library, slugs: Iterable[str]) -> list[Problem]:
+def term_problems(library: Library, slugs: Iterable[str]) -> list[Problem]:
     """Return the terms that name a page which does not exist."""
-    known = set(slugs)
+    known_slugs = set(slugs)
     return [
         Problem(
             GLOSSARY, term.line, f"'{term.name}' names the page '{term.see}', which is not there"
         )
         for term in dict.fromkeys(library.terms.values())
-        if term.see and term.see not in known
+        if term.see and term.see not in known_slugs
     ]
 
 
-def line_of_key(text: str, key: str) -> int:
+def line_of_table(text: str, key: str) -> int:
     """Return the line on which the table `key` of a TOML text begins, 1 if it cannot be found."""
     head = re.compile(rf"\s*\[\s*[\"']?{re.escape(key)}[\"']?\s*\]")
     return next((n for n, line in enumerate(text.splitlines(), 1) if head.match(line)), 1)
 
 
-def _tables(
-    text: str, path: str, allowed: tuple[str, ...], needed: tuple[str, ...]
+def _parse_tables(
+    text: str, path: str, allowed: tuple[str, ...], required: tuple[str, ...]
 ) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         return {}, [Problem(path, line_of_toml(error, text), str(error))]
-    problems, good = [], {}
+    problems, valid = [], {}
     for key, entry in tables.items():
-        wrong = _wrong(key, entry, allowed, needed)
-        problems += [Problem(path, line_of_key(text, key), message) for message in wrong]
-        if not wrong:
-            good[key] = entry
-    return good, problems
+        messages = _table_problems(key, entry, allowed, required)
+        problems += [Problem(path, line_of_table(text, key), message) for message in messages]
+        if not messages:
+            valid[key] = entry
+    return valid, problems
 
 
-def _ambiguous(text: str, entries: Mapping[str, dict[str, Any]]) -> list[Problem]:
+def _ambiguous_term_problems(text: str, entries: Mapping[str, dict[str, Any]]) -> list[Problem]:
     """Return the names that two terms go by; one of them would never be shown."""
-    owner: dict[str, str] = {}
-    found = []
+    first_term: dict[str, str] = {}
+    problems = []
     for name, entry in entries.items():
         for alias in {alias.lower(): alias for alias in (name, *entry.get("also", ()))}.values():
-            first = owner.setdefault(alias.lower(), name)
+            first = first_term.setdefault(alias.lower(), name)
             if first != name:
                 message = f"'{alias}' is a name of both '{first}' and '{name}'"
-                found.append(Problem(GLOSSARY, line_of_key(text, name), message))
-    return found
+                problems.append(Problem(GLOSSARY, line_of_table(text, name), message))
+    return problems
 
 
-def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str, ...]) -> list[str]:
+def _table_problems(
+    key: str, entry: object, allowed: tuple[str, ...], required: tuple[str, ...]
+) -> list[str]:
     if not isinstance(entry, dict):
         return [f"'{key}' has to be a table [{key}]"]
-    found = [f"'{key}' has no {name}" for name in needed if name not in entry]
-    if "year" in needed and not {"url", "isbn"} & set(entry):
-        found.append(f"'{key}' has no url, and no isbn as a printed book has")
+    messages = [f"'{key}' has no {name}" for name in required if name not in entry]
+    if "year" in required and not {"url", "isbn"} & set(entry):
+        messages.append(f"'{key}' has no url, and no isbn as a printed book has")
     unknown = sorted(set(entry) - set(allowed))
-    found += [
-        f"'{key}' has the {name} {value!r}; it has to be {_wanted(name)}"
+    messages += [
+        f"'{key}' has the {name} {value!r}; it has to be {_expected_value(name)}"
         for name, value in entry.items()
-        if name in allowed and not _fits(name, value)
+        if name in allowed and not _is_valid_value(name, value)
     ]
-    found += [f"'{key}' has an unknown key '{n}'; there are {', '.join(allowed)}" for n in unknown]
+    messages += [
+        f"'{key}' has an unknown key '{n}'; there are {', '.join(allowed)}" for n in unknown
+    ]
     if not str(entry.get("url", "https://")).startswith("https://"):
-        found.append(f"'{key}' has the url '{entry['url']}'; external links begin with https://")
-    return found
+        messages.append(f"'{key}' has the url '{entry['url']}'; external links begin with https://")
+    return messages
 
 
-def _fits(name: str, value: object) -> bool:
+def _is_valid_value(name: str, value: object) -> bool:
     if name in _LISTS and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
     if name == "year" and isinstance(value, str) and not _YEAR.search(value):
@@ -179,7 +190,7 @@ def _fits(name: str, value: object) -> bool:
     return isinstance(value, _KINDS.get(name, str))
 
 
-def _wanted(name: str) -> str:
+def _expected_value(name: str) -> str:
     return {
         "also": "a list of texts",
         "authors": "a text or a list of texts",

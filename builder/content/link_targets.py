@@ -8,7 +8,7 @@ from builder.core.problem import ContentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class LinkTarget:
     """An article as links see it; `anchors` are id -> title, None where it could not be read."""
 
     url: str
@@ -16,10 +16,10 @@ class Target:
     anchors: Mapping[str, str] | None
 
 
-Index = Mapping[str, Target]  # source -> target
+LinkTargets = Mapping[str, LinkTarget]  # source -> target
 
 
-def resolve(link: str, source: str, index: Index) -> tuple[Target, str]:
+def resolve_link(link: str, source: str, index: LinkTargets) -> tuple[LinkTarget, str]:
     """Return what a link in the article `source` leads to, and its anchor or "".
 
     Raises:
@@ -28,24 +28,24 @@ def resolve(link: str, source: str, index: Index) -> tuple[Target, str]:
     path, _, anchor = link.partition("#")
     if not path:
         return index[source], anchor
-    wanted = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+    target_source = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     if not path.endswith(".md"):
         raise ContentError(f"link to '{link}': name the article's file, such as other-guide.md")
-    if wanted not in index:
-        raise ContentError(f"link to '{link}': there is no article {wanted}")
-    return index[wanted], anchor
+    if target_source not in index:
+        raise ContentError(f"link to '{link}': there is no article {target_source}")
+    return index[target_source], anchor
 
 
-def title(link: str, source: str, index: Index) -> str:
+def link_title(link: str, source: str, index: LinkTargets) -> str:
     """Return the text of a link that has none of its own.
 
     Raises:
         ContentError: the anchor has no title that could be taken.
     """
-    target, anchor = resolve(link, source, index)
+    target, anchor = resolve_link(link, source, index)
     if not anchor or target.anchors is None:
         return target.title
     if anchor not in target.anchors:
-        there = ", ".join(target.anchors) or "none"
-        raise ContentError(f"link to '{link}': no title is at '{anchor}'; there are {there}")
+        anchors = ", ".join(target.anchors) or "none"
+        raise ContentError(f"link to '{link}': no title is at '{anchor}'; there are {anchors}")
     return target.anchors[anchor]

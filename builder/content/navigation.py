@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from builder.content.article import Article
 from builder.content.library import READERS, Reader
-from builder.core.problem import Problem, located
+from builder.core.problem import Problem, problems_where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PageLink:
     """A page as other pages show it; `url` is relative to the output folder."""
 
     slug: str
@@ -28,7 +28,7 @@ class LearningPath:
 
     letter: str
     name: str
-    guides: tuple[Entry, ...]
+    guides: tuple[PageLink, ...]
     url: str = ""
 
 
@@ -38,7 +38,7 @@ class ToolGroup:
 
     letter: str
     name: str
-    tools: tuple[Entry, ...]
+    tools: tuple[PageLink, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,31 +46,31 @@ class ReaderPath:
     """The guides for one kind of reader, in their order."""
 
     reader: Reader
-    guides: tuple[Entry, ...]
+    guides: tuple[PageLink, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PagePosition:
     """Where a page stands among the others.
 
     `tabs`: a guide and the pages that are its tabs; `near`: the guides of its path around it, so
     that the pages of a long path do not grow with it.
     """
 
-    here: Entry
+    here: PageLink
     path: str
-    previous: Entry | None
-    following: Entry | None
-    requires: tuple[Entry, ...]
-    next: tuple[Entry, ...]
-    tabs: tuple[Entry, ...] = ()
-    near: tuple[Entry, ...] = ()
+    previous: PageLink | None
+    following: PageLink | None
+    requires: tuple[PageLink, ...]
+    next: tuple[PageLink, ...]
+    tabs: tuple[PageLink, ...] = ()
+    near: tuple[PageLink, ...] = ()
 
 
 @lru_cache(maxsize=1 << 14)
-def entry(article: Article) -> Entry:
+def page_link(article: Article) -> PageLink:
     """Return the article as others show it."""
-    return Entry(
+    return PageLink(
         slug=article.slug,
         url=article.url,
         kind=article.kind,
@@ -81,152 +81,161 @@ def entry(article: Article) -> Entry:
     )
 
 
-LISTED = 40  # guides of a path that the page of each lists
+MAX_LISTED_GUIDES = 40  # guides of a path that the page of each lists
 
 
 def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
     """Return the guides by path, paths by letter, guides by order."""
-    known = tuple(articles)
-    pages = {article.path: article.url for article in known if article.kind == "path"}
-    found: dict[str, list[Article]] = {}
-    for article in _in_order(known):
-        found.setdefault(article.path, []).append(article)
+    all_articles = tuple(articles)
+    pages = {article.path: article.url for article in all_articles if article.kind == "path"}
+    guides_by_path: dict[str, list[Article]] = {}
+    for article in _guides_in_order(all_articles):
+        guides_by_path.setdefault(article.path, []).append(article)
     return tuple(
         LearningPath(
             letter=path.partition(" ")[0],
             name=path.partition(" ")[2],
-            guides=tuple(entry(guide) for guide in guides),
+            guides=tuple(page_link(guide) for guide in guides),
             url=pages.get(path, ""),
         )
-        for path, guides in found.items()
+        for path, guides in guides_by_path.items()
     )
 
 
 def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tuple[ReaderPath, ...]:
     """Return the guides for each reader; a reader for whom there is none is left out."""
-    ordered = _in_order(articles)
-    found = (
+    ordered = _guides_in_order(articles)
+    paths = (
         ReaderPath(
             reader=reader,
-            guides=tuple(entry(guide) for guide in ordered if reader.key in guide.readers),
+            guides=tuple(page_link(guide) for guide in ordered if reader.key in guide.readers),
         )
         for reader in readers
     )
-    return tuple(path for path in found if path.guides)
+    return tuple(path for path in paths if path.guides)
 
 
-def reference_pages(articles: Iterable[Article]) -> tuple[Entry, ...]:
+def reference_pages(articles: Iterable[Article]) -> tuple[PageLink, ...]:
     """Return the pages to look something up in, by title."""
-    found = (entry(article) for article in articles if article.kind == "page")
-    return tuple(sorted(found, key=lambda page: page.title))
+    pages = (page_link(article) for article in articles if article.kind == "page")
+    return tuple(sorted(pages, key=lambda page: page.title))
 
 
-def tools(
+def tool_links(
     calculators: Iterable[tuple[str, str, str]], pages: Iterable[tuple[Article, str]]
-) -> tuple[Entry, ...]:
+) -> tuple[PageLink, ...]:
     """Return every calculator that stands whole on a page, with the address of its place there.
 
     Args:
         calculators: name, title and question of each.
         pages: each article with its HTML; a tool's own page is preferred, then guides in order.
     """
-    whole = (page for page in pages if page[0].kind != "tab")  # tabs stand behind their guide
-    ordered = sorted(whole, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order))
-    first: dict[str, Article] = {}
+    candidates = (page for page in pages if page[0].kind != "tab")  # tabs stand behind their guide
+    ordered = sorted(
+        candidates, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order)
+    )
+    first_page: dict[str, Article] = {}
     for article, html in ordered:
         for part in html.split('data-calculator="')[1:]:
-            first.setdefault(part[: part.find('"')], article)
-    found = []
+            first_page.setdefault(part[: part.find('"')], article)
+    links = []
     for name, title, question in calculators:
-        if placed := first.get(name):
-            here = entry(placed)
-            url = here.url if here.kind == "tool" else f"{here.url}#{name}"
-            found.append(replace(here, url=url, kind="tool", title=title, question=question))
-    return tuple(found)
+        if first_article := first_page.get(name):
+            page = page_link(first_article)
+            url = page.url if page.kind == "tool" else f"{page.url}#{name}"
+            links.append(replace(page, url=url, kind="tool", title=title, question=question))
+    return tuple(links)
 
 
-def tools_by_path(found: Iterable[Entry], paths: Iterable[LearningPath]) -> tuple[ToolGroup, ...]:
+def tools_by_learning_path(
+    tools: Iterable[PageLink], paths: Iterable[LearningPath]
+) -> tuple[ToolGroup, ...]:
     """Return the tools by the path that they stand in, those outside of all paths first."""
-    rest = list(found)
+    remaining = list(tools)
     groups = []
     for path in paths:
         guides = {guide.url for guide in path.guides}
-        inside = tuple(tool for tool in rest if tool.url.partition("#")[0] in guides)
-        groups.append(ToolGroup(letter=path.letter, name=path.name, tools=inside))
-        rest = [tool for tool in rest if tool not in inside]
-    groups.insert(0, ToolGroup(letter="", name="", tools=tuple(rest)))
+        in_path = tuple(tool for tool in remaining if tool.url.partition("#")[0] in guides)
+        groups.append(ToolGroup(letter=path.letter, name=path.name, tools=in_path))
+        remaining = [tool for tool in remaining if tool not in in_path]
+    groups.insert(0, ToolGroup(letter="", name="", tools=tuple(remaining)))
     return tuple(group for group in groups if group.tools)
 
 
-def places(articles: Iterable[Article]) -> dict[str, Place]:
+def page_positions(articles: Iterable[Article]) -> dict[str, PagePosition]:
     """Return source -> place of every article."""
-    found = tuple(articles)
-    guides = {article.slug: article for article in found if article.kind == "guide"}
-    order = [article.slug for article in _in_order(found)]
-    tabs = _tabs(found, guides)
-    place = {slug: number for number, slug in enumerate(order)}
-    near = _near(_in_order(found))
+    all_articles = tuple(articles)
+    guides = {article.slug: article for article in all_articles if article.kind == "guide"}
+    order = [article.slug for article in _guides_in_order(all_articles)]
+    tabs = _tabs_by_guide(all_articles, guides)
+    ranks = {slug: number for number, slug in enumerate(order)}
+    nearby = _nearby_guides(_guides_in_order(all_articles))
     return {
         article.source: replace(
-            _place(article, guides, order, place),
-            tabs=_tabs_of(article, tabs),
-            near=near.get(article.slug, ()) if article.kind == "guide" else (),
+            _page_position(article, guides, order, ranks),
+            tabs=_tab_links(article, tabs),
+            near=nearby.get(article.slug, ()) if article.kind == "guide" else (),
         )
-        for article in found
+        for article in all_articles
     }
 
 
-def _near(ordered: list[Article]) -> dict[str, tuple[Entry, ...]]:
+def _nearby_guides(ordered: list[Article]) -> dict[str, tuple[PageLink, ...]]:
     """Return slug of a guide -> those of its path that its page lists, itself among them."""
-    ways: dict[str, list[Article]] = {}
+    by_path: dict[str, list[Article]] = {}
     for guide in ordered:
-        ways.setdefault(guide.path, []).append(guide)
-    found = {}
-    for guides in ways.values():
-        entries = [entry(guide) for guide in guides]
-        for at, guide in enumerate(guides):
-            begin = max(0, min(at - LISTED // 2, len(entries) - LISTED))
-            found[guide.slug] = tuple(entries[begin : begin + LISTED])
-    return found
+        by_path.setdefault(guide.path, []).append(guide)
+    nearby = {}
+    for guides in by_path.values():
+        entries = [page_link(guide) for guide in guides]
+        for index, guide in enumerate(guides):
+            start = max(0, min(index - MAX_LISTED_GUIDES // 2, len(entries) - MAX_LISTED_GUIDES))
+            nearby[guide.slug] = tuple(entries[start : start + MAX_LISTED_GUIDES])
+    return nearby
 
 
-def _tabs(articles: tuple[Article, ...], guides: Mapping[str, Article]) -> dict[str, list[Article]]:
+def _tabs_by_guide(
+    articles: tuple[Article, ...], guides: Mapping[str, Article]
+) -> dict[str, list[Article]]:
     """Return slug of a guide -> the guide and its tabs, in order."""
-    found: dict[str, list[Article]] = {}
-    for tab in sorted((one for one in articles if one.kind == "tab"), key=lambda one: one.order):
+    tabs: dict[str, list[Article]] = {}
+    for tab in sorted(
+        (article for article in articles if article.kind == "tab"),
+        key=lambda article: article.order,
+    ):
         for slug in tab.requires:
             if slug in guides:
-                found.setdefault(slug, [guides[slug]]).append(tab)
-    return found
+                tabs.setdefault(slug, [guides[slug]]).append(tab)
+    return tabs
 
 
-def _tabs_of(article: Article, tabs: Mapping[str, list[Article]]) -> tuple[Entry, ...]:
+def _tab_links(article: Article, tabs: Mapping[str, list[Article]]) -> tuple[PageLink, ...]:
     slugs = article.requires if article.kind == "tab" else (article.slug,)
-    return tuple(entry(tab) for slug in slugs for tab in tabs.get(slug, ()))
+    return tuple(page_link(tab) for slug in slugs for tab in tabs.get(slug, ()))
 
 
-def _in_order(articles: Iterable[Article]) -> list[Article]:
+def _guides_in_order(articles: Iterable[Article]) -> list[Article]:
     guides = [article for article in articles if article.kind == "guide"]
     return sorted(guides, key=lambda guide: (guide.path, guide.order, guide.slug))
 
 
-def _place(
-    article: Article, guides: Mapping[str, Article], order: list[str], place: Mapping[str, int]
-) -> Place:
-    at = place[article.slug] if article.kind == "guide" else -1
-    before = order[at - 1] if at > 0 else ""
-    after = order[at + 1] if 0 <= at < len(order) - 1 else ""
-    return Place(
-        here=entry(article),
+def _page_position(
+    article: Article, guides: Mapping[str, Article], order: list[str], ranks: Mapping[str, int]
+) -> PagePosition:
+    rank = ranks[article.slug] if article.kind == "guide" else -1
+    previous = order[rank - 1] if rank > 0 else ""
+    following = order[rank + 1] if 0 <= rank < len(order) - 1 else ""
+    return PagePosition(
+        here=page_link(article),
         path=article.path,
-        previous=entry(guides[before]) if before else None,
-        following=entry(guides[after]) if after else None,
-        requires=tuple(entry(guides[slug]) for slug in article.requires if slug in guides),
-        next=tuple(entry(guides[slug]) for slug in article.next if slug in guides),
+        previous=page_link(guides[previous]) if previous else None,
+        following=page_link(guides[following]) if following else None,
+        requires=tuple(page_link(guides[slug]) for slug in article.requires if slug in guides),
+        next=tuple(page_link(guides[slug]) for slug in article.next if slug in guides),
     )
 
 
-def unknown_readers(articles: Iterable[Article], readers: Iterable[Reader]) -> list[Problem]:
+def reader_problems(articles: Iterable[Article], readers: Iterable[Reader]) -> list[Problem]:
     """Return the articles that name a reader who is not in content/readers.toml."""
     known = [reader.key for reader in readers]
     return [
@@ -234,7 +243,7 @@ def unknown_readers(articles: Iterable[Article], readers: Iterable[Reader]) -> l
         for article in articles
         for key in article.readers
         if key not in known
-        for problem in located(
+        for problem in problems_where(
             article.source,
             article.text,
             f'"{key}"',
@@ -243,24 +252,26 @@ def unknown_readers(articles: Iterable[Article], readers: Iterable[Reader]) -> l
     ]
 
 
-def problems(articles: Iterable[Article]) -> list[Problem]:
+def slug_problems(articles: Iterable[Article]) -> list[Problem]:
     """Return what is wrong between articles: unknown guides, two of one name."""
-    found = tuple(articles)
-    slugs = {article.slug for article in found if article.kind == "guide"}
-    wrong: list[Problem] = []
-    seen: dict[str, str] = {}
-    for article in found:
-        if article.kind != "home" and article.slug in seen:
-            message = f"'{article.slug}' is also the name of {seen[article.slug]}"
-            wrong.append(Problem(article.source, 1, message))
-        seen[article.slug] = article.source
+    all_articles = tuple(articles)
+    slugs = {article.slug for article in all_articles if article.kind == "guide"}
+    problems: list[Problem] = []
+    first_source: dict[str, str] = {}
+    for article in all_articles:
+        if article.kind != "home" and article.slug in first_source:
+            message = f"'{article.slug}' is also the name of {first_source[article.slug]}"
+            problems.append(Problem(article.source, 1, message))
+        first_source[article.slug] = article.source
         for key in ("requires", "next"):
             for slug in getattr(article, key):
                 if slug not in {*slugs, *article.planned}:
                     message = f"{key} names the guide '{slug}', which does not exist"
                     hint = f"; there are {', '.join(sorted(slugs))}; 'planned' lists future ones"
-                    wrong += located(article.source, article.text, f'"{slug}"', message + hint)
+                    problems += problems_where(
+                        article.source, article.text, f'"{slug}"', message + hint
+                    )
         for slug in sorted(slugs & set(article.planned)):
             message = f"the guide '{slug}' exists; take it out of 'planned'"
-            wrong.append(Problem(article.source, 1, message))
-    return wrong
+            problems.append(Problem(article.source, 1, message))
+    return problems

@@ -8,37 +8,37 @@ import re
 from collections.abc import Callable
 from html import escape, unescape
 
-_MARK = re.compile(r"⟦(page|title|image|math):([^⟦⟧]*)⟧")
+_PLACEHOLDER = re.compile(r"⟦(page|title|image|math):([^⟦⟧]*)⟧")
 
 
-def page_mark(target: str) -> str:
+def page_placeholder(target: str) -> str:
     """Return the mark for the URL of a link to an article or anchor."""
     return f"⟦page:{target}⟧"
 
 
-def title_mark(target: str) -> str:
+def title_placeholder(target: str) -> str:
     """Return the mark for the title of what a link leads to."""
     return f"⟦title:{target}⟧"
 
 
-def image_mark(source: str) -> str:
+def image_placeholder(source: str) -> str:
     """Return the mark for the URL of an image."""
     return f"⟦image:{source}⟧"
 
 
-def math_mark(name: str) -> str:
+def math_placeholder(name: str) -> str:
     """Return the mark for a typeset formula."""
     return f"⟦math:{name}⟧"
 
 
-def fill(html: str, answers: dict[str, Callable[[str], str]]) -> str:
+def fill_placeholders(html: str, replacements: dict[str, Callable[[str], str]]) -> str:
     """Return the HTML with every mark replaced by what `answers[kind]` returns for its argument.
 
     Math comes as HTML; everything else as text, which is escaped here.
     """
 
-    def one(mark: re.Match[str]) -> str:
-        found = answers[mark[1]](unescape(mark[2]))
-        return found if mark[1] == "math" else escape(found)
+    def replacement(match: re.Match[str]) -> str:
+        value = replacements[match[1]](unescape(match[2]))
+        return value if match[1] == "math" else escape(value)
 
-    return _MARK.sub(one, html)
+    return _PLACEHOLDER.sub(replacement, html)

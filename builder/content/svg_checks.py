@@ -17,28 +17,31 @@ _TAGS = (
     "polygon text tspan textPath image marker pattern mask clipPath filter linearGradient "
     "radialGradient stop view switch animate animateTransform animateMotion mpath a"
 )
-_DRAWN = frozenset(_TAGS.split())
-_INSIDE = re.compile(r"#|data:image/(png|jpeg|webp|gif);")
-_LOADS = re.compile(r"@import|url\((?!\s*[\"']?#)", re.IGNORECASE)
-_DECLARED = re.compile(r"<!(DOCTYPE|ENTITY)|<\?(?!xml\s)", re.IGNORECASE)
+_ALLOWED_TAGS = frozenset(_TAGS.split())
+_EMBEDDED = re.compile(r"#|data:image/(png|jpeg|webp|gif);")
+_EXTERNAL_REFERENCE = re.compile(r"@import|url\((?!\s*[\"']?#)", re.IGNORECASE)
+_DECLARATION = re.compile(r"<!(DOCTYPE|ENTITY)|<\?(?!xml\s)", re.IGNORECASE)
 
 
-def problems(folders: Folders, there: Iterable[Path]) -> list[Problem]:
+def svg_file_problems(folders: Folders, paths: Iterable[Path]) -> list[Problem]:
     """Return what the drawings among the files of the content folder hold that is no drawing."""
-    found = []
-    for path in there:
+    problems = []
+    for path in paths:
         if path.suffix.lower() == ".svg":
             text = path.read_bytes().decode(errors="replace")
             source = path.relative_to(folders.root).as_posix()
-            found += [Problem(source, _line(text, raw), told) for raw, told in wrong(text)]
-    return found
+            problems += [
+                Problem(source, _line_of(text, snippet), message)
+                for snippet, message in svg_problems(text)
+            ]
+    return problems
 
 
-def wrong(text: str) -> Iterator[tuple[str, str]]:
+def svg_problems(text: str) -> Iterator[tuple[str, str]]:
     """Yield (as it stands in the text, message) of what may not be in a drawing."""
-    declared = _DECLARED.search(text)
-    if declared:
-        yield declared[0], f"{declared[0]} is not allowed in a drawing"
+    declaration = _DECLARATION.search(text)
+    if declaration:
+        yield declaration[0], f"{declaration[0]} is not allowed in a drawing"
         return
     try:
         root = etree.fromstring(text.lstrip("\ufeff"))
@@ -48,25 +51,27 @@ def wrong(text: str) -> Iterator[tuple[str, str]]:
     for elem in root.iter():
         space, _, tag = elem.tag.rpartition("}")
         if "svg" in space or not space:
-            yield from _of(elem, tag)
+            yield from _element_problems(elem, tag)
 
 
-def _of(elem: etree.Element, tag: str) -> Iterator[tuple[str, str]]:
-    if tag not in _DRAWN and not tag.startswith("fe"):
+def _element_problems(elem: etree.Element, tag: str) -> Iterator[tuple[str, str]]:
+    if tag not in _ALLOWED_TAGS and not tag.startswith("fe"):
         yield f"<{tag}", f"the tag <{tag}> is not allowed in a drawing"
-    if tag == "style" and _LOADS.search(elem.text or ""):
+    if tag == "style" and _EXTERNAL_REFERENCE.search(elem.text or ""):
         yield "<style", "a style of a drawing loads nothing"
     for name, value in elem.attrib.items():
-        plain = name.rpartition("}")[2]
-        if plain.lower().startswith("on"):
-            yield plain, f"the attribute '{plain}' is not allowed in a drawing"
-        leads = plain == "href" or (plain == "attributeName" and value.endswith("href"))
-        if leads and not (_INSIDE.match(value) or (tag == "a" and value.startswith("https://"))):
+        local_name = name.rpartition("}")[2]
+        if local_name.lower().startswith("on"):
+            yield local_name, f"the attribute '{local_name}' is not allowed in a drawing"
+        is_link = local_name == "href" or (local_name == "attributeName" and value.endswith("href"))
+        if is_link and not (
+            _EMBEDDED.match(value) or (tag == "a" and value.startswith("https://"))
+        ):
             yield value, f"'{value}' is not allowed in a drawing; it loads nothing"
-        if _LOADS.search(value):
+        if _EXTERNAL_REFERENCE.search(value):
             yield value, f"'{value}' is not allowed in a drawing; it loads nothing"
 
 
-def _line(text: str, raw: str) -> int:
-    place = text.find(raw) if raw else -1
-    return text.count("\n", 0, place) + 1 if place >= 0 else 1
+def _line_of(text: str, snippet: str) -> int:
+    position = text.find(snippet) if snippet else -1
+    return text.count("\n", 0, position) + 1 if position >= 0 else 1

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from builder.core.folders import Folders, seal, sealed
+from builder.core.folders import Folders, read_checksummed, write_checksummed
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 UNREADABLE = (
     pickle.UnpicklingError,
     EOFError,
@@ -21,121 +21,125 @@ UNREADABLE = (
 )
 
 
-class Memo:
+class BuildCache:
     """Name -> (key, value): the value is made again when its key, a digest, is another.
 
     Values are kept as bytes and read when they are asked for: what another state of our code made
     is never read by this one.
     """
 
-    def __init__(self, kept: Mapping[str, tuple[str, bytes]] | None = None) -> None:
-        self._kept = dict(kept or {})
+    def __init__(self, entries: Mapping[str, tuple[str, bytes]] | None = None) -> None:
+        self._entries = dict(entries or {})
         self._values: dict[str, Any] = {}
         self._used: set[str] = set()
-        self._standing: dict[str, tuple[str, Any, frozenset[str]]] = {}
-        self._stood: set[str] = set()
-        self._below: set[str] = set()  # what that is made of
-        self.made: list[str] = []
+        self._process_values: dict[str, tuple[str, Any, frozenset[str]]] = {}
+        self._used_process_values: set[str] = set()
+        self._dependencies: set[str] = set()  # what that is made of
+        self.computed: list[str] = []
 
-    def get(self, name: str, key: str, make: Callable[[], Made]) -> Made:
+    def get(self, name: str, key: str, compute: Callable[[], Value]) -> Value:
         """Return the value of `name`, made now unless it is known for this key."""
         self._used.add(name)
-        known = self._kept.get(name)
-        if known is not None and known[0] == key:
+        entry = self._entries.get(name)
+        if entry is not None and entry[0] == key:
             try:
                 if name not in self._values:
-                    self._values[name] = pickle.loads(known[1])
-                value: Made = self._values[name]
+                    self._values[name] = pickle.loads(entry[1])
+                value: Value = self._values[name]
                 return value
             except UNREADABLE:
                 pass  # damaged: made again
-        value = make()
-        self._kept[name] = (key, pickle.dumps(value))
+        value = compute()
+        self._entries[name] = (key, pickle.dumps(value))
         self._values[name] = value
-        self.made.append(name)
+        self.computed.append(name)
         return value
 
     def has(self, name: str, key: str) -> bool:
         """Say whether the value of `name` is known for this key."""
-        return name in self._kept and self._kept[name][0] == key
+        return name in self._entries and self._entries[name][0] == key
 
-    def last(self, name: str, key: str) -> str:
+    def last_key(self, name: str, key: str) -> str:
         """Return the key under which `name` was last made, `key` where it never was."""
-        return self._kept[name][0] if name in self._kept else key
+        return self._entries[name][0] if name in self._entries else key
 
-    def many(
-        self, keys: Mapping[str, str], make: Callable[[list[str]], Sequence[Made]]
-    ) -> dict[str, Made]:
-        """Return name -> value of many; `make` makes all that are new in one call, in order."""
-        new = [name for name, key in keys.items() if not self.has(name, key)]
-        made = dict(zip(new, make(new), strict=True)) if new else {}
+    def get_many(
+        self, keys: Mapping[str, str], compute_many: Callable[[list[str]], Sequence[Value]]
+    ) -> dict[str, Value]:
+        """Return name -> value of many; `compute_many` makes all that are new in one call, in order."""
+        new_names = [name for name, key in keys.items() if not self.has(name, key)]
+        computed = dict(zip(new_names, compute_many(new_names), strict=True)) if new_names else {}
 
-        def one(name: str) -> Made:  # one that is damaged is made alone
-            return made[name] if name in made else make([name])[0]
+        def one(name: str) -> Value:  # one that is damaged is made alone
+            return computed[name] if name in computed else compute_many([name])[0]
 
         return {name: self.get(name, key, partial(one, name)) for name, key in keys.items()}
 
-    def key(self, name: str) -> str:
+    def key_of(self, name: str) -> str:
         """Return the key of a value that this build has asked for."""
-        return self._kept[name][0]
+        return self._entries[name][0]
 
-    def standing(self, name: str, key: str) -> Any:  # noqa: ANN401 (whatever was left)
+    def get_from_process(self, name: str, key: str) -> Any:  # noqa: ANN401 (whatever was left)
         """Return what an earlier build of this process left under this key, None if nothing.
 
         What it was made of is kept with it.
         """
-        known = self._standing.get(name)
-        if known is None or known[0] != key:
+        entry = self._process_values.get(name)
+        if entry is None or entry[0] != key:
             return None
-        self._stood.add(name)
-        self._below |= known[2]
-        return known[1]
+        self._used_process_values.add(name)
+        self._dependencies |= entry[2]
+        return entry[1]
 
-    def leave(self, name: str, key: str, value: object, made_of: Iterable[str]) -> None:
+    def keep_in_process(
+        self, name: str, key: str, value: object, depends_on: Iterable[str]
+    ) -> None:
         """Leave a value for the next build of this process, as it is.
 
         Args:
             name: of the value.
             key: digest of all that it depends on.
             value: what is left.
-            made_of: names of values of this memory.
+            depends_on: names of values of this memory.
         """
-        self._standing[name] = (key, value, frozenset(made_of))
-        self._stood.add(name)
+        self._process_values[name] = (key, value, frozenset(depends_on))
+        self._used_process_values.add(name)
 
-    def next(self) -> "Memo":
+    def for_next_build(self) -> "BuildCache":
         """Return the memory for the next build: what this one used."""
-        after = Memo(self.kept())
-        after._values = {name: self._values[name] for name in self._used & set(self._values)}
-        after._standing = {name: self._standing[name] for name in self._stood}
-        return after
+        cache = BuildCache(self.entries())
+        cache._values = {name: self._values[name] for name in self._used & set(self._values)}
+        cache._process_values = {
+            name: self._process_values[name] for name in self._used_process_values
+        }
+        return cache
 
-    def kept(self) -> dict[str, tuple[str, bytes]]:
+    def entries(self) -> dict[str, tuple[str, bytes]]:
         """Return what this build used, as it outlives the code that made it.
 
         What was asked for and could not be made is not there.
         """
-        return {n: self._kept[n] for n in self._used | self._below if n in self._kept}
+        return {n: self._entries[n] for n in self._used | self._dependencies if n in self._entries}
 
-    def break_off(self) -> None:
+    def keep_all_entries(self) -> None:
         """Keep all that was known: a build that found a problem did not come to ask for it."""
-        self._used |= self._kept.keys()
-        self._stood |= self._standing.keys()
+        self._used |= self._entries.keys()
+        self._used_process_values |= self._process_values.keys()
 
     def save(self, path: Path) -> None:
         """Keep what this build used."""
-        seal(path, pickle.dumps(self.kept()))
+        write_checksummed(path, pickle.dumps(self.entries()))
 
 
-def place(folders: Folders) -> Path:
+def cache_file(folders: Folders) -> Path:
     """Return where a build leaves its memory."""
     return folders.cache / "memory.pickle"
 
 
-def load(path: Path) -> Memo:
+def load(path: Path) -> BuildCache:
     """Return the memory kept in a file, an empty one if there is none or it cannot be read."""
     try:
-        found = pickle.loads(sealed(path) or b"")
+        entries = pickle.loads(read_checksummed(path) or b"")
     except UNREADABLE:
-        return Memo()
-    return Memo(found) if isinstance(found, dict) else Memo()
+        return BuildCache()
+    return BuildCache(entries) if isinstance(entries, dict) else BuildCache()

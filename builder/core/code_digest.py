@@ -6,42 +6,42 @@ from types import CodeType
 from builder.core.folders import digest
 
 
-def does(code: CodeType) -> str:
+def behavior_digest(code: CodeType) -> str:
     """Return the digest of what compiled code does, whatever its lines are."""
-    return digest(_parts(code))
+    return digest(_behavior_parts(code))
 
 
-def texts(code: CodeType) -> Iterator[str]:
+def string_constants(code: CodeType) -> Iterator[str]:
     """Yield all texts in compiled code, those of its functions and classes too."""
     for constant in _constants(code):
         if isinstance(constant, str):
             yield constant
 
 
-def _parts(code: CodeType) -> Iterator[str | bytes]:
+def _behavior_parts(code: CodeType) -> Iterator[str | bytes]:
     yield code.co_code
     yield code.co_exceptiontable
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     yield repr((code.co_qualname, counts, code.co_names, code.co_varnames))
     yield repr((code.co_freevars, code.co_cellvars))
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _parts(one)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _behavior_parts(constant)
         else:
-            yield constant_text(one)
+            yield constant_text(constant)
 
 
 def _constants(code: CodeType) -> Iterator[object]:
-    waiting = [*code.co_consts]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        if isinstance(one, CodeType):
-            waiting += one.co_consts
-        elif isinstance(one, tuple):
-            waiting += one
-        elif isinstance(one, frozenset):
-            waiting += sorted(one, key=repr)
+    stack = [*code.co_consts]
+    while stack:
+        constant = stack.pop()
+        yield constant
+        if isinstance(constant, CodeType):
+            stack += constant.co_consts
+        elif isinstance(constant, tuple):
+            stack += constant
+        elif isinstance(constant, frozenset):
+            stack += sorted(constant, key=repr)
 
 
 def constant_text(value: object) -> str:

@@ -10,12 +10,12 @@ from builder.core.folders import Folders
 from builder.core.problem import Problem
 from engine import calculator
 from engine.core import active_project
-from engine.core.outputs import Undeclared
+from engine.core.outputs import UndeclaredName
 
-NEEDED = ("TITLE", "QUESTION", "Inputs", "solve", "views")
+REQUIRED_NAMES = ("TITLE", "QUESTION", "Inputs", "solve", "views")
 
 
-def in_calculator(name: str, source: str, error: Exception) -> Problem:
+def calculator_problem(name: str, source: str, error: Exception) -> Problem:
     """Return the problem of a calculator that fails at its defaults, options or presets.
 
     Args:
@@ -23,32 +23,34 @@ def in_calculator(name: str, source: str, error: Exception) -> Problem:
         source: the file that declares it, from the project's folder.
         error: what it raised.
     """
-    lacking = _lacking(name) if isinstance(error, AttributeError) else ""
-    if lacking:
-        return Problem(source, 1, f"calculator '{name}' declares no {lacking}")
+    missing = _missing_names(name) if isinstance(error, AttributeError) else ""
+    if missing:
+        return Problem(source, 1, f"calculator '{name}' declares no {missing}")
     folder = active_project.CALCULATORS.replace(".", "/") + "/"
     path, line = source, 1
     if isinstance(error, SyntaxError):
-        at = Path(error.filename or "").as_posix()
-        told, at_line = f"{type(error).__name__}: {error.msg}", error.lineno or 1
-        if f"/{folder}" not in at:
-            return Problem(source, 1, f"{told}, in line {at_line} of {Path(at).name}")
-        return Problem(folder + at.rpartition(f"/{folder}")[2], at_line, told)
+        module_path = Path(error.filename or "").as_posix()
+        message, line_number = f"{type(error).__name__}: {error.msg}", error.lineno or 1
+        if f"/{folder}" not in module_path:
+            return Problem(
+                source, 1, f"{message}, in line {line_number} of {Path(module_path).name}"
+            )
+        return Problem(folder + module_path.rpartition(f"/{folder}")[2], line_number, message)
     for frame in traceback.extract_tb(error.__traceback__):
-        written = Path(frame.filename).as_posix()
-        if f"/{folder}" in written:
-            path, line = folder + written.rpartition(f"/{folder}")[2], frame.lineno or 1
-    if isinstance(error, Undeclared):
+        frame_path = Path(frame.filename).as_posix()
+        if f"/{folder}" in frame_path:
+            path, line = folder + frame_path.rpartition(f"/{folder}")[2], frame.lineno or 1
+    if isinstance(error, UndeclaredName):
         return Problem(path, line, str(error))
-    return Problem(path, line, f"calculator '{name}' raises {_told(error)}")
+    return Problem(path, line, f"calculator '{name}' raises {_error_message(error)}")
 
 
-def _lacking(name: str) -> str:
+def _missing_names(name: str) -> str:
     module = import_module(calculator.module_of(name))
-    return " and no ".join(part for part in NEEDED if not hasattr(module, part))
+    return " and no ".join(part for part in REQUIRED_NAMES if not hasattr(module, part))
 
 
-def in_template(folders: Folders, error: Exception) -> Problem | None:
+def template_problem(folders: Folders, error: Exception) -> Problem | None:
     """Return the problem of a template that raised; None if none of ours did.
 
     Args:
@@ -57,19 +59,19 @@ def in_template(folders: Folders, error: Exception) -> Problem | None:
     """
     templates = folders.theme / "templates"
     if isinstance(error, jinja2.TemplateSyntaxError) and error.filename:
-        where, line = error.filename, error.lineno
+        path, line = error.filename, error.lineno
     else:
-        inside = [
+        template_frames = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
             if Path(frame.filename).is_relative_to(templates)
         ]
-        if not inside:
+        if not template_frames:
             return None
-        where, line = inside[-1].filename, inside[-1].lineno or 1
-    return Problem(folders.named(Path(where)), line, _told(error))
+        path, line = template_frames[-1].filename, template_frames[-1].lineno or 1
+    return Problem(folders.display_path(Path(path)), line, _error_message(error))
 
 
-def _told(error: Exception) -> str:
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _error_message(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -16,12 +16,12 @@ GENERATOR = Path(__file__).resolve().parents[2]
 THEME = GENERATOR / "theme"
 # Whether it was installed; then nothing is written to where it lies.
 INSTALLED = not (GENERATOR / "build.py").is_file()
-KEEPER = "offline.js"
+OFFLINE_SCRIPT = "offline.js"
 RECEIPTS = "receipts/"  # where those of a page's numbers lie, from its own address
-SCRIPTS = ("early.js", "embed.js", "moved.js", KEEPER)
-_SEAL = hashlib.sha256().digest_size
-Stamp = tuple[tuple[Path, int, int], ...]
-Made = TypeVar("Made")
+SCRIPTS = ("early.js", "embed.js", "moved.js", OFFLINE_SCRIPT)
+_CHECKSUM_SIZE = hashlib.sha256().digest_size
+FileStamps = tuple[tuple[Path, int, int], ...]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,35 +43,35 @@ class Folders:
     code: tuple[Path, ...]
     framework: Path | None = None
     groups: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
-    given: Path | None = None
-    still: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    base_theme: Path | None = None
+    computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def once(self, name: str, make: Callable[[], Made]) -> Made:
+    def compute_once(self, name: str, compute: Callable[[], Value]) -> Value:
         """Return what is made of the theme and the code, which stay as they are.
 
         A project is entered again for the next build, unless who watches it knows that nothing but
         its content has changed.
         """
-        if name not in self.still:
-            self.still[name] = make()
-        made: Made = self.still[name]
-        return made
+        if name not in self.computed:
+            self.computed[name] = compute()
+        value: Value = self.computed[name]
+        return value
 
     @property
-    def engines(self) -> tuple[Path, ...]:
+    def engine_packages(self) -> tuple[Path, ...]:
         """The packages that travel to the reader's browser."""
         return (self.engine, *((self.framework,) if self.framework else ()))
 
-    def named(self, path: Path) -> str:
+    def display_path(self, path: Path) -> str:
         """Return a file as a problem names it: from the project's folder, where it lies there."""
-        if self.given and path.is_relative_to(self.theme):
-            inner = path.relative_to(self.theme)
-            own = self.root / "theme" / inner
-            path = own if own.is_file() else self.given / inner
+        if self.base_theme and path.is_relative_to(self.theme):
+            relative = path.relative_to(self.theme)
+            override = self.root / "theme" / relative
+            path = override if override.is_file() else self.base_theme / relative
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
     @property
-    def shelf(self) -> Path | None:
+    def shared_cache(self) -> Path | None:
         """The generator's own cache, where its parts of the runtime are kept for all projects.
 
         None where it cannot be written, and for a build with a cache of its own, which believes
@@ -82,9 +82,9 @@ class Folders:
         return GENERATOR / ".cache" if os.access(GENERATOR, os.W_OK) else None
 
     @property
-    def common(self) -> Path:
+    def shared_or_own_cache(self) -> Path:
         """The shelf, or the project's own cache where there is none."""
-        return self.shelf or self.cache
+        return self.shared_cache or self.cache
 
     def scripts(self) -> dict[str, str]:
         """Return the theme's scripts that are no modules: name -> text, of those that it has.
@@ -96,7 +96,7 @@ class Folders:
         return {path.name: path.read_text("utf-8") for path in paths if path.is_file()}
 
 
-def of(project: Project, root: Path, cache: Path | None = None) -> Folders:
+def project_folders(project: Project, root: Path, cache: Path | None = None) -> Folders:
     """Return the folders of a project that lies in `root`.
 
     Its engine stands beside the generator's, and its theme is laid over the generator's
@@ -105,88 +105,88 @@ def of(project: Project, root: Path, cache: Path | None = None) -> Folders:
     cache = cache or root / ".cache"
     engine, theme = root / project.engine, root / "theme"
     framework = None if engine == GENERATOR / "engine" else GENERATOR / "engine"
-    laid = theme != THEME and theme.is_dir()
+    has_own_theme = theme != THEME and theme.is_dir()
     return Folders(
         project=project,
         root=root,
         content=root / "content",
-        theme=cache / "theme" if laid else THEME,
+        theme=cache / "theme" if has_own_theme else THEME,
         engine=engine,
         cache=cache,
         code=(engine, *((framework,) if framework else ()), GENERATOR / "builder"),
         framework=framework,
-        given=THEME if laid else None,
+        base_theme=THEME if has_own_theme else None,
     )
 
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the files under `folder`, sorted; hidden ones and byte code are left out."""
-    return list(_inside(folder, pattern)) if folder.is_dir() else []
+    return list(_walk(folder, pattern)) if folder.is_dir() else []
 
 
-def _inside(folder: Path, pattern: str) -> Iterator[Path]:
+def _walk(folder: Path, pattern: str) -> Iterator[Path]:
     with os.scandir(folder) as entries:  # it knows what is a file, without asking for each
-        shown = [one for one in entries if not one.name.startswith((".", "__pycache__"))]
+        visible = [entry for entry in entries if not entry.name.startswith((".", "__pycache__"))]
     # Folder by folder, which is the order of their paths, and asks no path for its parts.
-    for one in sorted(shown, key=lambda entry: entry.name):
-        if one.is_dir(follow_symlinks=False):
-            yield from _inside(folder / one.name, pattern)
-        elif fnmatch.fnmatchcase(one.name, pattern) and one.is_file():
-            yield folder / one.name
+    for entry in sorted(visible, key=lambda entry: entry.name):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(folder / entry.name, pattern)
+        elif fnmatch.fnmatchcase(entry.name, pattern) and entry.is_file():
+            yield folder / entry.name
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write a file of the cache so that another build beside this one never reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}-{os.getpid()}")
-    part.write_bytes(data)
-    part.replace(path)
+    temporary = path.with_name(f".{path.name}-{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
 
 
-def seal(path: Path, data: bytes) -> None:
+def write_checksummed(path: Path, data: bytes) -> None:
     """Write a file of the cache with the hash of what it holds."""
-    write_whole(path, hashlib.sha256(data).digest() + data)
+    write_atomically(path, hashlib.sha256(data).digest() + data)
 
 
-def sealed(path: Path) -> bytes | None:
-    """Return what `seal` wrote; None where there is no such file or it is damaged."""
+def read_checksummed(path: Path) -> bytes | None:
+    """Return what `write_checksummed` wrote; None where there is no such file or it is damaged."""
     try:
-        whole = path.read_bytes()
+        content = path.read_bytes()
     except OSError:
         return None
-    data = whole[_SEAL:]
-    return data if hashlib.sha256(data).digest() == whole[:_SEAL] else None
+    data = content[_CHECKSUM_SIZE:]
+    return data if hashlib.sha256(data).digest() == content[:_CHECKSUM_SIZE] else None
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
     """Return a short name for the texts in `parts`, in this order."""
-    total = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         # The length goes in too, so that moving a border between two parts changes the digest.
-        total.update(f"{len(data)}:".encode())
-        total.update(data)
-    return total.hexdigest()[:16]
+        hasher.update(f"{len(data)}:".encode())
+        hasher.update(data)
+    return hasher.hexdigest()[:16]
 
 
 def digest_of_files(folder: Path, pattern: str = "*") -> str:
     """Return the digest of the names and contents of the files under `folder`."""
-    return _digest_of_files(folder, stamp(files(folder, pattern)))
+    return _digest_of_files(folder, file_stamps(files(folder, pattern)))
 
 
 @lru_cache(maxsize=32)
-def _digest_of_files(folder: Path, stamped: Stamp) -> str:
+def _digest_of_files(folder: Path, stamped: FileStamps) -> str:
     skip = len(folder.as_posix()) + 1
-    return digest(part for one in stamped for part in (one[0].as_posix()[skip:], _held(*one)))
+    return digest(part for one in stamped for part in (one[0].as_posix()[skip:], _contents(*one)))
 
 
 @lru_cache(maxsize=1 << 13)
-def _held(path: Path, _date: int, _size: int) -> bytes:
+def _contents(path: Path, _date: int, _size: int) -> bytes:
     """Return what a file holds; of many that are digested again, most are as they were."""
     return path.read_bytes()
 
 
-def stamp(paths: Iterable[Path]) -> Stamp:
+def file_stamps(paths: Iterable[Path]) -> FileStamps:
     """Return each file with its date and size: a process that saw them need not read it again."""
-    found = ((path, path.stat()) for path in paths)
-    return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in found)
+    stats = ((path, path.stat()) for path in paths)
+    return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in stats)

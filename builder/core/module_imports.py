@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from builder.core import code_digest
-from builder.core.folders import digest, write_whole
+from builder.core.folders import digest, write_atomically
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
 
@@ -21,198 +21,233 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
     for name in BLOCKS:
         block = getattr(node, name, None)
         if isinstance(block, list):  # a lambda and a conditional expression have a body, too
-            for one in block:
-                yield one
-                yield from statements(one)
+            for statement in block:
+                yield statement
+                yield from statements(statement)
 
 
-MOST = 8000  # modules of which what they import is kept
+MAX_CACHED = 8000  # modules of which what they import is kept
 CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
-# Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
-# does, and of its texts]. Reading five hundred files takes seconds, so it is kept between builds.
-Told = list[list[str] | str]
-Facts = dict[str, Told]
-_READ: Facts = {}  # by this process, for whichever project
-FEW = 64  # modules that are read before another process has begun
-SEEKERS = ("importlib", "pkgutil", "runpy", "engine.core.registry")  # find modules by a name
+# [imported names, string constants that could name a package, digest of the behavior, digest of the
+# string constants] of a module.
+ModuleFacts = list[list[str] | str]
+# Digest of a module's text -> its facts. Reading five hundred files takes seconds, so the facts are
+# kept between builds.
+FactsByDigest = dict[str, ModuleFacts]
+_FACTS: FactsByDigest = {}  # read by this process, for whichever project
+SERIAL_LIMIT = 64  # up to this many modules are read without other processes
+# Modules that find other modules by name.
+DYNAMIC_IMPORTERS = ("importlib", "pkgutil", "runpy", "engine.core.registry")
 
 
-class Imports:
+class ImportGraph:
     """The imports of a package's modules; a module is named by its path."""
 
     def __init__(
         self,
         sources: Sources,
-        kept: Path | None = None,
-        calculators: tuple[str, ...] = CALCULATORS,
+        cache_path: Path | None = None,
+        calculator_packages: tuple[str, ...] = CALCULATORS,
         groups: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         """Take the modules.
 
         Args:
             sources: path -> text.
-            kept: a file of the cache.
-            calculators: packages of them.
+            cache_path: a file of the cache.
+            calculator_packages: packages of them.
             groups: name -> paths that travel together, whichever of them is imported.
         """
         self.groups = {name: frozenset(paths) for name, paths in (groups or {}).items()}
         self.sources = sources
-        self._apart = tuple(f"{package}." for package in calculators)
-        self._modules = {dotted(path): path for path in sources}
+        self._calculator_prefixes = tuple(f"{package}." for package in calculator_packages)
+        self._modules = {module_name(path): path for path in sources}
         self._closures: dict[str, frozenset[str]] = {}
-        self._nearest: dict[str, list[str]] = {}
+        self._direct: dict[str, list[str]] = {}
         self._digests: dict[str, str] = {}
         self._texts: dict[str, str] = {}
-        self._kept, self._known = kept, _kept(kept)
-        self._facts: Facts = {}
-        self._read = False
+        self._cache_path, self._cached_facts = cache_path, _load_facts(cache_path)
+        self._facts: FactsByDigest = {}
+        self._has_new_facts = False
 
     def save(self) -> None:
         """Keep what was read now for the next build."""
-        if self._kept and self._read:
-            marks = [digest((text,)) for text in self.sources.values()]
+        if self._cache_path and self._has_new_facts:
+            digests = [digest((text,)) for text in self.sources.values()]
             # Other projects may share the file; what nobody has anymore goes when it is long.
-            own = {mark: self._known[mark] for mark in marks if mark in self._known}
-            still = own if len(self._known) > MOST else {**_kept(self._kept), **own}
-            write_whole(self._kept, json.dumps(still).encode())
-            self._read = False
+            own_facts = {
+                text_digest: self._cached_facts[text_digest]
+                for text_digest in digests
+                if text_digest in self._cached_facts
+            }
+            facts_to_keep = (
+                own_facts
+                if len(self._cached_facts) > MAX_CACHED
+                else {**_load_facts(self._cache_path), **own_facts}
+            )
+            write_atomically(self._cache_path, json.dumps(facts_to_keep).encode())
+            self._has_new_facts = False
 
-    def read(self, each: Callable[..., list[Told]]) -> None:
-        """Read all modules where none is known: `each` makes something of many (`Hands.each`)."""
-        if not self._known:
+    def read_all(self, map_function: Callable[..., list[ModuleFacts]]) -> None:
+        """Read all modules where none is known: `map_function` makes something of many (`Hands.each`)."""
+        if not self._cached_facts:
             texts = {digest((text,)): text for text in self.sources.values()}
-            new = {mark: text for mark, text in texts.items() if mark not in _READ}
-            _READ.update(zip(new, each(facts, [*new.values()], few=FEW), strict=True))
+            unread = {
+                text_digest: text
+                for text_digest, text in texts.items()
+                if text_digest not in _FACTS
+            }
+            _FACTS.update(
+                zip(
+                    unread,
+                    map_function(module_facts, [*unread.values()], serial_limit=SERIAL_LIMIT),
+                    strict=True,
+                )
+            )
 
-    def _of(self, path: str) -> Told:
+    def _facts_of(self, path: str) -> ModuleFacts:
         """Return the facts of a module, read when they are asked for."""
         if path not in self._facts:
-            mark = digest((self.sources[path],))
-            if mark not in self._known:
-                if mark not in _READ:
-                    _READ[mark] = facts(self.sources[path])
-                self._known[mark], self._read = _READ[mark], True
-            self._facts[path] = self._known[mark]
+            text_digest = digest((self.sources[path],))
+            if text_digest not in self._cached_facts:
+                if text_digest not in _FACTS:
+                    _FACTS[text_digest] = module_facts(self.sources[path])
+                self._cached_facts[text_digest], self._has_new_facts = _FACTS[text_digest], True
+            self._facts[path] = self._cached_facts[text_digest]
         return self._facts[path]
 
-    def follow(self, before: "Imports") -> frozenset[str]:
+    def reuse_facts(self, previous: "ImportGraph") -> frozenset[str]:
         """Take over what is known from before a save, and return what does something else since.
 
         A comment changes nothing that a module does. What imports a changed module is among it.
         """
-        if before.sources.keys() != self.sources.keys():  # a name may mean another module now
-            paths = before.sources.keys() | self.sources.keys()
-            return frozenset(path for path in paths if self._differs(path, before))
-        moved = [path for path, text in self.sources.items() if before.sources[path] != text]
-        changed = {path for path in moved if before.bare(path) != self.bare(path)}
-        self._facts = {path: known for path, known in before._facts.items() if path not in moved}
-        self._nearest = {path: before.direct(path) for path in self.sources if path not in changed}
-        found = _reached(changed, before) | _reached(changed, self)
+        if previous.sources.keys() != self.sources.keys():  # a name may mean another module now
+            paths = previous.sources.keys() | self.sources.keys()
+            return frozenset(path for path in paths if self._differs(path, previous))
+        edited = [path for path, text in self.sources.items() if previous.sources[path] != text]
+        changed = {
+            path for path in edited if previous.module_digest(path) != self.module_digest(path)
+        }
+        self._facts = {path: known for path, known in previous._facts.items() if path not in edited}
+        self._direct = {
+            path: previous.direct_imports(path) for path in self.sources if path not in changed
+        }
+        affected = _with_dependents(changed, previous) | _with_dependents(changed, self)
         for name in ("_closures", "_digests", "_texts"):
-            known = getattr(before, name).items()
-            setattr(self, name, {path: one for path, one in known if path not in found})
-        return frozenset(found)
+            known = getattr(previous, name).items()
+            setattr(self, name, {path: value for path, value in known if path not in affected})
+        return frozenset(affected)
 
-    def _differs(self, path: str, before: "Imports") -> bool:
-        there = path in self.sources and path in before.sources
-        return not there or self.digest(path) != before.digest(path)
+    def _differs(self, path: str, previous: "ImportGraph") -> bool:
+        in_both = path in self.sources and path in previous.sources
+        return not in_both or self.digest(path) != previous.digest(path)
 
-    def needed(self, path: str) -> frozenset[str]:
+    def dependencies(self, path: str) -> frozenset[str]:
         """Return the module and all that it imports, directly or not, with their packages."""
         if path not in self._closures:
-            found, waiting = {path}, [path]
-            while waiting:
-                fresh = set(self.direct(waiting.pop())) - found
-                found |= fresh
-                waiting += fresh
-            self._closures[path] = frozenset(found)
+            modules, queue = {path}, [path]
+            while queue:
+                unvisited = set(self.direct_imports(queue.pop())) - modules
+                modules |= unvisited
+                queue += unvisited
+            self._closures[path] = frozenset(modules)
         return self._closures[path]
 
     def digest(self, path: str) -> str:
         """Return the digest of what the module does, with all that it needs."""
         if path not in self._digests:
-            needed = sorted(self.needed(path))
-            self._digests[path] = digest(part for one in needed for part in (one, self.bare(one)))
+            dependencies = sorted(self.dependencies(path))
+            self._digests[path] = digest(
+                part for module in dependencies for part in (module, self.module_digest(module))
+            )
         return self._digests[path]
 
-    def outside(self, paths: Iterable[str]) -> frozenset[str]:
+    def external_imports(self, paths: Iterable[str]) -> frozenset[str]:
         """Return the modules that these import from elsewhere: the standard library."""
-        tops = {name.partition(".")[0] for name in self._modules} | set(self.groups)
-        names = {name for path in paths for name in self._of(path)[0]}
-        return frozenset(n for n in names if n and n.partition(".")[0] not in tops)
+        own_packages = {name.partition(".")[0] for name in self._modules} | set(self.groups)
+        names = {name for path in paths for name in self._facts_of(path)[0]}
+        return frozenset(n for n in names if n and n.partition(".")[0] not in own_packages)
 
-    def seek(self, paths: Iterable[str]) -> bool:
+    def import_dynamically(self, paths: Iterable[str]) -> bool:
         """Say whether some of these look for modules by name, which their texts tell in part."""
-        names = (f"{name}." for path in paths for name in self._of(path)[0])
-        return any(name.startswith(f"{one}.") for name in names for one in SEEKERS)
+        names = (f"{name}." for path in paths for name in self._facts_of(path)[0])
+        return any(
+            name.startswith(f"{importer}.") for name in names for importer in DYNAMIC_IMPORTERS
+        )
 
-    def bare(self, path: str) -> str:
+    def module_digest(self, path: str) -> str:
         """Return the digest of what the module does: comments and line ends change nothing."""
-        return str(self._of(path)[2])
+        return str(self._facts_of(path)[2])
 
-    def words(self, path: str) -> str:
+    def texts_digest(self, path: str) -> str:
         """Return the digest of the texts in the module and all that it needs."""
         if path not in self._texts:
-            self._texts[path] = digest(str(self._of(one)[3]) for one in sorted(self.needed(path)))
+            self._texts[path] = digest(
+                str(self._facts_of(module)[3]) for module in sorted(self.dependencies(path))
+            )
         return self._texts[path]
 
-    def direct(self, path: str) -> list[str]:
+    def direct_imports(self, path: str) -> list[str]:
         """Return the modules that a module imports itself, with their packages."""
-        if path not in self._nearest:
-            self._nearest[path] = self._imported(path)
-        return self._nearest[path]
+        if path not in self._direct:
+            self._direct[path] = self._find_direct_imports(path)
+        return self._direct[path]
 
-    def _imported(self, path: str) -> list[str]:
-        imported, texts, *_ = self._of(path)
+    def _find_direct_imports(self, path: str) -> list[str]:
+        imported, texts, *_ = self._facts_of(path)
         names = [*imported]
         for package in texts:
-            inside = f"{package}."
-            if package in self._modules and not inside.startswith(self._apart):
-                names += [name for name in self._modules if name.startswith(inside)]
-        tops = {name.partition(".")[0] for name in names}
-        together = {path for top in tops & set(self.groups) for path in self.groups[top]}
-        every = {part for name in (*names, dotted(path)) for part in _with_packages(name)}
-        own = [self._modules[name] for name in sorted(every) if name in self._modules]
-        return [*own, *sorted(together.difference(own))]
+            prefix = f"{package}."
+            if package in self._modules and not prefix.startswith(self._calculator_prefixes):
+                names += [name for name in self._modules if name.startswith(prefix)]
+        packages = {name.partition(".")[0] for name in names}
+        bundled = {path for top in packages & set(self.groups) for path in self.groups[top]}
+        dotted_names = {
+            part for name in (*names, module_name(path)) for part in _with_packages(name)
+        }
+        own_modules = [
+            self._modules[name] for name in sorted(dotted_names) if name in self._modules
+        ]
+        return [*own_modules, *sorted(bundled.difference(own_modules))]
 
 
-def _reached(changed: set[str], imports: Imports) -> set[str]:
+def _with_dependents(changed: set[str], imports: ImportGraph) -> set[str]:
     """Return these modules and all that import them, directly or not."""
-    users: dict[str, list[str]] = {}
+    importers: dict[str, list[str]] = {}
     for path in imports.sources:
-        for used in imports.direct(path):
-            users.setdefault(used, []).append(path)
-    found, waiting = set(changed), [*changed]
-    while waiting:
-        fresh = set(users.get(waiting.pop(), ())) - found
-        found |= fresh
-        waiting += fresh
-    return found
+        for used in imports.direct_imports(path):
+            importers.setdefault(used, []).append(path)
+    affected, queue = set(changed), [*changed]
+    while queue:
+        unvisited = set(importers.get(queue.pop(), ())) - affected
+        affected |= unvisited
+        queue += unvisited
+    return affected
 
 
-def _kept(path: Path | None) -> Facts:
+def _load_facts(path: Path | None) -> FactsByDigest:
     try:
-        found = json.loads(path.read_text("utf-8")) if path else {}
+        loaded = json.loads(path.read_text("utf-8")) if path else {}
     except (OSError, ValueError):
         return {}
-    sound = isinstance(found, dict) and all(len(facts) == 4 for facts in found.values())
-    return found if sound else {}
+    is_valid = isinstance(loaded, dict) and all(len(facts) == 4 for facts in loaded.values())
+    return loaded if is_valid else {}
 
 
-def remember(text: str, told: Told) -> None:
+def remember_facts(text: str, facts: ModuleFacts) -> None:
     """Remember what is known of a text, so that this process does not read it again."""
-    _READ[digest((text,))] = told
+    _FACTS[digest((text,))] = facts
 
 
-def tops(told: Told) -> frozenset[str] | None:
+def imported_packages(facts: ModuleFacts) -> frozenset[str] | None:
     """Return the packages that a text imports from, None where it cannot be read."""
-    names, _, does, words = told
-    return None if does == words else frozenset(name.partition(".")[0] for name in names)
+    names, _, behavior, texts = facts
+    return None if behavior == texts else frozenset(name.partition(".")[0] for name in names)
 
 
-def facts(source: str) -> Told:
-    """Return what is known of a text, as `Facts` says."""
+def module_facts(source: str) -> ModuleFacts:
+    """Return what is known of a text, as `FactsByDigest` says."""
     names: dict[str, None] = {}
     try:
         tree = ast.parse(source)
@@ -225,13 +260,13 @@ def facts(source: str) -> Told:
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             # `from a import b` imports a, and a.b where that is a module.
-            names |= dict.fromkeys((module, *(f"{module}.{one.name}" for one in node.names)))
-    texts = sorted(set(code_digest.texts(code)))
-    packages = [text for text in texts if _may_name(text)]
-    return [[*names], packages, code_digest.does(code), digest(texts)]
+            names |= dict.fromkeys((module, *(f"{module}.{alias.name}" for alias in node.names)))
+    texts = sorted(set(code_digest.string_constants(code)))
+    packages = [text for text in texts if _may_be_module_name(text)]
+    return [[*names], packages, code_digest.behavior_digest(code), digest(texts)]
 
 
-def _may_name(text: str) -> bool:
+def _may_be_module_name(text: str) -> bool:
     return "." in text and text.replace(".", "_").isidentifier()
 
 
@@ -240,6 +275,6 @@ def _with_packages(name: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def dotted(path: str) -> str:
+def module_name(path: str) -> str:
     """Return the name of a module by its path."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

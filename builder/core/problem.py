@@ -39,55 +39,55 @@ def line_of_toml(error: tomllib.TOMLDecodeError, text: str) -> int:
     return int(line[1]) if line else text.count("\n") + 1
 
 
-def fenced(text: str) -> Iterator[tuple[int, str, str]]:
+def lines_with_fences(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield (line number from 1, line, the fence it belongs to or "") of every line.
 
     The line that closes a fence is its last and belongs to none.
     """
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
-        mark = _FENCE.match(line)
+        match = _FENCE.match(line)
         if fence:
-            closes = mark and mark[1].startswith(fence) and not line.strip().strip(fence[0])
+            closes = match and match[1].startswith(fence) and not line.strip().strip(fence[0])
             fence = "" if closes else fence
-        elif mark:
-            fence = mark[1]
+        elif match:
+            fence = match[1]
         yield number, line, fence
 
 
 @lru_cache(maxsize=2)  # several look at one article, one after the other
 def prose_lines(text: str) -> tuple[tuple[int, str], ...]:
     """Return (line number from 1, line) of the lines outside fenced code, code spans blanked."""
-    before, found = "", []
-    for number, line, fence in fenced(text):
-        if not fence and not before:
-            found.append((number, _SPAN.sub(lambda span: " " * len(span[0]), line)))
-        before = fence
-    return tuple(found)
+    previous_fence, lines = "", []
+    for number, line, fence in lines_with_fences(text):
+        if not fence and not previous_fence:
+            lines.append((number, _SPAN.sub(lambda span: " " * len(span[0]), line)))
+        previous_fence = fence
+    return tuple(lines)
 
 
 @lru_cache(maxsize=2)
-def prose_only(text: str) -> str:
+def blank_code_and_math(text: str) -> str:
     """Return the text with code and formulas blanked; lines stay where they are."""
-    found = dict(prose_lines(text))
-    lines = (found.get(number, "") for number in range(1, len(text.splitlines()) + 1))
-    return without_math("\n".join(lines))
+    prose = dict(prose_lines(text))
+    lines = (prose.get(number, "") for number in range(1, len(text.splitlines()) + 1))
+    return blank_math("\n".join(lines))
 
 
-def without_math(text: str) -> str:
+def blank_math(text: str) -> str:
     """Return the text with its formulas blanked; lines stay where they are."""
-    return _MATH.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return _MATH.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def lines_of(text: str, needle: str) -> list[int]:
+def lines_containing(text: str, needle: str) -> list[int]:
     """Return the lines (from 1) of `text` on which `needle` stands outside code; [1] if none."""
     first = needle.splitlines()[0].strip() if needle.strip() else needle
     return [number for number, line in prose_lines(text) if first and first in line] or [1]
 
 
-def located(path: str, text: str, needle: str, message: str) -> list[Problem]:
+def problems_where(path: str, text: str, needle: str, message: str) -> list[Problem]:
     """Return the problem once for every line on which `needle` stands."""
-    return [Problem(path, line, message) for line in lines_of(text, needle)]
+    return [Problem(path, line, message) for line in lines_containing(text, needle)]
 
 
 class ServiceError(Exception):

@@ -10,10 +10,10 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
-Thing = TypeVar("Thing")
-Made = TypeVar("Made")
-_SHARES = 24  # parts of the work for each process, so that none waits long for another
-_AHEAD = 2  # parts that another process has: the one that it makes, and the next
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_PARTS_PER_PROCESS = 24  # parts of the work for each process, so that none waits long for another
+_PARTS_IN_FLIGHT = 2  # parts that another process has: the one that it makes, and the next
 
 
 class ProcessPool:
@@ -23,54 +23,54 @@ class ProcessPool:
     has threads.
     """
 
-    def __init__(self, enter: Callable[[], object]) -> None:
+    def __init__(self, initialize: Callable[[], object]) -> None:
         """Take what each process calls first, such as to enter the project."""
-        self._enter = enter
+        self._enter = initialize
         self._pool: ProcessPoolExecutor | None = None
 
-    def each(
-        self, make: Callable[[Thing], Made], things: Sequence[Thing], *, few: int
-    ) -> list[Made]:
-        """Return what is made of each thing, in their order; so `few` are made here."""
-        others = _processors() - 1
-        if len(things) <= few or not others:
-            return [make(thing) for thing in things]
-        size = -(-len(things) // (_SHARES * (others + 1)))
-        parts = [things[at : at + size] for at in range(0, len(things), size)]
+    def map(
+        self, function: Callable[[Item], Result], items: Sequence[Item], *, serial_limit: int
+    ) -> list[Result]:
+        """Return what is made of each thing, in their order; so `serial_limit` are made here."""
+        others = _processor_count() - 1
+        if len(items) <= serial_limit or not others:
+            return [function(item) for item in items]
+        size = -(-len(items) // (_PARTS_PER_PROCESS * (others + 1)))
+        parts = [items[start : start + size] for start in range(0, len(items), size)]
         try:
-            return self._shared(make, parts, others)
+            return self._map_parts(function, parts, others)
         except BrokenExecutor:  # one was killed, or the machine has no memory for it
             self.close()
-            return _all(make, things)
+            return _map_part(function, items)
 
-    def _shared(
-        self, make: Callable[[Thing], Made], parts: Sequence[Sequence[Thing]], others: int
-    ) -> list[Made]:
+    def _map_parts(
+        self, function: Callable[[Item], Result], parts: Sequence[Sequence[Item]], others: int
+    ) -> list[Result]:
         """Return what is made of the parts: those in front by others, those at the end here.
 
         However long a part takes here, the others are given the next. Nothing that was asked for is
         taken back: Python's pool stumbles over that where it breaks.
         """
-        waiting, made = deque(range(len(parts))), list[list[Made]]([[]] * len(parts))
-        pool = self._begun(others)
+        pending, results = deque(range(len(parts))), list[list[Result]]([[]] * len(parts))
+        pool = self._executor(others)
 
-        def give() -> None:
+        def submit_parts() -> None:
             try:
-                while (at := _taken(waiting.popleft)) is not None:
-                    made[at] = pool.submit(_all, make, parts[at]).result()
+                while (at := _pop(pending.popleft)) is not None:
+                    results[at] = pool.submit(_map_part, function, parts[at]).result()
             finally:
-                waiting.clear()  # where one part fails, no other is begun
+                pending.clear()  # where one part fails, no other is begun
 
-        with ThreadPoolExecutor(_AHEAD * others) as givers:
-            given = [givers.submit(give) for _ in range(_AHEAD * others)]
+        with ThreadPoolExecutor(_PARTS_IN_FLIGHT * others) as threads:
+            futures = [threads.submit(submit_parts) for _ in range(_PARTS_IN_FLIGHT * others)]
             try:
-                while (at := _taken(waiting.pop)) is not None:
-                    made[at] = _all(make, parts[at])
+                while (index := _pop(pending.pop)) is not None:
+                    results[index] = _map_part(function, parts[index])
             finally:
-                waiting.clear()
-        for one in given:
-            one.result()
-        return [one for some in made for one in some]
+                pending.clear()
+        for future in futures:
+            future.result()
+        return [future for part in results for future in part]
 
     def close(self) -> None:
         """End the processes."""
@@ -78,43 +78,46 @@ class ProcessPool:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def _begun(self, others: int) -> ProcessPoolExecutor:
+    def _executor(self, others: int) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                others, get_context("spawn"), initializer=_begin, initargs=(self._enter,)
+                others,
+                get_context("spawn"),
+                initializer=_initialize_worker,
+                initargs=(self._enter,),
             )
         return self._pool
 
 
-def at_once(make: Callable[[Thing], Made], things: Sequence[Thing]) -> list[Made]:
+def map_in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Return what is made of each thing, in their order, by threads of this process.
 
     For what Python leaves to others, such as to compress: the rest goes no faster.
     """
-    if len(things) < 2:
-        return _all(make, things)
-    with ThreadPoolExecutor(_processors()) as threads:
-        return list(threads.map(make, things))
+    if len(items) < 2:
+        return _map_part(function, items)
+    with ThreadPoolExecutor(_processor_count()) as threads:
+        return list(threads.map(function, items))
 
 
-def _processors() -> int:
+def _processor_count() -> int:
     """Return how many processors this process may use, which may be fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _begin(enter: Callable[[], object]) -> None:
-    from builder.core.gc_tuning import look_seldom
+def _initialize_worker(initialize: Callable[[], object]) -> None:
+    from builder.core.gc_tuning import reduce_gc_frequency
 
-    look_seldom()
+    reduce_gc_frequency()
     atexit.register(os._exit, 0)  # to take all that it has made apart would keep the build waiting
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build hears it, and ends these
-    threading.Thread(target=_end_with_build, daemon=True).start()
-    enter()
+    threading.Thread(target=_exit_with_build, daemon=True).start()
+    initialize()
 
 
-def _end_with_build() -> None:
+def _exit_with_build() -> None:
     """End this process when the build is killed, of which it would not hear."""
     build = parent_process()
     if build:
@@ -122,13 +125,13 @@ def _end_with_build() -> None:
         os._exit(1)
 
 
-def _taken(take: Callable[[], int]) -> int | None:
+def _pop(pop: Callable[[], int]) -> int | None:
     """Return what is taken, None where nothing is left."""
     try:
-        return take()
+        return pop()
     except IndexError:
         return None
 
 
-def _all(make: Callable[[Thing], Made], things: Sequence[Thing]) -> list[Made]:
-    return [make(thing) for thing in things]
+def _map_part(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    return [function(item) for item in items]

@@ -26,32 +26,34 @@ class Options:
     reload: str = ""
 
 
-def count_of(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """Return a count with its noun, such as "1 page", "0 pages", "2 addresses"."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{count} {noun}{'' if count == 1 else plural}"
 
 
-def pages_among(names: Iterable[str]) -> list[str]:
+def html_pages(names: Iterable[str]) -> list[str]:
     """Return the pages among files of the output; the receipts of one are part of it."""
-    beside = f"/{RECEIPTS}index.html"
-    return [one for one in names if one.endswith(".html") and not f"/{one}".endswith(beside)]
+    receipts_page = f"/{RECEIPTS}index.html"
+    return [
+        name for name in names if name.endswith(".html") and not f"/{name}".endswith(receipts_page)
+    ]
 
 
 Report = Callable[[str], None]
-PATIENCE = 1.0  # seconds
+REPORT_AFTER = 1.0  # seconds
 
 
 @contextmanager
-def step(report: Report, what: str) -> Iterator[None]:
-    """Report `what` when it takes longer than a second, and how long it took."""
-    told = threading.Event()
+def timed_step(report: Report, description: str) -> Iterator[None]:
+    """Report `description` when it takes longer than a second, and how long it took."""
+    reported = threading.Event()
 
-    def tell() -> None:
-        told.set()
-        report(f"{what} ...")
+    def report_start() -> None:
+        reported.set()
+        report(f"{description} ...")
 
-    timer = threading.Timer(PATIENCE, tell)
+    timer = threading.Timer(REPORT_AFTER, report_start)
     timer.daemon = True
     began = time.perf_counter()
     timer.start()
@@ -59,5 +61,5 @@ def step(report: Report, what: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-    if told.is_set():
-        report(f"{what}: {time.perf_counter() - began:.1f} s")
+    if reported.is_set():
+        report(f"{description}: {time.perf_counter() - began:.1f} s")

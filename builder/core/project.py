@@ -7,15 +7,15 @@ UNITS = ("bytes", "links")  # GB or GiB; links one way or summed over both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class NavigationLink:
     """A link of the header: its word, its address in the site or elsewhere, its line."""
 
-    word: str
+    label: str
     address: str
     line: int
 
     @property
-    def outside(self) -> bool:
+    def is_external(self) -> bool:
         """Whether it leads to another site."""
         return self.address.startswith("https://")
 
@@ -58,7 +58,7 @@ class Project:
     packages: tuple[str, ...] = ()
     wheels: str = ""
     units: tuple[str, ...] = ()
-    navigation: tuple[Way, ...] = ()
+    navigation: tuple[NavigationLink, ...] = ()
     placed: bool = True
 
     @property

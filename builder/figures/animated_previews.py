@@ -1,8 +1,8 @@
-"""A guide's opening figure in motion: a few of its own frames, drawn by the layout of the page.
+"""Animated previews: the opening figure of a guide as an animated SVG of a few of its states.
 
-A scene gives frames of its player, a chart with a handle the states of the handle, and any other
-chart those of its calculator's presets. The pictures that lists of guides show move with them while
-a reader points at them, in plain CSS, and stand still for readers who want less motion.
+A scene contributes frames of its player, a chart with a handle positions of the handle, and any
+other chart the presets of its calculator. Lists of guides animate these previews in plain CSS while
+a reader points at them, but not for readers who prefer reduced motion.
 """
 
 import re
@@ -11,50 +11,50 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from builder.calculators.calculator_context import Live
-from builder.calculators.calculator_set import Draw
+from builder.calculators.calculator_context import CalculatorContext
+from builder.calculators.calculator_set import DrawCharts
 from builder.content.article import Article
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.process_pool import ProcessPool
 from builder.figures import hero_figures
-from builder.markdown.article_html import Prose
+from builder.markdown.article_html import ArticleHtml
 from engine import calculator as calculators
 from engine.answer import dump, reply
 from engine.core.inputs import Number
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from engine.core.views import Scene
 from engine.draw.scene import scene_svg
 
 _FRAMES = 6
 _POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65)  # of a handle on its axis, there and back
 _FIGURE = re.compile(r'<figure class="(?:chart|scene-figure)" data-of="(\w+)" data-output="(\w+)"')
-FEW = 4  # figures that are asked for their states before another process has begun
+LOCAL_LIMIT = 4  # up to this many figures are computed in this process
 Charts = dict[str, Any]
-# (calculator, name in the memory) -> digest of what its results and this module depend on.
-Key = Callable[[str, str], str]
+# (calculator, name in the build cache) -> digest of its results and of this module.
+CacheKey = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What figures in motion are made with.
+class PreviewSettings:
+    """Settings of the preview renderer.
 
     Attributes:
-        style: of drawings (`openings.rules`).
+        style: CSS of drawings (`hero_figures.drawing_rules`).
         draw: charts -> SVG, many in one call.
-        key: of what a figure in motion is made.
-        layout: digest of what draws.
+        key: returns the cache key of a preview.
+        layout: digest of the chart renderer.
     """
 
     style: str
-    draw: Draw
-    key: Key
+    draw: DrawCharts
+    key: CacheKey
     layout: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Still:
-    """The chart that a guide opens with, at its calculator's defaults; presets as in `Live`."""
+class OpeningChart:
+    """The opening chart of a guide at its calculator's defaults; presets as in `Live`."""
 
     calculator: str
     output: str
@@ -63,61 +63,70 @@ class Still:
     presets: tuple[Mapping[str, Any], ...]
 
 
-def made(
-    guides: Iterable[tuple[Article, Prose]],
-    tools: Mapping[str, Live],
-    means: Means,
-    memo: Memo,
+def render_previews(
+    guides: Iterable[tuple[Article, ArticleHtml]],
+    tools: Mapping[str, CalculatorContext],
+    settings: PreviewSettings,
+    memo: BuildCache,
     hands: ProcessPool,
 ) -> dict[str, bytes]:
-    """Return slug -> moving picture of every guide whose opening figure has more than one state.
+    """Return slug -> animated SVG of every guide whose opening figure has several states.
 
     Args:
-        guides: with their prose, in which the figures stand.
+        guides: with their rendered HTML.
         tools: the calculators by name.
-        means: what else they are made with.
-        memo: what earlier builds made.
-        hands: other processes.
+        settings: settings of the renderer.
+        memo: the build cache.
+        hands: pool of worker processes.
     """
-    opening = _opening(guides)
+    opening = _opening_figures(guides)
     stills = {
-        f"states {name}.{output}": _still(tools[name], output)
+        f"states {name}.{output}": _opening_chart(tools[name], output)
         for name, output in opening.values()
         if not isinstance(tools[name].views[output], Scene)
     }
-    asked: dict[str, Charts] = memo.many(
-        {kept: means.key(one.calculator, kept) for kept, one in stills.items()},
-        lambda names: hands.each(_states, [stills[name] for name in names], few=FEW),
+    chart_states: dict[str, Charts] = memo.get_many(
+        {
+            cache_name: settings.key(chart.calculator, cache_name)
+            for cache_name, chart in stills.items()
+        },
+        lambda names: hands.map(
+            _chart_states, [stills[name] for name in names], serial_limit=LOCAL_LIMIT
+        ),
     )
-    charts = {state: chart for states in asked.values() for state, chart in states.items()}
-    drawn = memo.get("previews", digest((means.layout, dump(charts))), partial(means.draw, charts))
-    found = {}
+    charts = {state: chart for states in chart_states.values() for state, chart in states.items()}
+    drawn = memo.get(
+        "previews", digest((settings.layout, dump(charts))), partial(settings.draw, charts)
+    )
+    previews = {}
     for slug, (name, output) in opening.items():
         view = tools[name].views[output]
-        states = [drawn[state] for state in asked.get(f"states {name}.{output}", ())]
+        states = [drawn[state] for state in chart_states.get(f"states {name}.{output}", ())]
         if isinstance(view, Scene):
-            kept = f"frames {name}.{output}"
-            states = memo.get(kept, means.key(name, kept), partial(frames_of, view))
+            cache_name = f"frames {name}.{output}"
+            states = memo.get(
+                cache_name, settings.key(name, cache_name), partial(scene_frames, view)
+            )
         frames = list(dict.fromkeys(states))
-        if picture := hero_figures.moving(frames, means.style):
-            found[slug] = picture.encode()
-    return found
+        if picture := hero_figures.animated_figure(frames, settings.style):
+            previews[slug] = picture.encode()
+    return previews
 
 
-def _opening(guides: Iterable[tuple[Article, Prose]]) -> dict[str, tuple[str, str]]:
-    """Return slug -> (calculator, output) of the figure that each guide opens with."""
-    found: dict[str, tuple[str, str]] = {}
+def _opening_figures(guides: Iterable[tuple[Article, ArticleHtml]]) -> dict[str, tuple[str, str]]:
+    """Return slug -> (calculator, output) of the opening figure of each guide."""
+    openings: dict[str, tuple[str, str]] = {}
     for article, prose in guides:
         html = prose.html if prose.figures else ""
-        named = [(match[1], match[2]) for match in _FIGURE.finditer(html)]
-        own = next((one for one in named if one not in found.values()), None)
-        if article.kind == "guide" and own:
-            found[article.slug] = own
-    return found
+        figures = [(match[1], match[2]) for match in _FIGURE.finditer(html)]
+        opening = next((figure for figure in figures if figure not in openings.values()), None)
+        if article.kind == "guide" and opening:
+            openings[article.slug] = opening
+    return openings
 
 
-def frames_of(scene: Scene) -> list[str]:
-    """Return frames of the player at even distances, the opening one first."""
+def scene_frames(scene: Scene) -> list[str]:
+    """Return evenly spaced frames of a scene as SVG, the opening frame first."""
     count, last = min(_FRAMES, len(scene.frames)), len(scene.frames) - 1
     places = sorted({round(i * last / max(1, count - 1)) for i in range(count)})
     nearest = min(places, key=lambda place: abs(place - scene.opening))
@@ -128,37 +137,37 @@ def frames_of(scene: Scene) -> list[str]:
     ]
 
 
-def _still(one: Live, output: str) -> Still:
-    return Still(
-        calculator=one.name,
+def _opening_chart(calculator: CalculatorContext, output: str) -> OpeningChart:
+    return OpeningChart(
+        calculator=calculator.name,
         output=output,
-        view=one.outputs[output],
-        spoken=one.reply["extra"]["spoken"][output],
-        presets=tuple(preset["values"] for preset in one.presets),
+        view=calculator.outputs[output],
+        spoken=calculator.reply["extra"]["spoken"][output],
+        presets=tuple(preset["values"] for preset in calculator.presets),
     )
 
 
-def _states(still: Still) -> Charts:
-    """Return state -> chart of the defaults and of other inputs, as `drawing.draw` takes them."""
-    name, output = still.calculator, still.output
-    handle = still.view.get("handle")
-    changes = _along(name, handle) if handle else still.presets
-    found: Charts = {f"{name}.{output}.0": {"view": still.view, "spoken": still.spoken}}
+def _chart_states(opening: OpeningChart) -> Charts:
+    """Return state -> chart of the default and of other inputs (for `static_charts`)."""
+    name, output = opening.calculator, opening.output
+    handle = opening.view.get("handle")
+    changes = _handle_inputs(name, handle) if handle else opening.presets
+    charts: Charts = {f"{name}.{output}.0": {"view": opening.view, "spoken": opening.spoken}}
     for number, values in enumerate(changes[: _FRAMES - 1], start=1):
-        asked = {"only": [output], "want": {"spoken": [output]}}
-        answer = reply({"calculator": name, "values": values, **asked})
+        reply_options = {"only": [output], "want": {"spoken": [output]}}
+        answer = reply({"calculator": name, "values": values, **reply_options})
         view = answer["outputs"].get(output)
-        if view and view["kind"] == still.view["kind"]:
-            found[f"{name}.{output}.{number}"] = {
+        if view and view["kind"] == opening.view["kind"]:
+            charts[f"{name}.{output}.{number}"] = {
                 "view": view,
                 "spoken": answer["extra"]["spoken"][output],
             }
-    return found
+    return charts
 
 
-def _along(calculator: str, handle: str) -> tuple[dict[str, str], ...]:
-    """Return the inputs of a handle that is dragged there and back."""
+def _handle_inputs(calculator: str, handle: str) -> tuple[dict[str, str], ...]:
+    """Return the inputs for successive positions of a chart's handle."""
     field = calculators.load(calculator).fields[handle]
     if not isinstance(field, Number):
         return ()
-    return tuple({handle: plain(field.at(place))} for place in _POSITIONS)
+    return tuple({handle: exact_text(field.at(place))} for place in _POSITIONS)

@@ -1,7 +1,7 @@
-"""The Bokeh document of a chart, from one that is kept for every kind of chart.
+"""Bokeh documents of charts, from one cached template per kind of chart.
 
-To import Bokeh takes longer than to render a hundred articles, so it is left alone where the cache
-has the documents.
+Importing Bokeh takes longer than rendering a hundred articles, so it is imported only when the
+cache lacks a template.
 """
 
 import json
@@ -11,9 +11,9 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
-from builder.core.folders import digest, seal, sealed
+from builder.core.folders import digest, read_checksummed, write_checksummed
 
-_PLOT = Path(__file__).with_name("bokeh_templates.py")
+_TEMPLATES = Path(__file__).with_name("bokeh_templates.py")
 
 
 def json_item(name: str, view: dict[str, Any], cache: Path | None = None) -> dict[str, Any]:
@@ -21,25 +21,25 @@ def json_item(name: str, view: dict[str, Any], cache: Path | None = None) -> dic
 
     Args:
         name: "calculator.output", which names the models so that no two figures share an id.
-        view: a chart as `engine.wire.view_json` gives it.
-        cache: a folder for the documents.
+        view: view JSON of a chart (`engine.draw.view_json`).
+        cache: a folder for the templates.
     """
-    return {"item": _own_ids(json.loads(_document(view["kind"], cache)), name), "view": view}
+    return {"item": _renumber_ids(json.loads(_document(view["kind"], cache)), name), "view": view}
 
 
 @lru_cache(maxsize=64)
 def _document(kind: str, cache: Path | None) -> bytes:
     """Return the document of a kind of chart as JSON."""
-    made_by = digest((_PLOT.read_bytes(), metadata.version("bokeh")))
-    kept = cache / f"{kind}-{made_by}.json" if cache else None
-    found = sealed(kept) if kept else None
-    if found is None:
+    version = digest((_TEMPLATES.read_bytes(), metadata.version("bokeh")))
+    file = cache / f"{kind}-{version}.json" if cache else None
+    document = read_checksummed(file) if file else None
+    if document is None:
         from builder.figures import bokeh_templates
 
-        found = json.dumps(bokeh_templates.document(kind)).encode()
-        if kept:
-            seal(kept, found)
-    return found
+        document = json.dumps(bokeh_templates.document(kind)).encode()
+        if file:
+            write_checksummed(file, document)
+    return document
 
 
 def bokeh_js() -> bytes:
@@ -51,19 +51,19 @@ def bokeh_js() -> bytes:
     return (folder / "bokeh.min.js").read_bytes()
 
 
-def _own_ids(item: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the JSON with ids that depend on nothing but the name and the order of appearance."""
+def _renumber_ids(item: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the JSON with ids derived from the name and the order of appearance."""
     prefix = re.sub(r"\W+", "-", name)
     ids: dict[str, str] = {}
 
     def renamed(value: object) -> Any:  # noqa: ANN401
         if isinstance(value, list):
-            return [renamed(one) for one in value]
+            return [renamed(child) for child in value]
         if not isinstance(value, dict):
             return value
         return {
-            key: own(one) if key in ("id", "root_id") else renamed(one)
-            for key, one in value.items()
+            key: own(child) if key in ("id", "root_id") else renamed(child)
+            for key, child in value.items()
         }
 
     def own(old: str) -> str:

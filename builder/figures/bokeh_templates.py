@@ -1,4 +1,4 @@
-"""What Bokeh makes of a kind of chart: empty columns under names, which the page's chart.js fills.
+"""Bokeh document templates: named, empty data columns that the page's chart.js fills.
 
 One document serves every kind of chart, because all kinds are drawn from the same marks (see
 theme/runtime/charts/frame.js): x is a share of the frame's width, y is pixels down from its top.

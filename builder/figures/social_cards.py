@@ -1,4 +1,4 @@
-"""The social cards of all pages, drawn again only where their words or their figure changed."""
+"""Social cards of all pages: laid out as SVG, rendered to PNG and cached by content."""
 
 import io
 import multiprocessing
@@ -11,32 +11,32 @@ from pathlib import Path
 
 from builder.calculators import embed_pages
 from builder.content.article import Article
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.figures import hero_figures, svg_flatten
-from builder.theme.assets import hashed
+from builder.theme.assets import hashed_path
 
-COLORS = 128  # of the palette; a figure has a dozen, the rest smooths their edges
-_FEW = 6  # that are drawn before other processes have started
+COLORS = 128  # of the palette; a figure uses a dozen, the others smooth edges
+_LOCAL_LIMIT = 6  # up to this many cards are rendered in this process
 
 
-def pngs(svgs: Mapping[str, str], fonts: Iterable[Path]) -> dict[str, bytes]:
-    """Return name -> the drawing in its own size, drawn by all processors.
+def render_pngs(svgs: Mapping[str, str], fonts: Iterable[Path]) -> dict[str, bytes]:
+    """Return name -> PNG in the size of its SVG, rendered on all processors.
 
     Args:
-        svgs: name -> SVG that says its width and height, and the families of `fonts` by name.
+        svgs: name -> SVG with a width and a height, and with font families of `fonts`.
         fonts: TrueType files.
     """
-    draw = partial(png, fonts=tuple(map(str, fonts)))
-    if len(svgs) <= _FEW:
+    draw = partial(render_png, fonts=tuple(map(str, fonts)))
+    if len(svgs) <= _LOCAL_LIMIT:
         return {name: draw(svg) for name, svg in svgs.items()}
     # Started anew, not forked: the builder has threads.
     with multiprocessing.get_context("spawn").Pool() as pool:
         return dict(zip(svgs, pool.map(draw, svgs.values(), chunksize=2), strict=True))
 
 
-def png(svg: str, fonts: tuple[str, ...]) -> bytes:
-    """Return one drawing."""
+def render_png(svg: str, fonts: tuple[str, ...]) -> bytes:
+    """Return the PNG of one SVG."""
     import resvg_py
     from PIL import Image
 
@@ -54,12 +54,15 @@ WIDTH, HEIGHT, EDGE = 1200, 630, 56
 SANS, SERIF = "Inter", "Card Serif"
 FILES = {(SANS, False): "inter-400.ttf", (SANS, True): "inter-700.ttf"}
 TITLE_FILE = "source-serif-600.ttf"
-_TITLES, _SENTENCES = (60, 54, 48, 42, 36, 30), (29, 27, 25, 23, 21, 19, 17)
+_TITLE_SIZES, _SENTENCE_SIZES = (60, 54, 48, 42, 36, 30), (29, 27, 25, 23, 21, 19, 17)
 _LEADING = {SERIF: 1.14, SANS: 1.38}
-_WIDE = 2.0  # width over height, from which on a figure lies under the text
-_BESIDE = 500  # width of the text beside a figure
+_WIDE_RATIO = 2.0  # width over height, from which on a figure lies under the text
+_TEXT_WIDTH = 500  # width of the text beside a figure
 _GAP, _TOP = 44, 132  # between text and figure; where the text begins
-_MOST, _MARK = 1.6, 12  # how much a figure is enlarged at most, and the mark in place of one
+_MAX_SCALE, _MARK_SCALE = (
+    1.6,
+    12,
+)  # how much a figure is enlarged at most, and the mark in place of one
 
 Measure = Callable[[str, str, float], float]
 
@@ -85,22 +88,24 @@ class Box:
     height: float
 
 
-def card(site: str, title: str, sentence: str, picture: str, style: str, measure: Measure) -> str:
+def card_svg(
+    site: str, title: str, sentence: str, picture: str, style: str, measure: Measure
+) -> str:
     """Return a card as SVG.
 
     Args:
         site: its name.
         title: of the page.
-        sentence: its question, or what it is about.
-        picture: the figure as `openings.pictures` gives it, "" for none.
-        style: the theme's rules of drawings (`openings.rules`).
+        sentence: its question or summary.
+        picture: a figure from `hero_figures.standalone_figures`, "" for none.
+        style: CSS of drawings (`hero_figures.drawing_rules`).
         measure: (text, family, size) -> its width in pixels.
     """
-    figure, width, height = svg_flatten.drawing(picture) if picture else ("", 1.0, 1.0)
-    wide = bool(picture) and width / height >= _WIDE
-    across = WIDTH - 2 * EDGE if wide else _BESIDE
+    figure, width, height = svg_flatten.flatten_drawing(picture) if picture else ("", 1.0, 1.0)
+    wide = bool(picture) and width / height >= _WIDE_RATIO
+    across = WIDTH - 2 * EDGE if wide else _TEXT_WIDTH
     down = (HEIGHT - _TOP - EDGE) * (0.4 if wide else 1)
-    lines = _set(title, sentence, Box(x=EDGE, y=_TOP, width=across, height=down), measure)
+    lines = _fit_text(title, sentence, Box(x=EDGE, y=_TOP, width=across, height=down), measure)
     end = lines[-1].y + lines[-1].size * 0.4
     place = (
         Box(x=EDGE, y=end + 20, width=across, height=HEIGHT - EDGE / 2 - end - 20)
@@ -112,57 +117,59 @@ def card(site: str, title: str, sentence: str, picture: str, style: str, measure
             height=HEIGHT - 2 * EDGE,
         )
     )
-    drawn = _fitted(figure, width, height, place) if picture else _mark(place)
-    rules = svg_flatten.needed(svg_flatten.style(style, SANS), drawn + _MARK_CLASSES)
+    drawn = _fit_into_box(figure, width, height, place) if picture else _placeholder_mark(place)
+    rules = svg_flatten.needed_rules(svg_flatten.flatten_style(style, SANS), drawn + _MARK_CLASSES)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
         f'font-family="{SANS}"><style>{rules}</style>'
         f'<rect width="{WIDTH}" height="{HEIGHT}" class="c-paper" fill="currentColor"/>'
-        f"{_wordmark(site)}{''.join(_text(line) for line in lines)}{drawn}</svg>"
+        f"{_wordmark(site)}{''.join(_text_svg(line) for line in lines)}{drawn}</svg>"
     )
 
 
 def lines_of(svg: str) -> list[Line]:
     """Return the lines of the title and the sentence on a card."""
-    found = re.findall(
+    matches = re.findall(
         r'<text x="([\d.]+)" y="([\d.]+)" font-size="([\d.]+)" '
         r'font-family="([^"]+)" [^>]*>([^<]*)<',
         svg,
     )
     return [
         Line(text=unescape(text), x=float(x), y=float(y), size=float(size), family=family)
-        for x, y, size, family, text in found
+        for x, y, size, family, text in matches
     ]
 
 
-def measured(fonts: Path) -> Measure:
-    """Return what measures text in the fonts of cards."""
+def text_measure(fonts: Path) -> Measure:
+    """Return the text-measuring function for the fonts of cards."""
     from PIL import ImageFont
 
-    sheet = {
+    fonts_by_family = {
         family: ImageFont.truetype(str(fonts / name), 100)
         for family, name in ((SANS, FILES[SANS, False]), (SERIF, TITLE_FILE))
     }
-    return lambda text, family, size: float(sheet[family].getlength(text)) * size / 100
+    return lambda text, family, size: float(fonts_by_family[family].getlength(text)) * size / 100
 
 
 def font_files(fonts: Path) -> list[Path]:
-    """Return the files that cards are set in."""
+    """Return the font files of cards."""
     return [fonts / name for name in (*FILES.values(), TITLE_FILE)]
 
 
-def _set(title: str, sentence: str, box: Box, measure: Measure) -> list[Line]:
+def _fit_text(title: str, sentence: str, box: Box, measure: Measure) -> list[Line]:
     """Return the lines in the largest sizes at which both texts fit in the box."""
-    sizes = [(large, small) for small in _SENTENCES for large in _TITLES if large >= small + 10]
+    sizes = [
+        (large, small) for small in _SENTENCE_SIZES for large in _TITLE_SIZES if large >= small + 10
+    ]
     for large, small in sorted(sizes, key=lambda pair: -(pair[0] + 2 * pair[1])):
-        lines = _at(title, sentence, box, (large, small), measure)
+        lines = _lines_at(title, sentence, box, (large, small), measure)
         if lines is not None:
             return lines
-    return _set(title, _shorter(sentence), box, measure)
+    return _fit_text(title, _shorter(sentence), box, measure)
 
 
 def _shorter(sentence: str) -> str:
-    """Return the text without its last sentence, or without its last word if it is one."""
+    """Return the text without its last sentence, or a single sentence without its last word."""
     parts = re.split(r"(?<=[.?!:;]) ", sentence)
     if len(parts) > 1:
         return " ".join(parts[:-1]).rstrip(":;")
@@ -171,23 +178,23 @@ def _shorter(sentence: str) -> str:
     return sentence.removesuffix(" ...").rpartition(" ")[0] + " ..."
 
 
-def _at(
+def _lines_at(
     title: str, sentence: str, box: Box, sizes: tuple[float, float], measure: Measure
 ) -> list[Line] | None:
-    """Return the lines of both texts in these sizes, nothing where they do not fit."""
-    found: list[Line] = []
+    """Return the lines of both texts in these sizes, None if they do not fit."""
+    lines: list[Line] = []
     y = box.y
     for text, family, size in ((title, SERIF, sizes[0]), (sentence, SANS, sizes[1])):
-        for words in _wrapped(text, lambda part: measure(part, family, size) <= box.width):  # noqa: B023
+        for words in _wrap_text(text, lambda part: measure(part, family, size) <= box.width):  # noqa: B023
             if measure(words, family, size) > box.width:
                 return None
             y += size * _LEADING[family]
-            found.append(Line(text=words, x=box.x, y=y, size=size, family=family))
+            lines.append(Line(text=words, x=box.x, y=y, size=size, family=family))
         y += 16
-    return found if y - 16 <= box.y + box.height else None
+    return lines if y - 16 <= box.y + box.height else None
 
 
-def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
+def _wrap_text(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Return the text in lines that fit, broken between words."""
     lines: list[str] = []
     for word in text.split():
@@ -199,7 +206,7 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
     return lines
 
 
-def _text(line: Line) -> str:
+def _text_svg(line: Line) -> str:
     weight = ' font-weight="700"' if line.family == SERIF else ""
     color = "c-ink" if line.family == SERIF else "c-muted"
     return (
@@ -210,7 +217,7 @@ def _text(line: Line) -> str:
 
 
 def _wordmark(site: str) -> str:
-    """Return the site's mark and name."""
+    """Return the SVG of the site's logo and name."""
     return (
         f'<g transform="translate({EDGE},{EDGE})"><g transform="scale(2.4)">{_LANES}</g>'
         f'<text x="72" y="26" font-size="30" class="c-ink" fill="currentColor" '
@@ -225,120 +232,133 @@ _LANES = (
 )
 
 
-def _mark(place: Box) -> str:
-    return _fitted(_LANES, 24, 12, place, most=_MARK)
+def _placeholder_mark(place: Box) -> str:
+    return _fit_into_box(_LANES, 24, 12, place, most=_MARK_SCALE)
 
 
-def _fitted(drawn: str, width: float, height: float, place: Box, most: float = _MOST) -> str:
-    """Return the drawing in the middle of a place, as large as it may be."""
+def _fit_into_box(
+    drawn: str, width: float, height: float, place: Box, most: float = _MAX_SCALE
+) -> str:
+    """Return the drawing centered in a box, as large as possible."""
     scale = min(place.width / width, place.height / height, most)
     x = place.x + (place.width - width * scale) / 2
     y = place.y + (place.height - height * scale) / 2
     return f'<g transform="translate({x:.1f},{y:.1f}) scale({scale:.4f})">{drawn}</g>'
 
 
-Pngs = Callable[[Mapping[str, str]], Mapping[str, bytes]]
-_LIST = ("home", "path")  # kinds of pages that list guides
-_SAID = re.compile(r'<svg [^>]*class="(?:scene|chart-svg)"[^>]* aria-label="([^"]*)"')
+RenderPngs = Callable[[Mapping[str, str]], Mapping[str, bytes]]
+_LISTING_KINDS = ("home", "path")  # kinds of pages that list guides
+_DESCRIPTION = re.compile(r'<svg [^>]*class="(?:scene|chart-svg)"[^>]* aria-label="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A card: where it lies in the output, what it says to those who do not see it, its PNG."""
+    """A social card: its path in the output, its alt text and its PNG."""
 
     path: str
-    says: str
+    alt_text: str
     png: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """What a card is drawn of; `figure` is "" where the page has none."""
+class CardContent:
+    """The content of a social card; `figure` is "" if the page has none."""
 
     site: str
     title: str
     sentence: str
     figure: str
-    says: str
+    figure_text: str
 
 
-def sheets(site: str, pages: Mapping[str, tuple[Article, str]], style: str) -> dict[str, Sheet]:
-    """Return source -> sheet of every page that people come to.
+def card_contents(
+    site: str, pages: Mapping[str, tuple[Article, str]], style: str
+) -> dict[str, CardContent]:
+    """Return source -> card content of every page except embeds.
 
     Args:
         site: its name.
         pages: source -> (article, its HTML).
-        style: the theme's rules of drawings (`openings.rules`).
+        style: CSS of drawings (`hero_figures.drawing_rules`).
     """
-    known = [article for article, _ in pages.values()]
-    found = {}
+    articles = [article for article, _ in pages.values()]
+    contents = {}
     for source, (article, html) in pages.items():
         if article.kind == embed_pages.KIND:
             continue
-        shown = html
-        if article.kind in _LIST and (guide := _first_guide(article, known)):
-            shown = pages[guide.source][1]
-        found[source] = Sheet(
+        figure_html = html
+        if article.kind in _LISTING_KINDS and (guide := _first_guide(article, articles)):
+            figure_html = pages[guide.source][1]
+        contents[source] = CardContent(
             site=site,
             title=article.title,
             sentence=article.question or article.summary,
-            figure=next(hero_figures.pictures(shown, style), ""),
-            says=says(shown),
+            figure=next(hero_figures.standalone_figures(figure_html, style), ""),
+            figure_text=figure_description(figure_html),
         )
-    return found
+    return contents
 
 
-def made(
-    wanted: Mapping[str, Sheet], style: str, fonts: Path, pngs: Pngs, memo: Memo, code: str
+def render_cards(
+    contents: Mapping[str, CardContent],
+    style: str,
+    fonts: Path,
+    render: RenderPngs,
+    memo: BuildCache,
+    code: str,
 ) -> dict[str, Card]:
-    """Return source -> card; none where the theme has no fonts for them.
+    """Return source -> card; empty if the theme has no fonts for cards.
 
     Args:
-        wanted: source -> what stands on its card.
-        style: the theme's rules of drawings.
+        contents: source -> content of its card.
+        style: CSS of drawings.
         fonts: the folder of the theme's fonts.
-        pngs: name -> SVG to name -> PNG, many in one call.
-        memo: what earlier builds made.
-        code: digest of what lays out and draws.
+        render: name -> SVG to name -> PNG, many in one call.
+        memo: the build cache.
+        code: digest of the card renderer.
     """
     if not all(path.is_file() for path in font_files(fonts)):
         return {}
-    looks = digest((code, style, *(path.read_bytes() for path in font_files(fonts))))
+    design = digest((code, style, *(path.read_bytes() for path in font_files(fonts))))
     keys = {
-        source: digest((looks, one.site, one.title, one.sentence, one.figure))
-        for source, one in wanted.items()
+        source: digest((design, content.site, content.title, content.sentence, content.figure))
+        for source, content in contents.items()
     }
-    new = [source for source in wanted if not memo.has(f"card {source}", keys[source])]
-    drawn: Mapping[str, bytes] = {}
+    new = [source for source in contents if not memo.has(f"card {source}", keys[source])]
+    rendered: Mapping[str, bytes] = {}
     if new:
-        measure = measured(fonts)
-        drawn = pngs({source: drawing(wanted[source], style, measure) for source in new})
-    found = {}
-    for source, one in wanted.items():
-        png = memo.get(f"card {source}", keys[source], partial(drawn.__getitem__, source))
+        measure = text_measure(fonts)
+        rendered = render({source: draw_card(contents[source], style, measure) for source in new})
+    cards = {}
+    for source, content in contents.items():
+        png = memo.get(f"card {source}", keys[source], partial(rendered.__getitem__, source))
         name = re.sub(r"\W+", "-", source.removeprefix("content/").removesuffix(".md"))
-        found[source] = Card(path=hashed(f"card-{name}.png", png), says=_spoken(one), png=png)
-    return found
+        cards[source] = Card(
+            path=hashed_path(f"card-{name}.png", png), alt_text=_alt_text(content), png=png
+        )
+    return cards
 
 
-def drawing(sheet: Sheet, style: str, measure: Measure) -> str:
+def draw_card(content: CardContent, style: str, measure: Measure) -> str:
     """Return a card as SVG."""
-    return card(sheet.site, sheet.title, sheet.sentence, sheet.figure, style, measure)
+    return card_svg(content.site, content.title, content.sentence, content.figure, style, measure)
 
 
-def says(html: str) -> str:
-    """Return what the first drawing of a page says of itself, "" without one."""
-    found = _SAID.search(html)
-    return unescape(found[1]) if found else ""
+def figure_description(html: str) -> str:
+    """Return the label of the first figure of a page, "" without one."""
+    match = _DESCRIPTION.search(html)
+    return unescape(match[1]) if match else ""
 
 
-def _spoken(sheet: Sheet) -> str:
-    figure = f"The figure: {sheet.says}" if sheet.says else ""
-    return " ".join(part for part in (f"{sheet.title}.", sheet.sentence, figure) if part)
+def _alt_text(content: CardContent) -> str:
+    figure = f"The figure: {content.figure_text}" if content.figure_text else ""
+    return " ".join(part for part in (f"{content.title}.", content.sentence, figure) if part)
 
 
 def _first_guide(page: Article, known: list[Article]) -> Article | None:
     guides = [
-        one for one in known if one.kind == "guide" and (one.path == page.path or not page.path)
+        article
+        for article in known
+        if article.kind == "guide" and (article.path == page.path or not page.path)
     ]
-    return min(guides, key=lambda one: (one.path, one.order), default=None)
+    return min(guides, key=lambda article: (article.path, article.order), default=None)

@@ -1,4 +1,4 @@
-// Draws charts with the layout that the page itself uses: JSON on stdin, JSON on stdout.
+// Renders charts to SVG with the theme's own layout: JSON on stdin, JSON on stdout.
 //
 // In:  {"module": path of the runtime's charts/svg.js, "charts": {name: {"view", "spoken"}}}
 // Out: {name: SVG text}
@@ -7,5 +7,5 @@ import { pathToFileURL } from "node:url";
 
 const { module, charts } = JSON.parse(await text(process.stdin));
 const { svgText } = await import(pathToFileURL(module));
-const drawn = Object.entries(charts).map(([name, { view, spoken }]) => [name, svgText(view, spoken)]);
-process.stdout.write(JSON.stringify(Object.fromEntries(drawn)));
+const svgs = Object.entries(charts).map(([name, { view, spoken }]) => [name, svgText(view, spoken)]);
+process.stdout.write(JSON.stringify(Object.fromEntries(svgs)));

@@ -1,4 +1,4 @@
-"""Charts as static pictures, drawn under Node by the layout that the page itself uses."""
+"""Static SVG charts, rendered under Node by the theme's own chart layout."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,13 +10,13 @@ from builder.core.folders import digest_of_files
 _SCRIPT = Path(__file__).with_name("static_charts.mjs")
 
 
-def layout(theme: Path) -> str:
-    """Return the digest of what draws."""
+def layout_digest(theme: Path) -> str:
+    """Return the digest of the chart renderer."""
     return digest_of_files(theme / "runtime" / "charts")
 
 
-def draw(theme: Path, charts: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return name -> SVG of charts, each {"view": its JSON, "spoken": the picture in words}.
+def draw_charts(theme: Path, charts: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return name -> SVG of charts, each given as {"view": view JSON, "spoken": alt text}.
 
     Raises:
         node.NodeError: Node is not usable, or a chart cannot be drawn.

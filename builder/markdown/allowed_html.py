@@ -1,4 +1,4 @@
-"""HTML in Markdown: a few tags of text and their harmless attributes; the rest is refused.
+"""Allowed HTML in Markdown: a few text tags with harmless attributes; everything else is an error.
 
 A page runs no script but its own and asks no other host for anything. What an author needs beyond
 these tags has Markdown of its own: images, figures, admonitions, tables.
@@ -7,8 +7,8 @@ these tags has Markdown of its own: images, figures, admonitions, tables.
 import re
 from html.parser import HTMLParser
 
-from builder.core.problem import Problem, prose_only
-from builder.markdown.extensions.links import is_internal, wrong_address
+from builder.core.problem import Problem, blank_code_and_math
+from builder.markdown.extensions.links import external_link_problem, is_internal
 
 _TAGS = (
     "a abbr b br caption cite code dd del details dfn div dl dt em figcaption figure h2 h3 h4 hr "
@@ -23,49 +23,49 @@ TAGS, ATTRIBUTES = frozenset(_TAGS.split()), frozenset(_ATTRIBUTES.split())
 VOID = frozenset(("br", "hr", "img", "wbr"))
 
 
-_LINK = re.compile(r"(https:|mailto:|[\w.+-]+@)")
+_AUTOLINK = re.compile(r"(https:|mailto:|[\w.+-]+@)")
 
 
-def ends_early(comment: str) -> bool:
-    """Say whether a browser reads what is within a comment as more than a comment.
+def comment_ends_early(comment: str) -> bool:
+    """Say whether a browser ends a comment with this text before its author meant it to.
 
     `<!-->` and `<!--->` are whole comments to it, and so is what ends in `--!>` (HTML, 13.2.5.44).
     """
     return comment.startswith((">", "->")) or "--!>" in comment or "<!--" in comment
 
 
-def _wrong_address(name: str, value: str) -> str:
+def _address_problem(name: str, value: str) -> str:
     if is_internal(value):
         return ""
-    if name == "src":  # what the browser fetches by itself
+    if name == "src":  # the browser fetches it without a click
         return f"'{value}' is not a file of the site; a page loads nothing else"
-    return wrong_address(value)
+    return external_link_problem(value)
 
 
-class _Reader(HTMLParser):
+class _TagChecker(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[int, str]] = []
-        self.open: list[tuple[str, int]] = []
+        self.messages: list[tuple[int, str]] = []
+        self.open_tags: list[tuple[str, int]] = []
 
-    def say(self, message: str) -> None:
-        self.found.append((self.getpos()[0], message))
+    def report(self, message: str) -> None:
+        self.messages.append((self.getpos()[0], message))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if _LINK.match(tag):  # <https://...> is a link
+        if _AUTOLINK.match(tag):  # <https://...> is a link
             return
         if tag not in TAGS:
-            self.say(f"the tag <{tag}> is not allowed in an article; a bare < is written &lt;")
+            self.report(f"the tag <{tag}> is not allowed in an article; a bare < is written &lt;")
             return
         for name, value in attrs:
             if name not in ATTRIBUTES:
-                self.say(f"the attribute '{name}' of <{tag}> is not allowed in an article")
+                self.report(f"the attribute '{name}' of <{tag}> is not allowed in an article")
             elif name in ("href", "src"):
-                wrong = _wrong_address(name, value or "")
-                if wrong:
-                    self.say(wrong)
+                problem = _address_problem(name, value or "")
+                if problem:
+                    self.report(problem)
         if tag not in VOID:
-            self.open.append((tag, self.getpos()[0]))
+            self.open_tags.append((tag, self.getpos()[0]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)  # a browser reads <div/> as <div>
@@ -73,48 +73,48 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in TAGS or tag in VOID:
             return
-        names = [name for name, _ in self.open]
+        names = [name for name, _ in self.open_tags]
         if tag not in names:
-            self.say(f"</{tag}> closes nothing")
+            self.report(f"</{tag}> closes nothing")
             return
-        while self.open[-1][0] != tag:
-            self.unclosed(*self.open.pop())
-        self.open.pop()
+        while self.open_tags[-1][0] != tag:
+            self.report_unclosed(*self.open_tags.pop())
+        self.open_tags.pop()
 
     def handle_comment(self, data: str) -> None:
-        if ends_early(data):
-            self.say(f"the comment <!--{data}--> ends earlier for a browser")
+        if comment_ends_early(data):
+            self.report(f"the comment <!--{data}--> ends earlier for a browser")
 
     def unknown_decl(self, data: str) -> None:
-        self.say(f"<![{data}]> is not allowed in an article")
+        self.report(f"<![{data}]> is not allowed in an article")
 
     def handle_decl(self, decl: str) -> None:
-        self.say(f"<!{decl}> is not allowed in an article")
+        self.report(f"<!{decl}> is not allowed in an article")
 
     def handle_pi(self, data: str) -> None:
-        self.say(f"<?{data}> is not allowed in an article")
+        self.report(f"<?{data}> is not allowed in an article")
 
-    def unclosed(self, tag: str, line: int) -> None:
-        self.found.append((line, f"<{tag}> is never closed"))
+    def report_unclosed(self, tag: str, line: int) -> None:
+        self.messages.append((line, f"<{tag}> is never closed"))
 
 
-def refused(html: str) -> list[str]:
-    """Return what a piece of HTML has that is not allowed."""
-    reader = _Reader()
+def disallowed_messages(html: str) -> list[str]:
+    """Return an error message for each disallowed tag or attribute of an HTML fragment."""
+    reader = _TagChecker()
     reader.feed(html)
     reader.close()
-    return [message for _, message in reader.found if not message.endswith(" closes nothing")]
+    return [message for _, message in reader.messages if not message.endswith(" closes nothing")]
 
 
 def problems(source: str, body: str) -> list[Problem]:
-    """Return what an article's own HTML has that is not allowed, and what it leaves open."""
-    text = prose_only(body)
-    reader = _Reader()
+    """Return the problems of an article's raw HTML: disallowed or unclosed tags and comments."""
+    text = blank_code_and_math(body)
+    reader = _TagChecker()
     reader.feed(text)
     reader.close()
-    for tag, line in reader.open:
-        reader.unclosed(tag, line)
+    for tag, line in reader.open_tags:
+        reader.report_unclosed(tag, line)
     if text.rfind("<!--") > text.rfind("-->"):
         line = text.count("\n", 0, text.rfind("<!--")) + 1
-        reader.found.append((line, "the comment <!-- is never closed"))
-    return [Problem(source, line, message) for line, message in reader.found]
+        reader.messages.append((line, "the comment <!-- is never closed"))
+    return [Problem(source, line, message) for line, message in reader.messages]

@@ -1,4 +1,4 @@
-"""Article -> Prose: the article's Markdown rendered, with marks for what other pages decide."""
+"""Renders the Markdown of an article to HTML, with placeholders for links, images and formulas."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,68 +11,71 @@ from markdown import Extension, Markdown  # type: ignore[import-untyped]
 from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import article_checks, line_breaking, reference_lists, tex_to_mathml
-from builder.markdown.article_checks import words
+from builder.markdown.article_checks import html_text
 from builder.markdown.extensions.attributes import AttributesExtension
-from builder.markdown.extensions.blocks import OwnBlocksExtension
-from builder.markdown.extensions.calculators import LiveExtension
-from builder.markdown.extensions.citations import CiteExtension
+from builder.markdown.extensions.blocks import SiteBlocksExtension
+from builder.markdown.extensions.calculators import PlacementExtension
+from builder.markdown.extensions.citations import CitationExtension
 from builder.markdown.extensions.glossary import GlossaryExtension
 from builder.markdown.extensions.links import LinkExtension
-from builder.markdown.extensions.raw_html import RawExtension
-from builder.markdown.render_state import Findings, Surroundings
+from builder.markdown.extensions.raw_html import RawHtmlExtension
+from builder.markdown.render_state import RenderContext, RenderState
 
 _MARKS = {"arithmatex-inline": "$\\", "backtick": "`"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Rare:
+class _GuardedPattern:
     pattern: re.Pattern[str]
     marks: str
 
     def finditer(self, text: str, at: int) -> Iterator[re.Match[str]]:
-        """Yield the matches from a place on."""
+        """Yield the matches from a position on; none if the text lacks the characters they need."""
         return (
-            self.pattern.finditer(text, at) if any(one in text for one in self.marks) else iter(())
+            self.pattern.finditer(text, at)
+            if any(mark in text for mark in self.marks)
+            else iter(())
         )
 
 
-class RareExtension(Extension):  # type: ignore[misc]
-    """Has to come after those whose patterns it holds back."""
+class PatternGuardExtension(Extension):  # type: ignore[misc]
+    """Skips slow patterns on texts without their characters; registered after their extensions."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Put a look for the marks before each pattern."""
+        """Wrap each slow pattern."""
         for name, marks in _MARKS.items():
             inline = md.inlinePatterns[name]
-            inline.compiled_re = _Rare(inline.compiled_re, marks)
+            inline.compiled_re = _GuardedPattern(inline.compiled_re, marks)
 
 
-ROOM = 82  # characters of a listing's font in the column of the text (theme/styles/00-base.css)
-# Kinds of tokens that theme/styles/58-prose.css sets apart; of all others no mark is sent.
-VOICES = {"c", "c1", "cm", "ch", "cp", "k", "kn", "kd", "kc", "nb", "ow"}
-VOICES |= {"s", "s1", "s2", "sd", "mi", "mf", "m"}
+# Characters of a listing that fit in the text column (theme/styles/00-base.css).
+LINE_LENGTH = 82
+# Pygments token classes that theme/styles/58-prose.css styles; spans of others are removed.
+STYLED_TOKENS = {"c", "c1", "cm", "ch", "cp", "k", "kn", "kd", "kc", "nb", "ow"}
+STYLED_TOKENS |= {"s", "s1", "s2", "sd", "mi", "mf", "m"}
 _LISTING = re.compile(r'(<div class="language-[\w-]+ highlight)("><pre>.*?</pre>)', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
 
 
-def dressed(html: str) -> str:
-    """Return the page's HTML with its listings dressed.
+def style_listings(html: str) -> str:
+    """Return the HTML with focusable code listings, and with wide ones marked.
 
     A listing wider than its place is scrolled, by keyboard, too. One with a line that the column of
     the text does not hold takes the width of a figure, where the window has it.
     """
-    return _LISTING.sub(_placed, html).replace("<pre>", '<pre tabindex="0">')
+    return _LISTING.sub(_style_listing, html).replace("<pre>", '<pre tabindex="0">')
 
 
-def _plain(token: re.Match[str]) -> str:
-    return token[0] if token[1] in VOICES else token[2]
+def _keep_styled_token(token: re.Match[str]) -> str:
+    return token[0] if token[1] in STYLED_TOKENS else token[2]
 
 
-def _placed(listing: re.Match[str]) -> str:
+def _style_listing(listing: re.Match[str]) -> str:
     division, text = listing.groups()
     longest = max(map(len, unescape(_TAG.sub("", text)[2:]).split("\n")))
-    said = _TOKEN.sub(_plain, text)
-    return f"{division}{' wide' if longest > ROOM else ''}{said}"
+    styled = _TOKEN.sub(_keep_styled_token, text)
+    return f"{division}{' wide' if longest > LINE_LENGTH else ''}{styled}"
 
 
 _EXAMPLE = re.compile(
@@ -80,25 +83,25 @@ _EXAMPLE = re.compile(
 )
 
 
-def expanded(body: str) -> str:
+def expand_examples(body: str) -> str:
     """Return the article's Markdown with the source of every example above it."""
-    return _EXAMPLE.sub(_beside, body)
+    return _EXAMPLE.sub(_example_with_source, body)
 
 
-def _beside(found: re.Match[str]) -> str:
-    marks, text = found["marks"], found["text"].strip("\n")
+def _example_with_source(match: re.Match[str]) -> str:
+    marks, text = match["marks"], match["text"].strip("\n")
     listing = f"`````markdown\n{text}\n`````"
     return f"{marks} example\n{listing}\n\n{text}\n{marks}"
 
 
-_FEW = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
-_WHOLE = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
+_SHORT_CHOICE = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
+_WHOLE_CALCULATOR = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """An entry of the page's contents."""
+    """An entry of the page's table of contents."""
 
     level: int
     id: str
@@ -106,19 +109,19 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prose:
-    """An article rendered on its own.
+class ArticleHtml:
+    """The rendered HTML of an article, before it is placed on its page.
 
     Attributes:
-        html: with marks (see builder/content/placeholders.py).
+        html: with placeholders (see builder/content/placeholders.py).
         headings: in order, levels 2 and 3.
-        anchors: id -> what a cross reference to it says.
+        anchors: id -> text of a cross reference to it.
         cites, terms, calculators: in the order of their first use.
         figures: (calculator, output) of the charts on the page.
-        receipts: HTML of all of them, and of what else a page has only once it is used.
-        formulas: what has to be typeset for it.
+        receipts: HTML of the number receipts, and of other content that is loaded on demand.
+        formulas: TeX formulas to typeset.
         links, images: as written.
-        problems: what is wrong so far.
+        problems: found while rendering.
     """
 
     html: str
@@ -135,110 +138,112 @@ class Prose:
     problems: tuple[Problem, ...] = ()
 
 
-class Reader:
-    """Renders articles, one after another; making Markdown ready takes as long as an article."""
+class MarkdownRenderer:
+    """Renders articles one after another, with one parser since its setup is slow."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around, self._findings = around, Findings()
+    def __init__(self, context: RenderContext) -> None:
+        self._context, self._state = context, RenderState()
         self._markdown: Markdown | None = None
 
-    def render(self, article: Article) -> Prose:
-        """Return the article's prose."""
-        unreadable = article_checks.limit_problems(article.source, article.body)
-        if unreadable:
-            return _refused(unreadable)
-        self._findings.clear()
-        ready = self._markdown or _ready(self._around, self._findings)
-        self._markdown = None  # what was left half read is not used again
+    def render(self, article: Article) -> ArticleHtml:
+        """Return the rendered article."""
+        problems = article_checks.limit_problems(article.source, article.body)
+        if problems:
+            return _empty_article(problems)
+        self._state.clear()
+        parser = self._markdown or _markdown_parser(self._context, self._state)
+        self._markdown = None  # a parser that raised an exception is not reused
         try:
-            made = _rendered(article, self._around, self._findings, ready)
+            article_html = _render(article, self._context, self._state, parser)
         except RecursionError:
             message = "is nested too deeply to be read: lists, quotations or blocks in one another"
-            return _refused([Problem(article.source, 1, message)])
-        self._markdown = ready.reset()
-        return made
+            return _empty_article([Problem(article.source, 1, message)])
+        self._markdown = parser.reset()
+        return article_html
 
 
-def render(article: Article, around: Surroundings) -> Prose:
-    """Return the prose of one article."""
-    return Reader(around).render(article)
+def render(article: Article, context: RenderContext) -> ArticleHtml:
+    """Return the rendered article."""
+    return MarkdownRenderer(context).render(article)
 
 
-def _refused(problems: list[Problem]) -> Prose:
-    return Prose(html="", problems=tuple(problems))
+def _empty_article(problems: list[Problem]) -> ArticleHtml:
+    return ArticleHtml(html="", problems=tuple(problems))
 
 
-def _ready(around: Surroundings, findings: Findings) -> Markdown:
+def _markdown_parser(context: RenderContext, state: RenderState) -> Markdown:
     return Markdown(
         extensions=[
             *_EXTENSIONS,
-            LiveExtension(around, findings),
-            CiteExtension(around.library, findings),
-            GlossaryExtension(around.library, findings),
-            LinkExtension(findings),
-            OwnBlocksExtension(around, findings),
-            AttributesExtension(findings),
-            RawExtension(findings),
-            RareExtension(),
+            PlacementExtension(context, state),
+            CitationExtension(context.library, state),
+            GlossaryExtension(context.library, state),
+            LinkExtension(state),
+            SiteBlocksExtension(context, state),
+            AttributesExtension(state),
+            RawHtmlExtension(state),
+            PatternGuardExtension(),
         ],
         extension_configs=_CONFIGS,
     )
 
 
-def _rendered(
-    article: Article, around: Surroundings, findings: Findings, markdown: Markdown
-) -> Prose:
-    body = expanded(reference_lists.expanded(around.expanded(article.body)))
-    html, formulas = tex_to_mathml.extract(markdown.convert(body))
-    html = dressed(line_breaking.bound(html))
+def _render(
+    article: Article, context: RenderContext, state: RenderState, markdown: Markdown
+) -> ArticleHtml:
+    body = expand_examples(reference_lists.insert_placeholders(context.expand(article.body)))
+    html, formulas = tex_to_mathml.extract_formulas(markdown.convert(body))
+    html = style_listings(line_breaking.prevent_breaks(html))
     headings = _headings(markdown.toc_tokens)
-    return Prose(
+    return ArticleHtml(
         html=html,
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),
-        anchors={**{h.id: words(h.html) for h in headings}, **findings.titles},
-        cites=tuple(findings.cites),
-        terms=tuple(findings.terms),
-        calculators=tuple(findings.calculators),
-        figures=tuple(findings.figures),
-        receipts=_alike((*_receipts(findings, around), *findings.receipts, *_later(html, around))),
+        anchors={**{h.id: html_text(h.html) for h in headings}, **state.titles},
+        cites=tuple(state.cites),
+        terms=tuple(state.terms),
+        calculators=tuple(state.calculators),
+        figures=tuple(state.figures),
+        receipts=_sort_by_equation(
+            (*_receipts(state, context), *state.receipts, *_deferred_parts(html, context))
+        ),
         formulas=tuple(formulas),
-        links=tuple(findings.links),
-        images=tuple(findings.images),
+        links=tuple(state.links),
+        images=tuple(state.images),
         problems=article_checks.problems(
-            article, html, findings, sorted(markdown.parser.blockprocessors["blocks"].blocks)
+            article, html, state, sorted(markdown.parser.blockprocessors["blocks"].blocks)
         ),
     )
 
 
-def _receipts(findings: Findings, around: Surroundings) -> list[str]:
+def _receipts(state: RenderState, context: RenderContext) -> list[str]:
     return [
-        str(around.macros.receipt(around.load(calculator), output))
-        for calculator, output in findings.values
+        str(context.macros.receipt(context.load(calculator), output))
+        for calculator, output in state.values
     ]
 
 
-def _later(html: str, around: Surroundings) -> Iterator[str]:
-    """Yield what calculators need once they are used: what presets set, all options of choices."""
-    for calculator in dict.fromkeys(_WHOLE.findall(html)):
-        if around.load(calculator).presets:
-            yield str(around.macros.presets(around.load(calculator)))
-    for name, calculator in dict.fromkeys(_FEW.findall(html)):
-        found = around.load(calculator)
-        field = next(one for one in found.fields if one.name == name)
-        yield str(around.macros.options(found, field))
+def _deferred_parts(html: str, context: RenderContext) -> Iterator[str]:
+    """Yield the HTML that calculators load on first use: presets and long lists of options."""
+    for calculator in dict.fromkeys(_WHOLE_CALCULATOR.findall(html)):
+        if context.load(calculator).presets:
+            yield str(context.macros.presets(context.load(calculator)))
+    for name, calculator in dict.fromkeys(_SHORT_CHOICE.findall(html)):
+        loaded = context.load(calculator)
+        field = next(candidate for candidate in loaded.fields if candidate.name == name)
+        yield str(context.macros.options(loaded, field))
 
 
-def _alike(receipts: Iterable[str]) -> tuple[str, ...]:
-    """Return the receipts with those of one equation side by side: they compress together."""
+def _sort_by_equation(receipts: Iterable[str]) -> tuple[str, ...]:
+    """Return the receipts sorted by equation, which compresses better."""
     return tuple(sorted(receipts, key=lambda receipt: _EQUATION.findall(receipt)))
 
 
 def _headings(tokens: list[dict[str, Any]]) -> list[Heading]:
-    found = []
+    headings = []
     for token in tokens:
-        found.append(Heading(level=token["level"], id=token["id"], html=token["name"]))
-        found += _headings(token["children"])
-    return found
+        headings.append(Heading(level=token["level"], id=token["id"], html=token["name"]))
+        headings += _headings(token["children"])
+    return headings
 
 
 _EXTENSIONS = [

@@ -1,4 +1,4 @@
-"""All prose of a build; an article is rendered again when what it shows has changed.
+"""Renders all articles of a build, and caches each until its text or its numbers change.
 
 An edit of a formula whose numbers stay what they were renders nothing again: the key of an article
 holds the results of its calculators, not their code.
@@ -15,205 +15,242 @@ from typing import Any
 import jinja2
 
 from builder.calculators import calculator_context
-from builder.calculators.cache_keys import Keys
-from builder.calculators.calculator_context import Live
-from builder.calculators.calculator_set import Toolbox
+from builder.calculators.cache_keys import CacheKeys
+from builder.calculators.calculator_context import CalculatorContext
+from builder.calculators.calculator_set import CalculatorSet
 from builder.content.article import Article
 from builder.content.library import Library
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import Folders, digest
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
 from builder.markdown import article_html, formula_sheet
-from builder.markdown.article_html import Prose
-from builder.markdown.render_state import Surroundings
-from builder.theme.templates import templates_of
+from builder.markdown.article_html import ArticleHtml
+from builder.markdown.render_state import RenderContext
+from builder.theme.templates import load_templates
 
 MACROS = ("calculator.html", "blocks.html")
-FEW = 32  # articles that are rendered before another process has begun
-Asked = tuple[str, tuple[tuple[str, str], ...], str]  # calculator, its settings, output
+LOCAL_LIMIT = 32  # up to this many articles are rendered in this process
+NumberRequest = tuple[str, tuple[tuple[str, str], ...], str]  # calculator, its settings, output
 Answer = tuple[dict[str, Any], str]  # view JSON, receipt
-At = Callable[[Live, Mapping[str, str], str], Answer]
-Rendered = tuple[Prose, dict[Asked, Answer]]  # with the numbers that it asked for
+AnswerFunction = Callable[[CalculatorContext, Mapping[str, str], str], Answer]
+# With the numbers for other inputs that the article shows.
+RenderedArticle = tuple[ArticleHtml, dict[NumberRequest, Answer]]
 
 
-class Desk:
-    """Where articles are rendered: here, or in another process."""
+class ArticleRenderer:
+    """Renders articles in this process, or in a worker process."""
 
     def __init__(
         self,
         library: Library,
-        tools: Toolbox,
+        tools: CalculatorSet,
         templates: jinja2.Environment,
-        at: At = calculator_context.at,
+        at: AnswerFunction = calculator_context.value_at,
     ) -> None:
         modules: list[Any] = [templates.get_template(name).module for name in MACROS]
-        around = Surroundings(
+        context = RenderContext(
             library=library,
             load=tools.load,
             macros=modules[0],
             blocks=modules[1],
-            at=self._noted,
-            expanded=formula_sheet.expanded,
+            at=self._record_answer,
+            expand=formula_sheet.expand_formula_sheet,
         )
-        self._reader, self._at = article_html.Reader(around), at
-        self._asked: dict[Asked, Answer] = {}
+        self._reader, self._at = article_html.MarkdownRenderer(context), at
+        self._answers: dict[NumberRequest, Answer] = {}
 
-    def rendered(self, article: Article) -> Rendered:
-        """Return the article's prose, and the answers to what it asks for other inputs."""
-        self._asked.clear()
-        made = self._reader.render(article)
-        return made, dict(self._asked)
+    def render_with_numbers(self, article: Article) -> RenderedArticle:
+        """Return the rendered article, and the numbers for other inputs that it shows."""
+        self._answers.clear()
+        article_html = self._reader.render(article)
+        return article_html, dict(self._answers)
 
-    def _noted(self, one: Live, settings: Mapping[str, str], output: str) -> Answer:
-        answer = self._at(one, settings, output)
-        self._asked[one.name, tuple(settings.items()), output] = answer
+    def _record_answer(
+        self, calculator: CalculatorContext, settings: Mapping[str, str], output: str
+    ) -> Answer:
+        answer = self._at(calculator, settings, output)
+        self._answers[calculator.name, tuple(settings.items()), output] = answer
         return answer
 
 
 @lru_cache(maxsize=1)
-def _desk(kept: Path) -> Desk:
-    library, tools, theme, cache = pickle.loads(kept.read_bytes())
-    return Desk(library, tools, templates_of(theme / "templates", cache))
+def _worker_renderer(setup_file: Path) -> ArticleRenderer:
+    library, tools, theme, cache = pickle.loads(setup_file.read_bytes())
+    return ArticleRenderer(library, tools, load_templates(theme / "templates", cache))
 
 
-def _elsewhere(kept: Path, article: Article) -> Rendered:
-    return _desk(kept).rendered(article)
+def _render_in_worker(setup_file: Path, article: Article) -> RenderedArticle:
+    return _worker_renderer(setup_file).render_with_numbers(article)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Renderer:
-    """Renders articles, and remembers what a number in a sentence for other inputs came to.
+class CachedArticleRenderer:
+    """Renders the articles of a build and caches their HTML and their numbers for other inputs.
 
     Attributes:
-        shared: digest of all that every article is rendered with.
-        desk: of this process.
-        kept: (library, tools, theme, cache), of which another process makes its desk.
-        hands: those processes.
+        shared: digest of the code, macros and library that all articles use.
+        article_renderer: of this process.
+        worker_setup: (library, tools, theme, cache), from which a worker makes its renderer.
+        pool: of worker processes.
     """
 
-    tools: Toolbox
-    memo: Memo
-    keys: Keys
+    tools: CalculatorSet
+    memo: BuildCache
+    keys: CacheKeys
     shared: str
-    desk: Desk
-    kept: tuple[Library, Toolbox, Path, Path]
-    hands: ProcessPool
+    article_renderer: ArticleRenderer
+    worker_setup: tuple[Library, CalculatorSet, Path, Path]
+    pool: ProcessPool
 
-    def all(self, articles: Sequence[Article]) -> dict[str, Prose]:
-        """Return source -> prose of the articles."""
-        texts = {one.source: self._text(one) for one in articles}
-        new = [o for o in articles if not self.memo.has(f"asked {o.source}", texts[o.source])]
-        made = dict(zip((one.source for one in new), self._made(new), strict=True))
-        return {one.source: self._prose(one, texts[one.source], made) for one in articles}
+    def render_all(self, articles: Sequence[Article]) -> dict[str, ArticleHtml]:
+        """Return source -> rendered article."""
+        text_digests = {article.source: self._text_digest(article) for article in articles}
+        new = [
+            article
+            for article in articles
+            if not self.memo.has(f"asked {article.source}", text_digests[article.source])
+        ]
+        rendered = dict(
+            zip((article.source for article in new), self._render_new(new), strict=True)
+        )
+        return {
+            article.source: self._cached_html(article, text_digests[article.source], rendered)
+            for article in articles
+        }
 
-    def _named(self, article: Article) -> tuple[str, ...]:
-        return _inside(article.text, tuple(self.tools.calculators))
+    def _calculators_named(self, article: Article) -> tuple[str, ...]:
+        return _names_in_text(article.text, tuple(self.tools.calculators))
 
-    def _text(self, article: Article) -> str:
-        """Return the digest of what an article says, whatever its numbers are."""
-        sheet = self._sheet(article.body) if formula_sheet.is_asked(article.body) else ""
-        named = self._named(article)
-        return digest((self.shared, article.source, article.text, sheet, *named))
+    def _text_digest(self, article: Article) -> str:
+        """Return the digest of an article's text and of the calculators that it names."""
+        sheet = (
+            self._expanded_body(article.body) if formula_sheet.has_placement(article.body) else ""
+        )
+        calculators = self._calculators_named(article)
+        return digest((self.shared, article.source, article.text, sheet, *calculators))
 
-    def _sheet(self, body: str) -> str:
-        """Return the body with its formulas: most changes of code leave what is told of them."""
-        code = self.keys.of(
-            "builder/markdown/formula_sheet.py", calculator_context.source(formula_sheet.CALCULATOR)
+    def _expanded_body(self, body: str) -> str:
+        """Return the article's Markdown with the formula sheet expanded (cached)."""
+        code = self.keys.digest_of(
+            "builder/markdown/formula_sheet.py",
+            calculator_context.source_path(formula_sheet.CALCULATOR),
         )
         key = digest((code, body))
-        return self.memo.get("formula sheet", key, lambda: formula_sheet.expanded(body))
+        return self.memo.get("formula sheet", key, lambda: formula_sheet.expand_formula_sheet(body))
 
-    def _made(self, articles: Sequence[Article]) -> list[Rendered]:
-        if len(articles) <= FEW:
-            return [self.desk.rendered(article) for article in articles]
+    def _render_new(self, articles: Sequence[Article]) -> list[RenderedArticle]:
+        if len(articles) <= LOCAL_LIMIT:
+            return [self.article_renderer.render_with_numbers(article) for article in articles]
         with TemporaryDirectory() as folder:
-            kept = Path(folder) / "desk.pickle"
-            kept.write_bytes(pickle.dumps(self.kept))
-            return self.hands.each(partial(_elsewhere, kept), articles, few=FEW)
+            setup_file = Path(folder) / "setup.pickle"
+            setup_file.write_bytes(pickle.dumps(self.worker_setup))
+            return self.pool.map(
+                partial(_render_in_worker, setup_file), articles, serial_limit=LOCAL_LIMIT
+            )
 
-    def _prose(self, article: Article, text: str, made: dict[str, Rendered]) -> Prose:
-        fresh = made.get(article.source)
-        for asked, answer in fresh[1].items() if fresh else ():
-            self._at(asked, lambda answer=answer: answer)  # type: ignore[misc]
-        # Which numbers it asks for is in its text; what they are, in the calculators.
-        wanted: tuple[Asked, ...] = self.memo.get(
+    def _cached_html(
+        self, article: Article, text_digest: str, rendered: dict[str, RenderedArticle]
+    ) -> ArticleHtml:
+        fresh = rendered.get(article.source)
+        for request, answer in fresh[1].items() if fresh else ():
+            self._at(request, lambda answer=answer: answer)  # type: ignore[misc]
+        # Its text says which numbers it asks for; the calculators determine their values.
+        requests: tuple[NumberRequest, ...] = self.memo.get(
             f"asked {article.source}",
-            text,
-            lambda: tuple((fresh or self.desk.rendered(article))[1]),
+            text_digest,
+            lambda: tuple((fresh or self.article_renderer.render_with_numbers(article))[1]),
         )
-        fixed = [self._told(one) for one in wanted]
-        key = digest((text, *(self.tools.marks[n] for n in self._named(article)), *fixed))
+        answers = [self._answer_text(request) for request in requests]
+        key = digest(
+            (
+                text_digest,
+                *(self.tools.digests[n] for n in self._calculators_named(article)),
+                *answers,
+            )
+        )
         return self.memo.get(
             f"prose {article.source}",
             key,
-            lambda: (fresh or self.desk.rendered(article))[0],
+            lambda: (fresh or self.article_renderer.render_with_numbers(article))[0],
         )
 
-    def _told(self, asked: Asked) -> str:
-        name, settings, output = asked
-        one = self.tools.calculators[name]
+    def _answer_text(self, request: NumberRequest) -> str:
+        name, settings, output = request
+        calculator = self.tools.calculators[name]
         try:
             return repr(
-                self._at(asked, partial(calculator_context.at, one, dict(settings), output))
+                self._at(
+                    request,
+                    partial(calculator_context.value_at, calculator, dict(settings), output),
+                )
             )
-        except Exception as error:  # said when the article is rendered, with its line
+        except Exception as error:  # reported when the article is rendered, with its line
             return repr(error)
 
-    def _at(self, asked: Asked, make: Callable[[], Answer]) -> Answer:
-        return _remembered(self.memo, self.keys, asked, make)
+    def _at(self, request: NumberRequest, compute: Callable[[], Answer]) -> Answer:
+        return _cached_answer(self.memo, self.keys, request, compute)
 
 
 @lru_cache(maxsize=1 << 12)
-def _inside(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _names_in_text(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name in text)
 
 
-def _remembered(memo: Memo, keys: Keys, asked: Asked, make: Callable[[], Answer]) -> Answer:
-    name, settings, output = asked
-    said = " ".join(f"{key}={value}" for key, value in settings)
-    return memo.get(f"fixed {name}.{output} {said}", keys.calculator(name), make)
+def _cached_answer(
+    memo: BuildCache, keys: CacheKeys, request: NumberRequest, compute: Callable[[], Answer]
+) -> Answer:
+    name, settings, output = request
+    settings_text = " ".join(f"{key}={value}" for key, value in settings)
+    return memo.get(f"fixed {name}.{output} {settings_text}", keys.calculator(name), compute)
 
 
-def unread(rendered: Mapping[str, Prose]) -> list[Problem]:
-    """Return what keeps articles from being read; what links to them is not judged."""
-    return [problem for one in rendered.values() if not one.html for problem in one.problems]
+def unreadable_problems(rendered: Mapping[str, ArticleHtml]) -> list[Problem]:
+    """Return the problems of articles that could not be rendered at all."""
+    return [
+        problem
+        for article_html in rendered.values()
+        if not article_html.html
+        for problem in article_html.problems
+    ]
 
 
-def renderer(
+def make_renderer(
     folders: Folders,
     library: tuple[Library, str],
-    tools: Toolbox,
-    memo: Memo,
-    keys: Keys,
+    tools: CalculatorSet,
+    memo: BuildCache,
+    keys: CacheKeys,
     layout: str,
-    hands: ProcessPool,
-) -> Renderer:
-    """Return what renders the articles of a build.
+    pool: ProcessPool,
+) -> CachedArticleRenderer:
+    """Return the article renderer of a build.
 
     Args:
         folders: where the macros lie.
         library: with the digest of its files.
         tools: all calculators.
-        memo: what earlier builds made.
-        keys: digests of our code.
-        layout: the digest of what draws charts.
-        hands: other processes.
+        memo: the build cache.
+        keys: code digests.
+        layout: digest of the chart renderer.
+        pool: worker processes.
     """
 
-    def at(one: Live, settings: Mapping[str, str], output: str) -> Answer:
-        asked = (one.name, tuple(settings.items()), output)
-        return _remembered(memo, keys, asked, lambda: calculator_context.at(one, settings, output))
+    def at(calculator: CalculatorContext, settings: Mapping[str, str], output: str) -> Answer:
+        request = (calculator.name, tuple(settings.items()), output)
+        return _cached_answer(
+            memo, keys, request, lambda: calculator_context.value_at(calculator, settings, output)
+        )
 
     texts = [(folders.theme / "templates" / name).read_bytes() for name in MACROS]
-    code = keys.of("builder/markdown/article_html.py", "builder/content/placeholders.py")
-    templates = templates_of(folders.theme / "templates", folders.common)
-    return Renderer(
+    code = keys.digest_of("builder/markdown/article_html.py", "builder/content/placeholders.py")
+    templates = load_templates(folders.theme / "templates", folders.shared_or_own_cache)
+    return CachedArticleRenderer(
         tools=tools,
         memo=memo,
         keys=keys,
         shared=digest((code, layout, library[1], *texts)),
-        desk=Desk(library[0], tools, templates, at),
-        kept=(library[0], tools, folders.theme, folders.common),
-        hands=hands,
+        article_renderer=ArticleRenderer(library[0], tools, templates, at),
+        worker_setup=(library[0], tools, folders.theme, folders.shared_or_own_cache),
+        pool=pool,
     )

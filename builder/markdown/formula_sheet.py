@@ -1,7 +1,7 @@
 """The formula sheet's Markdown: every equation with its title, symbols, sources and live numbers.
 
-A page asks for it with `[[formula_sheet.*]]` on a line of its own. What stands there is read from
-the engine, so that a new equation is on the sheet without being written down a second time.
+A page places it with `[[formula_sheet.*]]` on a line of its own. Its content is read from the
+engine, so a new equation appears on the sheet without being written down a second time.
 """
 
 import re
@@ -19,27 +19,27 @@ PLACEMENT = "[[formula_sheet.*]]"
 
 
 class Example(Protocol):
-    """What the project's calculator of that name has to say of an equation with numbers."""
+    """The numeric example of an equation, from the project's calculator `formula_sheet`."""
 
     title: str
     function: object
     inputs: Mapping[str, str]
 
 
-def expanded(body: str) -> str:
-    """Return the article's Markdown with the formula sheet where it is asked for."""
-    if not is_asked(body):
+def expand_formula_sheet(body: str) -> str:
+    """Return the article's Markdown with the formula sheet in place of its placement."""
+    if not has_placement(body):
         return body
-    sheet = "\n".join(_sheet())
+    sheet = "\n".join(_sheet_lines())
     return "\n".join(sheet if line == PLACEMENT else line for line in body.splitlines())
 
 
-def is_asked(body: str) -> bool:
-    """Say whether an article has the formula sheet."""
+def has_placement(body: str) -> bool:
+    """Say whether an article places the formula sheet."""
     return PLACEMENT in body.splitlines()
 
 
-def _sheet() -> Iterator[str]:
+def _sheet_lines() -> Iterator[str]:
     formula_sheet = import_module(module_of(CALCULATOR))
     for module, equations in formula_sheet.groups().items():
         name = module.__name__.rpartition(".")[2]
@@ -50,34 +50,34 @@ def _sheet() -> Iterator[str]:
 
 
 def _entry(module: ModuleType, equation: Equation, example: Example | None) -> Iterator[str]:
-    named = equation.title or equation.name.replace("_", " ").capitalize()
-    title = example.title if example else named
-    function = example.function if example else _beside(equation, module)
+    default_title = equation.title or equation.name.replace("_", " ").capitalize()
+    title = example.title if example else default_title
+    function = example.function if example else _documented_function(equation, module)
     yield f"### {title} {{#{equation.name}}}\n"
     yield f"[[formula_sheet.{equation.name}]]\n" if example else f"$$\n{_tex(equation)}\n$$\n"
     yield " · ".join(_symbols(equation, example)) + "\n{: .symbols }\n"
-    said = equation.says or _summary(function)
-    yield f"{said} {_sources(equation)}".strip() + "\n"
+    description = equation.says or _summary(function)
+    yield f"{description} {_sources(equation)}".strip() + "\n"
 
 
-def _beside(equation: Equation, module: ModuleType) -> object:
+def _documented_function(equation: Equation, module: ModuleType) -> object:
     """Return the function of the equation's name, else the first one that follows it."""
-    things = list(vars(module).values())
-    after = things[things.index(equation) :]
-    functions = (thing for thing in after if isfunction(thing))
+    members = list(vars(module).values())
+    after = members[members.index(equation) :]
+    functions = (member for member in after if isfunction(member))
     return getattr(module, equation.name, None) or next(functions, None)
 
 
 def _tex(equation: Equation) -> str:
     symbols = {key: tex for key, (tex, _) in equation.symbols.items()}
-    return re.sub(r"\\v\{(\w+)\}", lambda found: f"{{{symbols[found[1]]}}}", equation.tex)
+    return re.sub(r"\\v\{(\w+)\}", lambda match: f"{{{symbols[match[1]]}}}", equation.tex)
 
 
 def _symbols(equation: Equation, example: Example | None) -> Iterator[str]:
     inputs = example.inputs if example else {}
     for key, (tex, meaning) in equation.symbols.items():
-        given = f" [[formula_sheet.{inputs[key]}]]" if key in inputs else ""
-        yield f"${tex}$ {meaning}{given}"
+        value = f" [[formula_sheet.{inputs[key]}]]" if key in inputs else ""
+        yield f"${tex}$ {meaning}{value}"
 
 
 def _summary(documented: object) -> str:

@@ -1,4 +1,4 @@
-"""Where a line may end: not between what is live and its signs, and not inside a word of code."""
+"""Line breaking: keeps live numbers with their punctuation and breaks long code at good places."""
 
 import re
 
@@ -23,45 +23,45 @@ _TEXT = re.compile(
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 
-def bound(html: str) -> str:
-    """Return the prose with what is live bound to the signs beside it, and its code cut well.
+def prevent_breaks(html: str) -> str:
+    """Return the HTML with live elements kept beside their punctuation, and with breakable code.
 
     A live number is a link, a term a button, and an input a field, before and after which a browser
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
     not after the hyphens that begin a flag. A number and its unit stay on one line, and so do the
     signs of a name such as ZeRO++.
     """
-    return _CODE.sub(_code, _LIVE.sub(_live, _TEXT.sub(_Texts(), html)))
+    return _CODE.sub(_breakable_code, _LIVE.sub(_keep_live, _TEXT.sub(_TextBinder(), html)))
 
 
-class _Texts:
-    """Binds what the texts it meets hold together, but for those that an answer replaces."""
+class _TextBinder:
+    """Prevents bad breaks in text nodes, except in elements that an answer replaces."""
 
     def __init__(self) -> None:
         self._inside, self._depth = "", 0
 
-    def __call__(self, found: re.Match[str]) -> str:
-        # A drawing may hold others.
-        if (found["live"] or found["name"] == "svg") and not self._depth:
-            self._inside = found["name"]
-        if found["name"] and found["name"] == self._inside:
-            self._depth += -1 if found["end"] else 1
+    def __call__(self, match: re.Match[str]) -> str:
+        # Drawings may be nested.
+        if (match["live"] or match["name"] == "svg") and not self._depth:
+            self._inside = match["name"]
+        if match["name"] and match["name"] == self._inside:
+            self._depth += -1 if match["end"] else 1
             self._inside = self._inside if self._depth else ""
-        if found["text"] and not self._depth:
-            return line_breaking.whole(line_breaking.bound(found["text"]))
-        return found[0]
+        if match["text"] and not self._depth:
+            return line_breaking.keep_names_whole(line_breaking.bind_units(match["text"]))
+        return match[0]
 
 
-def _live(found: re.Match[str]) -> str:
-    return f'<span class="kept">{found[0]}</span>' if found[1] or found[4] else found[0]
+def _keep_live(match: re.Match[str]) -> str:
+    return f'<span class="kept">{match[0]}</span>' if match[1] or match[4] else match[0]
 
 
-def _code(found: re.Match[str]) -> str:
-    text = found[1]
+def _breakable_code(match: re.Match[str]) -> str:
+    text = match[1]
     if len(text) > _LONG:
         text = re.sub(r"(?<=\w)([._(/])(?=\w)(?<!\d\.(?=\d))", r"\1<wbr>", text)
-    return f"<code>{_FLAG.sub(_flag, text)}</code>"
+    return f"<code>{_FLAG.sub(_keep_flag, text)}</code>"
 
 
-def _flag(found: re.Match[str]) -> str:
-    return f'<span class="kept">{found[0]}</span>'
+def _keep_flag(match: re.Match[str]) -> str:
+    return f'<span class="kept">{match[0]}</span>'

@@ -1,4 +1,4 @@
-// TeX -> MathML with temml: [{tex, display}] on stdin, [{html} or {error}] on stdout.
+// Converts TeX to MathML with temml: [{tex, display}] on stdin, [{html} or {error}] on stdout.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -7,24 +7,24 @@ const temml = createRequire(process.cwd() + "/")("temml");
 const SIGN = /^[=≈≤≥+−]$/;
 
 /**
- * The row of a displayed formula as several rows, each but the first beginning with a sign, so that
- * a narrow page can put them on lines of their own. A sign behind another one belongs to a number.
+ * Splits the row of a displayed formula before each relation or sign, so that a narrow page can
+ * break the line there. A sign after an operator belongs to a number and does not split.
  */
-function rows(math) {
+function splitRows(math) {
   const [holder] = math.children; // a fragment, which is written as its children
   const row = holder.children?.[0];
   if (holder.children?.length !== 1 || row.type !== "mrow") return;
-  const found = [];
+  const rows = [];
   let before = null;
   for (const node of row.children) {
     const splits = node.type === "mo" && SIGN.test(node.toText()) && before?.type !== "mo";
     if (splits && before) node.setAttribute("form", "infix"); // as the first of a row it is a prefix
-    if (!before || splits) found.push([]);
-    found.at(-1).push(node);
+    if (!before || splits) rows.push([]);
+    rows.at(-1).push(node);
     before = node;
   }
-  if (found.length < 2) return;
-  holder.children = found.map((children) =>
+  if (rows.length < 2) return;
+  holder.children = rows.map((children) =>
     Object.assign(Object.create(Object.getPrototypeOf(row)), row, { children }),
   );
 }
@@ -34,7 +34,7 @@ function typeset({ tex, display }) {
   try {
     const options = { displayMode: display, throwOnError: true };
     const math = temml.__renderToMathMLTree(tex, options);
-    if (display) rows(math);
+    if (display) splitRows(math);
     return { html: math.toMarkup() };
   } catch (error) {
     return { error: String(error.message) };

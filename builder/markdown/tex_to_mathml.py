@@ -1,4 +1,4 @@
-"""Formulas: TeX in, MathML out, typeset once and kept in the cache by what they say."""
+"""Converts TeX formulas to MathML, cached by their text."""
 
 import json
 import re
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from html import escape, unescape
 from pathlib import Path
 
-from builder.content.placeholders import math_mark
-from builder.core.folders import digest, write_whole
+from builder.content.placeholders import math_placeholder
+from builder.core.folders import digest, write_atomically
 from engine.core.equation import Equation
 
 Formula = tuple[str, bool]  # TeX, whether it is displayed
@@ -22,7 +22,7 @@ _SLOT = re.compile(r"<mtext[^>]*>slotz(\d+)z</mtext>")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """An equation typeset: with symbols, with empty slots, and each symbol alone."""
+    """The MathML of an equation: with symbols, with empty number slots, and of each symbol."""
 
     name: str
     symbolic: str
@@ -30,21 +30,21 @@ class Template:
     symbols: Mapping[str, str]
 
 
-def extract(html: str) -> tuple[str, list[Formula]]:
-    """Return the HTML with a mark for each formula, and the formulas."""
-    found: dict[str, Formula] = {}
+def extract_formulas(html: str) -> tuple[str, list[Formula]]:
+    """Return the HTML with a placeholder for each formula, and the formulas."""
+    formulas: dict[str, Formula] = {}
 
-    def one(match: re.Match[str]) -> str:
+    def placeholder(match: re.Match[str]) -> str:
         formula = (unescape(match[2]).strip(), match[1] == "div")
-        found[name_of(formula)] = formula
-        mark = math_mark(name_of(formula))
+        formulas[formula_key(formula)] = formula
+        mark = math_placeholder(formula_key(formula))
         return f'<div class="formula">{mark}</div>' if formula[1] else mark
 
-    return _ARITHMATEX.sub(one, html), list(found.values())
+    return _ARITHMATEX.sub(placeholder, html), list(formulas.values())
 
 
-def name_of(formula: Formula) -> str:
-    """Return the name of a formula in marks and in the cache."""
+def formula_key(formula: Formula) -> str:
+    """Return the key of a formula in placeholders and in the cache."""
     return digest((formula[0], "display" if formula[1] else "inline"))
 
 
@@ -54,48 +54,50 @@ def typeset(
     """Return (MathML of each formula, message for each that cannot be typeset).
 
     Args:
-        formulas: what to typeset.
+        formulas: (TeX, whether it is displayed) of each.
         cache: the folder of the cache; one file there holds all formulas of this version.
-        version: of the typesetter; another one starts an empty cache.
+        version: of the typesetter; a new version starts an empty cache.
         run: typesets a list in one call.
     """
     path = cache / f"math-{version}.json"
-    known = _kept(path)
-    wanted = list(dict.fromkeys(formulas))
-    missing = [formula for formula in wanted if name_of(formula) not in known]
-    wrong: dict[Formula, str] = {}
-    if missing:
-        answers = run([{"tex": tex, "display": display} for tex, display in missing])
-        for formula, answer in zip(missing, answers, strict=True):
+    cached = _read_cache(path)
+    unique = list(dict.fromkeys(formulas))
+    uncached = [formula for formula in unique if formula_key(formula) not in cached]
+    errors: dict[Formula, str] = {}
+    if uncached:
+        answers = run([{"tex": tex, "display": display} for tex, display in uncached])
+        for formula, answer in zip(uncached, answers, strict=True):
             if "error" in answer:
-                wrong[formula] = " ".join(answer["error"].replace("\u0332", "").split())
+                errors[formula] = " ".join(answer["error"].replace("\u0332", "").split())
             else:
-                known[name_of(formula)] = answer["html"]
-        write_whole(path, json.dumps(known, ensure_ascii=False, indent=0).encode())
-    # A displayed formula is a block without being told: browsers know it by its `display`.
-    return {f: known[name_of(f)].replace(_BLOCK, "") for f in wanted if f not in wrong}, wrong
+                cached[formula_key(formula)] = answer["html"]
+        write_atomically(path, json.dumps(cached, ensure_ascii=False, indent=0).encode())
+    # Browsers show a formula with `display="block"` as a block without further attributes.
+    return {
+        f: cached[formula_key(f)].replace(_BLOCK, "") for f in unique if f not in errors
+    }, errors
 
 
-def _kept(path: Path) -> dict[str, str]:
-    """Return what the cache holds; a damaged one is empty."""
+def _read_cache(path: Path) -> dict[str, str]:
+    """Return the cached MathML by formula key; a damaged cache counts as empty."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    sound = isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
-    return found if sound else {}
+    is_valid = isinstance(data, dict) and all(isinstance(text, str) for text in data.values())
+    return data if is_valid else {}
 
 
 def formulas_of(equation: Equation) -> dict[str, Formula]:
-    """Return what to typeset for an equation: "" symbolic, "=" numeric, else one symbol."""
+    """Return the formulas of an equation: "" symbolic, "=" numeric, other keys one symbol each."""
     return {
         "": (_fill(equation.tex, {key: tex for key, (tex, _) in equation.symbols.items()}), True),
-        "=": (_numeric(equation), True),
+        "=": (_numeric_tex(equation), True),
         **{key: (tex, False) for key, (tex, _) in equation.symbols.items()},
     }
 
 
-def _numeric(equation: Equation) -> str:
+def _numeric_tex(equation: Equation) -> str:
     # Letters side by side are a product; numbers side by side would be another number.
     tex = re.sub(r"\\,(?!\\mathrm\{d\})", r" \\cdot ", equation.tex)
     tex = re.sub(r"(\d)(?=\\v\{)", r"\1 \\cdot ", tex)
@@ -108,7 +110,7 @@ def _fill(tex: str, texts: Mapping[str, str]) -> str:
     return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts.get(m[1], "") + "}", tex)
 
 
-def template(equation: Equation, done: Typeset) -> Template:
+def equation_template(equation: Equation, done: Typeset) -> Template:
     """Return the equation's template from its typeset formulas."""
     parts = formulas_of(equation)
     keys = list(equation.symbols)
@@ -129,19 +131,19 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
     """Return the HTML with every `data-equation` and `data-tex` element filled as the page does."""
 
     def equation(match: re.Match[str]) -> str:
-        found = templates.get(match[2])
-        if found is None:  # reported elsewhere
+        template = templates.get(match[2])
+        if template is None:  # reported elsewhere
             return match[0]
-        given = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
-        symbols = json.loads(unescape(given[2])) if given else {}
+        symbol_data = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
+        symbols = json.loads(unescape(symbol_data[2])) if symbol_data else {}
         numeric = re.sub(
             r'(<mn data-slot="(\w+)">)(?=</mn>)',
             lambda slot: slot[1] + escape(symbols.get(slot[2], "")),
-            found.numeric,
+            template.numeric,
         )
-        # What is filled needs its texts no more: they stand in the slots.
-        opening = match[1].replace(f" {given[0]}", "") if given else match[1]
-        return f"{opening}{found.symbolic}{numeric}</div>"
+        # The texts are in the slots now, so their attribute is dropped.
+        opening = match[1].replace(f" {symbol_data[0]}", "") if symbol_data else match[1]
+        return f"{opening}{template.symbolic}{numeric}</div>"
 
     def symbol(match: re.Match[str]) -> str:
         name, _, key = match[2].rpartition(".")
@@ -153,8 +155,8 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
     return re.sub(r'(<span data-tex="([\w.]+)"[^>]*>)</span>', symbol, html)
 
 
-def missing(template: Template, html: str) -> Template | None:
-    """Return what of an equation this HTML of a page does not show, so that it has to be added."""
+def missing_parts(template: Template, html: str) -> Template | None:
+    """Return the parts of an equation that a page's HTML lacks, None if it has all of them."""
     shown = f'<div data-equation="{template.name}"' in html
     symbols = {
         key: math
@@ -163,5 +165,5 @@ def missing(template: Template, html: str) -> Template | None:
     }
     if shown and not symbols:
         return None
-    bare = {"symbolic": "", "numeric": ""} if shown else {}
-    return replace(template, symbols=symbols, **bare)
+    cleared = {"symbolic": "", "numeric": ""} if shown else {}
+    return replace(template, symbols=symbols, **cleared)

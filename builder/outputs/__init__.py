@@ -1,1 +1,1 @@
-"""What the output folder holds beside pages: search, feeds, Markdown, cards."""
+"""Outputs besides pages: search, feeds, Markdown, social cards."""

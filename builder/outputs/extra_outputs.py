@@ -1,4 +1,4 @@
-"""What a site has beside its pages: search, Markdown, cards, figures in motion, what changed."""
+"""Outputs besides pages: search index, Markdown, social cards, previews, changed numbers."""
 
 import re
 from collections.abc import Mapping
@@ -6,136 +6,157 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from builder.calculators import embed_pages
-from builder.calculators.cache_keys import Keys
+from builder.calculators.cache_keys import CacheKeys
 from builder.content.article import Article
-from builder.core.build_cache import Memo
-from builder.core.folders import KEEPER, Folders, digest
+from builder.core.build_cache import BuildCache
+from builder.core.folders import OFFLINE_SCRIPT, Folders, digest
 from builder.core.process_pool import ProcessPool
 from builder.core.progress import Options
 from builder.figures import animated_previews
 from builder.figures import social_cards as cards
 from builder.markdown import reference_lists
-from builder.markdown.article_html import Prose
+from builder.markdown.article_html import ArticleHtml
 from builder.outputs import feeds, search_documents
 from builder.pages import changed_numbers
 from builder.pages.build_services import Services
-from builder.pages.page_inputs import Made, Parts
+from builder.pages.page_inputs import PageSources, RenderedSite
 
-FEW = 64  # pages that are read before another process has begun
+LOCAL_LIMIT = 64  # up to this many pages are converted in this process
 _HASH = re.compile(rb"-[0-9a-f]{16}")
 
 
-def moves(keys: Keys, memo: Memo, options: Options) -> animated_previews.Key:
-    """Return what says of what a figure in motion is made.
+def preview_key(keys: CacheKeys, memo: BuildCache, options: Options) -> animated_previews.CacheKey:
+    """Return the cache-key function for animated previews.
 
-    While an author writes, its motion is that of the last whole build: to make it is to ask every
-    calculator that a guide opens with for six states.
+    While an author writes, previews of the last full build are reused, since each needs six results
+    of its calculator.
     """
-    own = keys.of("builder/figures/animated_previews.py")
+    own = keys.digest_of("builder/figures/animated_previews.py")
 
     def key(name: str, kept: str) -> str:
         now = digest((own, keys.calculator(name)))
-        return memo.last(kept, now) if options.reload else now
+        return memo.last_key(kept, now) if options.reload else now
 
     return key
 
 
-def social_cards(
-    articles: list[tuple[Article, Prose]],
+def social_card_files(
+    articles: list[tuple[Article, ArticleHtml]],
     options: Options,
     services: Services,
-    memo: Memo,
-    keys: Keys,
+    memo: BuildCache,
+    keys: CacheKeys,
     folders: Folders,
     style: str,
 ) -> Mapping[str, cards.Card]:
-    """Return source -> social card; a page can only name one by the address of the site."""
+    """Return source -> social card; none without the site's URL, which links to cards need."""
     if not options.base_url or options.reload:
         return {}
     shown = {article.source: (article, prose.html) for article, prose in articles}
-    code = keys.of("builder/figures/social_cards.py", "builder/figures/social_cards.py")
-    wanted = cards.sheets(folders.project.name, shown, style)
-    return cards.made(wanted, style, folders.theme / "fonts", services.cards, memo, code)
+    code = keys.digest_of("builder/figures/social_cards.py", "builder/figures/social_cards.py")
+    wanted = cards.card_contents(folders.project.name, shown, style)
+    return cards.render_cards(wanted, style, folders.theme / "fonts", services.cards, memo, code)
 
 
-def keeper(
-    scripts: Mapping[str, str], written: tuple[Article, ...], made: Made
+def offline_script(
+    scripts: Mapping[str, str], written: tuple[Article, ...], rendered: RenderedSite
 ) -> Mapping[str, str]:
-    """Return the script that keeps pages, told which page lists them."""
-    if KEEPER not in scripts:
+    """Return the offline script with the URL of the page that lists saved pages."""
+    if OFFLINE_SCRIPT not in scripts:
         return {}
-    article = next((one for one in written if reference_lists.KEPT in one.body), None)
-    place = article.url if article else ""
-    mark = digest((made.output[f"{place}index.html"],)) if article else ""
-    return {KEEPER: f'const LIST = "{place}", MARK = "{mark}";\n{scripts[KEEPER]}'}
+    article = next(
+        (article for article in written if reference_lists.SAVED_PAGES in article.body), None
+    )
+    url = article.url if article else ""
+    version = digest((rendered.output[f"{url}index.html"],)) if article else ""
+    return {OFFLINE_SCRIPT: f'const LIST = "{url}", MARK = "{version}";\n{scripts[OFFLINE_SCRIPT]}'}
 
 
-def changed(parts: Parts) -> tuple[changed_numbers.Change, ...]:
-    """Return the numbers that have changed, as the page of corrections tells them."""
-    headings = {source: prose.headings for source, prose in parts.rendered.items()}
-    return changed_numbers.found(parts.texts.articles, headings)
+def number_changes(page_sources: PageSources) -> tuple[changed_numbers.Change, ...]:
+    """Return the changed numbers listed on the corrections page."""
+    headings = {source: prose.headings for source, prose in page_sources.rendered.items()}
+    return changed_numbers.find_changes(page_sources.texts.articles, headings)
 
 
-def beside_pages(
-    parts: Parts, made: Made, options: Options, services: Services, memo: Memo, hands: ProcessPool
+def search_and_markdown(
+    page_sources: PageSources,
+    rendered: RenderedSite,
+    options: Options,
+    services: Services,
+    memo: BuildCache,
+    pool: ProcessPool,
 ) -> Mapping[str, bytes]:
-    """Return the files of the search, and the pages as Markdown."""
-    with ThreadPoolExecutor(1) as waiting:  # for the search, which another program makes
-        search = waiting.submit(search_files, parts, made, options, services, memo)
-        texts = as_markdown(parts, made, options, memo, hands)
+    """Return the files of the search index and the Markdown pages."""
+    with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
+        search = executor.submit(search_files, page_sources, rendered, options, services, memo)
+        texts = markdown_pages(page_sources, rendered, options, memo, pool)
         return {**search.result(), **texts}
 
 
-def as_markdown(
-    parts: Parts, made: Made, options: Options, memo: Memo, hands: ProcessPool
+def markdown_pages(
+    page_sources: PageSources,
+    rendered: RenderedSite,
+    options: Options,
+    memo: BuildCache,
+    pool: ProcessPool,
 ) -> Mapping[str, bytes]:
-    """Return the pages as Markdown; nobody reads them so while an author writes."""
+    """Return the Markdown pages; none while serving."""
     if options.reload:
         return {}
-    code = parts.keys.of("builder/outputs/html_to_markdown.py", "builder/outputs/feeds.py")
-    shown = {
-        f"plain {article.source}": (article, made.output[f"{article.url}index.html"])
-        for article in parts.texts.articles
+    code = page_sources.keys.digest_of(
+        "builder/outputs/html_to_markdown.py", "builder/outputs/feeds.py"
+    )
+    html_pages = {
+        f"plain {article.source}": (article, rendered.output[f"{article.url}index.html"])
+        for article in page_sources.texts.articles
         if article.kind != embed_pages.KIND
     }
-    # The address of a style or a script is nothing to read.
+    # Asset URLs do not appear in the Markdown.
     keys = {
         name: digest((code, options.base_url, _HASH.sub(b"", html)))
-        for name, (_, html) in shown.items()
+        for name, (_, html) in html_pages.items()
     }
-    read = partial(_read_plain, options.base_url)
+    convert = partial(_page_markdown, options.base_url)
 
     def texts(names: list[str]) -> list[Mapping[str, bytes]]:
-        return hands.each(read, [shown[name] for name in names], few=FEW)
+        return pool.map(convert, [html_pages[name] for name in names], serial_limit=LOCAL_LIMIT)
 
-    found = memo.many(keys, texts).values()
-    return {path: text for some in found for path, text in some.items()}
+    pages = memo.get_many(keys, texts).values()
+    return {path: text for files in pages for path, text in files.items()}
 
 
-def _read_plain(base_url: str, shown: tuple[Article, bytes]) -> Mapping[str, bytes]:
+def _page_markdown(base_url: str, shown: tuple[Article, bytes]) -> Mapping[str, bytes]:
     article, html = shown
-    return feeds.plain_pages((article,), {f"{article.url}index.html": html}, base_url)
+    return feeds.markdown_files((article,), {f"{article.url}index.html": html}, base_url)
 
 
 def search_files(
-    parts: Parts, made: Made, options: Options, services: Services, memo: Memo
+    page_sources: PageSources,
+    rendered: RenderedSite,
+    options: Options,
+    services: Services,
+    memo: BuildCache,
 ) -> Mapping[str, bytes]:
-    """Return the files of the search; while serving, those of the last whole build will do."""
-    articles = [one for one in parts.texts.articles if one.kind != embed_pages.KIND]
+    """Return the files of the search index; while serving, those of the last full build."""
+    articles = [
+        article for article in page_sources.texts.articles if article.kind != embed_pages.KIND
+    ]
 
     def texts() -> dict[str, str]:
-        return search_documents.all_of(
+        return search_documents.search_documents(
             articles,
-            made.output,
-            parts.surface.tools,
-            parts.tools.calculators,
-            parts.texts.library,
-            parts.surface.project.language,
+            rendered.output,
+            page_sources.surface.tools,
+            page_sources.tools.calculators,
+            page_sources.texts.library,
+            page_sources.surface.project.language,
         )
 
     if options.reload:
         return memo.get("search", "served", lambda: services.search(texts()))
-    found = texts()
-    code = parts.keys.of("builder/outputs/search_documents.py", "builder/outputs/pagefind.py")
-    key = digest([code, *(part for one in found.items() for part in one)])
-    return memo.get("search", key, lambda: services.search(found))
+    documents = texts()
+    code = page_sources.keys.digest_of(
+        "builder/outputs/search_documents.py", "builder/outputs/pagefind.py"
+    )
+    key = digest([code, *(part for article in documents.items() for part in article)])
+    return memo.get("search", key, lambda: services.search(documents))

@@ -1,10 +1,10 @@
-"""What lists the pages for programs: sitemap, Atom feed, llms.txt, and a Markdown file per page."""
+"""Machine-readable lists of pages: sitemap, Atom feed, llms.txt, and a Markdown file per page."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
 
 from builder.content.article import Article
-from builder.outputs.html_to_markdown import markdown
+from builder.outputs.html_to_markdown import page_markdown
 from builder.pages.changed_numbers import Change
 
 _SECTIONS = (("guide", "Guides"), ("tool", "Tools"), ("page", "Reference"))
@@ -36,21 +36,23 @@ def atom(
         changes: numbers that were corrected.
     """
     dated = [
-        (str(one.updated), one.title, one.url, one.summary)
-        for one in articles
-        if one.updated and one.kind != "tab"
+        (str(item.updated), item.title, item.url, item.summary)
+        for item in articles
+        if item.updated and item.kind != "tab"
     ]
     corrected = [
-        (one.date, f"Corrected: {one.title}", one.url, f"A number has changed: {one.title}.")
-        for one in changes
+        (item.date, f"Corrected: {item.title}", item.url, f"A number has changed: {item.title}.")
+        for item in changes
     ]
-    found = sorted(sorted([*dated, *corrected], key=lambda one: one[2]), key=_date, reverse=True)
-    newest = f"{found[0][0]}T00:00:00Z" if found else "1970-01-01T00:00:00Z"
+    entries_sorted = sorted(
+        sorted([*dated, *corrected], key=lambda item: item[2]), key=_date, reverse=True
+    )
+    newest = f"{entries_sorted[0][0]}T00:00:00Z" if entries_sorted else "1970-01-01T00:00:00Z"
     entries = "".join(
         f"<entry><title>{escape(title)}</title><id>{escape(base_url + url)}</id>"
         f'<link href="{escape(base_url + url)}"/><updated>{date}T00:00:00Z</updated>'
         f"<summary>{escape(summary)}</summary></entry>\n"
-        for date, title, url, summary in found
+        for date, title, url, summary in entries_sorted
     )
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
@@ -64,30 +66,31 @@ def _date(entry: tuple[str, ...]) -> str:
     return entry[0]
 
 
-def llms(articles: Iterable[Article], name: str, base_url: str) -> str:
-    """Return llms.txt (llmstxt.org): what the site is, and its pages as Markdown files."""
-    found = sorted(articles, key=lambda article: (article.path, article.order, article.slug))
-    home = next((article for article in found if article.kind == "home"), None)
+def llms_txt(articles: Iterable[Article], name: str, base_url: str) -> str:
+    """Return llms.txt (llmstxt.org): the site's summary and links to its Markdown pages."""
+    ordered = sorted(articles, key=lambda article: (article.path, article.order, article.slug))
+    home = next((article for article in ordered if article.kind == "home"), None)
     parts = [f"# {name}\n\n> {home.summary if home else ''}\n"]
     for kind, title in _SECTIONS:
         rows = [
-            f"- [{one.title}]({base_url}{one.url}index.md): {one.question or one.summary}"
-            for one in found
-            if one.kind == kind
+            f"- [{article.title}]({base_url}{article.url}index.md): "
+            f"{article.question or article.summary}"
+            for article in ordered
+            if article.kind == kind
         ]
         if rows:
             parts.append(f"\n## {title}\n\n" + "\n".join(rows) + "\n")
     return "".join(parts)
 
 
-def plain_pages(
+def markdown_files(
     articles: Iterable[Article], pages: Mapping[str, bytes], base_url: str
 ) -> dict[str, bytes]:
-    """Return path -> Markdown of every page that has an article."""
-    found = {}
+    """Return path -> Markdown of every article's page."""
+    files = {}
     for article in articles:
         html = pages.get(f"{article.url}index.html")
-        text = markdown(html.decode(), base_url + article.url) if html else ""
+        text = page_markdown(html.decode(), base_url + article.url) if html else ""
         if text:
-            found[f"{article.url}index.md"] = text.encode()
-    return found
+            files[f"{article.url}index.md"] = text.encode()
+    return files

@@ -1,4 +1,4 @@
-"""Write the output folder: whole or not at all."""
+"""Writes the output folder atomically."""
 
 import ctypes
 import os
@@ -12,26 +12,27 @@ if sys.platform != "win32":
     import fcntl
 
 AT_FDCWD, EXCHANGE = -100, 2  # of Linux's renameat2
-MARK = ".nojekyll"  # every output has it; a folder of anybody else's hardly does
+OUTPUT_MARKER = ".nojekyll"  # file that marks a folder as an output of the builder
 
 
-def is_ours(target: Path) -> bool:
-    """Say whether the folder may be replaced: it is not there, empty, or an earlier output."""
+def is_replaceable(target: Path) -> bool:
+    """Say whether the folder may be replaced: it is missing, empty or an earlier output."""
     if not target.exists():
         return True
-    return target.is_dir() and ((target / MARK).exists() or not any(target.iterdir()))
+    return target.is_dir() and ((target / OUTPUT_MARKER).exists() or not any(target.iterdir()))
 
 
-def swap_in(target: Path, output: Mapping[str, bytes]) -> None:
-    """Make `target` hold exactly the files in `output` (path inside it -> content).
+def replace_output(target: Path, output: Mapping[str, bytes]) -> None:
+    """Replace the content of `target` by the files in `output` (path inside it -> content).
 
-    The files are written to a folder beside it, which then takes its name, so that nobody sees
-    half of it and a failure leaves the old one. Unchanged files are linked, which keeps their date.
+    The files are written to a new folder, which then takes the target's name, so a partial output
+    is never visible and a failure leaves the old one. Unchanged files are hard-linked, which keeps
+    their date.
     """
     new, old = (target.with_name(f".{target.name}-{which}") for which in ("new", "old"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(target.parent):
-        _heal(target, new, old)
+    with _locked(target.parent):
+        _clean_up(target, new, old)
         try:
             new.mkdir()
             for name, content in output.items():
@@ -43,8 +44,8 @@ def swap_in(target: Path, output: Mapping[str, bytes]) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time write here; the lock ends with the process, however that ends."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the folder; it ends with the process, however that ends."""
     if sys.platform == "win32":
         yield
         return
@@ -56,20 +57,20 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(opened)
 
 
-def _heal(target: Path, new: Path, old: Path) -> None:
-    """Clear away what a build left that was killed, perhaps between two renames."""
+def _clean_up(target: Path, new: Path, old: Path) -> None:
+    """Remove the temporary folders of a killed build, and restore an output caught in a swap."""
     if old.exists() and not target.exists():
         old.rename(target)
-    for left in (new, old):
-        if left.exists():
-            shutil.rmtree(left)
+    for folder in (new, old):
+        if folder.exists():
+            shutil.rmtree(folder)
 
 
 def _swap(new: Path, target: Path, old: Path) -> None:
     if not target.exists():
         new.rename(target)
         return
-    if _exchanged(new, target):  # at no moment is there no site
+    if _exchange(new, target):  # the site exists at every moment
         return
     target.rename(old)
     try:
@@ -79,12 +80,12 @@ def _swap(new: Path, target: Path, old: Path) -> None:
         raise
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Say whether two folders could be exchanged in one step, as Linux can."""
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two folders atomically; return whether the system can (Linux only)."""
     exchange = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
     if exchange is None:
         return False
-    return bool(exchange(AT_FDCWD, bytes(one), AT_FDCWD, bytes(other), EXCHANGE) == 0)
+    return bool(exchange(AT_FDCWD, bytes(first), AT_FDCWD, bytes(second), EXCHANGE) == 0)
 
 
 def _write(path: Path, content: bytes, before: Path) -> None:

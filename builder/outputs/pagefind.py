@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from builder.core.folders import digest
 from builder.core.problem import ServiceError
 
-WHERE = "search/where.json"
+INDEX_LOCATION = "search/where.json"
 _LEFT_OUT = (
     ".calculator, form, nav, svg, math, template, script, details.data, [popover], "
     ".figure-actions, .controls, .actions, .guess, .byline, .references, pre, .headerlink"
@@ -17,8 +17,8 @@ _LEFT_OUT = (
 _NEEDED = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
 
 
-def index(documents: Mapping[str, str]) -> dict[str, bytes]:
-    """Return path in the output -> file of the search: one small file that names the others.
+def build_index(documents: Mapping[str, str]) -> dict[str, bytes]:
+    """Return path in the output -> file of the search index; a small JSON file names the others.
 
     Raises:
         ServiceError: Pagefind cannot be started or refuses.
@@ -26,37 +26,39 @@ def index(documents: Mapping[str, str]) -> dict[str, bytes]:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "in").mkdir()
-        # Each says itself where it stands, so it needs no folder of its own: making and clearing
-        # thousands of them takes as long as reading them.
+        # Each document names its own URL, so it needs no folder: creating and removing thousands of
+        # folders takes as long as reading the documents.
         for path, html in documents.items():
             (folder / "in" / f"{digest((path,))}.html").write_text(html, "utf-8")
         _run(folder / "in", folder / "out")
-        found = _files(folder / "out")
-    # The others lie in a folder with a hash, so that they may be kept by whoever keeps files.
-    bundle = f"search/index-{digest(part for pair in sorted(found.items()) for part in pair)}"
-    placed = {f"{bundle}/{name}": content for name, content in sorted(found.items())}
-    where = {"folder": bundle.removeprefix("search/"), "files": [*found]}
-    return {WHERE: json.dumps(where, separators=(",", ":")).encode(), **placed}
+        files = _files(folder / "out")
+    # The other files are in a hashed folder, so that browsers and proxies may cache them.
+    bundle = f"search/index-{digest(part for pair in sorted(files.items()) for part in pair)}"
+    placed = {f"{bundle}/{name}": content for name, content in sorted(files.items())}
+    where = {"folder": bundle.removeprefix("search/"), "files": [*files]}
+    return {INDEX_LOCATION: json.dumps(where, separators=(",", ":")).encode(), **placed}
 
 
 def _run(pages: Path, out: Path) -> None:
     import pagefind_bin  # type: ignore[import-untyped]
 
     command = [pagefind_bin.get_executable(), "--site", pages, "--output-path", out]
-    told = [*map(str, command), "--root-selector", "main", "--exclude-selectors", _LEFT_OUT]
+    arguments = [*map(str, command), "--root-selector", "main", "--exclude-selectors", _LEFT_OUT]
     try:
-        done = subprocess.run([*told, "--silent"], capture_output=True, text=True, timeout=300)
+        result = subprocess.run(
+            [*arguments, "--silent"], capture_output=True, text=True, timeout=300
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ServiceError(f"the search index could not be made: {error}") from error
-    if done.returncode:
-        raise ServiceError(f"the search index could not be made: {done.stderr.strip()[-500:]}")
+    if result.returncode:
+        raise ServiceError(f"the search index could not be made: {result.stderr.strip()[-500:]}")
 
 
 def _files(out: Path) -> dict[str, bytes]:
-    """Return what the browser asks for; the interfaces that Pagefind ships stay out."""
-    found = {}
+    """Return the files that the browser loads, without Pagefind's own user interfaces."""
+    files = {}
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
         if path.is_file() and (name in _NEEDED or not name.endswith((".js", ".css"))):
-            found[name] = path.read_bytes()
-    return found
+            files[name] = path.read_bytes()
+    return files

@@ -1,4 +1,4 @@
-"""The files beside the pages: 404.html, robots.txt, .nojekyll, scripts, and the lists of pages."""
+"""Files in the site's root folder: 404.html, robots.txt, .nojekyll, scripts, and lists of pages."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from builder.pages.page import POLICY
 from builder.theme.assets import Shell, without_fonts
 
 
-def extras(
+def make_root_files(
     articles: Iterable[Article],
     shell: Shell,
     base_url: str,
@@ -21,25 +21,25 @@ def extras(
     changes: Iterable[Change],
     project: Project,
 ) -> dict[str, bytes]:
-    """Return path in the output -> content; `scripts` lie beside the home page, where not empty.
+    """Return path in the output -> content of the root files.
 
-    `changes` are numbers that were corrected; the feed names them beside the articles.
+    `scripts` are written unless empty; the feed lists `changes` of numbers besides articles.
     """
-    # 404.html is shown at any depth, so only an address from the host's root leads home.
+    # 404.html is shown at any depth, so its links have to start at the host's root.
     home = urlsplit(base_url).path or "/"
-    missing = templates.get_template("missing.html").render(
+    not_found = templates.get_template("missing.html").render(
         policy=POLICY,
         style=without_fonts(shell.style_text),
         home=home,
         shell=shell,
         project=project,
     )
-    known = tuple(articles)
-    found = {"404.html": missing, ".nojekyll": "", "robots.txt": "User-agent: *\nAllow: /\n"}
-    found["llms.txt"] = feeds.llms(known, project.name, base_url)
+    all_articles = tuple(articles)
+    files = {"404.html": not_found, ".nojekyll": "", "robots.txt": "User-agent: *\nAllow: /\n"}
+    files["llms.txt"] = feeds.llms_txt(all_articles, project.name, base_url)
     if base_url:
-        found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
-        found["sitemap.xml"] = feeds.sitemap(known, base_url)
-        found["feed.xml"] = feeds.atom(known, project.name, base_url, changes)
-    found |= {name: text for name, text in scripts.items() if text}
-    return {name: text.encode() for name, text in found.items()}
+        files["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
+        files["sitemap.xml"] = feeds.sitemap(all_articles, base_url)
+        files["feed.xml"] = feeds.atom(all_articles, project.name, base_url, changes)
+    files |= {name: text for name, text in scripts.items() if text}
+    return {name: text.encode() for name, text in files.items()}

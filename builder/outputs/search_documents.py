@@ -1,9 +1,7 @@
-"""What can be found: the pages as they stand, and what they list as pages of their own.
+"""Search documents: the pages, and calculators, terms, formulas, claims and sources on their own.
 
-Calculators, terms, formulas, claims and sources are listed.
-
-Each document is HTML as Pagefind reads it: its headings with an id are places to go to. Where the
-document stands for a place on another page, its `url` says where that is.
+Each document is HTML for Pagefind; its headings with an id become link targets. A document for a
+section of a page names the URL of that section.
 """
 
 import re
@@ -11,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.content.article import Article
 from builder.content.library import Library
-from builder.content.navigation import Entry
+from builder.content.navigation import PageLink
 from builder.markdown.extensions.glossary import term_id
 from builder.outputs import search_entries
 
@@ -28,44 +26,46 @@ KINDS = {
 }
 
 
-def all_of(
+def search_documents(
     articles: Iterable[Article],
     pages: Mapping[str, bytes],
-    tools: Iterable[Entry],
-    calculators: Mapping[str, Live],
+    tools: Iterable[PageLink],
+    calculators: Mapping[str, CalculatorContext],
     library: Library,
     language: str,
 ) -> dict[str, str]:
     """Return path -> HTML of every document.
 
     Args:
-        articles: whose pages they are.
+        articles: of the site.
         pages: path in the output -> finished page.
-        tools: where each calculator stands, by title.
+        tools: title and URL of each calculator's page.
         calculators: by name, with their default results.
         library: the glossary and the sources.
-        language: of the texts.
+        language: of the site.
     """
-    found = {}
+    documents = {}
     for article in articles:
         path = f"{article.url}index.html"
         if article.kind != "home" and path in pages:
-            found[path] = _page(pages[path].decode(), article)
-            for item in search_entries.of(article, pages[path].decode(), library):
+            documents[path] = _page(pages[path].decode(), article)
+            for item in search_entries.page_entries(article, pages[path].decode(), library):
                 place = f"_/{item.kind.lower()}-{item.name}/index.html"
-                found[place] = _document(item.html, item.kind, item.url)
-    where = {tool.title: tool.url for tool in tools}
-    for name, one in calculators.items():
-        if one.title in where:
-            found[f"_/{name}/index.html"] = _calculator(one, where[one.title])
-    glossary = next((one.url for one in articles if one.slug == "glossary"), "")
+                documents[place] = _document(item.html, item.kind, item.url)
+    urls = {tool.title: tool.url for tool in tools}
+    for name, calculator in calculators.items():
+        if calculator.title in urls:
+            documents[f"_/{name}/index.html"] = _calculator(calculator, urls[calculator.title])
+    glossary = next(
+        (calculator.url for calculator in articles if calculator.slug == "glossary"), ""
+    )
     if glossary and library.terms:
         for term in dict.fromkeys(library.terms.values()):
             text = f"<h1>{escape(term.name)}</h1><p>{escape(term.text)}</p>"
             url = f"{glossary}#{term_id(term.name)}"
-            found[f"_/term-{term_id(term.name)}/index.html"] = _document(text, "Term", url)
+            documents[f"_/term-{term_id(term.name)}/index.html"] = _document(text, "Term", url)
     head = f'<!doctype html><html lang="{language}">'
-    return {path: head + body for path, body in found.items()}
+    return {path: head + body for path, body in documents.items()}
 
 
 def _document(text: str, kind: str, url: str) -> str:
@@ -75,20 +75,20 @@ def _document(text: str, kind: str, url: str) -> str:
 
 
 def _page(html: str, article: Article) -> str:
-    """Return a page's text under its headings, without what is no prose."""
+    """Return the search document of a page."""
     article_of, body_of = r"<article.*?</article>", r"<body.*?</body>"
     prose = re.search(article_of, html, re.DOTALL) or re.search(body_of, html, re.DOTALL)
     text = prose[0].replace("<body", "<div").replace("</body", "</div") if prose else ""
     return _document(text, KINDS.get(article.kind, "Page"), article.url)
 
 
-def _calculator(one: Live, url: str) -> str:
-    """Return a calculator: its question, its inputs, and each output with its value."""
-    parts = [f"<h1>{escape(one.title)}</h1><p>{escape(one.question)}</p>"]
-    labels = ", ".join(field.label for field in one.fields)
+def _calculator(calculator: CalculatorContext, url: str) -> str:
+    """Return the search document of a calculator: question, inputs, and outputs with values."""
+    parts = [f"<h1>{escape(calculator.title)}</h1><p>{escape(calculator.question)}</p>"]
+    labels = ", ".join(field.label for field in calculator.fields)
     parts.append(f"<p>Inputs: {escape(labels)}.</p>")
-    for name, view in one.outputs.items():
-        parts.append(_output(f"{one.name}-{name}", view))
+    for name, view in calculator.outputs.items():
+        parts.append(_output(f"{calculator.name}-{name}", view))
     return _document("".join(parts), "Calculator", url)
 
 
@@ -96,10 +96,10 @@ def _output(name: str, view: Mapping[str, Any]) -> str:
     title = view.get("label") or view.get("title") or ""
     if not title:
         return ""
-    said = view.get("text") or view.get("caption") or _bare(str(view.get("html") or ""))
+    text = view.get("text") or view.get("caption") or _plain_text(str(view.get("html") or ""))
     more = f" {view['note']}" if view.get("note") else ""
-    return f'<h2 id="{name}">{escape(str(title))}</h2><p>{escape(f"{said}{more}")}</p>'
+    return f'<h2 id="{name}">{escape(str(title))}</h2><p>{escape(f"{text}{more}")}</p>'
 
 
-def _bare(html: str) -> str:
+def _plain_text(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).strip()

@@ -1,4 +1,4 @@
-"""The services of a real build: Node, Pagefind and Bokeh, each imported at its first use."""
+"""Production services of a build: Node, Pagefind and Bokeh, each imported on first use."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,14 +10,14 @@ from builder.core.folders import GENERATOR, Folders, digest
 from builder.core.problem import ServiceError
 from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
-from builder.theme.minify_assets import Slimmed
-from builder.theme.theme_checks import Faults
+from builder.theme.minify_assets import MinifiedAssets
+from builder.theme.theme_checks import ModuleFaults
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-def _with_node(make: Callable[[], Made]) -> Made:
-    """Return what `make` makes with Node's help."""
+def _with_node(make: Callable[[], Result]) -> Result:
+    """Return the result of `make`; errors of Node become `ServiceError`."""
     from builder.core import node
 
     try:
@@ -26,20 +26,20 @@ def _with_node(make: Callable[[], Made]) -> Made:
         raise ServiceError(str(error)) from error
 
 
-def of(places: Folders, *, quick: bool = False) -> Services:
-    """Return the makers of the real site for the folders of a project."""
-    return real(
-        places.engine,
-        places.theme,
-        places.cache,
-        places.framework,
-        places.groups,
-        places.shelf,
+def project_services(folders: Folders, *, quick: bool = False) -> Services:
+    """Return the production services for the folders of a project."""
+    return make_services(
+        folders.engine,
+        folders.theme,
+        folders.cache,
+        folders.framework,
+        folders.groups,
+        folders.shared_cache,
         quick=quick,
     )
 
 
-def real(
+def make_services(
     engine: Path,
     theme: Path,
     cache: Path,
@@ -49,15 +49,15 @@ def real(
     *,
     quick: bool = False,
 ) -> Services:
-    """Return the makers of the real site; each imports what it needs at its first call.
+    """Return the production services; each imports its library on the first call.
 
     Args:
-        engine: the project's package.
-        theme: its theme.
-        cache: for what is expensive to make again.
-        framework: the generator's own engine, where the project's is another.
-        groups: files of packages, by the name that is imported.
-        shelf: the cache that projects share, None without one.
+        engine: folder of the project's package.
+        theme: folder of its theme.
+        cache: cache folder.
+        framework: the generator's own engine, if the project has another.
+        groups: files of packages, by import name.
+        shelf: cache folder shared by projects, None without one.
         quick: as in `Services`.
     """
     script = GENERATOR / "builder" / "markdown" / "tex_to_mathml.mjs"
@@ -69,11 +69,13 @@ def real(
         answer: Any = _with_node(lambda: node.run(script, formulas))
         return list(answer)
 
-    def runtime(begun: Callable[[], object]) -> Runtime:
+    def runtime(on_started: Callable[[], object]) -> Runtime:
         from builder.runtime import bundle
 
         return _with_node(
-            lambda: bundle.bundle(engine, cache, framework, groups, shelf, quick=quick, begun=begun)
+            lambda: bundle.build_runtime(
+                engine, cache, framework, groups, shelf, quick=quick, on_started=on_started
+            )
         )
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
@@ -91,12 +93,12 @@ def real(
     def draw(charts: Mapping[str, Any]) -> Mapping[str, str]:
         from builder.figures import static_charts
 
-        return _with_node(lambda: static_charts.draw(theme, charts))
+        return _with_node(lambda: static_charts.draw_charts(theme, charts))
 
     def search(documents: Mapping[str, str]) -> dict[str, bytes]:
         from builder.outputs import pagefind
 
-        return pagefind.index(documents)
+        return pagefind.build_index(documents)
 
     return Services(
         typeset=typeset,
@@ -104,30 +106,30 @@ def real(
         runtime=runtime,
         figure=figure,
         bokeh=bokeh,
-        check_modules=_wrong_modules,
+        check_modules=_check_modules,
         draw=draw,
         search=search,
-        cards=partial(_cards, theme),
-        slim=_slim,
+        cards=partial(_render_cards, theme),
+        minify=_minify,
         quick=quick,
     )
 
 
-def _cards(theme: Path, svgs: Mapping[str, str]) -> Mapping[str, bytes]:
+def _render_cards(theme: Path, svgs: Mapping[str, str]) -> Mapping[str, bytes]:
     from builder.figures import social_cards
 
-    return social_cards.pngs(svgs, social_cards.font_files(theme / "fonts"))
+    return social_cards.render_pngs(svgs, social_cards.font_files(theme / "fonts"))
 
 
-def _slim(rooms: Path, texts: Mapping[str, str]) -> Slimmed:
+def _minify(folder: Path, texts: Mapping[str, str]) -> MinifiedAssets:
     from builder.theme import minify_assets
 
-    return _with_node(lambda: minify_assets.slimmed(rooms, texts))
+    return _with_node(lambda: minify_assets.minify(folder, texts))
 
 
-def _wrong_modules(texts: Mapping[str, str]) -> Faults:
+def _check_modules(texts: Mapping[str, str]) -> ModuleFaults:
     from builder.core import node
 
     script = GENERATOR / "builder" / "theme" / "check_modules.mjs"
     answer: Any = _with_node(lambda: node.run(script, texts))
-    return [(one["name"], one["line"], one["message"]) for one in answer]
+    return [(fault["name"], fault["line"], fault["message"]) for fault in answer]

@@ -1,4 +1,4 @@
-"""All pages of a build."""
+"""Renders all pages of a build, reusing unchanged ones."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,26 +8,33 @@ from pathlib import Path
 
 from builder.content import navigation
 from builder.content.article import Article
-from builder.content.link_targets import Index, Target
-from builder.content.navigation import Entry
-from builder.core.build_cache import Memo
+from builder.content.link_targets import LinkTarget, LinkTargets
+from builder.content.navigation import PageLink
+from builder.core.build_cache import BuildCache
 from builder.core.folders import RECEIPTS, digest
-from builder.core.problem import Problem, located
+from builder.core.problem import Problem, problems_where
 from builder.core.process_pool import ProcessPool
-from builder.core.project import Way
+from builder.core.project import NavigationLink
 from builder.figures import hero_figures
 from builder.pages import asset_urls, deferred_content, html_links, page, page_archives, page_inputs
-from builder.pages.html_facts import Facts, facts
-from builder.pages.page import Content
-from builder.pages.page_archives import Split
-from builder.pages.page_context import draft
-from builder.pages.page_inputs import Draft, Ground, Leaf, Made, Parts, Sheet
+from builder.pages.html_facts import HtmlFacts, parse_facts
+from builder.pages.page import PageContent
+from builder.pages.page_archives import ArchiveSplit
+from builder.pages.page_context import make_draft
+from builder.pages.page_inputs import (
+    PageDraft,
+    PageOutput,
+    PageSources,
+    RenderedPage,
+    RenderedSite,
+    SiteContext,
+)
 from builder.project.project_file import FILE
-from builder.theme.assets import hashed
-from builder.theme.templates import templates_of
+from builder.theme.assets import hashed_path
+from builder.theme.templates import load_templates
 
-# An element of these ends where the next one of its kind begins, or what holds it ends.
-_ENDS = re.compile(
+# Optional end tags: the next element of the kind, or the end of the parent, implies them.
+_OPTIONAL_END_TAGS = re.compile(
     rb"</(?:"
     rb"t[dh]>\s*(?=<t[dh]\b|</tr>)"
     rb"|tr>\s*(?=<tr\b|</t(?:body|head|able)>)"
@@ -38,129 +45,186 @@ _ENDS = re.compile(
     rb"|option>(?=<option\b|</select>)"
     rb")"
 )
-# Where there is no form, a button of any type does what the script says.
-_TYPE = re.compile(rb'(<button\b[^>]*?) type="button"')
-# In a page an SVG is known by its name.
+# Without a form, the type of a button has no effect.
+_BUTTON_TYPE = re.compile(rb'(<button\b[^>]*?) type="button"')
+# Inline SVG needs no namespace.
 _NAMESPACE = b' xmlns="http://www.w3.org/2000/svg"'
 
 
-def thinned(html: bytes) -> bytes:
-    """Return a page that every browser reads as the same."""
-    short = _ENDS.sub(b"", html).replace(b"<svg" + _NAMESPACE, b"<svg")
-    return short if b"<form" in short else _TYPE.sub(rb"\1", short)
+def minify_html(html: bytes) -> bytes:
+    """Return an equivalent page without optional tags and attributes."""
+    minified = _OPTIONAL_END_TAGS.sub(b"", html).replace(b"<svg" + _NAMESPACE, b"<svg")
+    return minified if b"<form" in minified else _BUTTON_TYPE.sub(rb"\1", minified)
 
 
-FEW = 48  # pages that are rendered before another process has begun
-Page = tuple[str, Facts]
-Pages = tuple[Page, ...]  # of an article, and of its receipts where it has any
+LOCAL_LIMIT = 48  # up to this many pages are rendered in this process
+HtmlPage = tuple[str, HtmlFacts]
+ArticlePages = tuple[HtmlPage, ...]  # the page of an article, and its receipts page if any
 
 
-def make(parts: Parts, memo: Memo, hands: ProcessPool) -> Made:
-    """Return all pages."""
-    parts, ground, listed = _laid(parts)
-    found = _leaves(parts, ground, memo, hands)
-    in_order = (found[article.source].sheets for article in parts.texts.articles)
-    pages = {path: sheet for sheets in in_order for path, sheet in sheets.items()}
-    output = {**listed, **{path: sheet.html for path, sheet in pages.items()}}
-    output |= {path: data for leaf in found.values() for path, data in leaf.files.items()}
-    reach = {path: sheet.reach for path, sheet in pages.items()}
-    output |= _shown(ground.pictures, parts, reach)
-    output |= {card.path: card.png for card in parts.cards.values()}
-    return Made(
+def render_pages(page_sources: PageSources, memo: BuildCache, pool: ProcessPool) -> RenderedSite:
+    """Return all pages with their figures, images and social cards."""
+    page_sources, context, guide_files = _site_context(page_sources)
+    outputs = _page_outputs(page_sources, context, memo, pool)
+    in_order = (outputs[article.source].pages for article in page_sources.texts.articles)
+    pages = {
+        path: rendered_page
+        for rendered_pages in in_order
+        for path, rendered_page in rendered_pages.items()
+    }
+    output = {**guide_files, **{path: rendered_page.html for path, rendered_page in pages.items()}}
+    output |= {
+        path: data
+        for output_of_article in outputs.values()
+        for path, data in output_of_article.files.items()
+    }
+    links = {path: rendered_page.links for path, rendered_page in pages.items()}
+    output |= _used_images(context.image_paths, page_sources, links)
+    output |= {card.path: card.png for card in page_sources.cards.values()}
+    return RenderedSite(
         output=output,
-        sent={path: sheet.sent for path, sheet in pages.items()},
-        problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
-        written={source: leaf.written for source, leaf in found.items()},
-        facts={path: sheet.facts for path, sheet in pages.items()},
-        reach=reach,
+        minified={path: rendered_page.minified for path, rendered_page in pages.items()},
+        problems=tuple(
+            problem
+            for output_of_article in outputs.values()
+            for problem in output_of_article.problems
+        ),
+        written={
+            source: output_of_article.written for source, output_of_article in outputs.items()
+        },
+        facts={path: rendered_page.facts for path, rendered_page in pages.items()},
+        links=links,
     )
 
 
-def prepare(parts: Parts, memo: Memo, hands: ProcessPool) -> None:
-    """Leave drafts of all pages, and these with marks for addresses, of which some are to come."""
-    parts, ground, _ = _laid(parts)
-    keys = page_inputs.keys(parts, ground, memo)
-    stands = {source for source, key in keys.items() if memo.standing(f"draft {source}", key)}
-    new = [one for one in parts.texts.articles if one.source not in stands]
-    for source, made in _drafts(new, parts, ground, memo, hands).items():
+def prepare_drafts(page_sources: PageSources, memo: BuildCache, pool: ProcessPool) -> None:
+    """Render and cache drafts of all pages, with placeholders for asset URLs not known yet."""
+    page_sources, context, _ = _site_context(page_sources)
+    keys = page_inputs.draft_keys(page_sources, context, memo)
+    reusable = {
+        source for source, key in keys.items() if memo.get_from_process(f"draft {source}", key)
+    }
+    new = [article for article in page_sources.texts.articles if article.source not in reusable]
+    for source, drafted in _render_drafts(new, page_sources, context, memo, pool).items():
         if source in keys:
-            memo.leave(f"draft {source}", keys[source], made, [*_below(source, parts)])
+            memo.keep_in_process(
+                f"draft {source}", keys[source], drafted, [*_dependencies(source, page_sources)]
+            )
 
 
-def _laid(parts: Parts) -> tuple[Parts, Ground, Mapping[str, bytes]]:
-    """Return the parts and what all pages are put together with, and the guides' pictures."""
-    pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
-    listed, lists = _listed(parts)
-    marked = replace(parts.surface, shell=asset_urls.stand_in(parts.surface.shell))
-    urls = {article.slug: article.url for article in parts.texts.articles}
-    parts = replace(parts, shared=digest((repr(marked),)), urls=urls)
-    ground = Ground(
-        index=_index(parts),
-        places=navigation.places(parts.texts.articles),
-        pictures=pictures,
-        surface=marked,
-        lists=lists,
+def _site_context(
+    page_sources: PageSources,
+) -> tuple[PageSources, SiteContext, Mapping[str, bytes]]:
+    """Return the completed page sources, the site context, and the guides' figures by path."""
+    pictures = {
+        path: hashed_path(path.rpartition("/")[2], data)
+        for path, data in page_sources.images.items()
+    }
+    guide_files, lists = _guide_pictures(page_sources)
+    surface = replace(
+        page_sources.surface, shell=asset_urls.with_placeholders(page_sources.surface.shell)
     )
-    return parts, ground, listed
+    urls = {article.slug: article.url for article in page_sources.texts.articles}
+    page_sources = replace(page_sources, surface_digest=digest((repr(surface),)), urls=urls)
+    context = SiteContext(
+        index=_link_index(page_sources),
+        positions=navigation.page_positions(page_sources.texts.articles),
+        image_paths=pictures,
+        surface=surface,
+        guide_figures=lists,
+    )
+    return page_sources, context, guide_files
 
 
-def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: ProcessPool) -> dict[str, Leaf]:
-    """Return source -> page; those that stand as an earlier build left them are not made again.
+def _page_outputs(
+    page_sources: PageSources, context: SiteContext, memo: BuildCache, pool: ProcessPool
+) -> dict[str, PageOutput]:
+    """Return source -> page output, reusing unchanged ones of an earlier build.
 
-    Of those whose addresses alone have changed, with a style for one, the drafts stand.
+    If only asset URLs have changed, the drafts are reused.
     """
-    keys = page_inputs.keys(parts, ground, memo)
-    finished = page_inputs.finished(keys, parts)
-    drafts = {source: memo.standing(f"draft {source}", key) for source, key in keys.items()}
-    left = {source: memo.standing(f"leaf {source}", key) for source, key in finished.items()}
-    articles = [one for one in parts.texts.articles if left.get(one.source) is None]
-    drafts |= _drafts([o for o in articles if not drafts.get(o.source)], parts, ground, memo, hands)
-    splits = page_archives.splits(articles, parts, memo)
-    made: dict[str, Leaf] = {}
-    for source in (one.source for one in articles):
-        draft, rendered = drafts[source]
-        made[source] = _leaf(draft, rendered, parts, splits.get(source))
+    keys = page_inputs.draft_keys(page_sources, context, memo)
+    finished = page_inputs.page_keys(keys, page_sources)
+    drafts = {source: memo.get_from_process(f"draft {source}", key) for source, key in keys.items()}
+    reusable = {
+        source: memo.get_from_process(f"leaf {source}", key) for source, key in finished.items()
+    }
+    articles = [
+        article for article in page_sources.texts.articles if reusable.get(article.source) is None
+    ]
+    drafts |= _render_drafts(
+        [article for article in articles if not drafts.get(article.source)],
+        page_sources,
+        context,
+        memo,
+        pool,
+    )
+    splits = page_archives.split_all(articles, page_sources, memo)
+    outputs: dict[str, PageOutput] = {}
+    for source in (article.source for article in articles):
+        draft, html_pages = drafts[source]
+        outputs[source] = _page_output(draft, html_pages, page_sources, splits.get(source))
         if source in keys:
-            below = [*_below(source, parts)]
-            memo.leave(f"draft {source}", keys[source], drafts[source], below)
-            memo.leave(f"leaf {source}", finished[source], made[source], below)
-    every = (article.source for article in parts.texts.articles)
-    return {source: left.get(source) or made[source] for source in every}
+            dependencies = [*_dependencies(source, page_sources)]
+            memo.keep_in_process(f"draft {source}", keys[source], drafts[source], dependencies)
+            memo.keep_in_process(f"leaf {source}", finished[source], outputs[source], dependencies)
+    order = (article.source for article in page_sources.texts.articles)
+    return {source: reusable.get(source) or outputs[source] for source in order}
 
 
-def _drafts(
-    articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: ProcessPool
-) -> dict[str, tuple[Draft, Pages]]:
-    """Return source -> the draft of a page, and its pages with marks in place of addresses."""
-    drafts = {one.source: draft(one, parts, ground, memo) for one in articles}
-    rendered = _rendered([one.content for one in drafts.values()], parts, memo, hands)
+def _render_drafts(
+    articles: Sequence[Article],
+    page_sources: PageSources,
+    context: SiteContext,
+    memo: BuildCache,
+    pool: ProcessPool,
+) -> dict[str, tuple[PageDraft, ArticlePages]]:
+    """Return source -> (draft, pages with placeholders for asset URLs)."""
+    drafts = {
+        article_or_draft.source: make_draft(article_or_draft, page_sources, context, memo)
+        for article_or_draft in articles
+    }
+    rendered = _render_contents(
+        [article_or_draft.content for article_or_draft in drafts.values()], page_sources, memo, pool
+    )
     return {source: (draft, rendered[source]) for source, draft in drafts.items()}
 
 
-def _below(source: str, parts: Parts) -> Iterator[str]:
-    """Yield the names under which the memory holds what a page is made of."""
+def _dependencies(source: str, page_sources: PageSources) -> Iterator[str]:
+    """Yield the names of the cache entries that a page depends on."""
     yield from (f"page {source}", f"runtime {source}")
-    yield from (f"figure {name}.{output}" for name, output in parts.rendered[source].figures)
+    yield from (f"figure {name}.{output}" for name, output in page_sources.rendered[source].figures)
 
 
-def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
-    """Return an article's pages with addresses in place of their marks."""
-    needed, shared = page_archives.of_page(draft.content.article, parts, split)
-    drawn = next(iter(draft.figures), "")
-    where = asset_urls.of_page(parts.surface.shell, drawn, needed)
+def _page_output(
+    draft: PageDraft,
+    html_pages: ArticlePages,
+    page_sources: PageSources,
+    split: ArchiveSplit | None,
+) -> PageOutput:
+    """Return the output of an article, with placeholders replaced by asset URLs."""
+    needed, shared = page_archives.page_files(draft.content.article, page_sources, split)
+    figures = next(iter(draft.figures), "")
+    urls = asset_urls.page_urls(page_sources.surface.shell, figures, needed)
     article = draft.content.article
-    finished = [asset_urls.filled(html, where) for html, _ in made]
-    sent = _sent(finished, article, parts)
-    told = [
-        replace(one, urls=tuple(asset_urls.filled(u, where) for u in one.urls)) for _, one in made
+    finished = [asset_urls.fill_placeholders(html, urls) for html, _ in html_pages]
+    sent = _sent_pages(finished, article, page_sources)
+    facts_with_urls = [
+        replace(
+            page_facts, urls=tuple(asset_urls.fill_placeholders(u, urls) for u in page_facts.urls)
+        )
+        for _, page_facts in html_pages
     ]
-    each = zip(paths(article), finished, sent, told, strict=False)
-    return Leaf(
-        sheets={
-            path: Sheet(
-                html=html.encode(), sent=thin, facts=found, reach=html_links.reach(path, found)
+    rows = zip(output_paths(article), finished, sent, facts_with_urls, strict=False)
+    return PageOutput(
+        pages={
+            path: RenderedPage(
+                html=html.encode(),
+                minified=minified,
+                facts=page_facts,
+                links=html_links.page_links(path, page_facts),
             )
-            for path, html, thin, found in each
+            for path, html, minified, page_facts in rows
         },
         files={**draft.figures, **shared},
         problems=draft.problems,
@@ -168,127 +232,156 @@ def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     )
 
 
-def _sent(finished: Sequence[str], article: Article, parts: Parts) -> list[bytes]:
-    """Return pages as they are sent: with receipts, what is folded stands beside them."""
+def _sent_pages(
+    finished: Sequence[str], article: Article, page_sources: PageSources
+) -> list[bytes]:
+    """Return minified pages; with a receipts page, folded content is moved to it."""
     if len(finished) > 1:
-        glossary = parts.urls.get("glossary")
-        there = page.root_of(article.url) + glossary if glossary else ""
-        finished = deferred_content.parted(finished[0], finished[1], there)
-    return [thinned(html.encode()) for html in finished]
+        glossary = page_sources.urls.get("glossary")
+        glossary_url = page.relative_root(article.url) + glossary if glossary else ""
+        finished = deferred_content.defer_content(finished[0], finished[1], glossary_url)
+    return [minify_html(html.encode()) for html in finished]
 
 
-def paths(article: Article) -> tuple[str, str]:
-    """Return where an article's page lies in the output, and where its receipts would."""
+def output_paths(article: Article) -> tuple[str, str]:
+    """Return the output paths of an article's page and of its receipts page."""
     return f"{article.url}index.html", f"{article.url}{RECEIPTS}index.html"
 
 
-def _shown(
-    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, html_links.Reach]
+def _used_images(
+    pictures: Mapping[str, str],
+    page_sources: PageSources,
+    links: Mapping[str, html_links.PageLinks],
 ) -> dict[str, bytes]:
-    """Return the pictures that a page shows."""
-    used = frozenset[str]().union(*(one.files for one in reach.values())) if pictures else ()
-    return {name: parts.images[path] for path, name in sorted(pictures.items()) if name in used}
-
-
-def _listed(
-    parts: Parts,
-) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
-    """Return the guides' opening figures by path, and slug -> path of the still and the moving."""
-    output: dict[str, bytes] = {}
-    names: list[dict[str, str]] = []
-    for kind, found in (("opening", _openings(parts)), ("moving", parts.moving)):
-        names.append({slug: hashed(f"{kind}-{slug}.svg", data) for slug, data in found.items()})
-        output |= {names[-1][slug]: data for slug, data in found.items()}
-    return output, (names[0], names[1])
-
-
-def _openings(parts: Parts) -> dict[str, bytes]:
-    """Return slug -> picture of the figure that the guide opens with.
-
-    Where another guide opens with the same one, it is the next figure.
-    """
-    found: dict[str, bytes] = {}
-    for guide in (one for one in parts.texts.articles if one.kind == "guide"):
-        html, taken = parts.rendered[guide.source].html, set(found.values())
-        drawn = (one.encode() for one in hero_figures.pictures(html, parts.drawn))
-        picture = next((one for one in drawn if one not in taken), None)
-        if picture is not None:
-            found[guide.slug] = picture
-    return found
-
-
-def _index(parts: Parts) -> Index:
+    """Return path -> content of the images that a page links to."""
+    used = frozenset[str]().union(*(links.files for links in links.values())) if pictures else ()
     return {
-        article.source: Target(
-            url=article.url,
-            title=article.title,
-            anchors=parts.rendered[article.source].anchors,
-        )
-        for article in parts.texts.articles
+        name: page_sources.images[path] for path, name in sorted(pictures.items()) if name in used
     }
 
 
-def _rendered(
-    contents: Sequence[Content], parts: Parts, memo: Memo, hands: ProcessPool
-) -> dict[str, Pages]:
-    """Return source -> pages."""
-    named = {f"page {one.article.source}": one for one in contents}
-    keys = {name: _key(one, parts) for name, one in named.items()}
-    render = partial(_page, *parts.rooms)
+def _guide_pictures(
+    page_sources: PageSources,
+) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
+    """Return the guides' opening figures by path, and slug -> path of still and animated ones."""
+    output: dict[str, bytes] = {}
+    names: list[dict[str, str]] = []
+    for kind, pictures in (
+        ("opening", _opening_figures(page_sources)),
+        ("moving", page_sources.moving),
+    ):
+        names.append(
+            {slug: hashed_path(f"{kind}-{slug}.svg", data) for slug, data in pictures.items()}
+        )
+        output |= {names[-1][slug]: data for slug, data in pictures.items()}
+    return output, (names[0], names[1])
 
-    def made(names: list[str]) -> list[Pages]:
-        return hands.each(render, [named[name] for name in names], few=FEW)
 
-    return {named[name].article.source: one for name, one in memo.many(keys, made).items()}
+def _opening_figures(page_sources: PageSources) -> dict[str, bytes]:
+    """Return slug -> opening figure of each guide.
+
+    If an earlier guide already has the same figure, the next one is taken.
+    """
+    openings: dict[str, bytes] = {}
+    for guide in (item for item in page_sources.texts.articles if item.kind == "guide"):
+        html, taken = page_sources.rendered[guide.source].html, set(openings.values())
+        candidates = (
+            item.encode()
+            for item in hero_figures.standalone_figures(html, page_sources.drawing_styles)
+        )
+        picture = next((item for item in candidates if item not in taken), None)
+        if picture is not None:
+            openings[guide.slug] = picture
+    return openings
 
 
-def _key(content: Content, parts: Parts) -> str:
-    # Equal contents give equal pages: what the template gets is all that a page depends on.
-    code = parts.keys.of("builder/pages/page.py", "builder/pages/html_facts.py")
-    # The surface is long and the same for all: its digest stands for it. The guides around one are
-    # those around the next, too.
+def _link_index(page_sources: PageSources) -> LinkTargets:
+    return {
+        article.source: LinkTarget(
+            url=article.url,
+            title=article.title,
+            anchors=page_sources.rendered[article.source].anchors,
+        )
+        for article in page_sources.texts.articles
+    }
+
+
+def _render_contents(
+    contents: Sequence[PageContent], page_sources: PageSources, memo: BuildCache, pool: ProcessPool
+) -> dict[str, ArticlePages]:
+    """Return source -> rendered pages."""
+    named = {f"page {content.article.source}": content for content in contents}
+    keys = {name: _page_key(content, page_sources) for name, content in named.items()}
+    render = partial(_render_page, *page_sources.render_folders)
+
+    def made(batch: list[str]) -> list[ArticlePages]:
+        return pool.map(render, [named[name] for name in batch], serial_limit=LOCAL_LIMIT)
+
+    return {
+        named[name].article.source: content for name, content in memo.get_many(keys, made).items()
+    }
+
+
+def _page_key(content: PageContent, page_sources: PageSources) -> str:
+    # Equal contents give equal pages: a page depends on nothing but its template context.
+    code = page_sources.keys.digest_of("builder/pages/page.py", "builder/pages/html_facts.py")
+    # The surface is long and the same for all pages, so its digest is used. Neighboring guides
+    # occur in several places, so their text is cached.
     place = replace(content.place, near=())
-    bare = replace(content, surface=None, place=place)  # type: ignore[arg-type]
-    return digest((parts.look, code, parts.shared, repr(bare), *map(_told, content.place.near)))
+    reduced = replace(content, surface=None, place=place)  # type: ignore[arg-type]
+    return digest(
+        (
+            page_sources.templates_digest,
+            code,
+            page_sources.surface_digest,
+            repr(reduced),
+            *map(_entry_text, content.place.near),
+        )
+    )
 
 
-def _page(theme: Path, cache: Path, content: Content) -> Pages:
-    templates = templates_of(theme / "templates", cache)
+def _render_page(theme: Path, cache: Path, content: PageContent) -> ArticlePages:
+    templates = load_templates(theme / "templates", cache)
     blocks = templates.get_template("blocks.html").module
-    found = (page.render(content, templates, blocks), page.receipts(content, templates, blocks))
-    return tuple((html, facts(html)) for html in found if html)
+    html_pages = (
+        page.render_page(content, templates, blocks),
+        page.render_receipts(content, templates, blocks),
+    )
+    return tuple((html, parse_facts(html)) for html in html_pages if html)
 
 
 @lru_cache(maxsize=1 << 16)
-def _told(entry: Entry) -> str:
+def _entry_text(entry: PageLink) -> str:
     return repr(entry)
 
 
-def _way(about: str, path: str, parts: Parts) -> Way | None:
-    """Return the link of the header that an address on a page comes from."""
-    ways, root = parts.surface.project.navigation, page.root_of(path)
-    return next((way for way in ways if about == root + way.address), None)
+def _header_link(about: str, path: str, page_sources: PageSources) -> NavigationLink | None:
+    """Return the header link that a URL on a page comes from."""
+    header_links, root = page_sources.surface.project.navigation, page.relative_root(path)
+    return next((way for way in header_links if about == root + way.address), None)
 
 
 def link_problems(
     output: Mapping[str, bytes],
-    parts: Parts,
-    made: Made,
+    page_sources: PageSources,
+    rendered: RenderedSite,
     known: set[str],
 ) -> list[Problem]:
-    """Return what is wrong in the finished pages, save those with problems of their own."""
-    every = ((path, one) for one in parts.texts.articles for path in paths(one))
-    by_path = {path: article for path, article in every if path in made.facts}
+    """Return the link problems of finished pages, except of articles in `known`."""
+    article_paths = (
+        (path, article) for article in page_sources.texts.articles for path in output_paths(article)
+    )
+    by_path = {path: article for path, article in article_paths if path in rendered.facts}
     others = frozenset(path for path in output if path not in by_path)
-    found: list[Problem] = []
-    for path, about, message in html_links.wrong(made.facts, others, made.reach):
+    problems: list[Problem] = []
+    for path, about, message in html_links.link_problems(rendered.facts, others, rendered.links):
         article = by_path[path]
-        way = _way(about, path, parts)
-        if way:  # said once, not on every page
-            told = message.replace(f"'{about}'", f"'{way.address}'", 1)
-            found.append(Problem(FILE, way.line, told))
+        header_link = _header_link(about, path, page_sources)
+        if header_link:  # reported once, not for every page
+            text = message.replace(f"'{about}'", f"'{header_link.address}'", 1)
+            problems.append(Problem(FILE, header_link.line, text))
         elif article.source not in known:
-            raw = made.written[article.source].get(about, about)
-            told = message.replace(f"'{about}'", f"'{raw}'", 1)
-            found += located(article.source, article.body, raw, told)
-    return found
+            raw = rendered.written[article.source].get(about, about)
+            text = message.replace(f"'{about}'", f"'{raw}'", 1)
+            problems += problems_where(article.source, article.body, raw, text)
+    return problems

@@ -1,4 +1,4 @@
-"""The services that a build calls: typesetter, runtime bundle, charts. Tests bring their own."""
+"""External services of a build: typesetter, runtime bundler, charts; tests use fakes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from typing import Any
 
 from builder.markdown.tex_to_mathml import Typesetter
 from builder.runtime.bundle import Runtime
-from builder.theme.minify_assets import Slim, as_written
+from builder.theme.minify_assets import Minifier, unminified
 from builder.theme.theme_checks import CheckModules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What is made outside the builder.
+    """Functions that call Node, Bokeh, Pagefind and other external programs.
 
     Attributes:
         typeset: TeX -> MathML for a list, in one call.
-        typeset_version: digest of what typesets; another one empties the cache.
-        runtime: (what to call when Node has begun) -> the live runtime.
+        typeset_version: digest of the typesetter; a new version starts an empty cache.
+        runtime: (callback for when Node has started) -> the browser runtime.
         figure: (name, view JSON) -> Bokeh document as JSON data.
         bokeh: () -> BokehJS.
         draw: name -> {"view", "spoken"} of charts to name -> SVG, in one call.
-        check_modules: name -> text of all JavaScript modules in, (name, line, message) of those
-            that no browser could read out.
-        search: path -> HTML of what can be found to the files of the search.
+        check_modules: name -> text of all JavaScript modules to (name, line, message) of syntax
+            errors.
+        search: path -> HTML of search documents to the files of the search index.
         cards: name -> SVG of social cards to name -> PNG, in one call.
-        slim: scripts and styles to what is sent.
-        quick: the runtime is for an author who waits, not for readers.
+        minify: minifies scripts and styles.
+        quick: the runtime is for an author's local build, not for readers.
     """
 
     typeset: Typesetter
@@ -38,7 +38,7 @@ class Services:
     check_modules: CheckModules = lambda _: []
     search: Callable[[Mapping[str, str]], dict[str, bytes]] = lambda _: {}
     cards: Callable[[Mapping[str, str]], Mapping[str, bytes]] = lambda _: {}
-    slim: Slim = as_written
+    minify: Minifier = unminified
     quick: bool = False
 
 

@@ -1,7 +1,7 @@
-"""Which numbers have changed and when, for a page that an older link has opened: `changes.json`.
+"""Changed numbers: `changes.json`, for pages opened by a link older than a correction.
 
-The sections of the page of corrections are the one list of them. A section concerns the calculators
-whose numbers it shows.
+The sections of the corrections page are the only list of changes. A section concerns the
+calculators whose numbers it shows.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from builder.markdown.article_html import Heading
 
 SLUG = "corrections"
 PATH = "changes.json"
-SAID = (
+MESSAGE = (
     "This link was made on {date}. Since then, numbers of the calculators it sets have changed; "
     "what you see is computed as it is today."
 )
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"\[\[([a-z][a-z0-9_]*)\.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A number that has changed: when, what, where it is told, the calculators it concerns."""
+    """A changed number: date, title, URL of its correction, calculators concerned."""
 
     date: str
     title: str
@@ -35,14 +35,14 @@ class Change:
     calculators: tuple[str, ...]
 
 
-def found(
+def find_changes(
     articles: Iterable[Article], headings: Mapping[str, tuple[Heading, ...]]
 ) -> tuple[Change, ...]:
-    """Return all changes, the newest first; none without a page of corrections.
+    """Return all changes, newest first; none without a corrections page.
 
     Args:
         articles: all of them.
-        headings: source -> headings of an article's prose.
+        headings: source -> headings of an article.
     """
     page = _page(articles)
     if page is None:
@@ -60,14 +60,14 @@ def found(
     )
 
 
-def listed(changes: Iterable[Change]) -> str:
-    """Return the list as JSON, with the words in which a page tells it."""
-    whole = {"said": SAID, "close": "Close", "changes": [asdict(one) for one in changes]}
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+def changes_json(changes: Iterable[Change]) -> str:
+    """Return the JSON of the changes, with the message that a page shows."""
+    data = {"said": MESSAGE, "close": "Close", "changes": [asdict(change) for change in changes]}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def problems(articles: Iterable[Article]) -> list[Problem]:
-    """Return sections without a date, out of order, or without a number that the build computes."""
+    """Return the problems of corrections without a date or live number, or out of order."""
     page = _page(articles)
     wrong: list[Problem] = []
     last = "9999-12-31"
@@ -87,20 +87,24 @@ def problems(articles: Iterable[Article]) -> list[Problem]:
 
 
 def _page(articles: Iterable[Article]) -> Article | None:
-    return next((one for one in articles if one.slug == SLUG and one.kind == "page"), None)
+    return next(
+        (article for article in articles if article.slug == SLUG and article.kind == "page"), None
+    )
 
 
 def _sections(page: Article) -> list[tuple[int, str, str]]:
     """Return (line, title, text) of every section."""
-    found = list(_SECTION.finditer(page.body))
-    ends = [*(one.start() for one in found[1:]), len(page.body)]
+    headings = list(_SECTION.finditer(page.body))
+    ends = [*(heading.start() for heading in headings[1:]), len(page.body)]
     return [
         (
-            page.body.count("\n", 0, one.start()) + 1,
-            one["title"].strip(),
-            page.body[one.end() : end],
+            page.body.count("\n", 0, heading.start()) + 1,
+            heading["title"].strip(),
+            page.body[heading.end() : end],
         )
-        for one, end in zip(found, ends, strict=False)  # a page without a section has an end, too
+        for heading, end in zip(
+            headings, ends, strict=False
+        )  # a page without a section has an end, too
     ]
 
 

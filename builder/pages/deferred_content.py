@@ -1,8 +1,8 @@
-"""What a page is sent without: it stands on the page of its receipts, to which links lead.
+"""Deferred content: moves folds, definitions and source labels to the receipts page.
 
-What closed folds hold, the definitions of terms, and how sources are called. Whose script is there
-gets them from that page once one is opened or pointed at, and before anything is live or printed
-(theme/runtime/page/beside.js, receipts.js).
+The page's script fetches them from there when a reader opens or points at one, and before anything
+is live or printed (theme/runtime/page/beside.js, receipts.js); without scripts, links
+lead there.
 """
 
 import json
@@ -11,14 +11,14 @@ from html import unescape
 
 from builder.core.folders import RECEIPTS
 
-# Below a chart or a scene: its table, its steps.
-_UNDER = re.compile(
+# The data table or the steps below a chart or a scene.
+_FIGURE_DATA = re.compile(
     r'(?P<before><details class="data"><summary>[^<]*</summary>(?:<div data-table>)?)'
     r"(?P<inside>(?<=<div data-table>)(?!</div>).+?(?=</div></details>)|<ol data-steps>.+?</ol>)",
     re.DOTALL,
 )
 _CAPTION = "<figcaption><strong>"
-# An author's fold, and a table in it that the engine renews.
+# A fold of the article, and a table in it that the engine updates.
 _FOLD = re.compile(
     r"(?P<before><details>\s*<summary>(?P<title>[^<]*)</summary>\s*)"
     r"(?P<inside>(?:(?!<details\b).)*?)(?P<after>\s*</details>)",
@@ -30,9 +30,9 @@ _VIEW = re.compile(
     r'(?:<p class="caption">.*?</p>)?)(?P<after></div></div>)',
     re.DOTALL,
 )
-_LEAST = 300  # characters of a fold: a link in its place takes a quarter of them
-# What links lead to or a calculator renews stays in its place.
-_STAYS = re.compile(r'<[^>]* (?:id="|data-(?!cite)|class="number")')
+_MIN_FOLD_LENGTH = 300  # characters of a fold; the link that replaces it has a quarter as many
+# Link targets and elements that a calculator updates are not moved.
+_NOT_MOVABLE = re.compile(r'<[^>]* (?:id="|data-(?!cite)|class="number")')
 _TERM = re.compile(
     r'<button class="term" popovertarget="([\w-]+)" type="button">(.*?)</button>', re.DOTALL
 )
@@ -44,15 +44,15 @@ _HREF = re.compile(r'\bhref="(?!https?:)')
 _END = "</article>"
 
 
-def parted(page: str, receipts: str, glossary: str) -> tuple[str, str]:
-    """Return a page less what nobody sees at first, and the page of its receipts with it.
+def defer_content(page: str, receipts: str, glossary: str) -> tuple[str, str]:
+    """Return the page without its deferred content, and the receipts page with it.
 
     Args:
-        page: as it is written.
-        receipts: the page of its receipts.
-        glossary: the address of the glossary from the page, "" if there is none.
+        page: HTML of the page.
+        receipts: HTML of its receipts page.
+        glossary: URL of the glossary relative to the page, "" if there is none.
     """
-    moved: dict[str, tuple[str, str]] = {}  # what stands in a fold -> its id and its title
+    moved: dict[str, tuple[str, str]] = {}  # content of a fold -> (id, title)
 
     def link(inside: str, title: str) -> str:
         name, _ = moved.setdefault(inside, (f"beside-{len(moved) + 1}", title))
@@ -66,38 +66,40 @@ def parted(page: str, receipts: str, glossary: str) -> tuple[str, str]:
         return match["before"] + link(match["inside"], match["title"]) + match["after"]
 
     def fold(match: re.Match[str]) -> str:
-        if _STAYS.search(match["inside"]):
+        if _NOT_MOVABLE.search(match["inside"]):
             return _VIEW.sub(part, match[0])
-        return part(match) if len(match["inside"]) > _LEAST else match[0]
+        return part(match) if len(match["inside"]) > _MIN_FOLD_LENGTH else match[0]
 
     page = _TERM.sub(rf'<a class="term" href="{glossary or RECEIPTS}#\1">\2</a>', page)
-    short = _FOLD.sub(fold, _UNDER.sub(under, page))
-    parts = [f"<div {one}" for one in _DEFINITION.findall(short)]
+    shortened = _FOLD.sub(fold, _FIGURE_DATA.sub(under, page))
+    parts = [f"<div {part}" for part in _DEFINITION.findall(shortened)]
     parts += [
         f'<h2>{title}</h2>\n<div class="beside" id="{name}">{inside}</div>'
         for inside, (name, title) in moved.items()
     ]
     before, end, after = receipts.rpartition(_END)
-    more = "".join(_HREF.sub('href="../', one) + "\n" for one in parts) + _labels(short)
-    short = _SOURCE.sub(r'<li id="ref-\1">', _DEFINITION.sub("", short))
-    short = _CITE.sub("<a ", short)  # the address says which
-    return short, f"{before}{more}{end}{after}"
+    appended = "".join(_HREF.sub('href="../', part) + "\n" for part in parts) + _source_labels(
+        shortened
+    )
+    shortened = _SOURCE.sub(r'<li id="ref-\1">', _DEFINITION.sub("", shortened))
+    shortened = _CITE.sub("<a ", shortened)  # the href names the source
+    return shortened, f"{before}{appended}{end}{after}"
 
 
-def _labels(page: str) -> str:
-    """Return how the sources of a page are called, for numbers that the engine renews."""
+def _source_labels(page: str) -> str:
+    """Return a page's source labels as JSON, for numbers that the engine updates."""
     labels = {key: unescape(label) for key, label in _SOURCE.findall(page)}
-    told = json.dumps(labels, ensure_ascii=False).replace("<", "\\u003c")
-    return f'<script type="application/json" data-cite-labels>{told}</script>\n'
+    text = json.dumps(labels, ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json" data-cite-labels>{text}</script>\n'
 
 
-def joined(page: str, receipts: str) -> str:
-    """Return a page with what its folds hold, for a document in which nothing is folded."""
+def restore_content(page: str, receipts: str) -> str:
+    """Return a page with its deferred content restored, for documents without folds."""
 
     def inside(match: re.Match[str]) -> str:
         start = f'id="{match[1]}">'
-        held = receipts.partition(start)[2]
-        end = re.search(r"</div>\n(?=<h2>|<script|</article>)", held)
-        return held[: end.start() if end else 0].replace('href="../', 'href="')
+        rest = receipts.partition(start)[2]
+        end = re.search(r"</div>\n(?=<h2>|<script|</article>)", rest)
+        return rest[: end.start() if end else 0].replace('href="../', 'href="')
 
     return _LINK.sub(inside, page)

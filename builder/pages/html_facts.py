@@ -1,14 +1,14 @@
-"""What a finished page has, read tag by tag as a browser reads it."""
+"""Parses a finished page into the facts that checks need: ids, URLs, references, forbidden tags."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-from builder.markdown.allowed_html import ends_early
+from builder.markdown.allowed_html import comment_ends_early
 from builder.markdown.extensions.links import is_internal
 
-_BY_ID = (
+_ID_REFERENCES = (
     "for",
     "aria-describedby",
     "aria-labelledby",
@@ -16,54 +16,54 @@ _BY_ID = (
     "popovertarget",
 )
 
-_NEVER = ("iframe", "frame", "frameset", "object", "embed", "applet", "style", "base")
-_IN_HEAD = ("meta", "link")
-_LINKED = ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime")
-_TELLS = ("ping", "srcdoc", "formaction", "background")
-# A tag that every parser takes for the same: in small letters, its values quoted, none with "<" in
-# it. After `plaintext` no other tag follows.
-_PLAIN = re.compile(
+_FORBIDDEN_TAGS = ("iframe", "frame", "frameset", "object", "embed", "applet", "style", "base")
+_HEAD_TAGS = ("meta", "link")
+_URL_ATTRIBUTES = ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime")
+_FORBIDDEN_ATTRIBUTES = ("ping", "srcdoc", "formaction", "background")
+# A tag that all parsers read alike: lower case, quoted values without "<". `plaintext` is excluded,
+# since no tag follows it.
+_PLAIN_TAG = re.compile(
     r"""<(?:!doctype html|/[a-z][a-z0-9]*|(?!plaintext)[a-z][a-z0-9]*"""
     r"""(?:[ \n]+(?:[a-z][a-z0-9:-]*|viewBox|preserveAspectRatio)(?:="[^"<]*"|='[^'<]*')?)*"""
     r"""[ \n]*/?)>"""
 )
-# What a tag has that says anything: one of these names, or an attribute that begins with one.
-_TELLING = re.compile(
-    rf"<(?:img|script|body|{'|'.join((*_NEVER, *_IN_HEAD))})\b"
-    rf"|[ \n](?:id|on|{'|'.join((*_LINKED, *_BY_ID, *_TELLS))})"
+# A tag with any fact: one of these names, or an attribute that begins with one of these.
+_RELEVANT_TAG = re.compile(
+    rf"<(?:img|script|body|{'|'.join((*_FORBIDDEN_TAGS, *_HEAD_TAGS))})\b"
+    rf"|[ \n](?:id|on|{'|'.join((*_URL_ATTRIBUTES, *_ID_REFERENCES, *_FORBIDDEN_ATTRIBUTES))})"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What a page has: ids, URLs it uses, ids it refers to, images without alt text.
+class HtmlFacts:
+    """Facts of a page: ids, URLs, referenced ids, images without alt text.
 
-    `forbidden` is what its policy refuses: (what it is about, message).
+    `forbidden` lists violations of the page's policy: (text, message).
     """
 
     ids: tuple[str, ...]
     urls: tuple[str, ...]
-    referred: tuple[str, ...]
-    silent_images: tuple[str, ...]
+    referenced_ids: tuple[str, ...]
+    images_without_alt: tuple[str, ...]
     forbidden: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tag:
-    """What a start tag says, as `Facts` has it for a page."""
+class _TagFacts:
+    """The facts of a start tag, as `HtmlFacts` has them for a page."""
 
     name: str
     ids: tuple[str, ...]
     urls: tuple[str, ...]
-    referred: tuple[str, ...]
+    referenced_ids: tuple[str, ...]
     silent: tuple[str, ...]
     forbidden: tuple[tuple[str, str], ...]
 
 
-_KNOWN: dict[str, _Tag] = {}  # the text of a tag -> what it says
-_MOST = 1 << 16
-# After these, a parser reads on in another way.
-_VERBATIM = frozenset(
+_KNOWN_TAGS: dict[str, _TagFacts] = {}  # text of a tag -> its facts
+_MAX_KNOWN_TAGS = 1 << 16
+# Elements whose content a parser reads as raw text.
+_RAW_TEXT_TAGS = frozenset(
     (
         "script",
         "style",
@@ -76,83 +76,95 @@ _VERBATIM = frozenset(
         "noscript",
     )
 )
-_HELD = re.compile(rf"<({'|'.join(sorted(_VERBATIM))})\b[^<]*<(?!/\1>)")  # a tag within one
+_NESTED_TAG = re.compile(
+    rf"<({'|'.join(sorted(_RAW_TEXT_TAGS))})\b[^<]*<(?!/\1>)"
+)  # a tag within one
 
 
-class _Reader(HTMLParser):
+class _FactsParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.ids: list[str] = []
         self.urls: list[str] = []
-        self.referred: list[str] = []
+        self.referenced_ids: list[str] = []
         self.silent: list[str] = []
         self.forbidden: list[tuple[str, str]] = []
         self.in_body = False
 
     def updatepos(self, i: int, j: int) -> int:
-        """Go on; nobody asks for the line."""
+        """Return the end position; line numbers are not needed."""
         return j
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = _tag(tag, {name: value or "" for name, value in attrs})
+        tag_facts = _tag_facts(tag, {name: value or "" for name, value in attrs})
         text = self.get_starttag_text()
-        if text and tag not in _VERBATIM and len(_KNOWN) < _MOST:
-            _KNOWN[text] = found
-        self._take(found)
+        if text and tag not in _RAW_TEXT_TAGS and len(_KNOWN_TAGS) < _MAX_KNOWN_TAGS:
+            _KNOWN_TAGS[text] = tag_facts
+        self._take(tag_facts)
 
     def read(self, tags: Iterable[str]) -> None:
-        """Read tags, or know them: most of them stand on every page."""
+        """Parse tags, with known ones from the cache: most of them occur on every page."""
         for text in tags:
-            if not _TELLING.search(text):
+            if not _RELEVANT_TAG.search(text):
                 continue
-            if known := _KNOWN.get(text):
+            if known := _KNOWN_TAGS.get(text):
                 self._take(known)
             else:
-                self.reset()  # it reads on as after no other tag
+                self.reset()  # parse the tag on its own
                 self.feed(text)
 
-    def _take(self, found: "_Tag") -> None:
-        self.ids += found.ids
-        self.urls += found.urls
-        self.referred += found.referred
-        self.silent += found.silent
-        self.forbidden += found.forbidden
-        self.in_body = self.in_body or found.name == "body"
-        if self.in_body and found.name in _IN_HEAD:
-            self.forbidden.append((f"<{found.name}", f"the page has a <{found.name}> in its text"))
+    def _take(self, tag_facts: "_TagFacts") -> None:
+        self.ids += tag_facts.ids
+        self.urls += tag_facts.urls
+        self.referenced_ids += tag_facts.referenced_ids
+        self.silent += tag_facts.silent
+        self.forbidden += tag_facts.forbidden
+        self.in_body = self.in_body or tag_facts.name == "body"
+        if self.in_body and tag_facts.name in _HEAD_TAGS:
+            self.forbidden.append(
+                (f"<{tag_facts.name}", f"the page has a <{tag_facts.name}> in its text")
+            )
 
     def handle_comment(self, data: str) -> None:
-        if ends_early(data):
+        if comment_ends_early(data):
             self.forbidden.append(("<!--", f"the comment <!--{data}--> ends earlier for a browser"))
 
     def unknown_decl(self, data: str) -> None:
         self.forbidden.append(("<![", f"the page has <![{data}]>"))
 
 
-def _tag(name: str, given: Mapping[str, str]) -> _Tag:
-    canonical = name == "link" and given.get("rel") == "canonical"
-    silent = name == "img" and not given.get("alt", "").strip()
-    return _Tag(
+def _tag_facts(name: str, attributes: Mapping[str, str]) -> _TagFacts:
+    canonical = name == "link" and attributes.get("rel") == "canonical"
+    silent = name == "img" and not attributes.get("alt", "").strip()
+    return _TagFacts(
         name=name,
-        ids=tuple(given[one] for one in ("id",) if one in given),
-        urls=() if canonical else tuple(given[one] for one in _LINKED if one in given),
-        referred=tuple(key for one in _BY_ID for key in given.get(one, "").split()),
-        silent=(given.get("src", ""),) if silent else (),
-        forbidden=tuple(_forbidden(name, given)),
+        ids=tuple(attributes[attribute] for attribute in ("id",) if attribute in attributes),
+        urls=()
+        if canonical
+        else tuple(
+            attributes[attribute] for attribute in _URL_ATTRIBUTES if attribute in attributes
+        ),
+        referenced_ids=tuple(
+            key for attribute in _ID_REFERENCES for key in attributes.get(attribute, "").split()
+        ),
+        silent=(attributes.get("src", ""),) if silent else (),
+        forbidden=tuple(_forbidden(name, attributes)),
     )
 
 
-def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    inline = tag == "script" and "src" not in given and "json" not in given.get("type", "")
-    if inline or tag in _NEVER:
+def _forbidden(tag: str, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    inline = (
+        tag == "script" and "src" not in attributes and "json" not in attributes.get("type", "")
+    )
+    if inline or tag in _FORBIDDEN_TAGS:
         yield f"<{tag}", f"the page has a <{tag}> of its own"
-    for name, value in given.items():
+    for name, value in attributes.items():
         if name.startswith("on"):
             yield (
                 name,
                 f"the attribute '{name}' is a script, which the page's policy refuses",
             )
-        if name in _TELLS:
+        if name in _FORBIDDEN_ATTRIBUTES:
             yield name, f"the attribute '{name}' is not allowed on a page"
         if name in ("src", "srcset") and not is_internal(value):
             yield (
@@ -163,27 +175,27 @@ def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield value, f"external link '{value}' has to begin with https://"
 
 
-def facts(html: str) -> Facts:
-    """Return what a page has."""
-    reader = _Reader()
-    if tags := _plain(html):
+def parse_facts(html: str) -> HtmlFacts:
+    """Return the facts of a page."""
+    reader = _FactsParser()
+    if tags := _plain_tags(html):
         reader.read(tags)
     else:
         reader.feed(html)
         reader.close()
-    return Facts(
+    return HtmlFacts(
         ids=tuple(reader.ids),
         urls=tuple(dict.fromkeys(reader.urls)),
-        referred=tuple(dict.fromkeys(reader.referred)),
-        silent_images=tuple(reader.silent),
+        referenced_ids=tuple(dict.fromkeys(reader.referenced_ids)),
+        images_without_alt=tuple(reader.silent),
         forbidden=tuple(dict.fromkeys(reader.forbidden)),
     )
 
 
-def _plain(html: str) -> list[str]:
-    """Return the tags of a page, none where one is not plain: a parser is asked for those.
+def _plain_tags(html: str) -> list[str]:
+    """Return the tags of a page, or none if one is not plain and needs the HTML parser.
 
-    To find them takes a tenth of the time that a parser takes.
+    Finding them takes a tenth of the time of parsing.
     """
-    tags: list[str] = _PLAIN.findall(html)
-    return tags if len(tags) == html.count("<") and not _HELD.search(html) else []
+    tags: list[str] = _PLAIN_TAG.findall(html)
+    return tags if len(tags) == html.count("<") and not _NESTED_TAG.search(html) else []

@@ -1,4 +1,4 @@
-"""Links, anchors and ids of finished pages, checked as a browser follows them."""
+"""Checks links, anchors and ids of finished pages as a browser resolves them."""
 
 import posixpath
 from collections import Counter
@@ -6,120 +6,133 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from builder.pages.html_facts import Facts
+from builder.pages.html_facts import HtmlFacts
 
-_OUTER = ("https://", "data:", "blob:", "mailto:", "?", "/_")
+_EXTERNAL_PREFIXES = ("https://", "data:", "blob:", "mailto:", "?", "/_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """Where a page leads.
+class PageLinks:
+    """The link targets of a page.
 
     Attributes:
-        sound: nothing is wrong with it as far as itself tells.
-        files: that its links name.
-        anchors: (file, anchor) on other pages.
-        ids: its own.
+        is_valid: whether the page has no problem that can be seen without other pages.
+        files: link targets.
+        anchors: (file, anchor) of links to anchors of other pages.
+        ids: of the page itself.
     """
 
-    sound: bool
+    is_valid: bool
     files: frozenset[str]
     anchors: tuple[tuple[str, str], ...]
     ids: frozenset[str]
 
 
-def wrong(
-    pages: Mapping[str, Facts], others: frozenset[str], known: Mapping[str, Reach] | None = None
+def link_problems(
+    pages: Mapping[str, HtmlFacts],
+    others: frozenset[str],
+    known: Mapping[str, PageLinks] | None = None,
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (page, text it is about, message) for all that is wrong.
+    """Yield (page, text, message) of each broken link, anchor or id.
 
     Args:
-        pages: path in the output -> what the page has.
+        pages: path in the output -> facts of the page.
         others: paths of the output's other files.
-        known: path in the output -> where the page leads, found out here where not given.
+        known: path in the output -> links of the page, computed if missing.
     """
-    there, reaches = others.union(pages), known or {p: reach(p, one) for p, one in pages.items()}
+    files, links = (
+        others.union(pages),
+        known or {p: page_links(p, facts_of_page) for p, facts_of_page in pages.items()},
+    )
     for path, facts in pages.items():
-        if _is_sound(reaches[path], reaches, there):
+        if _has_valid_links(links[path], links, files):
             continue
-        yield from ((path, about, message) for about, message in _wrong_here(facts))
+        yield from ((path, about, message) for about, message in _page_problems(facts))
         for url in facts.urls:
-            message = _wrong_url(url, path, pages, others)
+            message = _url_problem(url, path, pages, others)
             if message:
                 yield path, url, message
 
 
-def _is_sound(one: Reach, reaches: Mapping[str, Reach], there: frozenset[str]) -> bool:
+def _has_valid_links(
+    links: PageLinks, links_of_pages: Mapping[str, PageLinks], files: frozenset[str]
+) -> bool:
     return (
-        one.sound
-        and one.files <= there
+        links.is_valid
+        and links.files <= files
         and all(
-            anchor in reaches[target].ids for target, anchor in one.anchors if target in reaches
+            anchor in links_of_pages[target].ids
+            for target, anchor in links.anchors
+            if target in links_of_pages
         )
     )
 
 
-def reach(path: str, facts: Facts) -> Reach:
-    """Return where a page leads."""
-    inner = [url for url in facts.urls if not url.startswith(_OUTER)]
+def page_links(path: str, facts: HtmlFacts) -> PageLinks:
+    """Return the link targets of a page."""
+    internal = [url for url in facts.urls if not url.startswith(_EXTERNAL_PREFIXES)]
     ids = frozenset(facts.ids)
-    found = [_target(url, path) for url in inner]
-    own = all(anchor in ids for target, anchor in found if anchor and target == path)
-    outer = any(":" in url.partition("#")[0].partition("?")[0] for url in inner)
-    return Reach(
-        sound=own and not outer and not any(_wrong_here(facts)),
-        files=frozenset(target for target, _ in found),
-        anchors=tuple((target, anchor) for target, anchor in found if anchor and target != path),
+    targets = [_link_target(url, path) for url in internal]
+    own_anchors_exist = all(
+        anchor in ids for target, anchor in targets if anchor and target == path
+    )
+    has_scheme = any(":" in url.partition("#")[0].partition("?")[0] for url in internal)
+    return PageLinks(
+        is_valid=own_anchors_exist and not has_scheme and not any(_page_problems(facts)),
+        files=frozenset(target for target, _ in targets),
+        anchors=tuple((target, anchor) for target, anchor in targets if anchor and target != path),
         ids=ids,
     )
 
 
-def _wrong_here(facts: Facts) -> Iterator[tuple[str, str]]:
+def _page_problems(facts: HtmlFacts) -> Iterator[tuple[str, str]]:
     for name, count in Counter(facts.ids).items():
         if count > 1:
             yield name, f"the id '{name}' stands {count} times on the page"
     ids = frozenset(facts.ids)
-    for name in facts.referred:
+    for name in facts.referenced_ids:
         if name not in ids:
             yield name, f"'{name}' is referred to by its id, but there is none"
     yield from facts.forbidden
-    for source in facts.silent_images:
+    for source in facts.images_without_alt:
         yield source, f"image '{source}' has no alt text"
 
 
-def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozenset[str]) -> str:
-    if url.startswith(_OUTER):
+def _url_problem(
+    url: str, path: str, pages: Mapping[str, HtmlFacts], others: frozenset[str]
+) -> str:
+    if url.startswith(_EXTERNAL_PREFIXES):
         return ""
     if ":" in url.partition("#")[0].partition("?")[0]:
         return f"external link '{url}' has to begin with https://"
-    target, anchor = _target(url, path)
+    target, anchor = _link_target(url, path)
     if target not in pages and target not in others:
         return f"link to '{url}': there is no {target} in the output"
     if anchor and target in pages and anchor not in pages[target].ids:
-        said = url.partition("#")[2]
-        made = ("_", "receipt-", "ref-", "fn")
-        there = ", ".join(n for n in pages[target].ids if not n.startswith(made)) or "none"
-        return f"link to '{url}': {target} has no anchor '{said}'; there are {there}"
+        name = url.partition("#")[2]
+        generated = ("_", "receipt-", "ref-", "fn")
+        known = ", ".join(n for n in pages[target].ids if not n.startswith(generated)) or "none"
+        return f"link to '{url}': {target} has no anchor '{name}'; there are {known}"
     return ""
 
 
-def _target(url: str, path: str) -> tuple[str, str]:
+def _link_target(url: str, path: str) -> tuple[str, str]:
     """Return the file and the anchor that a URL on the page at a path leads to."""
     address, _, anchor = url.partition("#")
     address = unquote(address.partition("?")[0])
     if not address:
         return path, unquote(anchor)
     home = "../" * path.count("/")
-    # Most links lead by the home page, and need no more than that to be cut off.
+    # Most links start with the path to the home page, which only has to be cut off.
     rest = address.removeprefix(home) if address.startswith(home) else "/"
-    crooked = rest[:1] == "/" or rest[-1:] == "." or "./" in rest or "//" in rest
-    if crooked:
-        return _joined(address, path), unquote(anchor)
+    needs_normalizing = rest[:1] == "/" or rest[-1:] == "." or "./" in rest or "//" in rest
+    if needs_normalizing:
+        return _normalized_path(address, path), unquote(anchor)
     inner = "" if rest[-1:] not in ("", "/") else "index.html"
     return rest + inner, unquote(anchor)
 
 
-def _joined(address: str, path: str) -> str:
+def _normalized_path(address: str, path: str) -> str:
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
     if address.endswith("/") or target == ".":
         target = posixpath.normpath(posixpath.join(target, "index.html"))

@@ -1,4 +1,4 @@
-"""What a page holds before it is rendered: its prose with pictures and lists, its figures."""
+"""Builds the template context of a page: its HTML with images and lists, its figures."""
 
 import re
 import struct
@@ -10,120 +10,139 @@ from typing import Any
 from builder.calculators import embed_pages, import_map
 from builder.content import learning_paths
 from builder.content.article import Article
-from builder.content.navigation import Place
-from builder.core.build_cache import Memo
+from builder.content.navigation import PagePosition
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.markdown import reference_lists, tex_to_mathml
 from builder.pages import asset_urls, page
-from builder.pages.page import Content, Surface
-from builder.pages.page_inputs import Draft, Ground, Parts
-from builder.theme.assets import hashed
+from builder.pages.page import PageContent, Surface
+from builder.pages.page_inputs import PageDraft, PageSources, SiteContext
+from builder.theme.assets import hashed_path
 
-_BOX = re.compile(rb"<svg\b[^>]*\bviewBox=[\"']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)")
+_VIEW_BOX = re.compile(
+    rb"<svg\b[^>]*\bviewBox=[\"']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)"
+)
 
 
-def size(data: bytes) -> tuple[int, int] | None:
-    """Return (width, height) of a PNG or SVG in CSS pixels, None where it cannot be read."""
+def image_size(data: bytes) -> tuple[int, int] | None:
+    """Return (width, height) of a PNG or SVG in CSS pixels, None if it cannot be read."""
     if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height
-    box = _BOX.search(data)
+    box = _VIEW_BOX.search(data)
     return (round(float(box[1])), round(float(box[2]))) if box else None
 
 
-def with_sizes(html: str, pictures: Mapping[str, bytes]) -> str:
-    """Return the HTML with width and height on every image that has none.
+def add_image_sizes(html: str, pictures: Mapping[str, bytes]) -> str:
+    """Return the HTML with width and height attributes on every image without them.
 
     Args:
         html: of a page.
-        pictures: address as it stands in `src` -> content.
+        pictures: `src` -> content of the image.
     """
 
-    def one(match: re.Match[str]) -> str:
-        found = size(pictures.get(match[1], b""))
-        if found is None or " width=" in match[0]:
+    def sized(match: re.Match[str]) -> str:
+        dimensions = image_size(pictures.get(match[1], b""))
+        if dimensions is None or " width=" in match[0]:
             return match[0]
-        return f'<img width="{found[0]}" height="{found[1]}" loading="lazy"{match[0][4:]}'
+        return f'<img width="{dimensions[0]}" height="{dimensions[1]}" loading="lazy"{match[0][4:]}'
 
-    return re.sub(r'<img\b[^>]*?\bsrc="([^"]*)"[^>]*>', one, html)
+    return re.sub(r'<img\b[^>]*?\bsrc="([^"]*)"[^>]*>', sized, html)
 
 
-def draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:
-    """Return an article's draft."""
-    prose, pictures = parts.rendered[article.source], ground.pictures
-    figures = _figures(article, parts, memo)
-    resolved = page.resolve(article, prose, ground.index, pictures, parts.typeset.math)
-    html = _with_lists(_sized(resolved.html, article, pictures, parts), article, parts, memo)
-    place = ground.places[article.source]
-    content = _content(article, html, parts, place, ground.surface, charts=bool(figures))
-    return Draft(
-        content=_with_guides(content, parts, *ground.lists),
+def make_draft(
+    article: Article, page_sources: PageSources, context: SiteContext, memo: BuildCache
+) -> PageDraft:
+    """Return the draft of an article's page."""
+    prose, pictures = page_sources.rendered[article.source], context.image_paths
+    figures = _figure_files(article, page_sources, memo)
+    resolved = page.resolve_links(
+        article, prose, context.index, pictures, page_sources.typeset.math
+    )
+    html = _with_lists(
+        _with_image_sizes(resolved.html, article, pictures, page_sources),
+        article,
+        page_sources,
+        memo,
+    )
+    place = context.positions[article.source]
+    content = _page_content(
+        article, html, page_sources, place, context.surface, charts=bool(figures)
+    )
+    return PageDraft(
+        content=_with_guides(content, page_sources, *context.guide_figures),
         figures=figures,
         problems=(*prose.problems, *resolved.problems),
         written=resolved.written,
     )
 
 
-def _sized(html: str, article: Article, pictures: Mapping[str, str], parts: Parts) -> str:
-    """Return the HTML with the sizes of its pictures."""
+def _with_image_sizes(
+    html: str, article: Article, pictures: Mapping[str, str], page_sources: PageSources
+) -> str:
+    """Return an article's HTML with width and height attributes on its images."""
     if "<img" not in html:
         return html
-    root = page.root_of(article.url)
-    shown = {root + pictures[path]: data for path, data in parts.images.items()}
-    return with_sizes(html, shown)
+    root = page.relative_root(article.url)
+    shown = {root + pictures[path]: data for path, data in page_sources.images.items()}
+    return add_image_sizes(html, shown)
 
 
 def _with_guides(
-    content: Content,
-    parts: Parts,
+    content: PageContent,
+    page_sources: PageSources,
     pictures: Mapping[str, str],
     moving: Mapping[str, str],
-) -> Content:
-    """Return the content with its card, and if it lists guides, with their pictures."""
+) -> PageContent:
+    """Return the content with its social card and, on pages that list guides, their figures."""
     article = content.article
-    if card := parts.cards.get(article.source):
-        content = replace(content, card=(card.path, card.says))
+    if card := page_sources.cards.get(article.source):
+        content = replace(content, card=(card.path, card.alt_text))
     if article.kind == "home":
         return replace(content, pictures=pictures, moving=moving)
     if article.kind != "path":
         return content
-    prose = {source: made.html for source, made in parts.rendered.items()}
-    way = learning_paths.way(article, parts.texts.articles, prose, page.root_of(article.url))
-    own = {step.guide.slug: pictures.get(step.guide.slug, "") for step in way.steps}
-    turning = {slug: moving[slug] for slug in own if slug in moving}
-    return replace(content, way=way, pictures=own, moving=turning)
+    prose = {source: article_html.html for source, article_html in page_sources.rendered.items()}
+    path = learning_paths.path_page(
+        article, page_sources.texts.articles, prose, page.relative_root(article.url)
+    )
+    figures = {step.guide.slug: pictures.get(step.guide.slug, "") for step in path.steps}
+    animated = {slug: moving[slug] for slug in figures if slug in moving}
+    return replace(content, way=path, pictures=figures, moving=animated)
 
 
-def _content(
+def _page_content(
     article: Article,
     html: str,
-    parts: Parts,
-    place: Place,
+    page_sources: PageSources,
+    place: PagePosition,
     surface: Surface,
     *,
     charts: bool,
-) -> Content:
-    prose, library = parts.rendered[article.source], parts.texts.library
-    templates = parts.typeset.templates
-    shown = [
+) -> PageContent:
+    prose, library = page_sources.rendered[article.source], page_sources.texts.library
+    templates = page_sources.typeset.templates
+    names = [
         equation.name
         for name in prose.calculators
-        for equation in parts.tools.calculators[name].equations
+        for equation in page_sources.tools.calculators[name].equations
         if equation.name in templates
     ]
-    finished = _finished(html, parts)
-    receipts = tuple(_finished(receipt, parts) for receipt in prose.receipts)
-    all_of_it = "".join((finished, *receipts))
-    hidden = (tex_to_mathml.missing(templates[name], all_of_it) for name in dict.fromkeys(shown))
-    return Content(
+    finished = _fill_equations(html, page_sources)
+    receipts = tuple(_fill_equations(receipt, page_sources) for receipt in prose.receipts)
+    whole_html = "".join((finished, *receipts))
+    missing = (
+        tex_to_mathml.missing_parts(templates[name], whole_html) for name in dict.fromkeys(names)
+    )
+    return PageContent(
         article=article,
         place=place,
         html=finished,
         headings=prose.headings,
         receipts=receipts,
-        cited=page.cited(prose.cites, library),
-        terms=page.terms(prose.terms, library, parts.urls, article.url),
-        equations=tuple(one for one in hidden if one is not None),
+        cited=page.cited_references(prose.cites, library),
+        terms=page.used_terms(prose.terms, library, page_sources.urls, article.url),
+        equations=tuple(equation for equation in missing if equation is not None),
         figures=asset_urls.FIGURES if charts else "",
         live=bool(prose.calculators),
         archives=asset_urls.ARCHIVES,
@@ -131,55 +150,73 @@ def _content(
     )
 
 
-def _with_lists(html: str, article: Article, parts: Parts, memo: Memo) -> str:
-    if not reference_lists.has_any(html):
+def _with_lists(html: str, article: Article, page_sources: PageSources, memo: BuildCache) -> str:
+    if not reference_lists.has_placeholders(html):
         return html
     if reference_lists.IMPORTS in html:
-        drawn = import_map.draw(import_map.parts(parts.keys.imports))
+        drawn = import_map.draw(import_map.package_graph(page_sources.keys.imports))
         html = html.replace(reference_lists.IMPORTS, drawn)
     pages = tuple(
-        reference_lists.Page(
-            slug=one.slug,
-            url=page.root_of(article.url) + one.url,
-            title=one.title,
-            cites=parts.rendered[one.source].cites,
+        reference_lists.ListedPage(
+            slug=article_listed.slug,
+            url=page.relative_root(article.url) + article_listed.url,
+            title=article_listed.title,
+            cites=page_sources.rendered[article_listed.source].cites,
         )
-        for one in parts.texts.articles
-        if one.kind != embed_pages.KIND
+        for article_listed in page_sources.texts.articles
+        if article_listed.kind != embed_pages.KIND
     )
-    blocks = parts.templates.get_template("blocks.html").module
-    code = parts.keys.of("builder/markdown/reference_lists.py")
-    titles = {name: one.title for name, one in parts.tools.calculators.items()}
-    key = digest((html, code, parts.texts.library_digest, parts.look, repr(pages), repr(titles)))
-    name, library = f"lists {article.source}", parts.texts.library
-    return memo.get(name, key, lambda: reference_lists.filled(html, library, pages, titles, blocks))
-
-
-def _finished(html: str, parts: Parts) -> str:
-    return page.with_labels(
-        tex_to_mathml.fill_static(html, parts.typeset.templates), parts.texts.library
+    blocks = page_sources.templates.get_template("blocks.html").module
+    code = page_sources.keys.digest_of("builder/markdown/reference_lists.py")
+    titles = {
+        name: article_listed.title
+        for name, article_listed in page_sources.tools.calculators.items()
+    }
+    key = digest(
+        (
+            html,
+            code,
+            page_sources.texts.library_digest,
+            page_sources.templates_digest,
+            repr(pages),
+            repr(titles),
+        )
+    )
+    name, library = f"lists {article.source}", page_sources.texts.library
+    return memo.get(
+        name, key, lambda: reference_lists.fill_lists(html, library, pages, titles, blocks)
     )
 
 
-def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
-    placed = parts.rendered[article.source].figures
+def _fill_equations(html: str, page_sources: PageSources) -> str:
+    return page.label_citations(
+        tex_to_mathml.fill_static(html, page_sources.typeset.templates), page_sources.texts.library
+    )
+
+
+def _figure_files(
+    article: Article, page_sources: PageSources, memo: BuildCache
+) -> dict[str, bytes]:
+    placed = page_sources.rendered[article.source].figures
     if not placed:
         return {}
-    views = {f"{name}.{out}": parts.tools.calculators[name].outputs[out] for name, out in placed}
+    views = {
+        f"{name}.{out}": page_sources.tools.calculators[name].outputs[out] for name, out in placed
+    }
 
-    key = parts.keys.of("builder/figures/bokeh_documents.py")
-    # A figure is one wherever it stands: several articles may show it.
-    drawn = {
+    key = page_sources.keys.digest_of("builder/figures/bokeh_documents.py")
+    # Cached by name alone, since several articles may show the same figure.
+    documents = {
         name: memo.get(
             f"figure {name}",
-            digest((key, page.one_line(view))),
-            partial(_drawn, parts, name, view),
+            digest((key, page.compact_json(view))),
+            partial(_figure_json, page_sources, name, view),
         )
         for name, view in views.items()
     }
-    text = page.figures_text(drawn)
-    return {hashed(f"figures-{article.slug}.json", text): text}
+    text = page.figures_json(documents)
+    return {hashed_path(f"figures-{article.slug}.json", text): text}
 
 
-def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
-    return page.one_line(parts.figure(name, view))
+def _figure_json(page_sources: PageSources, name: str, view: dict[str, Any]) -> str:
+    return page.compact_json(page_sources.figure(name, view))

@@ -1,7 +1,7 @@
-"""What pages are made of, and which of them stand as an earlier build of this process left them.
+"""Inputs, outputs and cache keys of pages; unchanged pages of the previous build are reused.
 
-While an author writes, an edit of one article leaves all other pages as they are. To know that of a
-page takes a thousandth of what it takes to put its parts together again.
+While an author writes, an edit of one article leaves all other pages unchanged. Comparing the key
+of a page takes a thousandth of the time of rendering it.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,186 +11,201 @@ from typing import Any
 
 import jinja2
 
-from builder.calculators.cache_keys import Keys
-from builder.calculators.calculator_set import Toolbox
-from builder.content.content_folder import Texts
-from builder.content.link_targets import Index
-from builder.content.navigation import Place
-from builder.core.build_cache import Memo
+from builder.calculators.cache_keys import CacheKeys
+from builder.calculators.calculator_set import CalculatorSet
+from builder.content.content_folder import SiteContent
+from builder.content.link_targets import LinkTargets
+from builder.content.navigation import PagePosition
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.problem import Problem
 from builder.figures.social_cards import Card
 from builder.markdown import reference_lists
-from builder.markdown.article_html import Prose
+from builder.markdown.article_html import ArticleHtml
 from builder.pages import html_links
-from builder.pages.html_facts import Facts
-from builder.pages.page import Content, Surface
-from builder.pages.typesetting import Typeset
+from builder.pages.html_facts import HtmlFacts
+from builder.pages.page import PageContent, Surface
+from builder.pages.typesetting import TypesetFormulas
 
-_LISTING = ("home", "path")  # kinds of pages that show what stands on others
+_LISTING_KINDS = ("home", "path")  # kinds of pages that list other pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the pages are made of.
+class PageSources:
+    """The sources of all pages.
 
     Attributes:
-        rendered: source of an article -> its prose.
-        keys: digests of our code.
-        look: digest of the templates.
+        rendered: source of an article -> its rendered HTML.
+        keys: code digests.
+        templates_digest: digest of the templates.
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
-        archives: calculator -> the file of the runtime with all that it needs.
-        runtime: path of such a file -> content.
-        drawn: the theme's rules of drawings, for pictures that stand alone.
-        moving: slug of a guide -> its opening figure in motion.
-        cards: source of an article -> its social card, none where the address is not known.
-        shared: digest of the surface.
-        urls: slug -> address of every article.
-        rooms: the folders of the theme and of the cache that projects share.
+        archives: calculator -> path of its runtime archive.
+        runtime: path of a runtime archive -> content.
+        drawing_styles: CSS of drawings, for standalone figures.
+        moving: slug of a guide -> its animated opening figure.
+        cards: source of an article -> its social card, none if the site's URL is unknown.
+        surface_digest: digest of the surface.
+        urls: slug -> URL of every article.
+        render_folders: the theme's folder and the shared cache folder.
     """
 
-    texts: Texts
-    tools: Toolbox
-    rendered: Mapping[str, Prose]
-    typeset: Typeset
+    texts: SiteContent
+    tools: CalculatorSet
+    rendered: Mapping[str, ArticleHtml]
+    typeset: TypesetFormulas
     surface: Surface
     templates: jinja2.Environment
-    keys: Keys
-    look: str
+    keys: CacheKeys
+    templates_digest: str
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     archives: Mapping[str, str]
     runtime: Mapping[str, bytes]
-    drawn: str
-    rooms: tuple[Path, Path]
+    drawing_styles: str
+    render_folders: tuple[Path, Path]
     moving: Mapping[str, bytes] = field(default_factory=dict)
     cards: Mapping[str, Card] = field(default_factory=dict)
-    shared: str = ""
+    surface_digest: str = ""
     urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a page is put together with, beside its own parts.
+class SiteContext:
+    """Data of the whole site that each page needs besides its own article.
 
     Attributes:
-        index: what links can lead to.
-        places: source of an article -> where it stands among the others.
-        pictures: path from the project's folder -> where it lies in the output.
-        surface: with marks for addresses that carry a hash.
-        lists: slug of a guide -> its opening figure, still and in motion.
+        index: link targets.
+        positions: source of an article -> its position in the navigation.
+        image_paths: path of an image from the project's folder -> path in the output.
+        surface: with placeholders for hashed URLs.
+        guide_figures: slug of a guide -> path of its opening figure, still and animated.
     """
 
-    index: Index
-    places: Mapping[str, Place]
-    pictures: Mapping[str, str]
+    index: LinkTargets
+    positions: Mapping[str, PagePosition]
+    image_paths: Mapping[str, str]
     surface: Surface
-    lists: tuple[Mapping[str, str], Mapping[str, str]]
+    guide_figures: tuple[Mapping[str, str], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What the template of a page gets, and the files that belong to it alone."""
+class PageDraft:
+    """The template context of a page, and the files that only it uses."""
 
-    content: Content
+    content: PageContent
     figures: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """A finished page, as it is sent, what it has and where it leads."""
+class RenderedPage:
+    """A finished page: full and minified HTML, its facts and its links."""
 
     html: bytes
-    sent: bytes
-    facts: Facts
-    reach: html_links.Reach
+    minified: bytes
+    facts: HtmlFacts
+    links: html_links.PageLinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
-    """An article's pages by their path, with its own files; `written` as in `Made`.
+class PageOutput:
+    """The output of an article: its page, its receipts page if any, and its own files.
 
-    Its receipts, where it has any, are a page beside its own.
+    `written` as in `RenderedSite`.
     """
 
-    sheets: Mapping[str, Sheet]
+    pages: Mapping[str, RenderedPage]
     files: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """Pages, figures and images by their path in the output.
+class RenderedSite:
+    """All rendered pages, figures and images, by path in the output.
 
-    `written` gives, for the source of an article, each URL of its links as the author wrote it;
-    `facts`, for the path of a page, what it has, `reach` where it leads, and `sent` itself without
-    what no browser needs.
+    `written` maps the source of an article to its URLs and their links as written; `facts`, `links`
+    and `minified` map the path of a page to its facts, its links and its minified HTML.
     """
 
     output: Mapping[str, bytes]
-    sent: Mapping[str, bytes]
+    minified: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
-    facts: Mapping[str, Facts]
-    reach: Mapping[str, html_links.Reach]
+    facts: Mapping[str, HtmlFacts]
+    links: Mapping[str, html_links.PageLinks]
 
 
-def keys(parts: Parts, ground: Ground, memo: Memo) -> dict[str, str]:
-    """Return source -> digest of all that its draft depends on.
+def draft_keys(page_sources: PageSources, context: SiteContext, memo: BuildCache) -> dict[str, str]:
+    """Return source -> cache key of its draft.
 
-    Pages that show what stands on others, such as a list of all terms, have none.
+    Pages that list content of other pages, such as all terms, have no key.
     """
-    common = _common(parts, ground)
+    common = _common_key(page_sources, context)
     return {
-        one.source: digest((common, memo.key(f"prose {one.source}"), _card(parts, one.source)))
-        for one in parts.texts.articles
-        if one.kind not in _LISTING and not reference_lists.has_any(parts.rendered[one.source].html)
+        article.source: digest(
+            (
+                common,
+                memo.key_of(f"prose {article.source}"),
+                _card_text(page_sources, article.source),
+            )
+        )
+        for article in page_sources.texts.articles
+        if article.kind not in _LISTING_KINDS
+        and not reference_lists.has_placeholders(page_sources.rendered[article.source].html)
     }
 
 
-def finished(drafts: Mapping[str, str], parts: Parts) -> dict[str, str]:
-    """Return source -> digest of all that its page depends on: the draft and the addresses in it.
+def page_keys(drafts: Mapping[str, str], page_sources: PageSources) -> dict[str, str]:
+    """Return source -> cache key of its finished page, from its draft and its asset URLs.
 
     Args:
-        drafts: source -> digest as `keys` returns it.
-        parts: of all pages.
+        drafts: source -> key from `draft_keys`.
+        page_sources: sources of all pages.
     """
-    shell = repr(replace(parts.surface.shell, style_text=""))
+    shell = repr(replace(page_sources.surface.shell, style_text=""))
     return {
-        source: digest((draft, shell, _archives(parts, source))) for source, draft in drafts.items()
+        source: digest((draft, shell, _archive_names(page_sources, source)))
+        for source, draft in drafts.items()
     }
 
 
-def _common(parts: Parts, ground: Ground) -> str:
-    """Return the digest of what all drafts depend on: an edit of a text changes none of it.
+def _common_key(page_sources: PageSources, context: SiteContext) -> str:
+    """Return the digest of the inputs that all drafts share.
 
-    The prose of an article, whose key holds its text and the numbers in it, is not among it.
+    It leaves out the articles' own HTML, whose cache key holds its text and its numbers.
     """
     order = [
-        (ground.places[one.source].here, one.path, one.order, one.requires, one.next)
-        for one in parts.texts.articles
+        (
+            context.positions[article.source].here,
+            article.path,
+            article.order,
+            article.requires,
+            article.next,
+        )
+        for article in page_sources.texts.articles
     ]
-    code = parts.keys.of("builder/pages/all_pages.py")
-    told = (order, ground.index, ground.pictures)
+    code = page_sources.keys.digest_of("builder/pages/all_pages.py")
+    structures = (order, context.index, context.image_paths)
     known = (
-        parts.look,
-        parts.shared,
-        parts.texts.library_digest,
-        parts.typeset.version,
+        page_sources.templates_digest,
+        page_sources.surface_digest,
+        page_sources.texts.library_digest,
+        page_sources.typeset.version,
         code,
     )
-    return digest((*known, *map(repr, told)))
+    return digest((*known, *map(repr, structures)))
 
 
-def _card(parts: Parts, source: str) -> str:
-    card = parts.cards.get(source)
-    return repr((card.path, card.says)) if card else ""
+def _card_text(page_sources: PageSources, source: str) -> str:
+    card = page_sources.cards.get(source)
+    return repr((card.path, card.alt_text)) if card else ""
 
 
-def _archives(parts: Parts, source: str) -> str:
-    """Return the names of what the calculators of a page need to run."""
-    return repr([parts.archives.get(name) for name in parts.rendered[source].calculators])
+def _archive_names(page_sources: PageSources, source: str) -> str:
+    """Return the archive paths of a page's calculators as text."""
+    return repr(
+        [page_sources.archives.get(name) for name in page_sources.rendered[source].calculators]
+    )

@@ -1,7 +1,7 @@
-"""Renamed pages: at each former address, named in the front matter's `was`, a page that leads on.
+"""Redirect pages at the former URLs of renamed pages, which front matter lists as `was`.
 
-The way leads from a former address straight to a page, and no former address may be that of a page,
-so there is no circle and no chain.
+A redirect leads straight to a page, and no former URL may be that of a page, so there are no cycles
+and no chains.
 """
 
 import re
@@ -9,52 +9,54 @@ from collections.abc import Iterable
 from typing import Any
 
 from builder.content.article import Article
-from builder.core.problem import Problem, located
+from builder.core.problem import Problem, problems_where
 from builder.core.project import Project
 from builder.pages import page
 
 TEMPLATE, SCRIPT = "moved.html", "moved.js"
 _ADDRESS = re.compile(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*")
-_TAKEN = ("assets", "embed", "search")
+_RESERVED = ("assets", "embed", "search")
 
 
-def pages(
+def redirect_pages(
     articles: Iterable[Article],
     templates: Any,  # noqa: ANN401 (a Jinja environment)
     base_url: str,
     project: Project,
 ) -> dict[str, bytes]:
-    """Return path in the output -> page for every former address."""
-    found = {}
+    """Return path in the output -> HTML of the redirect page of every former URL."""
+    redirects = {}
     for article in articles:
         for was in article.was:
             html = templates.get_template(TEMPLATE).render(
                 article=article,
-                root=page.root_of(f"{was}/"),
+                root=page.relative_root(f"{was}/"),
                 policy=page.POLICY,
                 base_url=base_url,
                 project=project,
             )
-            found[f"{was}/index.html"] = html.encode()
-    return found
+            redirects[f"{was}/index.html"] = html.encode()
+    return redirects
 
 
 def problems(articles: Iterable[Article]) -> list[Problem]:
-    """Return former addresses that are none, that a page has now, or that two pages claim."""
+    """Return the problems of former URLs: malformed, in use by a page, or claimed by two pages."""
     known = tuple(articles)
     now = {article.url.rstrip("/"): article.source for article in known}
     claimed: dict[str, str] = {}
-    wrong: list[Problem] = []
+    found_problems: list[Problem] = []
     for article in known:
-        for was in article.was:
+        for former_url in article.was:
             message = ""
-            if not _ADDRESS.fullmatch(was) or was.partition("/")[0] in _TAKEN:
-                message = f"was names '{was}'; an address is such as 'guides/old-name'"
-            elif was in now:
-                message = f"was names '{was}', which is the address of {now[was]}"
-            elif was in claimed:
-                message = f"was names '{was}', and so does {claimed[was]}"
+            if not _ADDRESS.fullmatch(former_url) or former_url.partition("/")[0] in _RESERVED:
+                message = f"was names '{former_url}'; an address is such as 'guides/old-name'"
+            elif former_url in now:
+                message = f"was names '{former_url}', which is the address of {now[former_url]}"
+            elif former_url in claimed:
+                message = f"was names '{former_url}', and so does {claimed[former_url]}"
             if message:
-                wrong += located(article.source, article.text, f'"{was}"', message)
-            claimed.setdefault(was, article.source)
-    return wrong
+                found_problems += problems_where(
+                    article.source, article.text, f'"{former_url}"', message
+                )
+            claimed.setdefault(former_url, article.source)
+    return found_problems

@@ -1,4 +1,4 @@
-"""What all pages share: style sheet, scripts, the live runtime, each made again when it changed."""
+"""Assets shared by all pages: style sheets, scripts and the browser runtime, each cached."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -6,178 +6,196 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import Folders, digest, digest_of_files
-from builder.core.progress import Report, step
+from builder.core.progress import Report, timed_step
 from builder.figures import hero_figures
 from builder.pages.build_services import Services
 from builder.runtime.bundle import Runtime
-from builder.runtime.bytecode import MAKERS
+from builder.runtime.bytecode import BUILD_FILES
 from builder.theme import assets, minify_assets, panels
 from builder.theme.assets import FOLDER, Shell
 
 RUNTIME = f"{FOLDER}/runtime"
-DRAWN = "drawn.css"
+DRAWING_STYLES = "drawn.css"
 HEAD_START = 1.0  # seconds
-_TO_COME = "to come"  # in the place of an address that is not known yet
+_PENDING = "to come"  # placeholder of a URL that is not known yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dress:
-    """What all pages share.
+class SharedAssets:
+    """Assets shared by all pages.
 
     Attributes:
-        files: by their path in the output.
-        shell: names those that every page loads.
-        calculators: calculator -> the file of the runtime with all that it needs.
-        beside: name -> script that lies beside the home page, as it is sent.
-        drawn: the rules of drawings that are files of their own.
+        files: path in the output -> content.
+        shell: URLs of the assets that every page loads.
+        calculators: calculator -> path of its runtime archive.
+        root_scripts: name -> minified script in the site's root folder.
+        drawing_styles: CSS of standalone drawings.
     """
 
     files: Mapping[str, bytes]
     shell: Shell
-    beside: Mapping[str, str]
-    drawn: str
+    root_scripts: Mapping[str, str]
+    drawing_styles: str
     calculators: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wardrobe:
-    """What the theme has for all pages, as it is written.
+class _ThemeSources:
+    """Unminified sources of the theme.
 
     Attributes:
-        fonts: name -> (where it lies, content).
-        beside: name -> script that lies beside the home page.
-        texts: name -> styles and scripts that no module imports.
+        fonts: name -> (path in the output, content).
+        root_scripts: name -> script in the site's root folder.
+        texts: name -> text of styles and scripts that no module imports.
         key: digest of these and of the modules.
     """
 
     fonts: Mapping[str, tuple[str, bytes]]
-    beside: Mapping[str, str]
+    root_scripts: Mapping[str, str]
     texts: Mapping[str, str]
     key: str
 
 
-def _wardrobe(folders: Folders, boxes: Mapping[str, str]) -> _Wardrobe:
-    theme, beside = folders.theme, folders.scripts()
+def _theme_sources(folders: Folders, panel_html: Mapping[str, str]) -> _ThemeSources:
+    theme, root_scripts = folders.theme, folders.scripts()
     fonts = assets.fonts(theme)
     texts = {
-        **assets.sheets(theme, fonts),
-        DRAWN: hero_figures.rules(theme / "styles"),
-        **beside,
-        **panels.styles(boxes),
+        **assets.style_sheets(theme, fonts),
+        DRAWING_STYLES: hero_figures.drawing_rules(theme / "styles"),
+        **root_scripts,
+        **panels.panel_styles(panel_html),
     }
     key = digest((digest_of_files(theme / "runtime"), repr(texts)))
-    return _Wardrobe(fonts=fonts, beside=beside, texts=texts, key=key)
+    return _ThemeSources(fonts=fonts, root_scripts=root_scripts, texts=texts, key=key)
 
 
-def _code(folders: Folders) -> str:
-    """Return the digest of all that travels to the reader's browser."""
-    held = (part for files in folders.groups.values() for one in files.items() for part in one)
-    return digest((*map(digest_of_files, folders.engines), *held))
+def _browser_code_digest(folders: Folders) -> str:
+    """Return the digest of all code that the browser loads."""
+    package_files = (
+        part for files in folders.groups.values() for file in files.items() for part in file
+    )
+    return digest((*map(digest_of_files, folders.engine_packages), *package_files))
 
 
-class Ahead:
-    """The live runtime, made by Node while Python goes on with the articles."""
+class RuntimeBuild:
+    """Builds the browser runtime with Node in the background, while Python renders the articles."""
 
-    def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
+    def __init__(self, folders: Folders, services: Services, memo: BuildCache) -> None:
         key = digest(
             (
-                folders.once("engines", partial(_code, folders)),
+                folders.compute_once("engines", partial(_browser_code_digest, folders)),
                 services.typeset_version,
-                *(path.read_bytes() for path in MAKERS),
+                *(path.read_bytes() for path in BUILD_FILES),
             )
         )
-        # What readers get is good for an author as well, but not the other way round.
+        # An author's build may use the readers' runtime, but not the other way round.
         as_sent = not services.quick or memo.has("runtime", key)
         self.key = key if as_sent else digest((key, "quick"))
         asked = Event()
         self._memo, self._make = memo, partial(services.runtime, asked.set)
-        self._begun: Future[Runtime] | None = None
+        self._future: Future[Runtime] | None = None
         if not memo.has("runtime", self.key):
-            self._begun = ThreadPoolExecutor(1).submit(self._make)
-            self._begun.add_done_callback(lambda _: asked.set())
-            # Two threads that compute wait for each other at every file that is read: together
-            # they would ask Node a second later.
+            self._future = ThreadPoolExecutor(1).submit(self._make)
+            self._future.add_done_callback(lambda _: asked.set())
+            # Two computing threads wait for each other at every file read: without a head start,
+            # the request would reach Node a second later.
             asked.wait(HEAD_START)
 
     @property
-    def is_made(self) -> bool:
-        """Whether nobody has to wait for it."""
-        return self._begun is None or self._begun.done()
+    def is_ready(self) -> bool:
+        """Whether the runtime is available without waiting."""
+        return self._future is None or self._future.done()
 
     def runtime(self) -> Runtime:
-        """Return it, waiting for it if need be."""
-        begun = self._begun
+        """Return the browser runtime, waiting for it if necessary."""
+        begun = self._future
         return self._memo.get("runtime", self.key, begun.result if begun else self._make)
 
 
-def dress(
+def build_assets(
     folders: Folders,
     services: Services,
-    memo: Memo,
-    ahead: Ahead | None,
-    boxes: Mapping[str, str],
+    memo: BuildCache,
+    runtime_build: RuntimeBuild | None,
+    panel_html: Mapping[str, str],
     *,
     readable: bool,
-) -> Dress:
-    """Return the files that pages share; the runtime, which takes longest, is still `to come`.
+) -> SharedAssets:
+    """Return the shared assets, with a placeholder for the runtime, which takes longest.
 
     Args:
-        folders: where the theme and the engine lie.
-        services: make the runtime and BokehJS.
-        memo: what earlier builds made.
-        ahead: the runtime that will be among them, None if no page has a calculator.
-        boxes: path beside the scripts -> HTML of what scripts fetch when it is opened.
-        readable: leave scripts and styles as they are written.
+        folders: of the project.
+        services: build BokehJS and minify scripts and styles.
+        memo: the build cache.
+        runtime_build: the background build of the runtime, None if no page has a calculator.
+        panel_html: path beside the scripts -> HTML of the panels.
+        readable: do not minify scripts and styles.
     """
-    rooms = folders.theme / "runtime"
-    wardrobe = folders.once("wardrobe", partial(_wardrobe, folders, boxes))
-    fonts, beside, texts = wardrobe.fonts, wardrobe.beside, wardrobe.texts
-    make = minify_assets.as_written if readable else services.slim
-    key = digest((str(readable), wardrobe.key))
-    made = memo.get("scripts and styles", key, lambda: make(rooms, texts))
-    code, entry, worker = assets.scripts({**made.modules, **panels.dressed(boxes, made.texts)})
-    style, early = made.texts[assets.SHEET], made.texts.get(assets.EARLY, "")
-    sheet = assets.hashed(assets.SHEET, style.encode())
-    some = {name: made.texts[name] for name in texts if name.startswith(f"{assets.SOME}/")}
-    apart = {
-        name: assets.hashed(name.rpartition("/")[2], text.encode()) for name, text in some.items()
+    folder = folders.theme / "runtime"
+    sources = folders.compute_once("wardrobe", partial(_theme_sources, folders, panel_html))
+    fonts, root_scripts, texts = sources.fonts, sources.root_scripts, sources.texts
+    make = minify_assets.unminified if readable else services.minify
+    key = digest((str(readable), sources.key))
+    minified = memo.get("scripts and styles", key, lambda: make(folder, texts))
+    code, entry, worker = assets.scripts(
+        {**minified.modules, **panels.with_styles(panel_html, minified.texts)}
+    )
+    style, early = minified.texts[assets.MAIN_SHEET], minified.texts.get(assets.EARLY, "")
+    sheet = assets.hashed_path(assets.MAIN_SHEET, style.encode())
+    conditional_css = {
+        name: minified.texts[name] for name in texts if name.startswith(f"{assets.CONDITIONAL}/")
     }
-    soon = assets.hashed(assets.EARLY, early.encode()) if early else ""
-    found = {**dict(fonts.values()), sheet: style.encode(), **code}
-    found |= {soon: early.encode()} if early else {}
-    found |= {apart[name]: text.encode() for name, text in some.items()}
+    conditional_paths = {
+        name: assets.hashed_path(name.rpartition("/")[2], text.encode())
+        for name, text in conditional_css.items()
+    }
+    early_path = assets.hashed_path(assets.EARLY, early.encode()) if early else ""
+    files = {**dict(fonts.values()), sheet: style.encode(), **code}
+    files |= {early_path: early.encode()} if early else {}
+    files |= {conditional_paths[name]: text.encode() for name, text in conditional_css.items()}
     bokeh = ""
-    if ahead:
-        library = memo.get("bokeh", ahead.key, services.bokeh)
-        bokeh = assets.hashed("bokeh.js", library)
-        found[bokeh] = library
+    if runtime_build:
+        library = memo.get("bokeh", runtime_build.key, services.bokeh)
+        bokeh = assets.hashed_path("bokeh.js", library)
+        files[bokeh] = library
     shell = Shell(
         styles=sheet,
         style_text=style,
-        early=soon,
+        early=early_path,
         script=entry,
         worker=worker,
-        runtime=_TO_COME if ahead else "",
+        runtime=_PENDING if runtime_build else "",
         bokeh=bokeh,
         fonts=tuple(where for name, (where, _) in fonts.items() if "-normal" in name),
-        some=tuple(
-            assets.Sheet(classes=assets.classes(texts[name]), address=address)
-            for name, address in apart.items()
+        conditional_styles=tuple(
+            assets.StyleSheet(classes=assets.sheet_classes(texts[name]), address=address)
+            for name, address in conditional_paths.items()
         ),
     )
-    sent = {name: made.texts[name] for name in beside if name != assets.EARLY}
-    return Dress(files=found, shell=shell, beside=sent, drawn=made.texts[DRAWN], calculators={})
+    root_script_texts = {
+        name: minified.texts[name] for name in root_scripts if name != assets.EARLY
+    }
+    return SharedAssets(
+        files=files,
+        shell=shell,
+        root_scripts=root_script_texts,
+        drawing_styles=minified.texts[DRAWING_STYLES],
+        calculators={},
+    )
 
 
-def with_runtime(dressed: Dress, ahead: Ahead, report: Report) -> Dress:
-    """Return the same with the runtime in its place, waiting for it if need be."""
-    with step(report, "making the runtime of the live pages"):
-        live = ahead.runtime()
+def add_runtime(shared: SharedAssets, runtime_build: RuntimeBuild, report: Report) -> SharedAssets:
+    """Return the shared assets with the runtime's files, waiting for its build if necessary."""
+    with timed_step(report, "making the runtime of the live pages"):
+        runtime = runtime_build.runtime()
     return replace(
-        dressed,
-        files={**dressed.files, **{f"{RUNTIME}/{name}": one for name, one in live.files.items()}},
-        shell=replace(dressed.shell, runtime=f"{RUNTIME}/{live.manifest}"),
-        calculators={name: f"{RUNTIME}/{file}" for name, file in live.calculators.items()},
+        shared,
+        files={
+            **shared.files,
+            **{f"{RUNTIME}/{name}": content for name, content in runtime.files.items()},
+        },
+        shell=replace(shared.shell, runtime=f"{RUNTIME}/{runtime.manifest}"),
+        calculators={name: f"{RUNTIME}/{file}" for name, file in runtime.calculators.items()},
     )

@@ -1,23 +1,23 @@
-"""All formulas of a build, typeset in one call: those of the prose and those of calculators."""
+"""Typesets all formulas of articles and calculators in one call."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from builder.calculators import calculator_context
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.content.article import Article
-from builder.core.problem import Problem, located
-from builder.core.progress import Report, step
+from builder.core.problem import Problem, problems_where
+from builder.core.progress import Report, timed_step
 from builder.markdown import tex_to_mathml
-from builder.markdown.article_html import Prose
+from builder.markdown.article_html import ArticleHtml
 from builder.markdown.tex_to_mathml import Template
 from builder.pages.build_services import Services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Typeset:
-    """MathML by the name of the formula; templates by the name of the equation; what failed.
+class TypesetFormulas:
+    """MathML by formula key, templates by equation name, and problems.
 
     `version` is that of the typesetter.
     """
@@ -28,41 +28,47 @@ class Typeset:
     version: str
 
 
-def typeset(
-    prose: Iterable[tuple[Article, Prose]],
-    calculators: Iterable[Live],
+def typeset_formulas(
+    prose: Iterable[tuple[Article, ArticleHtml]],
+    calculators: Iterable[CalculatorContext],
     services: Services,
     cache: Path,
     report: Report,
-) -> Typeset:
-    """Return everything typeset."""
+) -> TypesetFormulas:
+    """Return the typeset formulas of all articles and calculators."""
     articles = tuple(prose)
-    shown = {e.name: (found, e) for found in calculators for e in found.equations}
-    parts = {name: tex_to_mathml.formulas_of(equation) for name, (_, equation) in shown.items()}
-    wanted = [formula for _, made in articles for formula in made.formulas]
-    wanted += [formula for formulas in parts.values() for formula in formulas.values()]
-    with step(report, f"typesetting {len(wanted)} formulas"):
-        done, wrong = tex_to_mathml.typeset(
-            wanted, cache, services.typeset_version, services.typeset
+    equations = {
+        e.name: (calculator, e) for calculator in calculators for e in calculator.equations
+    }
+    parts = {name: tex_to_mathml.formulas_of(equation) for name, (_, equation) in equations.items()}
+    formulas = [formula for _, article_html in articles for formula in article_html.formulas]
+    formulas += [formula for formulas in parts.values() for formula in formulas.values()]
+    with timed_step(report, f"typesetting {len(formulas)} formulas"):
+        typeset_html, errors = tex_to_mathml.typeset(
+            formulas, cache, services.typeset_version, services.typeset
         )
     problems = [
         problem
-        for article, made in articles
-        for formula in made.formulas
-        if formula in wrong
-        for problem in located(article.source, article.body, formula[0], f"TeX: {wrong[formula]}")
+        for article, article_html in articles
+        for formula in article_html.formulas
+        if formula in errors
+        for problem in problems_where(
+            article.source, article.body, formula[0], f"TeX: {errors[formula]}"
+        )
     ]
-    for name, (found, _) in shown.items():
+    for name, (calculator, _) in equations.items():
         for formula in dict.fromkeys(parts[name].values()):
-            if formula in wrong:
-                message = f"equation '{name}': TeX: {wrong[formula]}"
-                problems.append(Problem(calculator_context.source(found.name), 1, message))
-    return Typeset(
-        math={tex_to_mathml.name_of(formula): html for formula, html in done.items()},
+            if formula in errors:
+                message = f"equation '{name}': TeX: {errors[formula]}"
+                problems.append(
+                    Problem(calculator_context.source_path(calculator.name), 1, message)
+                )
+    return TypesetFormulas(
+        math={tex_to_mathml.formula_key(formula): html for formula, html in typeset_html.items()},
         templates={
-            name: tex_to_mathml.template(equation, done)
-            for name, (_, equation) in shown.items()
-            if not any(formula in wrong for formula in parts[name].values())
+            name: tex_to_mathml.equation_template(equation, typeset_html)
+            for name, (_, equation) in equations.items()
+            if not any(formula in errors for formula in parts[name].values())
         },
         problems=tuple(problems),
         version=services.typeset_version,

@@ -14,11 +14,11 @@ from engine import calculator
 from engine.core import active_project, registry
 
 # Where Python looked before any project was entered.
-_BASE = tuple(sys.path)
-_entered: list[str] = []
+_ORIGINAL_PATH = tuple(sys.path)
+_added_paths: list[str] = []
 
 
-def enter(root: Path, cache: Path | None = None) -> Folders:
+def activate_project(root: Path, cache: Path | None = None) -> Folders:
     """Return the folders of the project in `root`, whose calculators are from now on known.
 
     Args:
@@ -28,43 +28,45 @@ def enter(root: Path, cache: Path | None = None) -> Folders:
     Raises:
         ProjectError: it is no project that could be used.
     """
-    project = project_file.read(root)
-    _refuse_another(root, project.engine)
-    _leave()
+    project = project_file.read_project(root)
+    _refuse_taken_package_name(root, project.engine)
+    _deactivate()
     # At the end: a project hides nothing that is there.
     if root != GENERATOR and str(root) not in sys.path:
         sys.path.append(str(root))
-        _entered.append(str(root))
+        _added_paths.append(str(root))
     active_project.CALCULATORS = project.calculators
-    found = folders.of(project, root, cache)
-    wheels = python_packages.ready(project, root, found.cache)
+    project_paths = folders.project_folders(project, root, cache)
+    wheels = python_packages.load_wheels(project, root, project_paths.cache)
     for folder in map(str, wheels.here):
         if folder not in sys.path:
             sys.path.append(folder)
-            _entered.append(folder)
-    found = replace(found, groups=wheels.groups)
-    theme_overlay.lay(found)
-    return found
+            _added_paths.append(folder)
+    project_paths = replace(project_paths, groups=wheels.groups)
+    theme_overlay.update_overlay(project_paths)
+    return project_paths
 
 
-def _refuse_another(root: Path, name: str) -> None:
+def _refuse_taken_package_name(root: Path, name: str) -> None:
     """Refuse the name of a package that Python finds elsewhere."""
-    spec = PathFinder.find_spec(name, [*_BASE, str(GENERATOR)])
-    known = name in sys.stdlib_module_names
+    spec = PathFinder.find_spec(name, [*_ORIGINAL_PATH, str(GENERATOR)])
+    is_stdlib = name in sys.stdlib_module_names
     elsewhere = spec and spec.origin and Path(spec.origin).parent != root / name
-    if known or elsewhere:
+    if is_stdlib or elsewhere:
         message = f"'{name}' is the name of another package; give yours a name of its own"
-        raise ProjectError([Problem(FILE, project_file.line_of(root, "engine"), message)])
+        raise ProjectError(
+            [Problem(FILE, project_file.line_in_project_file(root, "engine"), message)]
+        )
 
 
-def _leave() -> None:
+def _deactivate() -> None:
     """Forget what was entered before, so that two projects may call their packages the same."""
     package = active_project.package()
-    for path in _entered:
+    for path in _added_paths:
         sys.path.remove(path)
-        for name in [one for one in sys.modules if one.partition(".")[0] == package]:
+        for name in [module for module in sys.modules if module.partition(".")[0] == package]:
             del sys.modules[name]
         sys.path_importer_cache.pop(path, None)
-    _entered.clear()
+    _added_paths.clear()
     registry.look_again()
     calculator.load.cache_clear()

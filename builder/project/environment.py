@@ -42,20 +42,20 @@ TEST_MODULES = (
 )
 
 
-def ensure(arguments: list[str]) -> None:
+def ensure_environment(arguments: list[str]) -> None:
     """Return if this Python has the packages; else run build.py again in `.venv`, made if needed.
 
     Ends the process with one sentence where that cannot be done.
     """
     testing = "test" in (*arguments[:1], *arguments[2:3])  # after --project DIR, too
-    if not missing((*MODULES, *TEST_MODULES) if testing else MODULES):
+    if not missing_modules((*MODULES, *TEST_MODULES) if testing else MODULES):
         return
     folder = ROOT / ".venv"
-    if Path(sys.prefix).resolve() == folder.resolve() and stamped(folder, testing):
-        names = ", ".join(missing((*MODULES, *TEST_MODULES) if testing else MODULES))
+    if Path(sys.prefix).resolve() == folder.resolve() and is_installed(folder, testing):
+        names = ", ".join(missing_modules((*MODULES, *TEST_MODULES) if testing else MODULES))
         raise SystemExit(f"{folder} lacks {names}; delete it and run this again")
     try:
-        python = prepare(ROOT, testing=testing, say=_say)
+        python = prepare_environment(ROOT, testing=testing, report=_say)
     except OSError as error:
         raise SystemExit(str(error)) from None
     command = [str(python), str(ROOT / "build.py"), *arguments]
@@ -64,58 +64,67 @@ def ensure(arguments: list[str]) -> None:
     os.execv(command[0], command)
 
 
-def missing(modules: Iterable[str]) -> list[str]:
+def missing_modules(modules: Iterable[str]) -> list[str]:
     """Return those of the modules that this Python cannot import."""
     return [name for name in modules if importlib.util.find_spec(name) is None]
 
 
-def prepare(root: Path, *, testing: bool, say: Callable[[str], None]) -> Path:
+def prepare_environment(root: Path, *, testing: bool, report: Callable[[str], None]) -> Path:
     """Make or complete `.venv` in `root` and return its Python.
 
     Raises:
         OSError: it cannot be done; the message is one sentence.
     """
     folder = root / ".venv"
-    python = python_of(folder)
-    if stamped(folder, testing, root) and python.exists():
+    python = python_path(folder)
+    if is_installed(folder, testing, root) and python.exists():
         return python
     if not python.exists():
-        say(f"making an environment in {folder.name} ...")
-        make(folder)
-    say("installing the locked packages, a minute or two ...")
-    install(python, lock(root, testing=testing))
+        report(f"making an environment in {folder.name} ...")
+        make_environment(folder)
+    report("installing the locked packages, a minute or two ...")
+    install_locked(python, lock_file(root, testing=testing))
     # Written last: an installation that broke off is tried again.
-    stamp_of(folder, testing).write_text(mark(root), "utf-8")
+    stamp_file(folder, testing).write_text(locks_digest(root), "utf-8")
     return python
 
 
-def make(folder: Path) -> None:
+def make_environment(folder: Path) -> None:
     """Make an environment with pip.
 
     Raises:
         OSError: the running Python cannot.
     """
-    done = _run([sys.executable, "-m", "venv", str(folder)])
-    if done.returncode != 0:
+    process = _run([sys.executable, "-m", "venv", str(folder)])
+    if process.returncode != 0:
         raise OSError(
             "this Python cannot make environments (its modules venv and ensurepip are needed; "
             "on Debian and Ubuntu they are in the package python3-venv)"
         )
 
 
-def install(python: Path, locked: Path) -> None:
+def install_locked(python: Path, requirements_lock: Path) -> None:
     """Install the packages of a lock with pip, which refuses what has another hash.
 
     Raises:
         OSError: pip could not.
     """
-    quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
-    done = _run(
-        [str(python), "-m", "pip", "install", *quiet, "--require-hashes", "-r", str(locked)]
+    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    process = _run(
+        [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            *options,
+            "--require-hashes",
+            "-r",
+            str(requirements_lock),
+        ]
     )
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        reason = (lines or done.stderr.splitlines() or ["it gave no reason"])[-1]
+    if process.returncode != 0:
+        lines = [line for line in process.stderr.splitlines() if line.startswith("ERROR")]
+        reason = (lines or process.stderr.splitlines() or ["it gave no reason"])[-1]
         raise OSError(f"pip could not install the packages: {reason.removeprefix('ERROR: ')}")
 
 
@@ -126,31 +135,31 @@ def requirements(pyproject: Path, *, testing: bool) -> list[str]:
     return [*project["dependencies"], *extra]
 
 
-def lock(root: Path, *, testing: bool) -> Path:
+def lock_file(root: Path, *, testing: bool) -> Path:
     """Return the file that locks the packages, with those of the tests if wanted."""
     return root / "requirements" / ("test.txt" if testing else "build.txt")
 
 
-def python_of(folder: Path) -> Path:
+def python_path(folder: Path) -> Path:
     """Return the Python of an environment."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def mark(root: Path) -> str:
+def locks_digest(root: Path) -> str:
     """Return the digest of the locks, which say what was installed."""
-    locks = (lock(root, testing=testing).read_bytes() for testing in (False, True))
+    locks = (lock_file(root, testing=testing).read_bytes() for testing in (False, True))
     return hashlib.sha256(b"".join(locks)).hexdigest()
 
 
-def stamp_of(folder: Path, testing: bool) -> Path:
+def stamp_file(folder: Path, testing: bool) -> Path:
     """Return the file that says what is installed."""
     return folder / ("installed-with-tests" if testing else "installed")
 
 
-def stamped(folder: Path, testing: bool, root: Path = ROOT) -> bool:
+def is_installed(folder: Path, testing: bool, root: Path = ROOT) -> bool:
     """Say whether the environment has the packages of the present locks."""
-    stamps = [stamp_of(folder, True)] + ([] if testing else [stamp_of(folder, False)])
-    return any(s.is_file() and s.read_text("utf-8") == mark(root) for s in stamps)
+    stamps = [stamp_file(folder, True)] + ([] if testing else [stamp_file(folder, False)])
+    return any(s.is_file() and s.read_text("utf-8") == locks_digest(root) for s in stamps)
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":

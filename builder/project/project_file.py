@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from builder.core.problem import Problem, line_of_toml
-from builder.core.project import UNITS, Project, Way
-from builder.core.text_files import text_of
+from builder.core.project import UNITS, NavigationLink, Project
+from builder.core.text_files import read_text
 
 FILE, CHECKS, NAVIGATION = "site.toml", "checks", "navigation"
 PACKAGES, SWITCHES = "packages", "units"
-NEEDED = ("name", "engine")
+REQUIRED_KEYS = ("name", "engine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _ADDRESS = re.compile(r"https://\S+|([\w-]+/)*(#[\w-]+)?")
 _PACKAGE = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?([=<>!~]=?[\w.*,<>=!~]+)?")
-_ADDRESSES = ("address", "repository", "license_address")
-_IN_CHECKS = ("placed",)
-_AT_TOP = tuple(one.name for one in fields(Project) if one.name not in _IN_CHECKS)
+_ADDRESS_KEYS = ("address", "repository", "license_address")
+_CHECK_KEYS = ("placed",)
+_TOP_LEVEL_KEYS = tuple(one.name for one in fields(Project) if one.name not in _CHECK_KEYS)
 
 
 class ProjectError(Exception):
@@ -31,7 +31,7 @@ class ProjectError(Exception):
         super().__init__("; ".join(map(str, self.problems)))
 
 
-def read(root: Path) -> Project:
+def read_project(root: Path) -> Project:
     """Return what the project in a folder says of itself.
 
     Raises:
@@ -40,96 +40,103 @@ def read(root: Path) -> Project:
     if not (root / FILE).is_file():
         message = f"there is no such file in {root}; 'new project DIR' begins a project"
         raise ProjectError([Problem(FILE, 1, message)])
-    text, unread = text_of(root / FILE, FILE)
-    if unread:
-        raise ProjectError(unread)
+    text, file_problems = read_text(root / FILE, FILE)
+    if file_problems:
+        raise ProjectError(file_problems)
     try:
-        given = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        wrong_line = line_of_toml(error, text)
-        raise ProjectError([Problem(FILE, wrong_line, str(error))]) from None
-    wrong = list(_wrong(given, root))
-    if wrong:
-        raise ProjectError(Problem(FILE, _line(text, key), message) for key, message in wrong)
-    values = {key: value for key, value in given.items() if key != CHECKS}
+        line = line_of_toml(error, text)
+        raise ProjectError([Problem(FILE, line, str(error))]) from None
+    problems = list(_project_problems(tables, root))
+    if problems:
+        raise ProjectError(
+            Problem(FILE, _line_of_key(text, key), message) for key, message in problems
+        )
+    values = {key: value for key, value in tables.items() if key != CHECKS}
     if values.get("address"):
         values["address"] = values["address"].rstrip("/") + "/"
     values |= {key: tuple(values.get(key, ())) for key in (PACKAGES, SWITCHES)}
     if NAVIGATION in values:
-        ways = values[NAVIGATION].items()
+        links = values[NAVIGATION].items()
         values[NAVIGATION] = tuple(
-            Way(word=word, address=address, line=_line(text, word)) for word, address in ways
+            NavigationLink(label=word, address=address, line=_line_of_key(text, word))
+            for word, address in links
         )
-    return Project(**values, **given.get(CHECKS, {}))
+    return Project(**values, **tables.get(CHECKS, {}))
 
 
-def _wrong(given: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
+def _project_problems(tables: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
     """Yield (key, message) of what is wrong."""
-    yield from _of_kind(given, (*_AT_TOP, CHECKS), "")
-    checks = given.get(CHECKS, {})
+    yield from _type_problems(tables, (*_TOP_LEVEL_KEYS, CHECKS), "")
+    checks = tables.get(CHECKS, {})
     if isinstance(checks, dict):
-        yield from _of_kind(checks, _IN_CHECKS, f" of [{CHECKS}]")
-    yield from _of_lists(given)
-    ways = given.get(NAVIGATION, {})
-    if isinstance(ways, dict):
-        yield from (one for word, way in ways.items() for one in _of_way(word, way))
-    for key in NEEDED:
-        if not given.get(key):
+        yield from _type_problems(checks, _CHECK_KEYS, f" of [{CHECKS}]")
+    yield from _list_problems(tables)
+    links = tables.get(NAVIGATION, {})
+    if isinstance(links, dict):
+        yield from (
+            problem for word, address in links.items() for problem in _link_problems(word, address)
+        )
+    for key in REQUIRED_KEYS:
+        if not tables.get(key):
             yield key, f"'{key}' is missing"
-    yield from (one for key, value in given.items() for one in _of_value(key, value, root))
+    yield from (
+        problem for key, value in tables.items() for problem in _value_problems(key, value, root)
+    )
 
 
-def _of_lists(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_problems(tables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong in the keys whose values are lists."""
-    packages, switches = (
-        one if isinstance(one, list) else [] for one in (given.get(PACKAGES), given.get(SWITCHES))
+    packages, units = (
+        one if isinstance(one, list) else [] for one in (tables.get(PACKAGES), tables.get(SWITCHES))
     )
     for one in packages:
         if not isinstance(one, str) or not _PACKAGE.fullmatch(one):
             yield PACKAGES, f"{one!r} is no package; it has to be such as css-inline==1.0"
-    for one in switches:
+    for one in units:
         if one not in UNITS:
             yield SWITCHES, f"{one!r} is no switch for units; there are {', '.join(UNITS)}"
 
 
-def _of_value(key: str, value: object, root: Path) -> Iterator[tuple[str, str]]:
+def _value_problems(key: str, value: object, root: Path) -> Iterator[tuple[str, str]]:
     if not isinstance(value, str) or not value:
         return
-    if key in _ADDRESSES and not value.startswith("https://"):
+    if key in _ADDRESS_KEYS and not value.startswith("https://"):
         yield key, f"'{key}' is '{value}'; it has to begin with https://"
     if key == "language" and not _LANGUAGE.fullmatch(value):
         yield key, f"'{key}' is '{value}'; it has to be such as en or pt-BR"
     if key == "engine":
-        yield from _of_engine(value, root)
+        yield from _engine_problems(value, root)
     module = value.rpartition(".")[0].replace(".", "/")
     if key == "takes" and not (root / f"{module}.py").is_file():
         yield key, f"'{key}' is '{value}'; there is no module {module}.py"
 
 
-def _of_kind(
-    given: Mapping[str, Any], allowed: tuple[str, ...], where: str
+def _type_problems(
+    table: Mapping[str, Any], allowed: tuple[str, ...], where: str
 ) -> Iterator[tuple[str, str]]:
     kinds = {
         **dict.fromkeys((CHECKS, NAVIGATION), (dict, "a table")),
         **dict.fromkeys((PACKAGES, SWITCHES), (list, "a list of texts")),
-        **dict.fromkeys(_IN_CHECKS, (bool, "true or false")),
+        **dict.fromkeys(_CHECK_KEYS, (bool, "true or false")),
     }
-    for key, value in given.items():
-        kind, wanted = kinds.get(key, (str, "a text"))
+    for key, value in table.items():
+        kind, expected = kinds.get(key, (str, "a text"))
         if key not in allowed:
             yield key, f"unknown key '{key}'{where}; there are {', '.join(allowed)}"
         elif not isinstance(value, kind):
-            yield key, f"'{key}' is {value!r}; it has to be {wanted}"
+            yield key, f"'{key}' is {value!r}; it has to be {expected}"
 
 
-def _of_way(word: str, address: object) -> Iterator[tuple[str, str]]:
+def _link_problems(label: str, address: object) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a link of the header; whether it leads anywhere, the build finds."""
     if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
-        wanted = "'guides/first-guide/', '#toolbox' or https://"
-        yield word, f"'{word}' leads to {address!r}; it has to be an address such as {wanted}"
+        examples = "'guides/first-guide/', '#toolbox' or https://"
+        yield label, f"'{label}' leads to {address!r}; it has to be an address such as {examples}"
 
 
-def _of_engine(name: str, root: Path) -> Iterator[tuple[str, str]]:
+def _engine_problems(name: str, root: Path) -> Iterator[tuple[str, str]]:
     """Yield what keeps a name from being that of the project's own package."""
     if not name.isidentifier() or keyword.iskeyword(name):
         yield "engine", f"'{name}' is no name of a Python package, such as queueing"
@@ -137,12 +144,12 @@ def _of_engine(name: str, root: Path) -> Iterator[tuple[str, str]]:
         yield "engine", f"there is no package {name}/calculators"
 
 
-def line_of(root: Path, key: str) -> int:
+def line_in_project_file(root: Path, key: str) -> int:
     """Return the line of a key in the file of the project in a folder."""
-    return _line((root / FILE).read_text("utf-8"), key)
+    return _line_of_key((root / FILE).read_text("utf-8"), key)
 
 
-def _line(text: str, key: str) -> int:
+def _line_of_key(text: str, key: str) -> int:
     """Return the line on which a key or a table stands, 1 if it cannot be found."""
-    found = re.compile(rf"\s*(\[\s*)?[\"']?{re.escape(key)}\b")
-    return next((n for n, line in enumerate(text.splitlines(), 1) if found.match(line)), 1)
+    key_pattern = re.compile(rf"\s*(\[\s*)?[\"']?{re.escape(key)}\b")
+    return next((n for n, line in enumerate(text.splitlines(), 1) if key_pattern.match(line)), 1)

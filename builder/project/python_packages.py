@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from builder.core import node
-from builder.core.folders import write_whole
+from builder.core.folders import write_atomically
 from builder.core.problem import Problem
 from builder.core.project import Project
-from builder.project.project_file import FILE, ProjectError, line_of
+from builder.project.project_file import FILE, ProjectError, line_in_project_file
 
 # What pip says of a registry that it cannot reach, and of none that it was told to use.
-_SILENT = (
+_CONNECTION_ERRORS = (
     "connection broken",
     "NewConnectionError",
     "Max retries",
@@ -41,78 +41,96 @@ class WheelError(Exception):
     """There is no wheel; the message is one sentence that says what to do."""
 
 
-def find(wanted: str, folder: Path, own: Path | None, tags: list[str]) -> Path:
+def find_wheel(
+    requirement: str, folder: Path, wheel_source: Path | None, pip_options: list[str]
+) -> Path:
     """Return the wheel for a requirement, kept in a folder from then on.
 
     What pip does not find for the browser is built from source where pyodide-build and
     Emscripten are installed.
 
     Args:
-        wanted: such as "css-inline==1.0".
+        requirement: such as "css-inline==1.0".
         folder: of the cache.
-        own: a folder of wheels that comes first, None without one.
-        tags: what tells pip of the browser's platform, empty for this machine.
+        wheel_source: a folder of wheels that comes first, None without one.
+        pip_options: what tells pip of the browser's platform, empty for this machine.
 
     Raises:
         WheelError: it cannot be had.
     """
-    kept = folder / hashlib.sha256(" ".join((wanted, *tags)).encode()).hexdigest()[:16]
-    if there := _wheel_in(kept):
-        return there
-    reason = _downloaded(wanted, kept, own, tags)
-    if there := _wheel_in(kept):
-        return there
+    wheel_folder = (
+        folder / hashlib.sha256(" ".join((requirement, *pip_options)).encode()).hexdigest()[:16]
+    )
+    if wheel := _wheel_in(wheel_folder):
+        return wheel
+    reason = _download_wheel(requirement, wheel_folder, wheel_source, pip_options)
+    if wheel := _wheel_in(wheel_folder):
+        return wheel
     if "No module named pip" in reason:
         raise WheelError("this Python has no pip, which fetches packages")
-    if not tags:
-        _lost_here(wanted, reason)
-    return _built(wanted, kept, silent=_is_silent(reason))
+    if not pip_options:
+        _raise_missing_local_wheel(requirement, reason)
+    return _build_wheel(requirement, wheel_folder, offline=_is_connection_error(reason))
 
 
 def _wheel_in(folder: Path) -> Path | None:
     return next(iter(sorted(folder.glob("*.whl"))), None)
 
 
-def _is_silent(reason: str) -> bool:
-    return any(word in reason for word in _SILENT)
+def _is_connection_error(reason: str) -> bool:
+    return any(word in reason for word in _CONNECTION_ERRORS)
 
 
-def _downloaded(wanted: str, kept: Path, own: Path | None, tags: list[str]) -> str:
+def _download_wheel(
+    requirement: str, wheel_folder: Path, wheel_source: Path | None, pip_options: list[str]
+) -> str:
     """Ask pip for a wheel; return what it complains of."""
-    words = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
-    words += [f"--find-links={own}"] if own else []
-    command = [sys.executable, "-m", "pip", *words, *tags, f"--dest={kept}", wanted]
+    options = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
+    options += [f"--find-links={wheel_source}"] if wheel_source else []
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        *options,
+        *pip_options,
+        f"--dest={wheel_folder}",
+        requirement,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
-def _lost_here(wanted: str, reason: str) -> None:
-    if _is_silent(reason):
-        raise WheelError(f"no registry answers, and no folder has a wheel of '{wanted}'")
+def _raise_missing_local_wheel(requirement: str, reason: str) -> None:
+    if _is_connection_error(reason):
+        raise WheelError(f"no registry answers, and no folder has a wheel of '{requirement}'")
     raise WheelError(
-        f"there is no wheel of '{wanted}' for this machine, on which the build computes"
+        f"there is no wheel of '{requirement}' for this machine, on which the build computes"
     )
 
 
-def _built(wanted: str, kept: Path, *, silent: bool) -> Path:
-    if silent:
+def _build_wheel(requirement: str, wheel_folder: Path, *, offline: bool) -> Path:
+    if offline:
         raise WheelError(
-            f"no registry answers, and no folder has a wheel of '{wanted}' for Pyodide; name a "
+            f"no registry answers, and no folder has a wheel of '{requirement}' for Pyodide; name a "
             "folder that holds one as 'wheels'"
         )
     if not (shutil.which(BUILDER) and shutil.which(COMPILER)):
         raise WheelError(
-            f"there is no wheel of '{wanted}' for Pyodide, neither pure nor PyEmscripten; name a "
+            f"there is no wheel of '{requirement}' for Pyodide, neither pure nor PyEmscripten; name a "
             "folder that holds one as 'wheels', such as a full distribution of Pyodide, or install "
             "pyodide-build and Emscripten, which build it from source"
         )
-    kept.mkdir(parents=True, exist_ok=True)
-    command = [BUILDER, "build", wanted, "--outdir", str(kept)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    there = _wheel_in(kept)
-    if done.returncode or not there:
-        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise WheelError(f"pyodide-build could not build '{wanted}': {(lines or ['no word'])[-1]}")
-    return there
+    wheel_folder.mkdir(parents=True, exist_ok=True)
+    command = [BUILDER, "build", requirement, "--outdir", str(wheel_folder)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheel = _wheel_in(wheel_folder)
+    if process.returncode or not wheel:
+        lines = [
+            line.strip() for line in (process.stderr or process.stdout).splitlines() if line.strip()
+        ]
+        raise WheelError(
+            f"pyodide-build could not build '{requirement}': {(lines or ['no word'])[-1]}"
+        )
+    return wheel
 
 
 LOCK = "packages.lock.json"
@@ -134,113 +152,123 @@ class Wheels:
     here: tuple[Path, ...]
 
 
-NONE = Wheels(groups={}, here=())
+NO_WHEELS = Wheels(groups={}, here=())
 
 
-def ready(project: Project, root: Path, cache: Path) -> Wheels:
+def load_wheels(project: Project, root: Path, cache: Path) -> Wheels:
     """Return the wheels of a project's packages, fetched now unless they are in the cache.
 
     Raises:
         ProjectError: a package cannot be had for the browser, or is not the one recorded.
     """
     if not project.packages:
-        return NONE
-    lock = _read(root / LOCK)
-    info, found, here = _platform(), {}, []
+        return NO_WHEELS
+    lock = _read_lock(root / LOCK)
+    info, entries, local_folders = _pyodide_platform(), {}, []
     groups: dict[str, Mapping[str, bytes]] = {}
-    for wanted in project.packages:
-        name = _NAME.match(wanted)[0]  # type: ignore[index]
-        held = lock.get(name, {})
-        exact = f"{name}=={held['version']}" if held.get("asked") == wanted else wanted
-        wheel = _found(exact, root, cache / "wheels", project, _tags(info))
-        entry = _entry(wheel, wanted)
-        if held.get("file_name") == entry["file_name"] and held["sha256"] != entry["sha256"]:
+    for requirement in project.packages:
+        name = _NAME.match(requirement)[0]  # type: ignore[index]
+        locked = lock.get(name, {})
+        pinned = (
+            f"{name}=={locked['version']}" if locked.get("asked") == requirement else requirement
+        )
+        wheel = _find_project_wheel(
+            pinned, root, cache / "wheels", project, _pip_platform_options(info)
+        )
+        entry = _lock_entry(wheel, requirement)
+        if locked.get("file_name") == entry["file_name"] and locked["sha256"] != entry["sha256"]:
             message = f"{wheel.name} is not the file that {LOCK} records; if it should be, delete "
-            _refuse(root, f"{message}{LOCK} and build again")
-        found[name] = entry
-        groups |= _groups(wheel)
-        exact = f"{name}=={entry['version']}"
-        here.append(_unpacked(_found(exact, root, cache / "wheels-here", project, []), cache))
-    text = json.dumps({"info": info, "packages": found}, indent=2, sort_keys=True) + "\n"
-    if found != lock:
-        write_whole(root / LOCK, text.encode())
-    return Wheels(groups=groups, here=tuple(here))
+            _raise_problem(root, f"{message}{LOCK} and build again")
+        entries[name] = entry
+        groups |= _files_by_package(wheel)
+        pinned = f"{name}=={entry['version']}"
+        local_folders.append(
+            _unpack(_find_project_wheel(pinned, root, cache / "wheels-here", project, []), cache)
+        )
+    text = json.dumps({"info": info, "packages": entries}, indent=2, sort_keys=True) + "\n"
+    if entries != lock:
+        write_atomically(root / LOCK, text.encode())
+    return Wheels(groups=groups, here=tuple(local_folders))
 
 
-def _platform() -> dict[str, str]:
+def _pyodide_platform() -> dict[str, str]:
     packages = node.ensure_packages() / "pyodide" / "pyodide-lock.json"
     return dict(json.loads(packages.read_text("utf-8"))["info"])
 
 
-def _tags(info: Mapping[str, str]) -> list[str]:
+def _pip_platform_options(info: Mapping[str, str]) -> list[str]:
     """Return what tells pip of Pyodide's platform (PEP 783, and the name before it)."""
     version, platform = info["python"].rpartition(".")[0], f"{info['abi_version']}_{info['arch']}"
-    plain = version.replace(".", "")
+    compact = version.replace(".", "")
     platforms = [f"pyemscripten_{platform}", f"pyodide_{platform}"]
-    words = [f"--platform={one}" for one in platforms]
+    platform_options = [f"--platform={platform_tag}" for platform_tag in platforms]
     return [
-        *words,
+        *platform_options,
         f"--python-version={version}",
         "--implementation=cp",
-        *(f"--abi={abi}" for abi in (f"cp{plain}", "abi3", "none")),
+        *(f"--abi={abi}" for abi in (f"cp{compact}", "abi3", "none")),
     ]
 
 
-def _found(wanted: str, root: Path, folder: Path, project: Project, tags: list[str]) -> Path:
+def _find_project_wheel(
+    requirement: str, root: Path, folder: Path, project: Project, pip_options: list[str]
+) -> Path:
     try:
-        return find(wanted, folder, root / project.wheels if project.wheels else None, tags)
+        return find_wheel(
+            requirement, folder, root / project.wheels if project.wheels else None, pip_options
+        )
     except WheelError as error:
-        _refuse(root, str(error))
+        _raise_problem(root, str(error))
 
 
-def _refuse(root: Path, message: str) -> NoReturn:
-    raise ProjectError([Problem(FILE, line_of(root, "packages"), message)])
+def _raise_problem(root: Path, message: str) -> NoReturn:
+    raise ProjectError([Problem(FILE, line_in_project_file(root, "packages"), message)])
 
 
-def _entry(wheel: Path, asked: str) -> dict[str, Any]:
+def _lock_entry(wheel: Path, requirement: str) -> dict[str, Any]:
     name, version = wheel.name.split("-")[:2]
     return {
-        "asked": asked,
+        "asked": requirement,
         "name": name,
         "version": version,
         "file_name": wheel.name,
         "install_dir": "site",
         "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        "imports": sorted(_groups(wheel)),
+        "imports": sorted(_files_by_package(wheel)),
         "depends": [],
     }
 
 
-def _groups(wheel: Path) -> dict[str, dict[str, bytes]]:
+def _files_by_package(wheel: Path) -> dict[str, dict[str, bytes]]:
     """Return top-level name -> all files that come with it."""
     groups: dict[str, dict[str, bytes]] = {}
-    with zipfile.ZipFile(wheel) as opened:
-        for path in sorted(opened.namelist()):
+    with zipfile.ZipFile(wheel) as archive:
+        for path in sorted(archive.namelist()):
             if not path.endswith("/") and not _LEFT_OUT.search(path):
                 top = path.partition("/")[0].partition(".")[0]
-                groups.setdefault(top, {})[path] = opened.read(path)
+                groups.setdefault(top, {})[path] = archive.read(path)
     return groups
 
 
-def _unpacked(wheel: Path, cache: Path) -> Path:
+def _unpack(wheel: Path, cache: Path) -> Path:
     folder = cache / "wheels-here" / wheel.stem
-    done = folder / ".unpacked"
-    if not done.is_file():
-        with zipfile.ZipFile(wheel) as opened:
-            opened.extractall(folder)
-        done.touch()
+    marker = folder / ".unpacked"
+    if not marker.is_file():
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+        marker.touch()
     return folder
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_lock(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))["packages"]
+        packages = json.loads(path.read_text("utf-8"))["packages"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return dict(found) if isinstance(found, dict) else {}
+    return dict(packages) if isinstance(packages, dict) else {}
 
 
-def sources(groups: Mapping[str, Mapping[str, bytes]]) -> Iterator[tuple[str, str]]:
+def package_sources(groups: Mapping[str, Mapping[str, bytes]]) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of all files; of what is no Python, a text that stands for its bytes."""
     for files in groups.values():
         for path, data in files.items():

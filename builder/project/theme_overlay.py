@@ -9,77 +9,85 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from builder.core.folders import Folders, files, write_whole
+from builder.core.folders import Folders, files, write_atomically
 from builder.core.problem import Problem
-from builder.core.text_files import text_of
+from builder.core.text_files import read_text
 from builder.project import ui_strings
 from builder.project.project_file import ProjectError
 
-ROOMS = ("templates", "styles", "fonts", "runtime")
-GIVEN = "templates/given"
+THEME_FOLDERS = ("templates", "styles", "fonts", "runtime")
+BASE_TEMPLATES = "templates/given"
 
 
-def lay(folders: Folders) -> None:
+def update_overlay(folders: Folders) -> None:
     """Bring the laid theme up to date, where the project has one of its own.
 
     Raises:
         ProjectError: its words cannot be used.
     """
-    if folders.given is None:
+    if folders.base_theme is None:
         return
     source = f"theme/{ui_strings.FILE}"
-    said, wrong = ui_strings.read(folders.root / "theme", source)
-    wanted = {
-        **{f"{GIVEN}/{name}": path for name, path in _inside(folders.given / "templates")},
-        **dict(_of_theme(folders.given)),
-        **dict(_of_theme(folders.root / "theme")),
+    translations, problems = ui_strings.read_translations(folders.root / "theme", source)
+    overlay_files = {
+        **{
+            f"{BASE_TEMPLATES}/{name}": path
+            for name, path in _files_in(folders.base_theme / "templates")
+        },
+        **dict(_theme_files(folders.base_theme)),
+        **dict(_theme_files(folders.root / "theme")),
     }
-    there: set[str] = set()
-    for name, path in wanted.items():
-        if said and ui_strings.has_any(name):
-            there |= _worded(name, path, folders.theme / name, said)
+    used_texts: set[str] = set()
+    for name, path in overlay_files.items():
+        if translations and ui_strings.may_hold_texts(name):
+            used_texts |= _copy_translated(name, path, folders.theme / name, translations)
         else:
-            _copied(path, folders.theme / name)
+            _copy_if_changed(path, folders.theme / name)
     for path in files(folders.theme):
-        if path.relative_to(folders.theme).as_posix() not in wanted:
+        if path.relative_to(folders.theme).as_posix() not in overlay_files:
             path.unlink()
-    lines = (folders.root / source).read_text("utf-8") if said else ""
-    wrong += [
+    lines = (folders.root / source).read_text("utf-8") if translations else ""
+    problems += [
         Problem(source, ui_strings.line_of(lines, text), f"'{text}' is no text of the interface")
-        for text in said
-        if text not in there
+        for text in translations
+        if text not in used_texts
     ]
-    if wrong:
-        raise ProjectError(wrong)
+    if problems:
+        raise ProjectError(problems)
 
 
-def _of_theme(theme: Path) -> Iterator[tuple[str, Path]]:
+def _theme_files(theme: Path) -> Iterator[tuple[str, Path]]:
     """Yield name -> file of what makes a theme; what Node installed beside it is none."""
-    for room in ROOMS:
-        yield from ((f"{room}/{name}", path) for name, path in _inside(theme / room))
+    for folder in THEME_FOLDERS:
+        yield from ((f"{folder}/{name}", path) for name, path in _files_in(theme / folder))
     yield from ((path.name, path) for path in sorted(theme.glob("*.*")) if path.is_file())
 
 
-def _inside(folder: Path) -> Iterator[tuple[str, Path]]:
+def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     yield from ((path.relative_to(folder).as_posix(), path) for path in files(folder))
 
 
-def _worded(name: str, source: Path, target: Path, said: Mapping[str, str]) -> set[str]:
+def _copy_translated(
+    name: str, source: Path, target: Path, translations: Mapping[str, str]
+) -> set[str]:
     """Lay a file that speaks other words; return the texts that it had."""
-    text, unread = text_of(source, name)
-    if unread:  # said when the theme is checked
-        _copied(source, target)
+    text, problems = read_text(source, name)
+    if problems:  # said when the theme is checked
+        _copy_if_changed(source, target)
         return set()
-    laid, there = ui_strings.replaced(name, text, said)
-    if not target.is_file() or target.read_bytes() != laid.encode():
-        write_whole(target, laid.encode())
-    return there
+    translated, texts = ui_strings.translate_file(name, text, translations)
+    if not target.is_file() or target.read_bytes() != translated.encode():
+        write_atomically(target, translated.encode())
+    return texts
 
 
-def _copied(source: Path, target: Path) -> None:
-    given = source.stat()
-    there = target.stat() if target.is_file() else None
-    if there and (there.st_mtime_ns, there.st_size) == (given.st_mtime_ns, given.st_size):
+def _copy_if_changed(source: Path, target: Path) -> None:
+    source_stat = source.stat()
+    target_stat = target.stat() if target.is_file() else None
+    if target_stat and (target_stat.st_mtime_ns, target_stat.st_size) == (
+        source_stat.st_mtime_ns,
+        source_stat.st_size,
+    ):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)

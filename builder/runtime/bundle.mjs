@@ -1,17 +1,17 @@
-// Starts Pyodide under Node and runs inside.py in it: JSON on stdin, JSON on stdout.
+// Starts Pyodide under Node and runs pyodide_compile.py in it: JSON on stdin, JSON on stdout.
 //
-// Told: path of a standard library archive, with which it starts before its request has come;
-//       without it, the request names one.
-// In:   {"library": such a path or null for Pyodide's own, "python": text of inside.py, "request":
-//       its request, "beside": {path: text} of the modules that it imports, if any}; nothing, and it
-//       ends without a word.
-// Out:  what inside.py answers.
+// Argument: path of a standard library archive, to start Pyodide before the request arrives;
+//           without it, the request names the archive.
+// In:  {"library": such a path or null for Pyodide's own, "python": text of pyodide_compile.py,
+//      "request": its request, "beside": {path: text} of the modules that it imports, if any};
+//      empty input ends the process.
+// Out: the reply of pyodide_compile.py.
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
 const packages = createRequire(process.cwd() + "/");
-const HOME = "/home/pyodide"; // where Python begins, and imports from
+const HOME = "/home/pyodide"; // working directory and import root of Python
 const silent = () => {};
 
 async function start(library) {
@@ -24,18 +24,18 @@ async function start(library) {
   });
 }
 
-const told = process.argv[2];
-const ahead = told && start(told);
-const given = await text(process.stdin);
-if (!given) process.exit();
-const { library, python, request, beside = {} } = JSON.parse(given);
-const pyodide = await (ahead || start(library));
-for (const [path, content] of Object.entries(beside)) {
+const libraryPath = process.argv[2];
+const started = libraryPath && start(libraryPath);
+const input = await text(process.stdin);
+if (!input) process.exit();
+const { library, python, request, beside: modules = {} } = JSON.parse(input);
+const pyodide = await (started || start(library));
+for (const [path, content] of Object.entries(modules)) {
   pyodide.FS.mkdirTree(`${HOME}/${path.slice(0, path.lastIndexOf("/"))}`);
   pyodide.FS.writeFile(`${HOME}/${path}`, content);
 }
 try {
-  // What the Worker does with a bug in the engine: the modules that print a traceback count too.
+  // The Worker reports exceptions of the engine, so the traceback modules have to be loaded too.
   pyodide.runPython("raise LookupError('a tried failure')");
 } catch {
   pyodide.runPython(python);

@@ -1,7 +1,7 @@
-"""Runs inside Pyodide under Node, never natively: compile byte code and see what it needs.
+"""Compiles byte code and traces imports; runs inside Pyodide under Node, never natively.
 
-`bundle.mjs` executes this file and calls `run`. Byte code must come from the very Python that
-will load it, and the modules to ship are those that this Python has loaded in the end.
+`bundle.mjs` executes this file and calls `run`. Byte code must come from the same Python that will
+load it, and the modules to ship are those that this Python has loaded at the end.
 """
 
 import base64
@@ -16,149 +16,169 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from builder.runtime.strip_bytecode import RECORDS, byte_code, dotted, noted, records
+from builder.runtime.strip_bytecode import (
+    RECORDS,
+    compile_source,
+    module_name,
+    module_records,
+    recording_exec,
+)
 
 LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
 ROOT = "/wallclock"
-OFTEN = ("bisect", "heapq")  # of the standard library: most calculators would bring them along
-# Of objects before garbage is looked for: syntax trees are many, and none hang in circles.
-SELDOM = (100_000, 50, 1000)
+COMMON_MODULES = ("bisect", "heapq")  # standard modules that most calculators import
+# Garbage-collection thresholds: syntax trees have many objects but no reference cycles.
+GC_THRESHOLDS = (100_000, 50, 1000)
 
 
 def run(request: str) -> str:
-    """Compile, try and list; all data is JSON text.
+    """Compile modules, try calculators and list loaded modules; requests and replies are JSON text.
 
     Args:
         request: {"sources": {path: text}, "compiled": {path: base64}, "shared": [path],
             "calculators": {name: [path]}, "library": {path: [name]}, "trace": bool, "whole": [path]
-            of packages, "asked": [name]}, paths such as "engine/answer.py"; "library" names what a
-            module and all that it needs import from the standard library, "asked" calculators that
-            have to answer.
+            of packages, "asked": [name]}, paths such as "engine/answer.py"; "library" names the
+            standard library imports of a module and its dependencies, "asked" the calculators that
+            have to answer a request.
 
     Returns:
-        {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
-        standard library's loaded modules when tracing, "besides": {name: {path: base64}} of those
-        that only a calculator loads, "records": {path: base64} of what data classes have compiled,
-        "missing": {calculator or "the engine": module}}.
+        {"compiled": {path: base64} of the sources, "library": {path: base64} of the loaded modules
+        of the standard library when tracing, "besides": {name: {path: base64}} of those that only
+        one calculator loads, "records": {path: base64} of compiled data-class methods, "missing":
+        {calculator or "the engine": module}}.
     """
-    gc.set_threshold(*SELDOM)
-    given = json.loads(request)
-    whole = frozenset(given["whole"])
+    gc.set_threshold(*GC_THRESHOLDS)
+    data = json.loads(request)
+    third_party = frozenset(data["whole"])
     compiled = {
-        # What others wrote may read its own types and texts.
-        path: byte_code(text, path, 0) if path in whole else byte_code(text, path, 2, bare=True)
-        for path, text in given["sources"].items()
+        # Third-party packages may read their own annotations and docstrings.
+        path: compile_source(text, path, 0)
+        if path in third_party
+        else compile_source(text, path, 2, bare=True)
+        for path, text in data["sources"].items()
     }
-    known = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
-    files = {**known, **compiled}
-    vars(dataclasses)["exec"] = noted
+    cached = {path: base64.b64decode(text) for path, text in data["compiled"].items()}
+    files = {**cached, **compiled}
+    vars(dataclasses)["exec"] = recording_exec
     besides: dict[str, dict[str, str]] = {}
-    missing = {"the engine": shared({path: files[path] for path in given["shared"]})}
-    for name in OFTEN if given["trace"] else ():
+    missing = {"the engine": import_shared({path: files[path] for path in data["shared"]})}
+    for name in COMMON_MODULES if data["trace"] else ():
         importlib.import_module(name)
-    library = dict(loaded()) if given["trace"] else {}
-    base = frozenset(sys.modules)
-    # Modules with nothing of their own from the library need not be loaded for each calculator.
-    plain = frozenset(
-        dotted(path) for path, names in given["library"].items() if all(map(is_there, names))
+    library = dict(library_bytecode()) if data["trace"] else {}
+    preloaded = frozenset(sys.modules)
+    # Modules that import nothing more from the library need not be reloaded for each calculator.
+    simple = frozenset(
+        module_name(path) for path, names in data["library"].items() if all(map(is_loaded, names))
     )
     loaded_before: dict[str, ModuleType] = {}
-    for name, paths in given["calculators"].items():
+    for name, paths in data["calculators"].items():
         if missing["the engine"] is None:
-            loaded_before |= put_aside(base, plain)
-            own = map(dotted, paths)
-            bring_back({one: loaded_before[one] for one in own if one in loaded_before})
-            here = {path: files[path] for path in paths}
-            answers = name in given["asked"] or brings_more(paths, plain)
-            trace, how = given["trace"] and answers, ask if answers else declared
-            besides[name], missing[name] = tried(name, here, how, trace=trace)
+            loaded_before |= remove_modules(preloaded, simple)
+            own_modules = map(module_name, paths)
+            restore_modules(
+                {
+                    module_path: loaded_before[module_path]
+                    for module_path in own_modules
+                    if module_path in loaded_before
+                }
+            )
+            own_files = {path: files[path] for path in paths}
+            answers = name in data["asked"] or imports_more(paths, simple)
+            trace, action = data["trace"] and answers, answer_once if answers else load_calculator
+            besides[name], missing[name] = try_calculator(name, own_files, action, trace=trace)
     return json.dumps(
         {
-            "compiled": encoded(compiled),
-            "library": encoded(library),
+            "compiled": encode_files(compiled),
+            "library": encode_files(library),
             "besides": besides,
-            "records": encoded({path: records(path) for path in files if dotted(path) in RECORDS}),
+            "records": encode_files(
+                {path: module_records(path) for path in files if module_name(path) in RECORDS}
+            ),
             "missing": {name: lacks for name, lacks in missing.items() if lacks},
         }
     )
 
 
-def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the files with their content as base64 text."""
+def encode_files(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the files with base64-encoded contents."""
     return {path: base64.b64encode(data).decode() for path, data in files.items()}
 
 
-def shared(files: Mapping[str, bytes]) -> str | None:
-    """Import what every page loads; return the name of a module it lacks, if any."""
-    write(files)
+def import_shared(files: Mapping[str, bytes]) -> str | None:
+    """Import the shared modules; return the name of a missing module, if any."""
+    write_files(files)
     sys.path.insert(0, ROOT)
     try:
         for path in files:
-            importlib.import_module(dotted(path))
+            importlib.import_module(module_name(path))
     except ModuleNotFoundError as error:
         return error.name or str(error)
     return None
 
 
-def tried(
-    name: str, files: Mapping[str, bytes], how: Callable[[str], Any], *, trace: bool
+def try_calculator(
+    name: str, files: Mapping[str, bytes], action: Callable[[str], Any], *, trace: bool
 ) -> tuple[dict[str, str], str | None]:
-    """Try a calculator with its own files and the shared ones, no others.
+    """Load a calculator with only its own and the shared files.
 
     Args:
         name: of the calculator.
         files: its own, by path.
-        how: what is done with it.
-        trace: see which modules of the standard library it loads.
+        action: loads the calculator or has it answer a request.
+        trace: report the standard library modules that it loads.
 
     Returns:
-        (these as base64 by path, a module that it lacks or None).
+        (path -> base64 of these modules, the name of a missing module or None).
     """
-    known = {path for path, _ in listed()} if trace else set()
-    written = write(files)
-    anew()
-    lacks = None
+    loaded_before = {path for path, _ in library_modules()} if trace else set()
+    written = write_files(files)
+    refresh_imports()
+    missing = None
     try:
-        how(name)
+        action(name)
     except ModuleNotFoundError as error:
-        lacks = error.name or str(error)
-    fresh = [(path, source) for path, source in listed() if path not in known] if trace else []
-    besides = {path: byte_code(get(), path, 2) for path, get in fresh}
+        missing = error.name or str(error)
+    fresh = (
+        [(path, source) for path, source in library_modules() if path not in loaded_before]
+        if trace
+        else []
+    )
+    besides = {path: compile_source(get(), path, 2) for path, get in fresh}
     for path in written:
         path.unlink()
-    anew()
+    refresh_imports()
     importlib.import_module("engine.calculator").load.cache_clear()
-    return encoded(besides), lacks
+    return encode_files(besides), missing
 
 
-def declared(name: str) -> Any:  # noqa: ANN401 (the engine is imported when it is there)
-    """Return what a calculator declares: all that it imports is loaded."""
+def load_calculator(name: str) -> Any:  # noqa: ANN401 (the engine is imported when it is there)
+    """Return a calculator's declaration, which loads all its imports."""
     return importlib.import_module("engine.calculator").load(name)
 
 
-def ask(name: str) -> None:
-    """Have a calculator answer: at its defaults, or the inputs at which a search is short."""
-    calculator = declared(name)
-    changed = importlib.import_module("engine.calculator").changed
-    values = changed(calculator, calculator.small)
+def answer_once(name: str) -> None:
+    """Have a calculator answer at its defaults, or at its small inputs where a search is long."""
+    calculator = load_calculator(name)
+    changed_inputs = importlib.import_module("engine.calculator").changed_inputs
+    values = changed_inputs(calculator, calculator.small)
     request = {"calculator": name, "values": values}
     importlib.import_module("engine.answer").answer(json.dumps(request))
 
 
-def put_aside(stay: Container[str], keep: Container[str]) -> dict[str, ModuleType]:
-    """Take all modules away but those that stay, and return those to keep, by name."""
-    gone = [name for name in sys.modules if name not in stay]
-    for name in gone:
+def remove_modules(stay: Container[str], keep: Container[str]) -> dict[str, ModuleType]:
+    """Remove all loaded modules except `stay`; return those named in `keep`."""
+    names = [name for name in sys.modules if name not in stay]
+    for name in names:
         package, _, last = name.rpartition(".")
-        # An attribute that stays would hide from the next calculator that it lacks the module.
+        # An attribute left on the package would hide a missing module from the next calculator.
         if last in vars(sys.modules.get(package, sys)):
             delattr(sys.modules[package], last)
-    taken = {name: sys.modules.pop(name) for name in gone}
-    return {name: module for name, module in taken.items() if name in keep}
+    removed = {name: sys.modules.pop(name) for name in names}
+    return {name: module for name, module in removed.items() if name in keep}
 
 
-def bring_back(modules: Mapping[str, ModuleType]) -> None:
-    """Put modules in their places again, the attributes of their packages among them."""
+def restore_modules(modules: Mapping[str, ModuleType]) -> None:
+    """Restore modules and the attributes of their packages."""
     sys.modules.update(modules)
     for name, module in modules.items():
         package, _, last = name.rpartition(".")
@@ -166,27 +186,26 @@ def bring_back(modules: Mapping[str, ModuleType]) -> None:
             setattr(sys.modules[package], last, module)
 
 
-def brings_more(paths: Iterable[str], plain: frozenset[str]) -> bool:
-    """Say whether a calculator imports more of the standard library than what is loaded anyway.
+def imports_more(paths: Iterable[str], simple: frozenset[str]) -> bool:
+    """Say whether a calculator imports standard library modules that are not loaded yet.
 
-    Only by answering it shows what that imports in turn. Any other one imports, when it answers,
-    what its text says and what is there.
+    Only answering a request reveals the imports of those in turn.
 
     Args:
         paths: of its modules.
-        plain: names of modules that import nothing else.
+        simple: names of modules that import no others.
     """
-    return not plain.issuperset(map(dotted, paths))
+    return not simple.issuperset(map(module_name, paths))
 
 
-def is_there(name: str) -> bool:
-    """Say whether a module, or what is in one, is loaded."""
+def is_loaded(name: str) -> bool:
+    """Say whether a module, or an attribute of one, is loaded."""
     package, _, last = name.rpartition(".")
     return name in sys.modules or last in vars(sys.modules.get(package, object))
 
 
-def write(files: Mapping[str, bytes]) -> list[Path]:
-    """Write byte code where it is imported from; return the paths."""
+def write_files(files: Mapping[str, bytes]) -> list[Path]:
+    """Write byte code to the import root; return the paths."""
     targets = {
         Path(ROOT, f"{path}c" if path.endswith(".py") else path): data
         for path, data in files.items()
@@ -197,17 +216,17 @@ def write(files: Mapping[str, bytes]) -> list[Path]:
     return list(targets)
 
 
-def anew() -> None:
-    """Look at the folders again, as the Worker does when an archive has arrived."""
+def refresh_imports() -> None:
+    """Refresh the import caches, as the Worker does when an archive has arrived."""
     importlib.import_module("engine.core.registry").look_again()
 
 
-def listed() -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield (path, how to get its source) of every module loaded from the library's archive."""
+def library_modules() -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield (path, function that reads its source) of every loaded standard library module."""
     paths = sorted(
         {
             file.removeprefix(LIBRARY + "/")
-            for file in (getattr(one, "__file__", None) for one in list(sys.modules.values()))
+            for file in (getattr(module, "__file__", None) for module in list(sys.modules.values()))
             if file and file.startswith(LIBRARY + "/")
         }
     )
@@ -216,7 +235,7 @@ def listed() -> Iterator[tuple[str, Callable[[], bytes]]]:
         yield path, partial(importer.get_data, f"{LIBRARY}/{path}")
 
 
-def loaded() -> Iterator[tuple[str, bytes]]:
-    """Yield (path, byte code) of every module loaded from the standard library's archive."""
-    for path, source in listed():
-        yield path, byte_code(source(), path, 2)
+def library_bytecode() -> Iterator[tuple[str, bytes]]:
+    """Yield (path, byte code) of every loaded standard library module."""
+    for path, source in library_modules():
+        yield path, compile_source(source(), path, 2)

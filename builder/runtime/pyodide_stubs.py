@@ -1,15 +1,15 @@
-"""Modules that start Python in a fraction of the time, for what a page asks of it.
+"""Short replacements of Pyodide modules, which start Python in a fraction of the time.
 
-A Worker starts Python, imports and calls: it waits for no coroutine, installs no package, prints no
+A Worker starts Python, imports and calls: it awaits no coroutine, installs no package and prints no
 help. Pyodide's own modules prepare all of that on every start (asyncio with sockets and TLS,
-archives of every kind, signatures of its functions). These take their place in the archive of the
-standard library; an engine that imports asyncio or zipfile itself finds the real ones there.
+archive formats, function signatures). These stubs replace them in the archive of the standard
+library; an engine that imports asyncio or zipfile itself finds the real modules there.
 
-A data class writes its methods as text and compiles it, which takes most of an import in a browser.
-The build keeps what was compiled in `NAME.records` beside each module (`inside.py`), and the module
-`_records` takes it from there; a text that is not kept is compiled as ever.
+A data class generates its methods as text and compiles it, which takes most of an import in a
+browser. The build stores the compiled methods in `NAME.records` beside each module
+(`pyodide_compile.py`), and the module `_records` loads them; text without a record is compiled.
 
-Of Pyodide's script one step is cut short: see `script`.
+`patch_script` shortens one step of Pyodide's own script.
 """
 
 import io
@@ -19,9 +19,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-# The core asks for both while it is imported. It uses asyncio for coroutines alone, and traceback
-# to tell of a bug: the real one comes then.
-FIRST = '''import builtins
+# Pyodide's core imports both modules. It uses asyncio only for coroutines, and traceback only to
+# report an exception: the real module is imported then.
+CORE_MODULE = '''import builtins
 import importlib
 import sys
 from types import ModuleType
@@ -67,9 +67,9 @@ sys.modules["asyncio"] = ModuleType("asyncio")
 sys.modules["asyncio"].get_event_loop = get_event_loop
 sys.modules["traceback"] = Later("traceback")
 '''
-# A snapshot counts on four objects of JavaScript that are held from the start, in this order; the
-# third and the fourth are the namespace once more and what `PACKAGES` imports.
-PACKAGE = """import sys
+# A snapshot expects four JavaScript objects to be referenced from the start, in this order; the
+# third and the fourth are the namespace again and the import of `PACKAGE_LOADER`.
+PYODIDE_MODULE = """import sys
 
 import _records
 
@@ -87,11 +87,11 @@ from pyodide_js._api import scheduleCallback
 held()
 sys.modules.pop("asyncio", None)
 """
-DOCSTRING = '''def get_cmeth_docstring(func):
+DOCSTRING_MODULE = '''def get_cmeth_docstring(func):
     """The signature of a function of the core, which nobody reads here."""
     return f"{func.__name__}()\\n--\\n\\n"
 '''
-PACKAGES = '''from site import getsitepackages
+PACKAGE_LOADER = '''from site import getsitepackages
 
 from pyodide_js import loadedPackages
 
@@ -112,7 +112,7 @@ DSO_DIR = Folder("/usr/lib")
 def init_loaded_packages():
     """All that the engine imports comes in its archives."""
 '''
-RECORDS = """import dataclasses
+RECORDS_MODULE = """import dataclasses
 import marshal
 from binascii import crc32
 
@@ -138,33 +138,33 @@ dataclasses.exec = run
 """
 MODULES: Mapping[str, str] = MappingProxyType(
     {
-        "_records.py": RECORDS,
-        "_pyodide/__init__.py": FIRST,
-        "_pyodide/docstring.py": DOCSTRING,
-        "pyodide/__init__.py": PACKAGE,
-        "pyodide/_package_loader.py": PACKAGES,
+        "_records.py": RECORDS_MODULE,
+        "_pyodide/__init__.py": CORE_MODULE,
+        "_pyodide/docstring.py": DOCSTRING_MODULE,
+        "pyodide/__init__.py": PYODIDE_MODULE,
+        "pyodide/_package_loader.py": PACKAGE_LOADER,
     }
 )
 
-# Pyodide gives all its 7,415 functions a place in the table where one library finds another's. Here
-# only those get one that its own wasm asks for; a library that comes later finds the rest by name.
-ALL_PLACES = b"updateGOT(origExports);"
-ASKED_PLACES = (
+# Pyodide enters all its 7,415 functions in the table through which libraries call each other. The
+# patch enters only those that its own wasm needs; a library loaded later finds the others by name.
+FULL_TABLE = b"updateGOT(origExports);"
+NEEDED_TABLE = (
     b"updateGOT(Object.fromEntries(Object.keys(GOT).filter(name=>name in origExports)"
     b".map(name=>[name,origExports[name]])));"
 )
 
 
-def script(original: bytes) -> bytes:
-    """Return Pyodide's own script with less to do at every start."""
-    return original.replace(ALL_PLACES, ASKED_PLACES)
+def patch_script(original: bytes) -> bytes:
+    """Return Pyodide's script with the shorter function table."""
+    return original.replace(FULL_TABLE, NEEDED_TABLE)
 
 
-def library(original: Path) -> bytes:
-    """Return Pyodide's archive of the standard library with these modules in it."""
+def library_with_stubs(original: Path) -> bytes:
+    """Return Pyodide's archive of the standard library with the stubs in it."""
     target = io.BytesIO()
-    with zipfile.ZipFile(original) as given, zipfile.ZipFile(target, "w") as made:
-        for name in dict.fromkeys((*given.namelist(), *MODULES)):
-            data = MODULES[name].encode() if name in MODULES else given.read(name)
-            made.writestr(zipfile.ZipInfo(name, EPOCH), data)
+    with zipfile.ZipFile(original) as original_zip, zipfile.ZipFile(target, "w") as new_zip:
+        for name in dict.fromkeys((*original_zip.namelist(), *MODULES)):
+            data = MODULES[name].encode() if name in MODULES else original_zip.read(name)
+            new_zip.writestr(zipfile.ZipInfo(name, EPOCH), data)
     return target.getvalue()

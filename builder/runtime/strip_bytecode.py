@@ -1,6 +1,7 @@
-"""Byte code as small as it gets: without words, types and lines. Runs inside Pyodide, too.
+"""Compiles byte code without docstrings, annotations and line numbers; also runs inside Pyodide.
 
-What a data class compiles when its module is imported is noted, so that it can travel along.
+Methods that data classes compile while their module is imported are recorded, so that they can be
+shipped.
 """
 
 import ast
@@ -10,17 +11,19 @@ from binascii import crc32
 from types import CodeType
 from typing import Any
 
-# Module -> what its data classes have compiled, by the checksum of the text.
+# Module -> checksum of the text -> compiled data-class methods.
 RECORDS: dict[str, dict[int, CodeType]] = {}
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
-UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
+# Fields of a statement that hold statements.
+BLOCK_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
+# Flags of a hash-based .pyc that is not checked against its source.
+UNCHECKED = (1).to_bytes(4, "little")
 
 
-def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = False) -> bytes:
-    """Return the content of the .pyc of a source file; `bare` without the types of functions."""
+def compile_source(source: str | bytes, path: str, optimize: int, *, bare: bool = False) -> bytes:
+    """Return the .pyc content of a source file; `bare` removes annotations of functions."""
     tree = ast.parse(source)
-    if bare:  # the standard library may read its own types
-        take_types_out(tree)
+    if bare:  # not for the standard library, which may read its own annotations
+        remove_annotations(tree)
     code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     if optimize:
         code = without_lines(code)
@@ -30,61 +33,66 @@ def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = Fal
 
 
 def without_lines(code: CodeType) -> CodeType:
-    """Return code that does not know its line numbers: half of the compressed bytes."""
+    """Return code without line numbers, which are half of its compressed size."""
     inner = [without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts]
     return code.replace(co_linetable=b"", co_consts=tuple(inner))
 
 
-def take_types_out(node: ast.AST) -> None:
-    """Take the types of functions and variables out; those of fields say what a reader can set.
+def remove_annotations(node: ast.AST) -> None:
+    """Remove the annotations of functions and variables, but not those of class fields.
 
-    A class gets words of its own: a data class without any writes all its inputs with their types.
-    Only statements are looked at: nothing in an expression has a type, and most of a tree is
-    expressions.
+    A decorated class gets a docstring, since a data class without one generates its signature. Only
+    statements are visited: no expression has annotations, and most nodes are expressions.
     """
     if isinstance(node, ast.ClassDef) and node.decorator_list:
         node.body[:0] = ast.parse(f"__doc__ = {node.name!r}").body
-    for name in BLOCKS:
+    for name in BLOCK_FIELDS:
         block: Any = getattr(node, name, None)
-        for place, part in enumerate(block if isinstance(block, list) else ()):
-            if isinstance(part, ast.AnnAssign) and not isinstance(node, ast.ClassDef):
-                block[place] = without_type(part)
-            elif isinstance(part, ast.FunctionDef):
-                take_out_of_function(part)
-            take_types_out(part)
+        for index, statement in enumerate(block if isinstance(block, list) else ()):
+            if isinstance(statement, ast.AnnAssign) and not isinstance(node, ast.ClassDef):
+                block[index] = without_annotation(statement)
+            elif isinstance(statement, ast.FunctionDef):
+                remove_function_annotations(statement)
+            remove_annotations(statement)
 
 
-def without_type(node: ast.AnnAssign) -> ast.stmt:
-    """Return an assignment without type; a mere declaration stays."""
+def without_annotation(node: ast.AnnAssign) -> ast.stmt:
+    """Return an assignment without its annotation; a declaration without a value stays."""
     if node.value is None:
         return node
     return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
 
 
-def take_out_of_function(node: ast.FunctionDef) -> None:
-    """Take the types of a function's arguments and of what it returns out."""
+def remove_function_annotations(node: ast.FunctionDef) -> None:
+    """Remove the annotations of a function's parameters and of its return value."""
     node.returns = None
-    given = node.args
-    for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
-        if one:
-            one.annotation = None
+    arguments = node.args
+    for argument in (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ):
+        if argument:
+            argument.annotation = None
 
 
-def noted(text: str, scope: dict[str, Any], names: dict[str, Any]) -> None:
-    """Run what a data class has written, in the place of `exec`, and keep the code."""
+def recording_exec(text: str, scope: dict[str, Any], names: dict[str, Any]) -> None:
+    """Replace `exec` in `dataclasses`: execute the text and record its compiled code."""
     tree = ast.parse(text)
-    take_types_out(tree)
+    remove_annotations(tree)
     code = without_lines(compile(tree, "", "exec", dont_inherit=True, optimize=2))
     RECORDS.setdefault(scope["__name__"], {})[crc32(text.encode())] = code
     exec(code, scope, names)
 
 
-def records(path: str) -> bytes:
-    """Return the codes of a module's data classes, in the order of their checksums."""
-    codes = dict(sorted(RECORDS[dotted(path)].items()))
+def module_records(path: str) -> bytes:
+    """Return the recorded code of a module's data classes, sorted by checksum."""
+    codes = dict(sorted(RECORDS[module_name(path)].items()))
     return marshal.dumps(marshal.loads(marshal.dumps(codes)))
 
 
-def dotted(path: str) -> str:
-    """Return the name of a module by its path."""
+def module_name(path: str) -> str:
+    """Return the dotted module name of a path."""
     return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")

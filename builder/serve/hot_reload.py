@@ -9,38 +9,38 @@ import sys
 from collections.abc import Iterable
 from types import ModuleType
 
-from builder.core.module_imports import Imports, dotted
+from builder.core.module_imports import ImportGraph, module_name
 
 
-def concerned(before: Imports, now: Imports) -> frozenset[str] | None:
+def changed_modules(previous: ImportGraph, current: ImportGraph) -> frozenset[str] | None:
     """Return the modules, by their dotted names, that do something else than before.
 
     None means that the builder is concerned: then all has to be imported again, for a part of it
     could hold what another part has forgotten.
 
     Args:
-        before: of the code as it was imported.
-        now: of the code as it stands in the files.
+        previous: of the code as it was imported.
+        current: of the code as it stands in the files.
     """
-    found = now.follow(before)
-    if any(path.startswith("builder/") for path in found):
+    affected = current.reuse_facts(previous)
+    if any(path.startswith("builder/") for path in affected):
         return None
-    return frozenset(map(dotted, found))
+    return frozenset(map(module_name, affected))
 
 
-def shifted(before: Imports, now: Imports, again: frozenset[str]) -> bool:
+def have_lines_moved(previous: ImportGraph, current: ImportGraph, reloaded: frozenset[str]) -> bool:
     """Say whether lines of what stays imported can have moved in their files.
 
     Args:
-        before: as in `concerned`.
-        now: as in `concerned`.
-        again: what is imported again.
+        previous: as in `changed_modules`.
+        current: as in `changed_modules`.
+        reloaded: what is imported again.
     """
-    moved = (path for path, text in now.sources.items() if before.sources.get(path) != text)
-    return any(dotted(path) not in again for path in moved)
+    edited = (path for path, text in current.sources.items() if previous.sources.get(path) != text)
+    return any(module_name(path) not in reloaded for path in edited)
 
 
-def forget(modules: Iterable[str], packages: tuple[str, ...]) -> None:
+def unload_modules(modules: Iterable[str], packages: tuple[str, ...]) -> None:
     """Make the next import of these modules read their files again.
 
     What others of their packages have computed is forgotten, too: they may have asked these.
@@ -48,13 +48,13 @@ def forget(modules: Iterable[str], packages: tuple[str, ...]) -> None:
     for name in modules:
         sys.modules.pop(name, None)
         package, _, last = name.rpartition(".")
-        held = vars(sys.modules.get(package, sys))
-        if isinstance(held.get(last), ModuleType):
-            del held[last]
+        attributes = vars(sys.modules.get(package, sys))
+        if isinstance(attributes.get(last), ModuleType):
+            del attributes[last]
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in packages:
-            for one in list(vars(module).values()):
+            for value in list(vars(module).values()):
                 # What it imports is cleared where it stands.
-                if getattr(one, "__module__", "") == name and hasattr(one, "cache_clear"):
-                    one.cache_clear()
+                if getattr(value, "__module__", "") == name and hasattr(value, "cache_clear"):
+                    value.cache_clear()
     importlib.invalidate_caches()

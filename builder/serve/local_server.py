@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
 EVENTS, SCRIPT = "/_events", "/_reload.js"
-AGAIN = 2  # seconds between two looks of a page that waits for the first build
+RETRY_SECONDS = 2  # seconds between two looks of a page that waits for the first build
 
 
-class Host:
+class ServedSite:
     """What is served now, and the pages that listen."""
 
     def __init__(self, script: bytes) -> None:
@@ -47,10 +47,10 @@ class Host:
             return 503, "text/html; charset=utf-8", waiting_page(self.problems)
         if name not in output:
             return 404, "text/html; charset=utf-8", output.get("404.html", b"")
-        dot = name[name.rfind(".") :]
-        kind = TYPES.get(dot) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        text = kind.startswith("text/") and "charset" not in kind
-        return 200, kind + ("; charset=utf-8" if text else ""), output[name]
+        suffix = name[name.rfind(".") :]
+        kind = TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        is_text = kind.startswith("text/") and "charset" not in kind
+        return 200, kind + ("; charset=utf-8" if is_text else ""), output[name]
 
     def is_folder(self, url: str) -> bool:
         """Say whether a URL without its last slash is a page."""
@@ -66,20 +66,20 @@ def waiting_page(problems: list[str]) -> bytes:
 
     It asks again by itself, since a build can end between two of its requests.
     """
-    told = "Building the pages. This one opens by itself when they are there."
+    message = "Building the pages. This one opens by itself when they are there."
     if problems:
-        told = "\n".join(("Nothing could be built:", *problems, "This page waits for a change."))
+        message = "\n".join(("Nothing could be built:", *problems, "This page waits for a change."))
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f'<meta http-equiv="refresh" content="{AGAIN}">'
+        f'<meta http-equiv="refresh" content="{RETRY_SECONDS}">'
         '<meta name="color-scheme" content="light dark"><title>Building</title>'
-        f'<pre style="white-space:pre-wrap" role="status">{html.escape(told)}</pre>'
+        f'<pre style="white-space:pre-wrap" role="status">{html.escape(message)}</pre>'
     ).encode()
 
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    host: Host
+    host: ServedSite
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -104,25 +104,25 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-cache")
         if status == 503:
-            self.send_header("Retry-After", str(AGAIN))
+            self.send_header("Retry-After", str(RETRY_SECONDS))
         self.end_headers()
         self.wfile.write(content)
 
     def _events(self) -> None:
-        host, mine = self.server.host, queue.Queue[str]()
+        host, listener = self.server.host, queue.Queue[str]()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-cache")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        host.listeners.add(mine)
+        host.listeners.add(listener)
         if host.problems:
-            mine.put(json.dumps({"problems": host.problems}))
+            listener.put(json.dumps({"problems": host.problems}))
         try:
             while True:
                 try:
-                    text = f"data: {mine.get(timeout=15)}\n\n"
+                    text = f"data: {listener.get(timeout=15)}\n\n"
                 except queue.Empty:
                     text = ": still here\n\n"  # notices pages that were closed
                 self.wfile.write(text.encode())
@@ -130,13 +130,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             pass
         finally:
-            host.listeners.discard(mine)
+            host.listeners.discard(listener)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing about single requests."""
 
 
-def start(host: Host, port: int) -> _Server:
+def start(host: ServedSite, port: int) -> _Server:
     """Serve the host on a port of 127.0.0.1, in a thread of its own.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a save has changed is built again, by what earlier builds of this process left."""
+"""Incremental rebuilds of the local server, from the results of earlier builds."""
 
 import importlib
 import os
@@ -11,165 +11,189 @@ from pathlib import Path
 from typing import Any
 
 from builder.core.folders import GENERATOR, Folders
-from builder.core.progress import Report, count_of, pages_among
-from builder.serve.local_server import Host
+from builder.core.progress import Report, html_pages, pluralize
+from builder.serve.local_server import ServedSite
 
 RELOAD = "/_reload.js"
-CODE = (".py", ".tsv")
-STAYING = (__name__, "builder.serve.serve", "builder.serve.local_server", "builder.core.node")
-OF_CODE = ("keys", "engines", "engine's files")  # what `Folders.once` makes of code alone
-AROUND, WIDEST = 2, 160  # lines shown around a problem, characters of each
+CODE_SUFFIXES = (".py", ".tsv")
+KEPT_MODULES = (
+    __name__,
+    "builder.serve.serve",
+    "builder.serve.local_server",
+    "builder.core.node",
+)
+# Names of the values of `Folders.compute_once` that depend on code alone.
+COMPUTED_FROM_CODE = ("keys", "engines", "engine's files")
+CONTEXT_LINES, MAX_LINE_WIDTH = 2, 160  # lines shown around a problem, characters of each
 
 
 class Rebuilder:
-    """Holds what earlier builds made; imports code of ours again when it does something else.
+    """Incremental builds: reuses earlier results and reloads only code whose behavior changed.
 
-    What was made is remembered by the code that made it, so an edit remakes only what it concerns.
+    Cached results are keyed by the code that computed them, so an edit rebuilds only what depends
+    on it.
 
     Attributes:
-        memo: the memory of the last build, None where all code has to be imported again.
-        kept: what the memory held before that; None at the first build, which looks in the cache.
-        behind: comments have moved the lines of modules that were not imported again.
+        cache: the cache of the last build, None where all code has to be imported again.
+        entries: its entries before that; None at the first build, which loads the cache file.
+        lines_moved: comments have moved the lines of modules that were not imported again.
     """
 
     def __init__(self, root: Path, repository: str, report: Report) -> None:
         self.root, self.repository, self.report = root, repository, report
-        self.memo: Any = None
-        self.kept: Mapping[str, tuple[str, bytes]] | None = None
-        self.behind = False
+        self.cache: Any = None
+        self.entries: Mapping[str, tuple[str, bytes]] | None = None
+        self.lines_moved = False
         self.package = ""
-        self.places: Folders | None = None
-        self.before: Mapping[str, bytes] = {}
+        self.folders: Folders | None = None
+        self.output: Mapping[str, bytes] = {}
 
-    def build(self, host: Host, changed: set[str]) -> None:
-        """Build, hand the result to the host, and say what was rebuilt and how long it took."""
-        began = time.perf_counter()
+    def build(self, site: ServedSite, changed: set[str]) -> None:
+        """Build, publish the result on the site, and report what was rebuilt and how long it took."""
+        start = time.perf_counter()
         try:
-            output, problems = self._built(changed)
+            output, problems = self._build_changed(changed)
         except Exception:  # an error in the engine or a template: shown, the last good pages stay
             problems, output = [traceback.format_exc(limit=-4)], {}
-        took = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         if problems:
             for problem in problems:
                 self.report(str(problem))
-            host.show_problems([quoted(self.root, problem) for problem in problems])
-            count = count_of(len(problems), "problem")
-            self.report(f"{count}, {took:.2f} s; the last good pages stay")
+            site.show_problems([with_source_lines(self.root, problem) for problem in problems])
+            count = pluralize(len(problems), "problem")
+            self.report(f"{count}, {seconds:.2f} s; the last good pages stay")
             return
-        pages = sorted(n for n, data in output.items() if data != self.before.get(n))
-        self.before = output
-        host.publish(output, pages)
-        html = pages_among(pages)
-        shown = ", ".join(html) if 0 < len(html) < 4 else f"{len(html)} pages"
-        self.report(f"rebuilt {shown}, {len(pages)} files in all, {took:.2f} s")
+        files = sorted(n for n, data in output.items() if data != self.output.get(n))
+        self.output = output
+        site.publish(output, files)
+        pages = html_pages(files)
+        names = ", ".join(pages) if 0 < len(pages) < 4 else f"{len(pages)} pages"
+        self.report(f"rebuilt {names}, {len(files)} files in all, {seconds:.2f} s")
 
-    def make_ready(self) -> None:
-        """Begin now what the next save of code would wait for."""
-        if self.memo and self.places:
-            (bundle,) = _ours("bundle")
-            bundle.make_ready(self.places.cache, self.places.shelf)
+    def prestart_compiler(self) -> None:
+        """Start the process that compiles code for the browser before the next save needs it."""
+        if self.cache and self.folders:
+            (bundle,) = _import_builder("runtime.bundle")
+            bundle.warm_up(self.folders.cache, self.folders.shared_cache)
 
-    def _built(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
-        texts = str(self.root / "content") + os.sep
-        if any(Path(path).suffix in CODE for path in changed):
-            self._renew()
-        elif not all(path.startswith(texts) for path in changed):
-            self._enter_again(code_stands=all(map(self._is_theme, changed)))
+    def _build_changed(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
+        content = str(self.root / "content") + os.sep
+        if any(Path(path).suffix in CODE_SUFFIXES for path in changed):
+            self._reload_changed_code()
+        elif not all(path.startswith(content) for path in changed):
+            self._activate_again(same_code=all(map(self._is_theme, changed)))
         try:
-            output, problems = self._once()
+            output, problems = self._build_once()
         except Exception:
-            if not self.behind:
+            if not self.lines_moved:
                 raise
         else:
-            if not (problems and self.behind):
+            if not (problems and self.lines_moved):
                 return output, problems
-        self._leave()  # so that a problem is told with the lines as they are now
-        return self._once()
+        self._unload_all_code()  # so that a problem names the lines of the files as they are now
+        return self._build_once()
 
-    def _once(self) -> tuple[Mapping[str, bytes], list[Any]]:
-        enter, memo, options, pipeline, project_file, services = _ours(
-            "enter", "memo", "options", "pipeline", "project_file", "services"
+    def _build_once(self) -> tuple[Mapping[str, bytes], list[Any]]:
+        activate_project, build_cache, progress, pipeline, project_file, service_makers = (
+            _import_builder(
+                "project.activate_project",
+                "core.build_cache",
+                "core.progress",
+                "pipeline",
+                "project.project_file",
+                "outputs.service_makers",
+            )
         )
         try:
-            self.places = places = self.places or enter.enter(self.root)
+            self.folders = folders = self.folders or activate_project.activate_project(self.root)
         except project_file.ProjectError as error:
             return {}, list(error.problems)
-        self.package = places.project.engine
-        given = options.Options(
-            repository=self.repository or places.project.repository, drafts=True, reload=RELOAD
+        self.package = folders.project.engine
+        options = progress.Options(
+            repository=self.repository or folders.project.repository, drafts=True, reload=RELOAD
         )
-        memory, first = self._memory(memo, places), self.kept is None
-        self.memo, self.kept = memory, self.kept or {}
-        built = pipeline.build(places, given, services.of(places, quick=True), memory, self.report)
-        if first:
-            memory.save(memo.place(places))
-        return built.output, list(built.problems)
+        cache, is_first = self._next_cache(build_cache, folders), self.entries is None
+        self.cache, self.entries = cache, self.entries or {}
+        services = service_makers.project_services(folders, quick=True)
+        result = pipeline.build(folders, options, services, cache, self.report)
+        if is_first:
+            cache.save(build_cache.cache_file(folders))
+        return result.output, list(result.problems)
 
-    def _memory(self, memo: Any, places: Folders) -> Any:  # noqa: ANN401 (a module, of it a Memo)
-        if self.memo:
-            return self.memo.next()
-        return memo.load(memo.place(places)) if self.kept is None else memo.Memo(self.kept)
+    def _next_cache(self, build_cache: Any, folders: Folders) -> Any:  # noqa: ANN401 (a reloaded module)
+        if self.cache:
+            return self.cache.for_next_build()
+        if self.entries is None:
+            return build_cache.load(build_cache.cache_file(folders))
+        return build_cache.BuildCache(self.entries)
 
     def _is_theme(self, path: str) -> bool:
-        return any(Path(path).is_relative_to(one / "theme") for one in (self.root, GENERATOR))
+        return any(Path(path).is_relative_to(folder / "theme") for folder in (self.root, GENERATOR))
 
-    def _enter_again(self, *, code_stands: bool) -> None:
-        """Enter the project again; of code that stands as it was, what is known of it stays."""
-        before, self.places = self.places, None
-        if before and code_stands:
-            (enter,) = _ours("enter")
-            with suppress(Exception):  # told by the build, which enters again
-                self.places = enter.enter(self.root)
-                known = {name: before.still[name] for name in OF_CODE if name in before.still}
-                self.places.still.update(known)
+    def _activate_again(self, *, same_code: bool) -> None:
+        """Activate the project again; with the same code, values computed from code are kept."""
+        previous, self.folders = self.folders, None
+        if previous and same_code:
+            (activate_project,) = _import_builder("project.activate_project")
+            with suppress(Exception):  # reported by the build, which activates it again
+                self.folders = activate_project.activate_project(self.root)
+                values = previous.computed
+                kept = {name: values[name] for name in COMPUTED_FROM_CODE if name in values}
+                self.folders.computed.update(kept)
 
-    def _renew(self) -> None:
-        """Have imported again what does something else now, or all of ours if the builder does."""
-        enter, keys, renewal = _ours("enter", "keys", "renewal")
-        before: Any = self.places.still.get("keys") if self.places else None
+    def _reload_changed_code(self) -> None:
+        """Unload modules whose behavior changed, or all of ours if the builder's changed."""
+        activate_project, cache_keys, hot_reload = _import_builder(
+            "project.activate_project", "calculators.cache_keys", "serve.hot_reload"
+        )
+        previous: Any = self.folders.computed.get("keys") if self.folders else None
         try:
-            self.places = places = enter.enter(self.root)
-            now = keys.Keys(places)
-            again = renewal.concerned(before.imports, now.imports) if before else None
-        except Exception:  # told by the build, which enters again
-            again = None
-        if again is None:
-            self._leave()
+            self.folders = folders = activate_project.activate_project(self.root)
+            current = cache_keys.CacheKeys(folders)
+            modules = (
+                hot_reload.changed_modules(previous.imports, current.imports) if previous else None
+            )
+        except Exception:  # reported by the build, which activates the project again
+            modules = None
+        if modules is None:
+            self._unload_all_code()
             return
-        renewal.forget(again, ("engine", self.package))
-        self.behind |= renewal.shifted(before.imports, now.imports, again)
-        places.once("keys", lambda: now)
+        hot_reload.unload_modules(modules, ("engine", self.package))
+        self.lines_moved |= hot_reload.have_lines_moved(previous.imports, current.imports, modules)
+        folders.compute_once("keys", lambda: current)
 
-    def _leave(self) -> None:
-        """Have all of ours imported again."""
-        if self.memo:
-            self.kept = self.memo.kept()
-        forget(("engine", "builder", self.package))
-        self.memo = self.places = None
-        self.behind = False
+    def _unload_all_code(self) -> None:
+        """Make the next build import all of our code again."""
+        if self.cache:
+            self.entries = self.cache.entries()
+        unload_packages(("engine", "builder", self.package))
+        self.cache = self.folders = None
+        self.lines_moved = False
 
 
-def _ours(*names: str) -> tuple[Any, ...]:
-    """Return modules of the builder as they are imported now, which is not for ever."""
+def _import_builder(*names: str) -> tuple[Any, ...]:
+    """Return modules of the builder, imported now: a reload replaces them."""
     return tuple(importlib.import_module(f"builder.{name}") for name in names)
 
 
-def quoted(root: Path, problem: Any) -> str:  # noqa: ANN401 (of this code or of what was read again)
-    """Return a problem with the lines of the file that it is about."""
-    said = str(problem)
+def with_source_lines(root: Path, problem: Any) -> str:  # noqa: ANN401 (its class may be reloaded)
+    """Return a problem with the source lines around it."""
+    message = str(problem)
     file = root / getattr(problem, "path", "")
     if not file.is_file():
-        return said
+        return message
     lines = file.read_text("utf-8", errors="replace").splitlines()
-    shown = range(max(1, problem.line - AROUND), min(len(lines), problem.line + AROUND) + 1)
-    marks = (f"{'>' if number == problem.line else ' '} {number:>4} | " for number in shown)
-    texts = (lines[number - 1][:WIDEST] for number in shown)
-    return "\n".join((said, *(mark + text for mark, text in zip(marks, texts, strict=True)), ""))
+    numbers = range(
+        max(1, problem.line - CONTEXT_LINES), min(len(lines), problem.line + CONTEXT_LINES) + 1
+    )
+    marks = (f"{'>' if number == problem.line else ' '} {number:>4} | " for number in numbers)
+    texts = (lines[number - 1][:MAX_LINE_WIDTH] for number in numbers)
+    return "\n".join((message, *(mark + text for mark, text in zip(marks, texts, strict=True)), ""))
 
 
-def forget(packages: tuple[str, ...]) -> None:
-    """Make the next import of these packages read their files again; what serves stays."""
+def unload_packages(packages: tuple[str, ...]) -> None:
+    """Remove packages from `sys.modules`, except for the running server."""
     for name in list(sys.modules):
-        if name.partition(".")[0] in packages and name not in STAYING:
+        if name.partition(".")[0] in packages and name not in KEPT_MODULES:
             del sys.modules[name]
     importlib.invalidate_caches()

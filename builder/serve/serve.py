@@ -10,17 +10,17 @@ import watchfiles
 
 from builder.core import node
 from builder.core.folders import GENERATOR, INSTALLED, SCRIPTS
-from builder.core.gc_tuning import look_seldom
+from builder.core.gc_tuning import reduce_gc_frequency
 from builder.core.progress import Report
-from builder.serve.local_server import Host, start
+from builder.serve.local_server import ServedSite, start
 from builder.serve.rebuilder import Rebuilder
 
-THEME = ("templates", "styles", "runtime", "fonts")
+THEME_FOLDERS = ("templates", "styles", "runtime", "fonts")
 # Folder by folder, since the packages installed beside them are too many to watch; Python's own
 # are found by their `__init__.py`.
-WATCHED = ("content", *(f"theme/{n}" for n in THEME))
+WATCHED = ("content", *(f"theme/{n}" for n in THEME_FOLDERS))
 # Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
-LONE = (
+SINGLE_FILES = (
     "theme/words.toml",
     "theme/package.json",
     "theme/package-lock.json",
@@ -28,38 +28,40 @@ LONE = (
     "pyproject.toml",
     "site.toml",
 )
-GLANCE = 700  # milliseconds between two looks at them
+POLL_MILLISECONDS = 700  # milliseconds between two looks at them
 
 
-def run(root: Path, given: argparse.Namespace, report: Report) -> int:
+def run(root: Path, arguments: argparse.Namespace, report: Report) -> int:
     """Serve until interrupted; return the exit status."""
-    host = Host(script=Path(__file__).with_name("reload.js").read_bytes())
+    site = ServedSite(script=Path(__file__).with_name("reload.js").read_bytes())
     try:
-        server = start(host, given.port)
+        server = start(site, arguments.port)
     except OSError as error:
-        report(f"port {given.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0")
+        report(
+            f"port {arguments.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0"
+        )
         return 2
-    look_seldom()
+    reduce_gc_frequency()
     # Of two saves within a second that are as long as each other, kept byte code shows the first.
     sys.dont_write_bytecode = True
-    builder = Rebuilder(root, given.repository, report)
+    rebuilder = Rebuilder(root, arguments.repository, report)
     address = f"http://127.0.0.1:{server.server_address[1]}/"
     report(f"building for {address} ...")
-    builder.build(host, set())
+    rebuilder.build(site, set())
     report(f"serving {address} (Ctrl+C ends it)")
-    builder.make_ready()
+    rebuilder.prestart_compiler()
     stop = threading.Event()
     try:
         for changed in changes(root, stop):
             if "pyproject.toml" in {Path(path).name for path in changed}:
                 report("pyproject.toml changed: start this again to install what it asks for now")
-            builder.build(host, changed)
-            builder.make_ready()
+            rebuilder.build(site, changed)
+            rebuilder.prestart_compiler()
     except KeyboardInterrupt:
         report("stopped")
     finally:
         stop.set()
-        node.end()
+        node.stop_prestarted()
         server.shutdown()
     return 0
 
@@ -67,20 +69,20 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
 def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
     """Yield the paths of files that changed, whenever some did."""
     roots = _roots(root)
-    watched = [one / name for one in roots for name in WATCHED if (one / name).is_dir()]
-    watched += [path.parent for one in roots for path in sorted(one.glob("*/__init__.py"))]
-    before = lone(root)
-    for found in watchfiles.watch(
+    watched = [root / name for root in roots for name in WATCHED if (root / name).is_dir()]
+    watched += [path.parent for root in roots for path in sorted(root.glob("*/__init__.py"))]
+    before = single_files(root)
+    for events in watchfiles.watch(
         *watched,
-        watch_filter=wanted,
+        watch_filter=is_relevant_change,
         debounce=80,
         step=20,
         stop_event=stop,
-        rust_timeout=GLANCE,
+        rust_timeout=POLL_MILLISECONDS,
         yield_on_timeout=True,
     ):
-        now = lone(root)
-        changed = {path for _, path in found} | {path for path, _ in before ^ now}
+        now = single_files(root)
+        changed = {path for _, path in events} | {path for path, _ in before ^ now}
         before = now
         if changed:
             yield changed
@@ -91,13 +93,13 @@ def _roots(root: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((root, *(() if INSTALLED else (GENERATOR,)))))
 
 
-def lone(root: Path) -> set[tuple[str, bytes]]:
+def single_files(root: Path) -> set[tuple[str, bytes]]:
     """Return (path, content) of the files whose folders are not watched."""
-    paths = (one / name for one in _roots(root) for name in LONE)
+    paths = (root / name for root in _roots(root) for name in SINGLE_FILES)
     return {(str(path), path.read_bytes()) for path in paths if path.is_file()}
 
 
-def wanted(_: watchfiles.Change, path: str) -> bool:
+def is_relevant_change(_: watchfiles.Change, path: str) -> bool:
     """Say whether a change of this file can change a page: not an editor's own, no byte code."""
     name = Path(path).name
     return not name.startswith((".", "#")) and not name.endswith(("~", ".pyc", ".tmp"))

@@ -1,4 +1,4 @@
-"""Assets: styles, fonts and scripts under names that carry a hash of their content."""
+"""Theme assets: style sheets, fonts and scripts under content-hashed names."""
 
 import posixpath
 import re
@@ -12,17 +12,17 @@ from builder.theme.minify_assets import ENTRY
 FOLDER = "assets"
 _URL = re.compile(r"""url\(\s*["']?(?!data:)([^"')]+)["']?\s*\)""")
 _CLASS = re.compile(r'\bclass="([^"]*)"')
-SHEET, EARLY, WORKER = "main.css", "early.js", "engine/worker.js"
-SOME = "with"  # the folder of style sheets that not every page needs
+MAIN_SHEET, EARLY, WORKER = "main.css", "early.js", "engine/worker.js"
+CONDITIONAL = "with"  # folder of style sheets that only some pages load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """A style sheet of pages with any of the classes that its first line names.
+class StyleSheet:
+    """A style sheet that is loaded only by pages with one of the classes in its first line.
 
     Attributes:
         classes: of the elements that it styles.
-        address: where it lies, relative to the output folder.
+        address: its path in the output folder.
     """
 
     classes: tuple[str, ...]
@@ -31,18 +31,18 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """What every page loads; URLs are relative to the output folder, "" where there is none.
+    """The assets that every page loads; URLs are relative to the output folder, "" if missing.
 
     Attributes:
         styles: the style sheet of every page.
-        style_text: the same without fonts, for the page that knows no address of its own.
-        some: style sheets for pages with certain classes.
+        style_text: its CSS, which 404.html inlines.
+        conditional_styles: style sheets of pages with certain classes.
         early: the script that runs before the first paint.
         script: the entry module, with all it imports.
         worker: the Worker's module.
         runtime: the manifest of the live runtime.
         bokeh: BokehJS.
-        fonts: those that text above the fold needs.
+        fonts: preloaded fonts.
     """
 
     styles: str
@@ -53,54 +53,56 @@ class Shell:
     runtime: str
     bokeh: str
     fonts: tuple[str, ...]
-    some: tuple[Sheet, ...] = ()
+    conditional_styles: tuple[StyleSheet, ...] = ()
 
 
-def hashed(name: str, content: bytes) -> str:
-    """Return where an asset lies, e.g. "assets/main-0123456789abcdef.css"."""
+def hashed_path(name: str, content: bytes) -> str:
+    """Return the hashed path of an asset, such as "assets/main-0123456789abcdef.css"."""
     stem, dot, suffix = name.rpartition(".")
     return f"{FOLDER}/{stem}-{digest((content,))}{dot}{suffix}"
 
 
 def fonts(theme: Path) -> dict[str, tuple[str, bytes]]:
-    """Return the name of every font of the theme -> (where it lies, content)."""
-    found = {path.name: path.read_bytes() for path in files(theme / "fonts") if _is_font(path)}
-    return {name: (hashed(name, content), content) for name, content in found.items()}
+    """Return name -> (hashed path, content) of every font of the theme."""
+    contents = {path.name: path.read_bytes() for path in files(theme / "fonts") if _is_font(path)}
+    return {name: (hashed_path(name, content), content) for name, content in contents.items()}
 
 
-def sheets(theme: Path, placed: Mapping[str, tuple[str, bytes]]) -> dict[str, str]:
-    """Return name -> style sheet that names the `fonts`.
+def style_sheets(theme: Path, fonts: Mapping[str, tuple[str, bytes]]) -> dict[str, str]:
+    """Return name -> CSS of the theme's style sheets, with hashed font URLs.
 
-    All of `styles` in the order of their names are one; those of its folder `with`, which not every
-    page needs, stay apart.
+    All of `styles` are concatenated in the order of their names; those of its folder `with`, which
+    only some pages load, stay separate.
     """
 
     def url(match: re.Match[str]) -> str:
         name = posixpath.basename(match[1])
-        if name not in placed:
-            there = ", ".join(placed) or "none"
-            raise FileNotFoundError(f"theme/styles names the font '{name}'; there are {there}")
-        return f"url({posixpath.basename(placed[name][0])})"
+        if name not in fonts:
+            known = ", ".join(fonts) or "none"
+            raise FileNotFoundError(f"theme/styles names the font '{name}'; there are {known}")
+        return f"url({posixpath.basename(fonts[name][0])})"
 
-    found = {SHEET: ""}
+    sheets = {MAIN_SHEET: ""}
     for path in files(theme / "styles", "*.css"):
-        apart = path.parent.name == SOME
-        name = f"{SOME}/{path.name}" if apart else SHEET
-        found[name] = found.get(name, "") + _URL.sub(url, path.read_text("utf-8"))
-    return found
+        is_conditional = path.parent.name == CONDITIONAL
+        name = f"{CONDITIONAL}/{path.name}" if is_conditional else MAIN_SHEET
+        sheets[name] = sheets.get(name, "") + _URL.sub(url, path.read_text("utf-8"))
+    return sheets
 
 
-def classes(text: str) -> tuple[str, ...]:
-    """Return the classes that the first line of a style sheet apart names: "/* With: a b. ..."."""
-    said = re.match(r"/\* With: ([\w -]+)\.", text)
-    return tuple(said[1].split()) if said else ()
+def sheet_classes(text: str) -> tuple[str, ...]:
+    """Return the classes in the first line of a conditional style sheet: "/* With: a b. ..."."""
+    match = re.match(r"/\* With: ([\w -]+)\.", text)
+    return tuple(match[1].split()) if match else ()
 
 
-def needed(html: str, some: tuple[Sheet, ...]) -> str:
-    """Return a page's HTML without links to the style sheets of classes that it has none of."""
-    found = {name for one in _CLASS.findall(html) for name in one.split()} if some else set()
-    for sheet in some:
-        if not found.intersection(sheet.classes):
+def remove_unused_sheets(html: str, sheets: tuple[StyleSheet, ...]) -> str:
+    """Return a page's HTML without links to conditional style sheets that it does not need."""
+    used_classes = (
+        {name for value in _CLASS.findall(html) for name in value.split()} if sheets else set()
+    )
+    for sheet in sheets:
+        if not used_classes.intersection(sheet.classes):
             html = re.sub(
                 rf'<link rel="stylesheet" href="[^"]*{re.escape(sheet.address)}">\n?', "", html
             )
@@ -108,7 +110,7 @@ def needed(html: str, some: tuple[Sheet, ...]) -> str:
 
 
 def without_fonts(text: str) -> str:
-    """Return the styles without font faces, whose addresses are relative to the style sheet."""
+    """Return the CSS without font faces, whose URLs are relative to the style sheet."""
     return re.sub(r"@font-face\s*\{[^}]*\}", "", text)
 
 
@@ -117,9 +119,9 @@ def _is_font(path: Path) -> bool:
 
 
 def scripts(modules: Mapping[str, str]) -> tuple[dict[str, bytes], str, str]:
-    """Return (files, entry, Worker) of the modules and of the boxes that they fetch.
+    """Return (files, entry path, Worker path) of the modules and the panels that they fetch.
 
-    All keep their rooms in a folder whose name carries the hash, so that imports stay as written.
+    They keep their paths in one hashed folder, so imports stay as written.
     """
     folder = f"{FOLDER}/js-{digest(part for pair in modules.items() for part in pair)}"
     return (

@@ -1,24 +1,24 @@
-// Scripts and styles -> the same, joined and made small by esbuild.
+// Bundles and minifies scripts and styles with esbuild.
 //
-// In:  {"rooms": the folder of the modules, "paths": theirs in it, "entry": the one of every page,
-//       "texts": name -> scripts and styles that are no modules}
+// In:  {"rooms": folder of the modules, "paths": paths of the modules in it, "entry": the module
+//       that every page loads, "texts": name -> scripts and styles that are not modules}
 // Out: {"modules": path -> text, "texts": name -> text}
 //
-// What the entry imports is one file with it. What is imported later stays a file of its own under
-// its own name, and takes what both need from the entry. A module that none imports (a Worker, the
-// script of the page that is not found) runs alone and holds all that it needs.
+// Static imports of the entry are bundled with it. Dynamically imported modules stay separate files
+// under their own names and import shared code from the entry. A module that none imports (a Worker,
+// the script of 404.html) is bundled with all its imports.
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { text } from "node:stream/consumers";
 
 const { build, transform } = createRequire(process.cwd() + "/")("esbuild");
-const { rooms, paths, entry, texts } = JSON.parse(await text(process.stdin));
+const { rooms: folder, paths, entry, texts } = JSON.parse(await text(process.stdin));
 
-const SMALL = { minify: true, target: "es2022", charset: "utf8", logLevel: "silent" };
-const JOINED = {
-  ...SMALL,
-  absWorkingDir: rooms,
+const MINIFY = { minify: true, target: "es2022", charset: "utf8", logLevel: "silent" };
+const BUNDLE = {
+  ...MINIFY,
+  absWorkingDir: folder,
   bundle: true,
   format: "esm",
   metafile: true,
@@ -27,21 +27,21 @@ const JOINED = {
   write: false,
 };
 
-/** Which modules others import, at once or when they are wanted. */
-async function imported() {
-  const { metafile } = await build({ ...JOINED, entryPoints: paths });
+/** The imported modules: all, and those that are imported dynamically. */
+async function importedModules() {
+  const { metafile } = await build({ ...BUNDLE, entryPoints: paths });
   const all = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
   const later = all.filter(({ kind }) => kind === "dynamic-import");
   return { any: new Set(all.map(({ path }) => path)), later: [...new Set(later.map(({ path }) => path))] };
 }
 
 /**
- * esbuild makes a file for every set of entries that share a module. Modules that are imported later
- * need the entry anyway; saying so leaves one set, hence one file, for all that the entry imports.
+ * esbuild writes a file for every set of entries that share a module. Dynamically imported modules
+ * need the entry anyway; making them import it leaves one set, hence one file with all static imports.
  */
 function afterEntry(modules) {
-  const paths = new Set(modules.map((path) => join(rooms, path)));
-  const needed = JSON.stringify(join(rooms, entry));
+  const paths = new Set(modules.map((path) => join(folder, path)));
+  const needed = JSON.stringify(join(folder, entry));
   return {
     name: "after the entry",
     setup({ onLoad }) {
@@ -52,45 +52,45 @@ function afterEntry(modules) {
   };
 }
 
-/** Path -> text. */
-function written({ outputFiles }) {
-  const path = (file) => relative(join(rooms, "out"), file.path).split(sep).join("/");
+/** Path -> text of the output files of a build. */
+function outputTexts({ outputFiles }) {
+  const path = (file) => relative(join(folder, "out"), file.path).split(sep).join("/");
   return Object.fromEntries(outputFiles.map((file) => [path(file), file.text]));
 }
 
-/** The entry with the modules of `later`. */
-async function withEntry(later) {
-  if (!later.length) return written(await build({ ...JOINED, entryPoints: [entry] }));
-  const made = await build({
-    ...JOINED,
+/** The entry bundled with the dynamically imported modules. */
+async function bundleEntry(later) {
+  if (!later.length) return outputTexts(await build({ ...BUNDLE, entryPoints: [entry] }));
+  const result = await build({
+    ...BUNDLE,
     entryPoints: [entry, ...later],
     splitting: true,
     chunkNames: "chunk-[hash]",
     plugins: [afterEntry(later)],
   });
-  // The entry is now a file that only imports the one with everything in it: that takes its name.
-  const { imports } = made.metafile.outputs[`out/${entry}`];
-  const whole = imports.find(({ kind }) => kind === "import-statement").path.slice("out/".length);
-  const { [entry]: _, [whole]: all, ...others } = written(made);
+  // The entry now only imports the chunk with all code; the chunk takes its name.
+  const { imports } = result.metafile.outputs[`out/${entry}`];
+  const chunk = imports.find(({ kind }) => kind === "import-statement").path.slice("out/".length);
+  const { [entry]: _, [chunk]: all, ...others } = outputTexts(result);
   const named = Object.entries({ [entry]: all, ...others });
-  return Object.fromEntries(named.map(([name, code]) => [name, code.replaceAll(whole, entry)]));
+  return Object.fromEntries(named.map(([name, code]) => [name, code.replaceAll(chunk, entry)]));
 }
 
 async function modules() {
   if (!paths.length) return {};
-  const { any, later } = await imported();
+  const { any, later } = await importedModules();
   const alone = paths.filter((path) => !any.has(path) && path !== entry);
   return {
-    ...(paths.includes(entry) && (await withEntry(later))),
-    ...(alone.length && written(await build({ ...JOINED, entryPoints: alone }))),
+    ...(paths.includes(entry) && (await bundleEntry(later))),
+    ...(alone.length && outputTexts(await build({ ...BUNDLE, entryPoints: alone }))),
   };
 }
 
-async function small(name, code) {
+async function minify(name, code) {
   const loader = name.endsWith(".css") ? "css" : "js";
-  return [name, (await transform(code, { ...SMALL, loader })).code];
+  return [name, (await transform(code, { ...MINIFY, loader })).code];
 }
 
-const slim = await Promise.all(Object.entries(texts).map((one) => small(...one)));
-const answer = { modules: await modules(), texts: Object.fromEntries(slim) };
+const minified = await Promise.all(Object.entries(texts).map(([name, code]) => minify(name, code)));
+const answer = { modules: await modules(), texts: Object.fromEntries(minified) };
 process.stdout.write(JSON.stringify(answer));

@@ -1,4 +1,4 @@
-"""Scripts and styles as they are sent: joined and made small by esbuild, or as they are written."""
+"""Minifies scripts and styles with esbuild, or leaves them readable."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ ENTRY = "main.js"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slimmed:
-    """What is sent.
+class MinifiedAssets:
+    """Minified scripts and styles.
 
     Attributes:
-        modules: path in the folder of the modules -> text.
-        texts: name -> scripts and styles that no module imports.
+        modules: path in the folder of modules -> text.
+        texts: name -> text of scripts and styles that no module imports.
     """
 
     modules: Mapping[str, str]
     texts: Mapping[str, str]
 
 
-Slim = Callable[[Path, Mapping[str, str]], Slimmed]
+Minifier = Callable[[Path, Mapping[str, str]], MinifiedAssets]
 
 
-def as_written(rooms: Path, texts: Mapping[str, str]) -> Slimmed:
-    """Return everything as it is, which an author can read in the browser."""
-    return Slimmed(
-        modules={name: (rooms / name).read_text("utf-8") for name in _modules(rooms)}, texts=texts
+def unminified(folder: Path, texts: Mapping[str, str]) -> MinifiedAssets:
+    """Return all scripts and styles unchanged, so an author can read them in the browser."""
+    return MinifiedAssets(
+        modules={name: (folder / name).read_text("utf-8") for name in _modules(folder)}, texts=texts
     )
 
 
-def slimmed(rooms: Path, texts: Mapping[str, str]) -> Slimmed:
-    """Return the modules of the folder `rooms` joined, and all as short as esbuild makes it.
+def minify(folder: Path, texts: Mapping[str, str]) -> MinifiedAssets:
+    """Return the modules of a folder bundled, and all scripts and styles minified by esbuild.
 
     Raises:
         node.NodeError: a module imports one that does not exist, or Node is not usable.
@@ -42,14 +42,14 @@ def slimmed(rooms: Path, texts: Mapping[str, str]) -> Slimmed:
     from builder.core import node
 
     request = {
-        "rooms": str(rooms.resolve()),
-        "paths": _modules(rooms),
+        "rooms": str(folder.resolve()),
+        "paths": _modules(folder),
         "entry": ENTRY,
         "texts": texts,
     }
-    made: Any = node.run(Path(__file__).with_suffix(".mjs"), request)
-    return Slimmed(modules=made["modules"], texts=made["texts"])
+    answer: Any = node.run(Path(__file__).with_suffix(".mjs"), request)
+    return MinifiedAssets(modules=answer["modules"], texts=answer["texts"])
 
 
-def _modules(rooms: Path) -> list[str]:
-    return [path.relative_to(rooms).as_posix() for path in files(rooms, "*.js")]
+def _modules(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in files(folder, "*.js")]

@@ -1,7 +1,7 @@
-"""Boxes over the page that are fetched when somebody opens one: the search, the keys.
+"""Panels that a page fetches when a reader opens one: the search, the keyboard shortcuts.
 
-A template of `theme/templates/panels` is one box with its own styles. It lies beside the scripts,
-so that a page which nobody opens it on sends nothing of it.
+Each template of `theme/templates/panels` is a panel with its own styles. Its HTML is stored beside
+the scripts and loaded on demand.
 """
 
 import re
@@ -16,37 +16,37 @@ FOLDER, KEYS = "panels", "keys.toml"
 _STYLE = re.compile(r"(?<=<style>).*?(?=</style>)", re.DOTALL)
 
 
-def rendered(theme: Path, templates: Any) -> dict[str, str]:  # noqa: ANN401 (a Jinja environment)
-    """Return path beside the scripts -> HTML of every box."""
-    found = files(theme / "templates" / FOLDER, "*.html")
-    groups = keys(theme)
+def render_panels(theme: Path, templates: Any) -> dict[str, str]:  # noqa: ANN401 (a Jinja environment)
+    """Return path beside the scripts -> HTML of every panel."""
+    paths = files(theme / "templates" / FOLDER, "*.html")
+    groups = key_groups(theme)
     return {
         f"{FOLDER}/{path.name}": templates.get_template(f"{FOLDER}/{path.name}").render(
             groups=groups
         )
-        for path in found
+        for path in paths
     }
 
 
-def styles(boxes: Mapping[str, str]) -> dict[str, str]:
-    """Return the style of every box under a name of its own."""
-    found = {path: _STYLE.search(html) for path, html in boxes.items()}
-    return {f"{path}.css": style[0] for path, style in found.items() if style}
+def panel_styles(panels: Mapping[str, str]) -> dict[str, str]:
+    """Return name -> CSS of every panel."""
+    matches = {path: _STYLE.search(html) for path, html in panels.items()}
+    return {f"{path}.css": style[0] for path, style in matches.items() if style}
 
 
-def dressed(boxes: Mapping[str, str], made: Mapping[str, str]) -> dict[str, str]:
-    """Return the boxes with the styles that were `made` of theirs."""
-    found = dict(boxes)
-    for name, style in made.items():
+def with_styles(panels: Mapping[str, str], minified: Mapping[str, str]) -> dict[str, str]:
+    """Return the panels with their CSS replaced by minified CSS."""
+    styled = dict(panels)
+    for name, style in minified.items():
         path = name.removesuffix(".css")
-        if path in found:
-            before, _, rest = found[path].partition("<style>")
-            found[path] = f"{before}<style>{style}</style>{rest.partition('</style>')[2]}"
-    return found
+        if path in styled:
+            before, _, rest = styled[path].partition("<style>")
+            styled[path] = f"{before}<style>{style}</style>{rest.partition('</style>')[2]}"
+    return styled
 
 
-def keys(theme: Path) -> list[dict[str, Any]]:
-    """Return the groups of keys that `theme/keys.toml` declares, each with its `keys`."""
+def key_groups(theme: Path) -> list[dict[str, Any]]:
+    """Return the groups of keyboard shortcuts in `theme/keys.toml`, each with its `keys`."""
     path = theme / KEYS
     text = path.read_text("utf-8") if path.is_file() else ""
     return list(tomllib.loads(text).get("groups", []))

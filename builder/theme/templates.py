@@ -1,4 +1,4 @@
-"""The theme's templates, compiled once and kept."""
+"""The theme's Jinja environment, with a bytecode cache."""
 
 from functools import cache
 from pathlib import Path
@@ -8,68 +8,71 @@ import jinja2
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
-from builder.core.folders import seal, sealed
+from builder.core.folders import read_checksummed, write_checksummed
 from engine.draw import line_breaking
 
 
-class _Absent(jinja2.StrictUndefined):
-    """What a template may ask for (`if view.handle`) but never print."""
+class _TestableUndefined(jinja2.StrictUndefined):
+    """Undefined value that a template may test (`if view.handle`) but not print."""
 
     def __bool__(self) -> bool:  # type: ignore[override]
         return False
 
 
-class _Compiled(jinja2.BytecodeCache):
-    """Compiled templates by what they say: the themes of several projects have most in common."""
+class _TemplateCache(jinja2.BytecodeCache):
+    """Bytecode cache keyed by template source, so that projects share compiled templates."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is kept; what is damaged is compiled again."""
-        if data := sealed(self.folder / bucket.key):
+        """Load cached bytecode; a damaged file is compiled again."""
+        if data := read_checksummed(self.folder / bucket.key):
             bucket.bytecode_from_string(data)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        seal(self.folder / bucket.key, bucket.bytecode_to_string())
+        """Store compiled bytecode."""
+        write_checksummed(self.folder / bucket.key, bucket.bytecode_to_string())
 
     def get_bucket(
         self, environment: jinja2.Environment, name: str, filename: str | None, source: str
     ) -> Bucket:
-        """Return what is known of a template, as if it had been compiled where it lies."""
+        """Return the bucket of a template, with the template's own path in its tracebacks."""
         checksum = self.get_source_checksum(source)
         key = self.get_cache_key(f"{name} {checksum} {jinja2.__version__}")
         bucket = Bucket(environment, key, checksum)
         self.load_bytecode(bucket)
         if bucket.code and filename:
-            bucket.code = _placed(bucket.code, filename)
+            bucket.code = _with_filename(bucket.code, filename)
         return bucket
 
 
-def _placed(code: CodeType, filename: str) -> CodeType:
-    """Return compiled code that names this file where it fails."""
-    inner = (_placed(one, filename) if isinstance(one, CodeType) else one for one in code.co_consts)
+def _with_filename(code: CodeType, filename: str) -> CodeType:
+    """Return the code object with this file name, in nested code objects too."""
+    inner = (
+        _with_filename(constant, filename) if isinstance(constant, CodeType) else constant
+        for constant in code.co_consts
+    )
     return code.replace(co_filename=filename, co_consts=tuple(inner))
 
 
 @cache
-def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
-    """Return the templates of a folder; compiled ones are kept in a folder of the cache."""
-    # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    made = jinja2.Environment(
+def load_templates(folder: Path, cache: Path) -> jinja2.Environment:
+    """Return the Jinja environment of a template folder; bytecode is stored in the cache folder."""
+    # Cached, since compiling templates is most of a small rebuild; changed files are read again.
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
-        undefined=_Absent,
-        bytecode_cache=_Compiled(kept / "templates"),
+        undefined=_TestableUndefined,
+        bytecode_cache=_TemplateCache(cache / "templates"),
     )
-    # A text whose names and quantities stay whole, and one whose paths may go on in a new line.
-    made.filters["whole"] = lambda text: Markup(_whole(str(escape(text))))
-    made.filters["breaking"] = lambda text: Markup(
-        _whole(line_breaking.breaking(str(escape(text))))
+    # `whole` keeps names and quantities on one line; `breaking` also lets paths break.
+    environment.filters["whole"] = lambda text: Markup(_unbroken(str(escape(text))))
+    environment.filters["breaking"] = lambda text: Markup(
+        _unbroken(line_breaking.break_long_names(str(escape(text))))
     )
-    return made
+    return environment
 
 
-def _whole(html: str) -> str:
-    return line_breaking.whole(line_breaking.bound(html))
+def _unbroken(html: str) -> str:
+    return line_breaking.keep_names_whole(line_breaking.bind_units(html))

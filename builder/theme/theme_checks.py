@@ -1,6 +1,7 @@
-"""What is wrong in the theme before it reaches a page: styles left open, scripts that do not parse.
+"""Checks of the theme: unclosed styles, scripts that do not parse, overrides without effect.
 
-A page asks no other host for anything, so a style sheet names only fonts of the theme and data.
+Pages load nothing from other hosts, so a style sheet may name only fonts of the theme and data
+URLs.
 """
 
 import re
@@ -10,112 +11,126 @@ from pathlib import Path
 import jinja2
 from jinja2 import nodes
 
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import Folders, digest, digest_of_files, files
 from builder.core.problem import Problem
-from builder.core.text_files import text_of
+from builder.core.text_files import read_text
 from builder.project import ui_strings
-from builder.project.theme_overlay import ROOMS
+from builder.project.theme_overlay import THEME_FOLDERS
 
 THEME = "theme"
-_BESIDE = (ui_strings.FILE, "node_modules")
-_PAPERS = (".", "README", "LICENSE")  # how the names of files begin that are for people
-_NEAR = "only style sheets may be new on their own"
+_OTHER_FILES = (ui_strings.FILE, "node_modules")
+_DOCUMENT_PREFIXES = (".", "README", "LICENSE")  # prefixes of documentation and hidden files
+_STYLES_HINT = "only style sheets may be new on their own"
 
 
-def override_problems(folders: Folders, memo: Memo) -> list[Problem]:
-    """Return what of the project's own theme has no effect."""
-    if folders.given is None:
+def override_problems(folders: Folders, memo: BuildCache) -> list[Problem]:
+    """Return the problems of files in the project's theme that have no effect."""
+    if folders.base_theme is None:
         return []
     own = folders.root / THEME
-    key = digest(digest_of_files(own / one) for one in ROOMS)
+    key = digest(digest_of_files(own / folder) for folder in THEME_FOLDERS)
     named = sorted(path.name for path in own.iterdir())
-    key = digest((key, *named, digest_of_files(folders.given / "templates")))
-    return memo.get("own theme", key, lambda: [*_unread(own, folders.given), *_unshown(folders)])
+    key = digest((key, *named, digest_of_files(folders.base_theme / "templates")))
+    return memo.get(
+        "own theme",
+        key,
+        lambda: [*_unused_files(own, folders.base_theme), *_unknown_blocks(folders)],
+    )
 
 
-def _unread(own: Path, given: Path | None) -> Iterable[Problem]:
-    assert given
+def _unused_files(own: Path, original: Path | None) -> Iterable[Problem]:
+    assert original
     for path in sorted(own.iterdir()):
-        known = path.name in (*ROOMS, *_BESIDE) or path.name.startswith(_PAPERS)
-        if not known and not (path.is_file() and (given / path.name).is_file()):
-            inside = files(path)[:1] if path.is_dir() else [path]
-            for one in inside:
-                yield _useless(own, one, given)
-    for room in ROOMS:
-        for path in files(own / room):
+        known = path.name in (*THEME_FOLDERS, *_OTHER_FILES) or path.name.startswith(
+            _DOCUMENT_PREFIXES
+        )
+        if not known and not (path.is_file() and (original / path.name).is_file()):
+            unknown_files = files(path)[:1] if path.is_dir() else [path]
+            for file in unknown_files:
+                yield _unused_problem(own, file, original)
+    for folder in THEME_FOLDERS:
+        for path in files(own / folder):
             inner = path.relative_to(own)
-            new = not (given / inner).is_file() and room != "styles"
-            if (new and not _is_named(own, path)) or (room == "styles" and path.suffix != ".css"):
-                yield _useless(own, path, given)
+            new = not (original / inner).is_file() and folder != "styles"
+            if (new and not _is_named(own, path)) or (folder == "styles" and path.suffix != ".css"):
+                yield _unused_problem(own, path, original)
 
 
 def _is_named(own: Path, path: Path) -> bool:
     """Say whether another file of the project's theme names a file."""
-    if path.parent.name == "panels" or path.name.startswith(_PAPERS):  # a panel is a box of its own
+    if path.parent.name == "panels" or path.name.startswith(_DOCUMENT_PREFIXES):
         return True
     word = re.compile(rf"(?<![\w-]){re.escape(path.name)}(?![\w-])")
     return any(
         word.search(other.read_text("utf-8", errors="replace"))
-        for room in ROOMS
-        for other in files(own / room)
+        for folder in THEME_FOLDERS
+        for other in files(own / folder)
         if other != path and other.suffix in (".html", ".js", ".css")
     )
 
 
-def _useless(own: Path, path: Path, given: Path) -> Problem:
+def _unused_problem(own: Path, path: Path, original: Path) -> Problem:
     source = f"{THEME}/{path.relative_to(own).as_posix()}"
-    alike = [f"{THEME}/{one}" for one in _of_given(given) if Path(one).name == path.name]
-    near = f"; there is {' and '.join(alike)}" if alike else f"; {_NEAR}"
+    same_name = [
+        f"{THEME}/{name}" for name in _original_files(original) if Path(name).name == path.name
+    ]
+    hint = f"; there is {' and '.join(same_name)}" if same_name else f"; {_STYLES_HINT}"
     return Problem(
-        source, 1, f"replaces nothing of the generator's theme, and no file of yours names it{near}"
+        source, 1, f"replaces nothing of the generator's theme, and no file of yours names it{hint}"
     )
 
 
-def _of_given(given: Path) -> list[str]:
-    return [path.relative_to(given).as_posix() for room in ROOMS for path in files(given / room)]
+def _original_files(original: Path) -> list[str]:
+    return [
+        path.relative_to(original).as_posix()
+        for folder in THEME_FOLDERS
+        for path in files(original / folder)
+    ]
 
 
-def _unshown(folders: Folders) -> Iterable[Problem]:
-    """Yield the blocks of templates that what they extend does not have."""
+def _unknown_blocks(folders: Folders) -> Iterable[Problem]:
+    """Yield the problems of template blocks that the extended template lacks."""
     for path in files(folders.root / THEME / "templates", "*.html"):
-        tree = _parsed(path)
-        above = _extended(tree)
-        there = _blocks(folders.theme / "templates", above)
+        tree = _parse_template(path)
+        parent = _parent_template(tree)
+        known = _template_blocks(folders.theme / "templates", parent)
         source = f"{THEME}/{path.relative_to(folders.root / THEME).as_posix()}"
-        for block in tree.body if tree and there else ():
-            if isinstance(block, nodes.Block) and block.name not in there:
-                message = f"'{above}' has no block '{block.name}'; there are {', '.join(there)}"
+        for block in tree.body if tree and known else ():
+            if isinstance(block, nodes.Block) and block.name not in known:
+                message = f"'{parent}' has no block '{block.name}'; there are {', '.join(known)}"
                 yield Problem(source, block.lineno, message)
 
 
-def _parsed(path: Path) -> nodes.Template | None:
+def _parse_template(path: Path) -> nodes.Template | None:
     try:
         return jinja2.Environment().parse(path.read_text("utf-8"))
-    except (jinja2.TemplateSyntaxError, OSError, UnicodeDecodeError):  # said where it is used
+    except (jinja2.TemplateSyntaxError, OSError, UnicodeDecodeError):  # reported where it is used
         return None
 
 
-def _extended(tree: nodes.Template | None) -> str:
-    """Return the template that one extends, "" if none, or one that is chosen when it is used."""
-    found = tree.find(nodes.Extends) if tree else None
-    return str(found.template.value) if found and isinstance(found.template, nodes.Const) else ""
+def _parent_template(tree: nodes.Template | None) -> str:
+    """Return the name of the extended template, "" if there is none or it is dynamic."""
+    extends = tree.find(nodes.Extends) if tree else None
+    return (
+        str(extends.template.value) if extends and isinstance(extends.template, nodes.Const) else ""
+    )
 
 
-def _blocks(templates: Path, name: str) -> list[str]:
-    """Return the blocks of a template and of what it extends in turn, none if one is unknown."""
-    found: list[str] = []
+def _template_blocks(templates: Path, name: str) -> list[str]:
+    """Return the block names of a template and of its ancestors; none if an ancestor is unknown."""
+    blocks: list[str] = []
     while name:
-        tree = _parsed(templates / name)
+        tree = _parse_template(templates / name)
         if tree is None:
             return []
-        found += (block.name for block in tree.find_all(nodes.Block))
-        name = _extended(tree)
-    return list(dict.fromkeys(found))
+        blocks += (block.name for block in tree.find_all(nodes.Block))
+        name = _parent_template(tree)
+    return list(dict.fromkeys(blocks))
 
 
-Faults = list[tuple[str, int, str]]  # name, line, message
-CheckModules = Callable[[Mapping[str, str]], Faults]
+ModuleFaults = list[tuple[str, int, str]]  # name, line, message
+CheckModules = Callable[[Mapping[str, str]], ModuleFaults]
 _PIECES = re.compile(
     r"""(?P<comment>/\*.*?(?:\*/|\Z))|(?P<url>url\(\s*["']?(?P<address>[^"')]*)["']?\s*\))"""
     r"""|(?P<text>"(?:\\.|[^"\\\n])*(?:"|$)|'(?:\\.|[^'\\\n])*(?:'|$))"""
@@ -127,56 +142,58 @@ _CLOSES = {"}": "{", ")": "("}
 
 
 def problems(folders: Folders, check_modules: CheckModules) -> list[Problem]:
-    """Return what is wrong in the styles and the scripts of the theme.
+    """Return the problems of the theme's styles and scripts.
 
     Args:
         folders: of the project.
-        check_modules: name -> text of all modules in, their faults out.
+        check_modules: name -> text of all modules to their syntax errors.
     """
     theme = folders.theme
     fonts = {path.name for path in files(theme / "fonts")}
-    found: list[Problem] = []
+    problems_found: list[Problem] = []
     for path in files(theme / "styles", "*.css"):
-        source = folders.named(path)
-        text, unread = text_of(path, source)
-        found += unread
-        found += [Problem(source, line, message) for line, message in wrong_style(text, fonts)]
+        source = folders.display_path(path)
+        text, unread = read_text(path, source)
+        problems_found += unread
+        problems_found += [
+            Problem(source, line, message) for line, message in style_problems(text, fonts)
+        ]
     modules: dict[str, str] = {}
     for path in files(theme / "runtime", "*.js"):
-        source = folders.named(path)
-        modules[source], unread = text_of(path, source)
-        found += unread
-    return found + [Problem(*fault) for fault in check_modules(modules)]
+        source = folders.display_path(path)
+        modules[source], unread = read_text(path, source)
+        problems_found += unread
+    return problems_found + [Problem(*fault) for fault in check_modules(modules)]
 
 
 def colors(theme: Path) -> tuple[str, ...]:
-    """Return the names of the colors that figures can have: each has a rule `.c-NAME {`."""
+    """Return the names of figure colors: each has a rule `.c-NAME {`."""
     texts = (path.read_text("utf-8") for path in files(theme / "styles", "*.css"))
     return tuple(dict.fromkeys(name for text in texts for name in _COLOR.findall(text)))
 
 
-def wrong_style(text: str, fonts: set[str]) -> Iterator[tuple[int, str]]:
-    """Yield (line, message) of what a style sheet leaves open or fetches from elsewhere."""
+def style_problems(text: str, fonts: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield (line, message) of unclosed parts and external URLs of a style sheet."""
     opened: list[tuple[str, int]] = []
     for piece in _PIECES.finditer(text):
         line = text.count("\n", 0, piece.start()) + 1
-        kind, said = str(piece.lastgroup), piece[0]
-        if kind == "brace" and said in _CLOSES:
-            if not opened or opened.pop()[0] != _CLOSES[said]:
-                yield line, f"'{said}' closes nothing"
+        kind, text_piece = str(piece.lastgroup), piece[0]
+        if kind == "brace" and text_piece in _CLOSES:
+            if not opened or opened.pop()[0] != _CLOSES[text_piece]:
+                yield line, f"'{text_piece}' closes nothing"
         elif kind == "brace":
-            opened.append((said, line))
+            opened.append((text_piece, line))
         else:
-            message = _wrong_piece(kind, said, piece["address"] or "", fonts)
+            message = _piece_problem(kind, text_piece, piece["address"] or "", fonts)
             if message:
                 yield line, message
     yield from ((line, f"'{mark}' is never closed") for mark, line in opened)
 
 
-def _wrong_piece(kind: str, said: str, address: str, fonts: set[str]) -> str:
-    if kind == "comment" and not (said.endswith("*/") and len(said) > 3):
+def _piece_problem(kind: str, piece: str, address: str, fonts: set[str]) -> str:
+    if kind == "comment" and not (piece.endswith("*/") and len(piece) > 3):
         return "this comment is never closed"
-    if kind == "text" and (len(said) < 2 or said[-1] != said[0]):
+    if kind == "text" and (len(piece) < 2 or piece[-1] != piece[0]):
         return "this text is never closed"
     if kind == "import":
         return "@import is not followed; every file of theme/styles is in the style sheet"

@@ -44,14 +44,14 @@ class Gpu:
     switch_adds: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a row that calculators would stumble over elsewhere; the error names it."""
+        """Reject an incomplete row with an error that names it."""
         if self.pcie <= 0:
             raise ValueError(f"GPU '{self.name}' has no pcie; allowed: a bandwidth above 0")
         if self.peak.get("fp16", 0.0) <= 0:
             raise ValueError(f"GPU '{self.name}' has no peak for fp16; allowed: a rate above 0")
 
     def computes_in(self, precision: str) -> str:
-        """Return the data type in which it takes products of this precision: its own or a wider."""
+        """Return the data type of products in this precision: the same, or a wider one."""
         if precision in self.peak:
             return precision
         return "fp8" if precision == "fp4" and "fp8" in self.peak else "fp16"

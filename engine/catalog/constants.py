@@ -1,4 +1,4 @@
-"""What GPUs reach of their datasheet: eight constants per type, and what all types share.
+"""Achieved shares of GPU datasheets: eight constants per type, and common constants.
 
 `memory`, `scale_up` and `network` are read off measured bandwidths (BabelStream, nccl-tests); the
 others of A100, H100 and the Blackwells are fitted by `tests/validation/fit.py` to published
@@ -15,7 +15,7 @@ from engine.core.units import MICRO, MILLI, Bytes, GiB, MiB, Ratio, Seconds, Sha
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Achieved:
+class AchievedShares:
     """Shares of the datasheet that software reaches on one type of GPU.
 
     Attributes:
@@ -45,8 +45,8 @@ def _achieved(
     fill: Seconds,
     memory: Share,
     scale_up: Share,
-) -> Achieved:
-    return Achieved(
+) -> AchievedShares:
+    return AchievedShares(
         matmul=products[0],
         matmul_fp8=products[1],
         attention_forward=attention[0],
@@ -73,7 +73,7 @@ _MI300X = _achieved((0.48, 0.42), (0.25, 0.20), 4.0 * MICRO, 0.78, 0.70)
 _MI325X = _achieved((0.56, 0.49), (0.29, 0.23), 4.0 * MICRO, 0.78, 0.70)
 _MI355X = _achieved((0.58, 0.50), (0.30, 0.24), 4.0 * MICRO, 0.78, 0.70)
 
-ACHIEVED: Mapping[str, Achieved] = {
+ACHIEVED: Mapping[str, AchievedShares] = {
     "V100 SXM2 32 GB": _VOLTA,
     "V100 SXM3 32 GB": _VOLTA,
     "A100 SXM 40 GB": _AMPERE,
@@ -102,14 +102,14 @@ ACHIEVED: Mapping[str, Achieved] = {
 }
 
 
-def achieved(gpu: Gpu) -> Achieved:
+def achieved_shares(gpu: Gpu) -> AchievedShares:
     """Return the constants of a GPU; one that is not in the table takes those of the H100."""
     return ACHIEVED.get(gpu.name, _HOPPER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Common:
-    """What all types of GPU share, in software of all families.
+class CommonConstants:
+    """Constants common to all GPU types and training frameworks.
 
     Attributes:
         hidden: of a layer's own collectives, where the software runs them beside products.
@@ -171,7 +171,7 @@ class Common:
 # Fitted by `tests/validation/fit.py --common` to all published runs together, near what is assumed
 # for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
 # two microseconds, what profiles of A100 and H100 show.
-COMMON = Common(
+COMMON = CommonConstants(
     hidden=0.5181,
     exchange_hidden=0.7083,
     cover=0.5,
@@ -204,8 +204,8 @@ COMMON = Common(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowances:
-    """What a report of memory counts beside tensors.
+class MemoryAllowances:
+    """Memory that reports count in addition to tensors.
 
     Attributes:
         fragments: of what is in use, that the caching allocator reserves beyond it.
@@ -226,7 +226,7 @@ class Allowances:
 # The context of an A100 was measured (bigscience2022). What one rank reserves is fitted, in steps
 # of 0.01, to the 27 steps of all parameters that we measured on one H100 or one H200. The others
 # are what `tests/validation/memory_report.py --fit` finds on a grid for the published peaks.
-ALLOWANCES = Allowances(
+ALLOWANCES = MemoryAllowances(
     fragments=0.08,
     fragments_alone=0.02,
     workspace=0.1 * GiB,

@@ -33,7 +33,7 @@ class FailureReport:
 
     @property
     def gpu_mtbf(self) -> Seconds:
-        """What that is per GPU."""
+        """Mean time between failures of one GPU."""
         return self.mtbf * self.world_size
 
 

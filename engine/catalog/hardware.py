@@ -1,4 +1,4 @@
-"""The GPUs and the links between them: figures of the makers, and what was measured on them.
+"""GPUs and links: datasheet figures and measured bandwidths.
 
 Every bandwidth is one way: a maker's "900 GB/s" of NVLink counts both directions and stands here
 as 450 GB/s. Peaks are dense (no structured sparsity). `date` is the month in which a figure was
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.core.units import GB, Bandwidth, Bytes, Count, Gbit, KiB, Operations
 
 
@@ -31,7 +31,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class MeasuredAllReduce:
     """A measured all-reduce. Bus bandwidth, so that it compares with a line rate.
 
     With NVLS the switch adds, less data crosses the wire, and bus bandwidth may exceed the line
@@ -98,8 +98,8 @@ def _measured(
     algorithm: str,
     size: Bytes,
     bus_bandwidth: Bandwidth,
-) -> Measurement:
-    return Measurement(
+) -> MeasuredAllReduce:
+    return MeasuredAllReduce(
         name=name,
         link=link,
         algorithm=algorithm,
@@ -113,14 +113,14 @@ def _measured(
 
 _GiB8 = 8 * 2.0**30
 
-MEASURED: Mapping[str, Measurement] = {
+MEASURED: Mapping[str, MeasuredAllReduce] = {
     "a100": _measured("8 × A100", "nvlink3", "default", _GiB8, 234.6 * GB),
     "h200_ring": _measured("8 × H200", "nvlink4", "ring", _GiB8, 365.6 * GB),
     "h200_nvls": _measured("8 × H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
     "b200_ring": _measured("8 × B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
     "b200_nvls": _measured("8 × B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
     # Of 72 ranks, as its two columns of bandwidth show: 834.57/423.16 = 2 x 71/72.
-    "gb200_nvl72": Measurement(
+    "gb200_nvl72": MeasuredAllReduce(
         name="72 × GB200, one NVL72",
         link="nvlink5",
         algorithm="default",
@@ -131,7 +131,7 @@ MEASURED: Mapping[str, Measurement] = {
         date="2026-11",
     ),
     # Of 96 ranks, by the same ratio: 386.56/195.31 = 2 x 95/96.
-    "h100_nodes": Measurement(
+    "h100_nodes": MeasuredAllReduce(
         name="96 × H100, 12 nodes",
         link="infiniband_ndr",
         algorithm="sharp",
@@ -156,16 +156,16 @@ def ring_rate(gpu: str) -> Bandwidth:
     """
     if gpu in _RING_OF:
         return MEASURED[_RING_OF[gpu]].bus_bandwidth
-    return achieved(GPUS[gpu]).scale_up * GPUS[gpu].scale_up
+    return achieved_shares(GPUS[gpu]).scale_up * GPUS[gpu].scale_up
 
 
 def link_name(gpu: str) -> str:
-    """Return what connects the GPUs of a node."""
+    """Return the name of the link between the GPUs of a node."""
     return "Infinity Fabric" if GPUS[gpu].name.startswith("Instinct") else "NVLink"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnChip:
+class OnChipMemory:
     """The memories inside one multiprocessor.
 
     Attributes:
@@ -192,8 +192,8 @@ class OnChip:
 
 def _on_chip(
     name: str, sums: str, operations: Operations, source: str, clock_source: str
-) -> OnChip:
-    return OnChip(
+) -> OnChipMemory:
+    return OnChipMemory(
         name=name,
         sums=sums,
         room=256 * KiB,
@@ -206,7 +206,7 @@ def _on_chip(
 
 
 _HOPPER_CHIP = _on_chip("Hopper", "registers", 4096, "hopper_tuning", "nvidia_peak_clock")
-ON_CHIP: Mapping[str, OnChip] = {
+ON_CHIP: Mapping[str, OnChipMemory] = {
     "H100 SXM": _HOPPER_CHIP,
     "H200 SXM": _HOPPER_CHIP,
     "B200 SXM": _on_chip("Blackwell", "tensor memory", 8192, "blackwell_tuning", "zadouri2026"),

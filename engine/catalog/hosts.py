@@ -1,4 +1,4 @@
-"""What stands beside the GPUs of a node: the memory of the host, its drives, its processors.
+"""Hosts of GPU nodes: memory, drives and processors.
 
 `date` is the month in which a figure was last compared with a second source.
 """
@@ -11,7 +11,7 @@ from engine.core.units import GB, TB, Bandwidth, Bytes, Parameters, Seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What stands beside the GPUs of a node.
+    """The host of a GPU node: memory and drives.
 
     Attributes:
         name: of the node.

@@ -11,7 +11,7 @@ from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, GiB, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ramp:
+class MeasuredRamp:
     """An all-reduce of 8 GiB in one node.
 
     Attributes:
@@ -29,8 +29,10 @@ class Ramp:
     switch_adds: bool
 
 
-def _ramp(machine: str, ranks: Count, ring: float, chosen: float, switch_adds: bool) -> Ramp:
-    return Ramp(
+def _ramp(
+    machine: str, ranks: Count, ring: float, chosen: float, switch_adds: bool
+) -> MeasuredRamp:
+    return MeasuredRamp(
         machine=machine,
         ranks=ranks,
         ring=ring * GB,
@@ -41,7 +43,7 @@ def _ramp(machine: str, ranks: Count, ring: float, chosen: float, switch_adds: b
 
 RAMP_SIZE: Bytes = 8 * GiB
 RAMP_SOURCE = "bekman2025"
-RAMPS: tuple[Ramp, ...] = (
+RAMPS: tuple[MeasuredRamp, ...] = (
     _ramp("dgx-h200", 4, 363.3, 363.3, False),
     _ramp("dgx-h200", 5, 364.4, 414.2, True),
     _ramp("dgx-h200", 6, 365.1, 435.6, True),
@@ -56,7 +58,7 @@ RAMPS: tuple[Ramp, ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collective:
+class MeasuredCollective:
     """One measured collective.
 
     Attributes:
@@ -82,8 +84,8 @@ class Collective:
     source: str = "bekman2025"
 
 
-COLLECTIVES: tuple[Collective, ...] = (
-    Collective(
+COLLECTIVES: tuple[MeasuredCollective, ...] = (
+    MeasuredCollective(
         machine="dgx-h200",
         ranks=8,
         operation="all_reduce",
@@ -91,7 +93,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         size=16 * GiB,
         bandwidth=480.0 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h200",
         ranks=8,
         operation="all_reduce",
@@ -99,7 +101,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         size=16 * GiB,
         bandwidth=367.2 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h200",
         ranks=8,
         operation="all_gather",
@@ -107,7 +109,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         size=16 * GiB,
         bandwidth=361.4 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h200",
         ranks=8,
         operation="reduce_scatter",
@@ -115,14 +117,14 @@ COLLECTIVES: tuple[Collective, ...] = (
         size=16 * GiB,
         bandwidth=362.9 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=32,
         operation="all_reduce",
         algorithm="not named",
         bandwidth=370 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=32,
         operation="all_reduce",
@@ -130,7 +132,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         bandwidth=480 * GB,
     ),
     # Of 12 nodes and of one rack, by the ratio of busbw to algbw in the same README.
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=96,
         operation="all_reduce",
@@ -139,21 +141,21 @@ COLLECTIVES: tuple[Collective, ...] = (
         bandwidth=386.56 * GB,
         source="coreweave2025",
     ),
-    Collective(
+    MeasuredCollective(
         machine="gb200-nvl72",
         ranks=32,
         operation="all_reduce",
         algorithm="Ring",
         bandwidth=680 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="gb200-nvl72",
         ranks=32,
         operation="all_reduce",
         algorithm="NVLS",
         bandwidth=850 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="gb200-nvl72",
         ranks=72,
         operation="all_reduce",
@@ -162,7 +164,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         bandwidth=834.57 * GB,
         source="coreweave2025",
     ),
-    Collective(
+    MeasuredCollective(
         machine="grand-teton",
         ranks=32,
         operation="all_reduce",
@@ -173,7 +175,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         source="nccl1221",
     ),
     # H20, of which no node is in the table: links of a Hopper and ports of 400 Gb/s.
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=16,
         operation="all_reduce",
@@ -183,14 +185,14 @@ COLLECTIVES: tuple[Collective, ...] = (
         called="HGX H20",
         source="nccl1244",
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=8,
         operation="all_to_all",
         algorithm="Send and receive",
         bandwidth=320 * GB,
     ),
-    Collective(
+    MeasuredCollective(
         machine="dgx-h100",
         ranks=32,
         operation="all_to_all",

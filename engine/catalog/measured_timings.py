@@ -30,7 +30,7 @@ class TimedAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptLayer:
-    """What the allocator held between the passes of one layer.
+    """Measured memory kept by one layer between forward and backward pass.
 
     Attributes:
         model: key of `MODELS`.

@@ -79,16 +79,16 @@ class Model:
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
-        """Return a hash of what tells models apart: a dozen tables of layers ask for it."""
-        return self._hash or self._hashed()
+        """Return a cached hash of the distinguishing fields, for tables keyed by model."""
+        return self._hash or self._compute_hash()
 
-    def _hashed(self) -> int:
+    def _compute_hash(self) -> int:
         sizes = self.num_layers, self.hidden_size, self.ffn_hidden_size, self.vocab_size
         heads = self.num_attention_heads, self.num_key_value_heads, self.tied_embeddings
         experts = self.num_experts, self.experts_per_token, self.expert_ffn_hidden_size
-        found = hash((self.name, self.mlp, *sizes, *heads, *experts, self.num_dense_layers))
-        object.__setattr__(self, "_hash", found)
-        return found
+        value = hash((self.name, self.mlp, *sizes, *heads, *experts, self.num_dense_layers))
+        object.__setattr__(self, "_hash", value)
+        return value
 
 
 def head_size(model: Model) -> Count:
@@ -374,12 +374,12 @@ TINY_260 = Model(
 )
 
 
-def _of_rows(rows: tuple[Row, ...]) -> dict[str, Model]:
-    """Return the models of rows; a file of its authors is told by one entry of the bibliography."""
-    found = {}
+def _models_of(rows: tuple[Row, ...]) -> dict[str, Model]:
+    """Return the models of table rows; authors' files share one bibliography entry."""
+    models = {}
     for key, name, layers, hidden, heads, groups, width, vocabulary, others, where, _ in rows:
         sizes: dict[str, Any] = {"mlp": "swiglu", "tied_embeddings": False, **others}
-        found[key] = Model(
+        models[key] = Model(
             name=name,
             num_layers=layers,
             hidden_size=hidden,
@@ -390,14 +390,14 @@ def _of_rows(rows: tuple[Row, ...]) -> dict[str, Model]:
             source="model_files" if "/" in where or "arXiv" in where else where,
             **sizes,
         )
-    return found
+    return models
 
 
 MODELS: Mapping[str, Model] = {
     **_DENSE,
-    **_of_rows(DENSE_ROWS),
+    **_models_of(DENSE_ROWS),
     **_SPARSE,
-    **_of_rows(SPARSE_ROWS),
+    **_models_of(SPARSE_ROWS),
     "tiny-260": TINY_260,
 }
 

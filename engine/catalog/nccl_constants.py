@@ -1,4 +1,4 @@
-"""What NCCL's algorithms and protocols are made of: shares, steps and chunks, mostly as it plans.
+"""Constants of NCCL's algorithms and protocols: shares, steps and chunks.
 
 Those of a kind of link are in `transports.py`. All but one are from NCCL's source.
 """

@@ -1,4 +1,4 @@
-"""What the tuner of Amazon's plug-in takes: algorithm and protocol by size and number of ranks.
+"""Choices of the tuner in Amazon's NCCL plug-in: algorithm and protocol by size and ranks.
 
 `nccl_tuner_table.tsv` holds the regions of aws-ofi-nccl, `src/tuner/nccl_ofi_regions.cpp` of
 2026-08, those of P5 and P5e (EFA v2), P5en (v3) and P6-B200 (v4): transport, GPUs of a node that
@@ -24,17 +24,17 @@ _NEXT_TO_NOTHING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """A polygon of sizes and ranks, both in powers of two, and what is taken in it."""
+class TunerRegion:
+    """A polygon of sizes and ranks (log2 scale), and the tuner's choice inside it."""
 
     name: str
     corners: tuple[Corner, ...]
 
 
-def taken(
+def tuner_choice(
     tuner: str, operation: str, size: Bytes, ranks: Count, nodes: Count, among: Container[str]
 ) -> str:
-    """Return the "algorithm protocol" that the tuner takes of those that can run, or nothing.
+    """Return the tuner's "algorithm protocol" among the available ones, or an empty text.
 
     Args:
         tuner: transport whose regions hold; empty: no tuner.
@@ -47,20 +47,20 @@ def taken(
     if not tuner or nodes <= 2 or ranks % nodes:
         return ""
     place = log2(max(size, _NEXT_TO_NOTHING))
-    for name, low, high in _slices(tuner, operation, ranks // nodes, ranks):
+    for name, low, high in _size_intervals(tuner, operation, ranks // nodes, ranks):
         if low <= place <= high and name in among:
             return name
     return ""
 
 
 @cache
-def _regions() -> dict[tuple[str, str, str], list[Region]]:
-    found: dict[tuple[str, str, str], list[Region]] = {}
+def _regions() -> dict[tuple[str, str, str], list[TunerRegion]]:
+    regions: dict[tuple[str, str, str], list[TunerRegion]] = {}
     for line in TEXT.splitlines():
         transport, per_node, operation, name, corners = line.split("\t")
         placed = tuple(_corner(text) for text in corners.split())
-        found.setdefault((transport, per_node, operation), []).append(Region(name, placed))
-    return found
+        regions.setdefault((transport, per_node, operation), []).append(TunerRegion(name, placed))
+    return regions
 
 
 def _corner(text: str) -> Corner:
@@ -69,10 +69,10 @@ def _corner(text: str) -> Corner:
 
 
 @cache
-def _slices(
+def _size_intervals(
     tuner: str, operation: str, per_node: Count, ranks: Count
 ) -> tuple[tuple[str, float, float], ...]:
-    """Return what is taken from which size to which at one number of ranks, in the tuner's order.
+    """Return (choice, low, high) size intervals at one number of ranks, in the tuner's order.
 
     A point on an edge is inside.
     """
@@ -80,11 +80,11 @@ def _slices(
     return tuple(
         (region.name, low, high)
         for region in _regions().get((tuner, str(per_node), operation), ())
-        for low, high in _cut(region.corners, height)
+        for low, high in _crossings(region.corners, height)
     )
 
 
-def _cut(corners: tuple[Corner, ...], height: float) -> list[tuple[float, float]]:
+def _crossings(corners: tuple[Corner, ...], height: float) -> list[tuple[float, float]]:
     """Return the parts of a line of equal ranks that lie in a polygon, or on its edges."""
     crossed, touched = [], []
     for (left, low), (right, high) in pairwise((*corners, corners[0])):

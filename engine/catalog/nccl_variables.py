@@ -1,4 +1,4 @@
-"""Variables of NCCL: what each does, its default, and when never to set it.
+"""NCCL environment variables: effect, default, and when never to set them.
 
 Source: NCCL's user guide and source at 2.30 (`docs/userguide/source/env.rst`, `tuning.cc`). The
 guide has two parts: settings that describe a system, which may stay, and settings for debugging,
@@ -245,4 +245,4 @@ _ROWS = (
         never="ALL for more than a minute.",
     ),
 )
-VARIABLES: Mapping[str, NcclVariable] = {one.name: one for one in _ROWS}
+VARIABLES: Mapping[str, NcclVariable] = {variable.name: variable for variable in _ROWS}

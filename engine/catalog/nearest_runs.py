@@ -8,8 +8,8 @@ from engine.core.units import Count, Parameters, Seconds, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearby:
-    """A published run, as briefly as it can be told.
+class NearbyRun:
+    """Summary of a published run.
 
     Attributes:
         name: of the model.
@@ -44,9 +44,9 @@ class Nearby:
 
 
 @cache
-def nearby() -> tuple[Nearby, ...]:
-    """Return all of them."""
-    found = []
+def nearby_runs() -> tuple[NearbyRun, ...]:
+    """Return all published runs of the table."""
+    runs = []
     for line in TEXT.splitlines():
         name, gpu, *sizes, active, time, source = line.split("\t")
         counts = dict(
@@ -57,8 +57,8 @@ def nearby() -> tuple[Nearby, ...]:
                 strict=True,
             )
         )  # fmt: skip
-        found.append(
-            Nearby(
+        runs.append(
+            NearbyRun(
                 name=name,
                 gpu=gpu,
                 **counts,
@@ -67,4 +67,4 @@ def nearby() -> tuple[Nearby, ...]:
                 source=int(source),
             )
         )
-    return tuple(found)
+    return tuple(runs)

@@ -1,4 +1,4 @@
-"""Published plans that ran although they do not fit by the memory model, and why by class.
+"""Published plans that exceed memory by the model although they ran, by cause.
 
 The reasons were read in the recipes of the software, not fitted: what a recipe sets, and the
 published table does not record.
@@ -33,7 +33,7 @@ CAUSES: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class OverMemoryRun:
     """A published plan that does not fit by the model.
 
     Attributes:
@@ -46,7 +46,7 @@ class Beyond:
 
 
 @cache
-def beyond() -> dict[str, Beyond]:
-    """Return row -> by how much it does not fit (`beyond_table.tsv`)."""
+def over_memory_runs() -> dict[str, OverMemoryRun]:
+    """Return row -> predicted excess of memory and its cause (`beyond_table.tsv`)."""
     lines = (line.split("\t") for line in TEXT.splitlines())
-    return {row: Beyond(filled=float(filled), cause=cause) for row, filled, cause in lines}
+    return {row: OverMemoryRun(filled=float(filled), cause=cause) for row, filled, cause in lines}

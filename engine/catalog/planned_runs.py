@@ -8,7 +8,7 @@ from engine.core.units import Count, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlanRank:
     """A published plan among all plans of its job.
 
     Attributes:
@@ -23,10 +23,10 @@ class Planned:
 
 
 @cache
-def planned() -> dict[str, Planned]:
-    """Return row -> where its plan stands (`planned_table.tsv`)."""
+def plan_ranks() -> dict[str, PlanRank]:
+    """Return row -> rank of its plan among all plans (`planned_table.tsv`)."""
     lines = (line.split("\t") for line in TEXT.splitlines())
     return {
-        row: Planned(rank=int(rank), slower=float(slower), best=best)
+        row: PlanRank(rank=int(rank), slower=float(slower), best=best)
         for row, rank, slower, best in lines
     }

@@ -1,4 +1,4 @@
-"""Counters of network ports: what each counts, how wide it is, and what its growth means.
+"""Counters of network ports: meaning, width in bits, and what growth indicates.
 
 InfiniBand's counters stay at their largest value when they are full; Ethernet's and those of
 `rdma statistic` begin anew at zero.
@@ -23,7 +23,7 @@ BROKEN, LOST, PAUSED, PAUSES, MARKED, WAITS, DATA, PACKETS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counter:
+class PortCounter:
     """A counter.
 
     Attributes:
@@ -41,12 +41,14 @@ class Counter:
     sends: bool = False
 
 
-def _ib(says: str, meaning: str, bits: Count, unit: float = 0.0, *, sends: bool = False) -> Counter:
-    return Counter(says=says, meaning=meaning, bits=bits, unit=unit, sends=sends)
+def _ib(
+    says: str, meaning: str, bits: Count, unit: float = 0.0, *, sends: bool = False
+) -> PortCounter:
+    return PortCounter(says=says, meaning=meaning, bits=bits, unit=unit, sends=sends)
 
 
 # InfiniBand Architecture Specification, attribute PortCounters; data in words of four bytes.
-INFINIBAND: Mapping[str, Counter] = {
+INFINIBAND: Mapping[str, PortCounter] = {
     "SymbolErrorCounter": _ib(BROKEN, "errors on the lanes of the link", 16),
     "LinkErrorRecoveryCounter": _ib(BROKEN, "times the link retrained", 8),
     "LinkDownedCounter": _ib(BROKEN, "times the link went down", 8),
@@ -65,53 +67,57 @@ INFINIBAND: Mapping[str, Counter] = {
 }
 
 # Linux's documentation of mlx5: what ends in _phy is counted on the physical port.
-ETHERNET: Mapping[str, Counter] = {
-    "tx_bytes_phy": Counter(says=DATA, meaning="bytes sent", unit=1.0, sends=True),
-    "rx_bytes_phy": Counter(says=DATA, meaning="bytes received", unit=1.0),
-    "tx_packets_phy": Counter(says=PACKETS, meaning="packets sent", sends=True),
-    "rx_packets_phy": Counter(says=PACKETS, meaning="packets received"),
-    "rx_symbol_err_phy": Counter(says=BROKEN, meaning="symbols that could not be decoded"),
-    "rx_crc_errors_phy": Counter(says=BROKEN, meaning="packets with a wrong checksum"),
-    "rx_pcs_symbol_err_phy": Counter(says=BROKEN, meaning="errors that coding did not correct"),
-    "link_down_events_phy": Counter(says=BROKEN, meaning="times the link went down"),
-    "rx_discards_phy": Counter(says=LOST, meaning="packets dropped, no buffer in the port"),
-    "tx_discards_phy": Counter(says=LOST, meaning="packets dropped on the way out", sends=True),
-    "rx_out_of_buffer": Counter(says=LOST, meaning="packets dropped, the host gave no buffer"),
-    "rx_global_pause": Counter(says="", meaning="pause frames for the whole link received"),
-    "tx_global_pause": Counter(says="", meaning="pause frames for the whole link sent", sends=True),
+ETHERNET: Mapping[str, PortCounter] = {
+    "tx_bytes_phy": PortCounter(says=DATA, meaning="bytes sent", unit=1.0, sends=True),
+    "rx_bytes_phy": PortCounter(says=DATA, meaning="bytes received", unit=1.0),
+    "tx_packets_phy": PortCounter(says=PACKETS, meaning="packets sent", sends=True),
+    "rx_packets_phy": PortCounter(says=PACKETS, meaning="packets received"),
+    "rx_symbol_err_phy": PortCounter(says=BROKEN, meaning="symbols that could not be decoded"),
+    "rx_crc_errors_phy": PortCounter(says=BROKEN, meaning="packets with a wrong checksum"),
+    "rx_pcs_symbol_err_phy": PortCounter(says=BROKEN, meaning="errors that coding did not correct"),
+    "link_down_events_phy": PortCounter(says=BROKEN, meaning="times the link went down"),
+    "rx_discards_phy": PortCounter(says=LOST, meaning="packets dropped, no buffer in the port"),
+    "tx_discards_phy": PortCounter(says=LOST, meaning="packets dropped on the way out", sends=True),
+    "rx_out_of_buffer": PortCounter(says=LOST, meaning="packets dropped, the host gave no buffer"),
+    "rx_global_pause": PortCounter(says="", meaning="pause frames for the whole link received"),
+    "tx_global_pause": PortCounter(
+        says="", meaning="pause frames for the whole link sent", sends=True
+    ),
 } | {
     name: counter
     for priority in range(8)
     for name, counter in {
-        f"rx_prio{priority}_pause": Counter(says="", meaning="pause frames received"),
-        f"tx_prio{priority}_pause": Counter(says="", meaning="pause frames sent", sends=True),
-        f"rx_prio{priority}_pause_duration": Counter(
+        f"rx_prio{priority}_pause": PortCounter(says="", meaning="pause frames received"),
+        f"tx_prio{priority}_pause": PortCounter(says="", meaning="pause frames sent", sends=True),
+        f"rx_prio{priority}_pause_duration": PortCounter(
             says=PAUSED, meaning="time for which the port was told to pause", unit=1e-6
         ),
-        f"tx_prio{priority}_pause_duration": Counter(
+        f"tx_prio{priority}_pause_duration": PortCounter(
             says=PAUSES, meaning="time for which it told its neighbor to", unit=1e-6, sends=True
         ),
-        f"rx_prio{priority}_discards": Counter(says=LOST, meaning="packets dropped, no buffer"),
-        f"rx_prio{priority}_buf_discard": Counter(says=LOST, meaning="packets dropped, no buffer"),
+        f"rx_prio{priority}_discards": PortCounter(says=LOST, meaning="packets dropped, no buffer"),
+        f"rx_prio{priority}_buf_discard": PortCounter(
+            says=LOST, meaning="packets dropped, no buffer"
+        ),
     }.items()
 }
 
 # The same for RDMA over either fabric; congestion notifications exist over Ethernet alone.
-RDMA: Mapping[str, Counter] = {
-    "np_ecn_marked_roce_packets": Counter(says=MARKED, meaning="marked packets received"),
-    "np_cnp_sent": Counter(says=MARKED, meaning="senders asked to slow down", sends=True),
-    "rp_cnp_handled": Counter(says=MARKED, meaning="times this port slowed down"),
-    "out_of_sequence": Counter(says=LOST, meaning="packets that came out of order"),
-    "packet_seq_err": Counter(says=LOST, meaning="requests to send again received"),
-    "local_ack_timeout_err": Counter(says=LOST, meaning="answers that never came"),
-    "implied_nak_seq_err": Counter(says=LOST, meaning="answers that show a loss"),
-    "roce_adp_retrans": Counter(says=LOST, meaning="messages sent again", sends=True),
-    "out_of_buffer": Counter(says="", meaning="messages that the host had no room for"),
-    "rnr_nak_retry_err": Counter(says="", meaning="answers that the receiver was not ready"),
-    "duplicate_request": Counter(says="", meaning="requests that came twice"),
-    "rx_icrc_encapsulated": Counter(says=BROKEN, meaning="packets with a wrong checksum"),
+RDMA: Mapping[str, PortCounter] = {
+    "np_ecn_marked_roce_packets": PortCounter(says=MARKED, meaning="marked packets received"),
+    "np_cnp_sent": PortCounter(says=MARKED, meaning="senders asked to slow down", sends=True),
+    "rp_cnp_handled": PortCounter(says=MARKED, meaning="times this port slowed down"),
+    "out_of_sequence": PortCounter(says=LOST, meaning="packets that came out of order"),
+    "packet_seq_err": PortCounter(says=LOST, meaning="requests to send again received"),
+    "local_ack_timeout_err": PortCounter(says=LOST, meaning="answers that never came"),
+    "implied_nak_seq_err": PortCounter(says=LOST, meaning="answers that show a loss"),
+    "roce_adp_retrans": PortCounter(says=LOST, meaning="messages sent again", sends=True),
+    "out_of_buffer": PortCounter(says="", meaning="messages that the host had no room for"),
+    "rnr_nak_retry_err": PortCounter(says="", meaning="answers that the receiver was not ready"),
+    "duplicate_request": PortCounter(says="", meaning="requests that came twice"),
+    "rx_icrc_encapsulated": PortCounter(says=BROKEN, meaning="packets with a wrong checksum"),
 }
-KINDS: Mapping[str, Mapping[str, Counter]] = {
+KINDS: Mapping[str, Mapping[str, PortCounter]] = {
     "perfquery": INFINIBAND,
     "ethtool": ETHERNET,
     "rdma": RDMA,

@@ -1,4 +1,4 @@
-"""GPUs of no catalog: with another limit of power; and one that published runs were measured on."""
+"""GPUs under a different power limit, among them one of the published runs."""
 
 from dataclasses import replace
 
@@ -8,8 +8,8 @@ from engine.core.units import Power
 _FULL = ACCELERATORS["H100-SXM"]
 
 
-def limited(gpu: Gpu, power: Power) -> Gpu:
-    """Return a GPU under another limit of power.
+def with_power_limit(gpu: Gpu, power: Power) -> Gpu:
+    """Return a GPU under a different power limit.
 
     Clocks fall with the square root of the limit, a middle between the cube root of ideal voltage
     scaling and the proportion of a chip at its lowest voltage. More power makes nothing faster
@@ -23,5 +23,5 @@ def limited(gpu: Gpu, power: Power) -> Gpu:
 # torchtitan's benchmarks: "default 500 W power limit", 96 GB of HBM2e at 2.4 TB/s (its
 # performance.md).
 LIMITED_GPU = replace(
-    limited(_FULL, 500.0), memory=96e9, memory_bandwidth=2.4e12, power=_FULL.power
+    with_power_limit(_FULL, 500.0), memory=96e9, memory_bandwidth=2.4e12, power=_FULL.power
 )

@@ -1,4 +1,4 @@
-"""What those who ran a whole job published of it: speed, GPU hours, and how often it failed."""
+"""Published figures of whole training runs: speed, GPU hours, interruptions."""
 
 from dataclasses import dataclass
 
@@ -59,11 +59,11 @@ LLAMA_3_405B = Publication(
 )
 
 
-def publication(
+def find_publication(
     model: str, gpu: str, world_size: Count, sequence_length: Count
 ) -> Publication | None:
-    """Return what was published of such a job; nothing if it is none of those."""
-    asked = model, gpu, world_size, sequence_length
+    """Return the publication of a job, or None if there is none."""
+    wanted = model, gpu, world_size, sequence_length
     known = LLAMA_3_405B
-    given = known.model, known.gpu, known.world_size, known.sequence_length
-    return known if asked == given else None
+    key = known.model, known.gpu, known.world_size, known.sequence_length
+    return known if wanted == key else None

@@ -1,4 +1,4 @@
-"""What makers print for the fabrics of their reference designs: nodes, switches, cables."""
+"""Fabrics of vendors' reference designs: nodes, switches, cables."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Published training runs: what each source says of a run, and what it measured.
+"""Table of published training runs: settings and measurements of each source.
 
 A row holds the columns of the source's own table, one spelling for one thing; what a table leaves
 out is empty. Step times and peaks of memory are measured by others, none of them by this project.
@@ -14,8 +14,8 @@ Row = Mapping[str, str]
 
 
 @cache
-def rows() -> tuple[Row, ...]:
-    """Return every row: column -> what stands there."""
+def published_rows() -> tuple[Row, ...]:
+    """Return all rows, each a mapping of column to text."""
     head, *lines = TEXT.splitlines()
     columns = head.split("\t")
     return tuple(dict(zip(columns, line.split("\t"), strict=True)) for line in lines)

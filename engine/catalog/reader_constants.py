@@ -1,4 +1,4 @@
-"""Constants that a reader measured on a cluster of their own, and the short text they travel in.
+"""Constants measured on a reader's own cluster, and their short text format.
 
 The text names the type of GPU, then what was measured: "H100-SXM,matmul:0.652:0.01,fill:4e-06:0.2,
 pace.16.megatron:1.04" says that large products reach 0.652 of the datasheet's peak, with a standard
@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import Achieved, achieved
+from engine.catalog.constants import AchievedShares, achieved_shares
 from engine.core.units import Ratio, Share
 
-NAMES = tuple(field.name for field in fields(Achieved))
+NAMES = tuple(field.name for field in fields(AchievedShares))
 # What a measurement can be: shares of a datasheet, seconds of a tile, errors, how much slower.
 _SHARES, _FILLS, _ERRORS, _PACES = (0.001, 3.0), (1e-8, 1e-3), (0.0, 2.0), (0.2, 5.0)
 _BITS = ("16", "8", "4")
@@ -23,7 +23,7 @@ _LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class MeasuredConstant:
     """One measured constant.
 
     Attributes:
@@ -37,7 +37,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnConstants:
-    """What was measured on one cluster.
+    """Constants measured on one cluster.
 
     Attributes:
         gpu: key of `ACCELERATORS`, whose datasheet the shares are of.
@@ -48,12 +48,12 @@ class OwnConstants:
     """
 
     gpu: str
-    measured: tuple[tuple[str, Measurement], ...] = ()
+    measured: tuple[tuple[str, MeasuredConstant], ...] = ()
     pace: Ratio = 1.0
     paced: str = ""
 
     def of(self, gpu: Gpu) -> bool:
-        """Return whether the constants are those of a type of GPU, whatever its power limit."""
+        """Return whether the constants belong to a GPU type, at any power limit."""
         return ACCELERATORS[self.gpu].name == gpu.name
 
     def of_job(self, precision: str, framework: str) -> Ratio:
@@ -62,31 +62,31 @@ class OwnConstants:
 
 
 def pace_key(precision: str, framework: str) -> str:
-    """Return what jobs of one pace share: bits of their products, and software."""
+    """Return the key of jobs with a common pace: bits of their products, and software."""
     bits = {"fp8": "8", "fp4": "4"}.get(precision, "16")
     return f"{bits}.{framework}"
 
 
-def reached(gpu: Gpu, own: OwnConstants | None) -> Achieved:
-    """Return the constants of a GPU: the catalog's, and in their place what was measured on it."""
-    table = achieved(gpu)
+def gpu_constants(gpu: Gpu, own: OwnConstants | None) -> AchievedShares:
+    """Return the catalog's constants of a GPU, overridden by measured ones."""
+    table = achieved_shares(gpu)
     if own is None or not own.of(gpu):
         return table
-    values: Mapping[str, Share] = {name: one.value for name, one in own.measured}
+    values: Mapping[str, Share] = {name: constant.value for name, constant in own.measured}
     return replace(table, **values)
 
 
-def write(own: OwnConstants) -> str:
-    """Return the text of measured constants."""
-    found = [f"{name}:{one.value:.4g}:{one.error:.2g}" for name, one in own.measured]
+def format_constants(own: OwnConstants) -> str:
+    """Return the text format of measured constants."""
+    parts = [f"{name}:{constant.value:.4g}:{constant.error:.2g}" for name, constant in own.measured]
     if own.paced:
-        found.append(f"pace.{own.paced}:{own.pace:.4g}")
-    return ",".join((own.gpu, *found))
+        parts.append(f"pace.{own.paced}:{own.pace:.4g}")
+    return ",".join((own.gpu, *parts))
 
 
 @lru_cache(maxsize=32)
-def parse(text: str) -> OwnConstants | None:
-    """Return the constants of a text, None of an empty one; raise `ValueError` with the reason."""
+def parse_constants(text: str) -> OwnConstants | None:
+    """Parse a text of constants; None if empty. Raise `ValueError` with the reason."""
     if not text.strip():
         return None
     if len(text) > _LONGEST:
@@ -97,17 +97,17 @@ def parse(text: str) -> OwnConstants | None:
             f"no GPU of the catalog is named '{gpu[:40]}'; allowed: a text that begins with one, "
             "as H100-SXM,matmul:0.65:0.01"
         )
-    found: dict[str, Measurement] = {}
+    measured: dict[str, MeasuredConstant] = {}
     pace, paced = 1.0, ""
     for item in items:
         name, *numbers = item.split(":")
         if name.startswith("pace."):
             pace, paced = _pace(name, numbers)
-        elif name in NAMES and name not in found:
-            found[name] = _measurement(name, numbers)
+        elif name in NAMES and name not in measured:
+            measured[name] = _measurement(name, numbers)
         else:
             raise ValueError(f"'{name[:40]}'; allowed once each: {', '.join(NAMES)}, pace")
-    ordered = tuple((name, found[name]) for name in NAMES if name in found)
+    ordered = tuple((name, measured[name]) for name in NAMES if name in measured)
     return OwnConstants(gpu=gpu, measured=ordered, pace=pace, paced=paced)
 
 
@@ -119,10 +119,10 @@ def _pace(name: str, numbers: list[str]) -> tuple[Ratio, str]:
     return _number(name, numbers[0], _PACES), paced
 
 
-def _measurement(name: str, numbers: list[str]) -> Measurement:
+def _measurement(name: str, numbers: list[str]) -> MeasuredConstant:
     if len(numbers) != 2:
         raise ValueError(f"'{name}' has {len(numbers)} numbers; allowed: value and error")
-    return Measurement(
+    return MeasuredConstant(
         value=_number(name, numbers[0], _FILLS if name == "fill" else _SHARES),
         error=_number(name, numbers[1], _ERRORS),
     )

@@ -1,4 +1,4 @@
-"""What projects print of their own speed: tokens per second, and the MFU that they make of it."""
+"""Throughput and MFU that projects report of their own training."""
 
 from dataclasses import dataclass
 

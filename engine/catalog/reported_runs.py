@@ -1,15 +1,15 @@
-"""What was published of the runs that presets are named after: plans, and how fast they ran."""
+"""Published plans and speeds of the runs that presets are named after."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.catalog.training_reports import REPORTS
 
-Setting = str | float | bool
+SettingValue = str | float | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class ReportedRun:
     """One published run.
 
     Attributes:
@@ -21,15 +21,15 @@ class Reported:
         source: key of the bibliography.
     """
 
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, SettingValue]
     figure: str
     value: float
     said: str
     source: str
 
 
-REPORTED: Mapping[str, Reported] = {
-    "Megatron, 2021: GPT 1T on 3,072 A100": Reported(
+REPORTED: Mapping[str, ReportedRun] = {
+    "Megatron, 2021: GPT 1T on 3,072 A100": ReportedRun(
         settings={
             "model": "gpt-1t",
             "sequence_length": 2048,
@@ -55,7 +55,7 @@ REPORTED: Mapping[str, Reported] = {
         said="163 TFLOP/s on each GPU (table 1)",
         source="narayanan2021",
     ),
-    "torchtitan: Llama 3 8B, FSDP on 8 H100": Reported(
+    "torchtitan: Llama 3 8B, FSDP on 8 H100": ReportedRun(
         settings={
             "model": "llama-3-8b",
             "gpu": "H100-SXM-500W",
@@ -80,7 +80,7 @@ REPORTED: Mapping[str, Reported] = {
         source="torchtitan",
     ),
     # The page names neither GPUs nor batch: a step of four million tokens on 64 GPUs is taken.
-    "OLMo-core: OLMo 2 7B, FSDP on H100": Reported(
+    "OLMo-core: OLMo 2 7B, FSDP on H100": ReportedRun(
         settings={
             "model": "olmo-2-7b",
             "sequence_length": 4096,
@@ -103,7 +103,7 @@ REPORTED: Mapping[str, Reported] = {
         said="10,000 tokens per second per GPU in BF16, 4,096 tokens (version 1.5.0)",
         source="olmo_core",
     ),
-    "Llama 3 405B on 16,384 H100": Reported(
+    "Llama 3 405B on 16,384 H100": ReportedRun(
         settings={
             "model": "llama-3-405b",
             "sequence_length": 8192,
@@ -123,7 +123,7 @@ REPORTED: Mapping[str, Reported] = {
         said="400 TFLOP/s on each GPU, MFU 41 % (table 4)",
         source="dubey2024",
     ),
-    "DeepSeek-V3 on 2,048 H800": Reported(
+    "DeepSeek-V3 on 2,048 H800": ReportedRun(
         settings={
             "model": "deepseek-v3",
             "sequence_length": 4096,

@@ -6,7 +6,7 @@ from engine.core.units import Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Balanced:
+class BalancedRouter:
     """A trained model and how its router was balanced.
 
     Attributes:
@@ -27,8 +27,8 @@ SOURCE = "wang2024"
 # Table 2: 64 experts and 6 per token, 100 and 200 billion tokens; auxiliary loss of 0.001, biases
 # moved by 0.001.
 BALANCED = (
-    Balanced(model="1B", how="loss", perplexity=9.56, violation=0.72),
-    Balanced(model="1B", how="bias", perplexity=9.50, violation=0.04),
-    Balanced(model="3B", how="loss", perplexity=7.97, violation=0.52),
-    Balanced(model="3B", how="bias", perplexity=7.92, violation=0.04),
+    BalancedRouter(model="1B", how="loss", perplexity=9.56, violation=0.72),
+    BalancedRouter(model="1B", how="bias", perplexity=9.50, violation=0.04),
+    BalancedRouter(model="3B", how="loss", perplexity=7.97, violation=0.52),
+    BalancedRouter(model="3B", how="bias", perplexity=7.92, violation=0.04),
 )

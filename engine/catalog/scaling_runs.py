@@ -10,7 +10,7 @@ from engine.core.units import Count, Share, TokenRate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaled:
+class ScalingRun:
     """A row of measurements.
 
     Attributes:
@@ -32,8 +32,12 @@ class Scaled:
 _SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 # "node": 16,384 tokens per GPU and step, states sharded in the node; "all": over all GPUs;
 # "strong": 4,096 tokens per GPU and step on 1,024 GPUs, 4M in all on any number.
-SCALED: Mapping[str, Scaled] = {
-    "node": Scaled(gpus=_SIZES, rates=(4078, 3939, 3919, 3944, 3928, 3920, 3835, 3625), alone=4078),
-    "all": Scaled(gpus=_SIZES, rates=(4062, 3842, 3752, 3690, 3571, 3209, 2861, 2271), alone=4062),
-    "strong": Scaled(gpus=(256, 512, 1024), rates=(3920, 3084, 2346), alone=4103),
+SCALED: Mapping[str, ScalingRun] = {
+    "node": ScalingRun(
+        gpus=_SIZES, rates=(4078, 3939, 3919, 3944, 3928, 3920, 3835, 3625), alone=4078
+    ),
+    "all": ScalingRun(
+        gpus=_SIZES, rates=(4062, 3842, 3752, 3690, 3571, 3209, 2861, 2271), alone=4062
+    ),
+    "strong": ScalingRun(gpus=(256, 512, 1024), rates=(3920, 3084, 2346), alone=4103),
 }

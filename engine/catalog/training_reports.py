@@ -1,4 +1,4 @@
-"""What was published of large training runs: the figure to set beside a prediction of that plan."""
+"""Published MFU and token rates of large training runs, to compare with predictions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

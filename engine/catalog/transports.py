@@ -1,4 +1,4 @@
-"""How NCCL's messages travel over each kind of link: latencies, protocols, ramps.
+"""Network transports of NCCL: latencies, protocols, bandwidth ramps.
 
 The one place for the latency of a hop, by transport and class of message: `step` of large messages
 (Simple), `step_small` of small ones (LL). A page that wants another value says why.
@@ -13,7 +13,7 @@ from engine.core.units import GB, MICRO, Bandwidth, Bytes, KiB, MiB, Seconds, Sh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transport:
-    """How NCCL's messages travel over one kind of link, beside its bandwidth.
+    """NCCL's latencies and protocol properties on one kind of link.
 
     Attributes:
         start_small: start of a collective in LL, the protocol for small messages.
@@ -109,7 +109,7 @@ def _later_efa(
     post: Seconds = 1.0 * MICRO,
     pairs: bool = True,
 ) -> Transport:
-    """An EFA whose packets are written in order for LL: its latency, and half of it for LL.
+    """Return an EFA transport with in-order packets for LL, at half the latency in LL.
 
     The latency that it declares and its chunks for trees of switches are those of the plug-in
     (platform-aws.cpp).

@@ -12,11 +12,11 @@ ROUNDED: Ratio = 1e-5
 @cache
 def unseen_logs() -> dict[str, Ratio]:
     """Return row -> the logarithm of predicted over measured, without its source."""
-    return {row: source for row, (source, _) in unseen_both().items()}
+    return {row: source for row, (source, _) in unseen_log_pairs().items()}
 
 
 @cache
-def unseen_both() -> dict[str, tuple[Ratio, Ratio]]:
+def unseen_log_pairs() -> dict[str, tuple[Ratio, Ratio]]:
     """Return row -> the logarithms without its source, and without its model."""
     lines = (line.split("\t") for line in TEXT.splitlines())
     return {row: (float(source), float(model)) for row, source, model in lines}

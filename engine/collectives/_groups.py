@@ -1,4 +1,4 @@
-"""How a handful of ranks falls into nodes, so that two-level algorithms fit on one screen."""
+"""Grouping of a few ranks into nodes, for two-level algorithms in small examples."""
 
 from engine.core.units import Count
 

@@ -8,7 +8,7 @@ OPERATION = "broadcast"
 
 
 def chunks(world_size: Count) -> Count:
-    """Return the number of chunks: the buffer travels whole, whatever the number of ranks."""
+    """Return the number of chunks: one, since the buffer travels whole."""
     return 1
 
 
@@ -24,7 +24,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank, the root, sends: a whole buffer in every round."""
+    """Return the bytes sent by the busiest rank, the root: a whole buffer per round."""
     return num_rounds(world_size) * size
 
 

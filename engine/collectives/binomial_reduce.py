@@ -9,7 +9,7 @@ OPERATION = "reduce"
 
 
 def chunks(world_size: Count) -> Count:
-    """Return the number of chunks: the buffer travels whole, whatever the number of ranks."""
+    """Return the number of chunks: one, since the buffer travels whole."""
     return 1
 
 
@@ -17,14 +17,15 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round; rank 0 ends with the sum."""
     return tuple(
         tuple(
-            Transfer(source=one.target, target=one.source, chunk=0, reduce=True) for one in messages
+            Transfer(source=transfer.target, target=transfer.source, chunk=0, reduce=True)
+            for transfer in messages
         )
         for messages in reversed(binomial_broadcast.rounds(world_size))
     )
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends: its buffer once. The root receives one per round."""
+    """Return the bytes sent by the busiest rank: one buffer. The root receives one per round."""
     return size if world_size > 1 else 0.0
 
 

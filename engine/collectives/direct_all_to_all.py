@@ -32,7 +32,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank sends, `size` being the buffer of one rank: all but its own block."""
+    """Return the bytes sent by every rank: its buffer of `size` without its own block."""
     return (world_size - 1) / world_size * size
 
 

@@ -16,12 +16,12 @@ def chunks(world_size: Count) -> Count:
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of the one round."""
     others = range(1, world_size)
-    one = tuple(Transfer(source=r, target=ROOT, chunk=r, reduce=False) for r in others)
-    return (one,) if one else ()
+    messages = tuple(Transfer(source=r, target=ROOT, chunk=r, reduce=False) for r in others)
+    return (messages,) if messages else ()
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank but the root sends, `size` being the gathered buffer.
+    """Return the bytes sent by every rank but the root; `size` is the gathered buffer.
 
     The root receives n - 1 times as much.
     """

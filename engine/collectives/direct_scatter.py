@@ -16,12 +16,12 @@ def chunks(world_size: Count) -> Count:
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of the one round."""
     others = range(1, world_size)
-    one = tuple(Transfer(source=ROOT, target=r, chunk=r, reduce=False) for r in others)
-    return (one,) if one else ()
+    messages = tuple(Transfer(source=ROOT, target=r, chunk=r, reduce=False) for r in others)
+    return (messages,) if messages else ()
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the root sends: all but its own chunk."""
+    """Return the bytes sent by the root: all but its own chunk."""
     return (world_size - 1) / world_size * size
 
 

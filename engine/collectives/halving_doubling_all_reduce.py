@@ -24,21 +24,23 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     distances = [1 << turn for turn in range(power.bit_length() - 1)]
     before = [(2 * i, 2 * i + 1, chunk) for i in spare for chunk in range(power)]
     after = [(target, source, chunk) for source, target, chunk in before]
-    found = [(before, True)] if before else []
-    found += [(_exchange(world_size, one, halving=True), True) for one in distances]
-    found += [(_exchange(world_size, one, halving=False), False) for one in reversed(distances)]
-    found += [(after, False)] if after else []
+    exchanges = [(before, True)] if before else []
+    exchanges += [(_exchange(world_size, distance, halving=True), True) for distance in distances]
+    exchanges += [
+        (_exchange(world_size, distance, halving=False), False) for distance in reversed(distances)
+    ]
+    exchanges += [(after, False)] if after else []
     return tuple(
         tuple(
             Transfer(source=source, target=target, chunk=chunk, reduce=reduce)
             for source, target, chunk in messages
         )
-        for messages, reduce in found
+        for messages, reduce in exchanges
     )
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends: that of a ring, and the buffer once more if it helps."""
+    """Return the bytes sent by the busiest rank: as in a ring, plus one buffer for a neighbor."""
     power = _power(world_size)
     return 2 * (power - 1) / power * size + (size if power < world_size else 0.0)
 
@@ -55,17 +57,17 @@ def _exchange(world_size: int, distance: int, *, halving: bool) -> list[tuple[in
     Place i is left with the chunks that agree with i in their last bits, one bit more in every
     round. Halving sends those that the partner keeps; doubling sends those one holds.
     """
-    power, found = _power(world_size), []
+    power, messages = _power(world_size), []
     for place in range(power):
         partner = place ^ distance
         first = (partner if halving else place) % (2 * distance)
         ends = _rank(place, world_size), _rank(partner, world_size)
-        found += [(*ends, chunk) for chunk in range(first, power, 2 * distance)]
-    return found
+        messages += [(*ends, chunk) for chunk in range(first, power, 2 * distance)]
+    return messages
 
 
 def _rank(place: int, world_size: int) -> int:
-    """Return the rank at a place of the exchange; every second of the first ones stands aside."""
+    """Return the rank at a place of the exchange; surplus ranks are skipped."""
     spare = world_size - _power(world_size)
     return 2 * place + 1 if place < spare else place + spare
 

@@ -15,11 +15,11 @@ def chunks(world_size: Count) -> Count:
 
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round, with nodes of `group_size` ranks."""
-    return nested(world_size, group_size(world_size))
+    return nested_rounds(world_size, group_size(world_size))
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank sends: (g - 1)/g inside and (m - 1)/(gm) across, both twice.
+    """Return the bytes sent by every rank: (g - 1)/g inside, (m - 1)/(gm) across, both twice.
 
     Their sum is that of a flat ring: a hierarchy moves not a byte more.
     """
@@ -32,7 +32,7 @@ def num_rounds(world_size: Count) -> Count:
     return 2 * (local - 1) + 2 * (world_size // local - 1)
 
 
-def nested(world_size: Count, local: Count) -> tuple[tuple[Transfer, ...], ...]:
+def nested_rounds(world_size: Count, local: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round with nodes of `local` ranks.
 
     Share i of the buffer (chunks i * nodes and on) belongs to the i-th GPU of every node.
@@ -41,10 +41,13 @@ def nested(world_size: Count, local: Count) -> tuple[tuple[Transfer, ...], ...]:
     inside = [_inside(world_size, local, step) for step in range(local - 1)]
     across = [_across(world_size, local, step) for step in range(nodes - 1)]
     return (
-        *(_as(messages, reduce=True) for messages in inside),
-        *(_as(messages, reduce=True) for messages in across),
-        *(_as(_next(messages, nodes, 1), reduce=False) for messages in across),
-        *(_as(_next(messages, local, nodes), reduce=False) for messages in inside),
+        *(_transfers(messages, reduce=True) for messages in inside),
+        *(_transfers(messages, reduce=True) for messages in across),
+        *(_transfers(_gather_messages(messages, nodes, 1), reduce=False) for messages in across),
+        *(
+            _transfers(_gather_messages(messages, local, nodes), reduce=False)
+            for messages in inside
+        ),
     )
 
 
@@ -52,29 +55,29 @@ Message = tuple[int, int, int]
 
 
 def _inside(world_size: int, local: int, step: int) -> list[Message]:
-    """Every rank passes on the share of the rank step + 1 places before it in its node."""
+    """Return a round inside nodes: ranks pass on the share of the rank step + 1 places before."""
     nodes = world_size // local
-    found = []
+    messages = []
     for rank in range(world_size):
         node, place = divmod(rank, local)
         share = (place - 1 - step) % local
         target = node * local + (place + 1) % local
-        found += [(rank, target, share * nodes + piece) for piece in range(nodes)]
-    return found
+        messages += [(rank, target, share * nodes + piece) for piece in range(nodes)]
+    return messages
 
 
 def _across(world_size: int, local: int, step: int) -> list[Message]:
-    """The GPUs at the same place of all nodes reduce their share in a ring of their own."""
+    """Return a round across nodes: GPUs at the same place reduce their share in a ring."""
     nodes = world_size // local
-    found = []
+    messages = []
     for rank in range(world_size):
         node, place = divmod(rank, local)
         piece = (node - 1 - step) % nodes
-        found.append((rank, (rank + local) % world_size, place * nodes + piece))
-    return found
+        messages.append((rank, (rank + local) % world_size, place * nodes + piece))
+    return messages
 
 
-def _next(messages: list[Message], cycle: int, stride: int) -> list[Message]:
+def _gather_messages(messages: list[Message], cycle: int, stride: int) -> list[Message]:
     """Return the messages of the gather: of each cycle the chunk after the one scattered."""
     return [
         (
@@ -86,7 +89,7 @@ def _next(messages: list[Message], cycle: int, stride: int) -> list[Message]:
     ]
 
 
-def _as(messages: list[Message], *, reduce: bool) -> tuple[Transfer, ...]:
+def _transfers(messages: list[Message], *, reduce: bool) -> tuple[Transfer, ...]:
     return tuple(
         Transfer(source=source, target=target, chunk=chunk, reduce=reduce)
         for source, target, chunk in messages

@@ -34,7 +34,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank sends: its buffer once, and the sum of its own part."""
+    """Return the bytes sent by every rank: its buffer once, and the sum of its own part."""
     return (world_size + 1) / world_size * size if world_size > 1 else 0.0
 
 

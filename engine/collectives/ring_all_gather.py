@@ -16,7 +16,7 @@ def chunks(world_size: Count) -> Count:
 
 @lru_cache(maxsize=64)
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
-    """Return the messages of every round: each rank passes on what came in the round before."""
+    """Return the messages of every round: each rank passes on the chunk it received last."""
     return tuple(
         tuple(
             Transfer(
@@ -32,7 +32,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends, with `size` the gathered buffer."""
+    """Return the bytes sent by the busiest rank; `size` is the gathered buffer."""
     return (world_size - 1) / world_size * size
 
 

@@ -22,7 +22,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends; all ranks send the same."""
+    """Return the bytes sent by the busiest rank; all ranks send the same."""
     return 2 * (world_size - 1) / world_size * size
 
 

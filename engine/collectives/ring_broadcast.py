@@ -25,7 +25,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank but the last sends: the buffer once."""
+    """Return the bytes sent by every rank but the last: the buffer once."""
     return size if world_size > 1 else 0.0
 
 

@@ -17,15 +17,17 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round: those of a broadcast, backwards."""
     return tuple(
         tuple(
-            Transfer(source=one.target, target=one.source, chunk=one.chunk, reduce=True)
-            for one in messages
+            Transfer(
+                source=transfer.target, target=transfer.source, chunk=transfer.chunk, reduce=True
+            )
+            for transfer in messages
         )
         for messages in reversed(ring_broadcast.rounds(world_size))
     )
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank but rank 0 sends: the buffer once."""
+    """Return the bytes sent by every rank but rank 0: the buffer once."""
     return size if world_size > 1 else 0.0
 
 

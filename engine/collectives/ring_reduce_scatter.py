@@ -36,7 +36,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends."""
+    """Return the bytes sent by the busiest rank."""
     return (world_size - 1) / world_size * size
 
 

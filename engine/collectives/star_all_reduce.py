@@ -9,7 +9,7 @@ ROOT = 0
 
 
 def chunks(world_size: Count) -> Count:
-    """Return the number of chunks: the buffer travels whole, whatever the number of ranks."""
+    """Return the number of chunks: one, since the buffer travels whole."""
     return 1
 
 
@@ -25,7 +25,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank, the root, sends."""
+    """Return the bytes sent by the busiest rank, the root."""
     return (world_size - 1) * size
 
 

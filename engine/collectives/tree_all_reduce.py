@@ -20,11 +20,11 @@ def chunks(world_size: Count) -> Count:
 
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round."""
-    return pipelined(world_size, _pieces(world_size))
+    return pipelined_rounds(world_size, _pieces(world_size))
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what the busiest rank sends: half the buffer per parent and per child.
+    """Return the bytes sent by the busiest rank: half the buffer per parent and per child.
 
     From four ranks on some rank has a parent and two children in one tree and a parent in the
     other; two and three ranks have fewer neighbors.
@@ -37,7 +37,7 @@ def num_rounds(world_size: Count) -> Count:
     return 2 * _depth(world_size) + _pieces(world_size) - 1 if world_size > 1 else 0
 
 
-def pipelined(world_size: Count, pieces: Count) -> tuple[tuple[Transfer, ...], ...]:
+def pipelined_rounds(world_size: Count, pieces: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round with each half cut into `pieces`.
 
     Piece p leaves the deepest ranks in round p, reaches the root `depth` rounds later and is
@@ -99,5 +99,5 @@ def _depth(world_size: int) -> int:
 
 
 def _pieces(world_size: int) -> int:
-    """About as many chunks as in a ring, so that the two can be compared on one screen."""
+    """Return the pieces of a half: about as many chunks as in a ring, to compare the two."""
     return max(1, world_size // 2)

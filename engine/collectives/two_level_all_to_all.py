@@ -26,7 +26,7 @@ def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
 
 
 def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
-    """Return what every rank sends: what is not for its own place, then for its own node.
+    """Return the bytes sent by every rank: blocks for other places, then for other nodes.
 
     That is (g - 1)/g + (m - 1)/m of its buffer; only the second part leaves the node.
     """
@@ -41,27 +41,27 @@ def num_rounds(world_size: Count) -> Count:
 
 
 def _inside(world_size: int, local: int, turn: int) -> tuple[Transfer, ...]:
-    """Every rank hands over what it has for the place `turn` further, in any node."""
-    found = []
+    """Return a round inside nodes: blocks for the place `turn` further, in any node."""
+    transfers = []
     for rank in range(world_size):
         node, place = divmod(rank, local)
         other = (place + turn) % local
-        found += [
+        transfers += [
             _send(rank, node * local + other, rank * world_size + target)
             for target in range(other, world_size, local)
         ]
-    return tuple(found)
+    return tuple(transfers)
 
 
 def _across(world_size: int, local: int, turn: int) -> tuple[Transfer, ...]:
-    """Every rank sends what its node has for the same place, `turn` nodes further."""
-    found = []
+    """Return a round across nodes: the node's blocks for the same place, `turn` nodes further."""
+    transfers = []
     for rank in range(world_size):
         node = rank // local
         target = (rank + turn * local) % world_size
         mates = range(node * local, node * local + local)
-        found += [_send(rank, target, mate * world_size + target) for mate in mates]
-    return tuple(found)
+        transfers += [_send(rank, target, mate * world_size + target) for mate in mates]
+    return tuple(transfers)
 
 
 def _send(source: int, target: int, chunk: int) -> Transfer:

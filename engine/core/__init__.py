@@ -1,1 +1,1 @@
-"""What all is written in: units, text, equations, inputs, views, discovery."""
+"""Framework of calculators: units, text, equations, inputs, views, module discovery."""

@@ -1,4 +1,4 @@
-"""Whose calculators these are: the package that they stand in, told by whoever runs the engine.
+"""The package whose calculators this process runs; set by the command line or the site.
 
 What the reader's browser loads has a module of its own here, which names the project's package.
 """
@@ -7,5 +7,5 @@ CALCULATORS = "engine.calculators"
 
 
 def package() -> str:
-    """Return the package of the project, whose module runs its calculators in a terminal."""
+    """Return the name of the package that holds the project's calculators."""
     return CALCULATORS.partition(".")[0]

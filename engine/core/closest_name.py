@@ -1,20 +1,23 @@
-"""Which of some names a misspelled one is taken to mean."""
+"""Spelling suggestions: the known name closest to a misspelled one."""
 
 from collections.abc import Iterable
 
 
-def nearest(word: str, names: Iterable[str]) -> str:
-    """Return the name that the fewest edits make of a word; "" if more than a third must change."""
-    found = min(((edits(word, name), name) for name in names), default=(0, ""))
-    return found[1] if 3 * found[0] <= len(word) else ""
+def closest(word: str, names: Iterable[str]) -> str:
+    """Return the name with the smallest edit distance; "" if over a third of the word differs."""
+    best = min(((edit_distance(word, name), name) for name in names), default=(0, ""))
+    return best[1] if 3 * best[0] <= len(word) else ""
 
 
-def edits(one: str, other: str) -> int:
-    """Return how many characters to insert, delete or replace (Levenshtein 1966)."""
-    row = list(range(len(other) + 1))
-    for count, mine in enumerate(one, 1):
-        before, row[0] = row[0], count
-        for place, theirs in enumerate(other, 1):
-            change = before + (mine != theirs)
-            before, row[place] = row[place], min(change, row[place] + 1, row[place - 1] + 1)
-    return row[-1]
+def edit_distance(first: str, second: str) -> int:
+    """Return the Levenshtein distance of two words (Levenshtein 1966)."""
+    distances = list(range(len(second) + 1))
+    for count, letter in enumerate(first, 1):
+        before, distances[0] = distances[0], count
+        for place, other_letter in enumerate(second, 1):
+            change = before + (letter != other_letter)
+            before, distances[place] = (
+                distances[place],
+                min(change, distances[place] + 1, distances[place - 1] + 1),
+            )
+    return distances[-1]

@@ -1,4 +1,4 @@
-"""An equation as TeX whose symbols are slots: typeset once at build time, filled with live text."""
+"""Equations as TeX with a slot per symbol: typeset at build time, filled with live numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    r"""A formula to show: the same TeX serves for symbols and for substituted numbers.
+    r"""An equation whose TeX serves both for symbols and for substituted numbers.
 
     Every symbol is written `\v{key}`; the builder typesets the TeX twice, once with the TeX of
     each symbol and once with an empty slot that Python's text for the current value fills.

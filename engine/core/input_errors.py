@@ -1,20 +1,20 @@
-"""How a reader is told that a value cannot be used."""
+"""Error messages for input values that cannot be used."""
 
 # Letters; a reader wants to know what is allowed, not to read a catalog.
 LONGEST_LIST = 140
 
 
 class InputError(ValueError):
-    """A reader's value that cannot be used; the message names the value and what is allowed."""
+    """An invalid input value; the message names the value and the allowed ones."""
 
 
-def quoted(text: str) -> str:
-    """Return what the reader gave, in quotes; of a long text only its beginning."""
+def quote(text: str) -> str:
+    """Return a value in quotes, shortened to 40 characters."""
     return f"'{text}'" if len(text) <= 40 else f"'{text[:39]}…'"
 
 
-def listed(options: list[str]) -> str:
-    """Return the options; of a long list its beginning, and how many there are besides."""
+def list_options(options: list[str]) -> str:
+    """Return the options as a list in words, shortened to a sentence's length."""
     shown = options
     while len(", ".join(shown)) > LONGEST_LIST:
         shown = shown[:-1]

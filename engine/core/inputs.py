@@ -1,4 +1,4 @@
-"""All that a calculator declares inputs with: their kinds, their units, and how one is refused."""
+"""Public names for declaring inputs: field types, units and the input error."""
 
 from engine.core.fields.choice import Choice, Order, Switch
 from engine.core.fields.number import Number

@@ -1,4 +1,4 @@
-"""A part of a result that takes long: solved when a view first asks for it, and then kept.
+"""Lazy parts of a result: computed when a view first needs them, then cached.
 
 Views are made only when they are looked at, and compute nothing themselves; so a curve of hundreds
 of points is a part of the result that waits: `curve: Later[Curve]`, which `solve` gives as
@@ -8,20 +8,20 @@ of points is a part of the result that waits: `curve: Later[Curve]`, which `solv
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-Found = TypeVar("Found")
+ResultT = TypeVar("ResultT")
 
 
-class Later(Generic[Found]):
-    """What a function finds, computed once, when it is first asked for."""
+class Lazy(Generic[ResultT]):
+    """A value that is computed on the first call and cached."""
 
     __slots__ = ("_compute", "_found")
 
-    def __init__(self, compute: Callable[[], Found]) -> None:
+    def __init__(self, compute: Callable[[], ResultT]) -> None:
         self._compute = compute
-        self._found: list[Found] = []
+        self._found: list[ResultT] = []
 
-    def __call__(self) -> Found:
-        """Return what the function finds; what it raises is raised, each time."""
+    def __call__(self) -> ResultT:
+        """Return the value; an exception of the computation is raised on every call."""
         if not self._found:
             self._found.append(self._compute())
         return self._found[0]

@@ -1,11 +1,11 @@
-"""One message of a collective: which rank sends which chunk to which rank."""
+"""Point-to-point transfers of a collective: source rank, target rank, chunk."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A chunk on its way in one round; every transfer of a round reads the state before it.
+    """One chunk sent in one round; all transfers of a round read the state before the round.
 
     Attributes:
         source: rank that sends.

@@ -1,7 +1,7 @@
-"""Numbers told once: a record's fields say what its numbers are; the teller makes views of them.
+"""Declared outputs: fields of a result carry label, unit and symbol; a presenter makes views.
 
 The unit of a number is the type of its field, its label, symbol and note stand in the field's
-`Told`, its receipt is that of the equation whose left side its symbol is, and sentences name
+`Output`, its receipt is that of the equation whose left side its symbol is, and sentences name
 fields: "{num_gpus} GPUs for the whole run".
 """
 
@@ -15,7 +15,7 @@ from engine.core.equation import Equation
 from engine.core.inputs import Number
 from engine.core.slices import Slices
 from engine.core.text import Sentence, Text
-from engine.core.units import COUNT, RATIO, Quantity, as_given
+from engine.core.units import COUNT, RATIO, Quantity, with_digits
 from engine.core.views import Axis, Formula, Published, Receipt, Value, View
 
 Figure = tuple[float, Quantity]
@@ -24,8 +24,8 @@ Views = Mapping[str, View | Callable[[], View | Slices[View]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How a field of a result is told, beside its type: `share: Annotated[Share, Told("Idle")]`.
+class Output:
+    """How a field of a result is presented: `share: Annotated[Share, Output("Idle")]`.
 
     Attributes:
         label: what the reader sees beside it.
@@ -57,11 +57,11 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field of a record: what it measures, its key in equations, how it is told."""
+    """A numeric field of a record: quantity, symbol in the equations, presentation."""
 
     quantity: Quantity
     symbol: str
-    told: Told
+    output: Output
     is_input: bool
 
 
@@ -69,8 +69,8 @@ class _Field:
 def _fields(record: Hashable) -> Mapping[str, _Field]:
     """Return the fields of a record that hold a number."""
     hints = get_type_hints(record, include_extras=True)
-    found = {name: _field(hint) for name, hint in hints.items()}
-    return {name: one for name, one in found.items() if one is not None}
+    fields = {name: _field(hint) for name, hint in hints.items()}
+    return {name: field for name, field in fields.items() if field is not None}
 
 
 def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
@@ -78,7 +78,7 @@ def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
         hint = get_args(hint)[0]
     marks = getattr(hint, "__metadata__", ())
     number = next((mark for mark in marks if isinstance(mark, Number)), None)
-    told = next((mark for mark in marks if isinstance(mark, Told)), Told())
+    output = next((mark for mark in marks if isinstance(mark, Output)), Output())
     quantity = next((mark for mark in marks if isinstance(mark, Quantity)), None)
     if number and quantity is None:
         quantity = number.unit.measures or (COUNT if number.whole else RATIO)
@@ -87,12 +87,12 @@ def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
     if quantity is None:
         return None
     keys = [mark.key for mark in marks if isinstance(mark, Symbol)]
-    symbol = keys[0] if keys else number.symbol if number else told.symbol
-    return _Field(as_given(quantity) if number else quantity, symbol, told, number is not None)
+    symbol = keys[0] if keys else number.symbol if number else output.symbol
+    return _Field(with_digits(quantity) if number else quantity, symbol, output, number is not None)
 
 
-class Undeclared(LookupError):
-    """A name or a symbol that no record has; the message is a whole sentence.
+class UndeclaredName(LookupError):
+    """A field name or symbol that no record declares; the message is a whole sentence.
 
     Attributes:
         name: what was looked for.
@@ -104,33 +104,33 @@ class Undeclared(LookupError):
         self.name, self.equation = name, equation
 
 
-class Teller:
-    """Makes views of the numbers in a calculator's records: its inputs and what it solved."""
+class Presenter:
+    """Builder of views for the numbers in a calculator's inputs and result."""
 
     def __init__(self, *records: Any, equations: Iterable[Equation] = ()) -> None:  # noqa: ANN401
         """Take records, the first of which that has a field is asked for it, and equations."""
         self._records = records
-        self._of: dict[str, tuple[Any, _Field]] = {}
-        self._keys: dict[str, str] = {}
+        self._fields: dict[str, tuple[Any, _Field]] = {}
+        self._names_by_symbol: dict[str, str] = {}
         # Of several that begin with one symbol, the first is the one that gives it.
-        self._equations = {_left(equation): equation for equation in reversed((*equations,))}
+        self._equations = {_left_symbol(equation): equation for equation in reversed((*equations,))}
         for record in records:
-            for name, one in _fields(type(record)).items():  # type: ignore[arg-type]
-                self._of.setdefault(name, (record, one))
-                if one.symbol:
-                    self._keys.setdefault(one.symbol, name)
+            for name, field in _fields(type(record)).items():  # type: ignore[arg-type]
+                self._fields.setdefault(name, (record, field))
+                if field.symbol:
+                    self._names_by_symbol.setdefault(field.symbol, name)
 
     def number(self, name: str) -> Figure:
         """Return the value and the quantity of a field."""
-        record, one = self._known(name)
-        return getattr(record, name), one.quantity
+        record, field = self._lookup(name)
+        return getattr(record, name), field.quantity
 
     def say(self, template: str, **numbers: Figure | str) -> Sentence:
         """Return a sentence that names fields; `numbers` gives others: a figure or a field."""
         named = {part for _, part, _, _ in Formatter().parse(template) if part}
         return Sentence(template, {name: self._figure(numbers.get(name, name)) for name in named})
 
-    def told(self, text: Text) -> Text:
+    def fill_text(self, text: Text) -> Text:
         """Return a text with the fields that it names; a text without any is itself."""
         return self.say(text) if isinstance(text, str) and "{" in text else text
 
@@ -140,7 +140,7 @@ class Teller:
         *,
         equation: Equation | None = None,
         symbols: Mapping[str, Figure | str] | None = None,
-        **changes: Any,  # noqa: ANN401 (fields of Value, and of Told)
+        **changes: Any,  # noqa: ANN401 (fields of Value, and of Output)
     ) -> Value:
         """Return the view of a field.
 
@@ -148,32 +148,32 @@ class Teller:
             name: of the field.
             equation: of its receipt, if not the one whose left side its symbol is.
             symbols: symbol -> field or figure, where it is not the field that declares it.
-            changes: attributes of `Told` or `Value` that depend on the inputs, or `published`.
+            changes: attributes of `Output` or `Value` that depend on the inputs, or `published`.
         """
-        record, one = self._known(name)
-        own = {key: changes.pop(key) for key in list(changes) if key in Told.__slots__}
-        told = replace(one.told, **own)
-        equation = equation or (self._equations.get(one.symbol) if one.symbol else None)
-        given = changes.pop("receipt", None) or self.receipt(
+        record, field = self._lookup(name)
+        output_changes = {key: changes.pop(key) for key in list(changes) if key in Output.__slots__}
+        output = replace(field.output, **output_changes)
+        equation = equation or (self._equations.get(field.symbol) if field.symbol else None)
+        receipt = changes.pop("receipt", None) or self.receipt(
             equation,
-            *told.assumes,
-            basis=told.basis,
-            sources=told.sources,
+            *output.assumes,
+            basis=output.basis,
+            sources=output.sources,
             published=changes.pop("published", None),
-            **{one.symbol: name, **(symbols or {})} if equation else {},
+            **{field.symbol: name, **(symbols or {})} if equation else {},
         )
         return Value(
-            label=told.label,
+            label=output.label,
             value=changes.pop("value", getattr(record, name)),
-            quantity=one.quantity,
-            receipt=given,
-            note=self.told(told.note),
-            color=told.color,
+            quantity=field.quantity,
+            receipt=receipt,
+            note=self.fill_text(output.note),
+            color=output.color,
             **changes,
         )
 
     def values(self, *names: str) -> dict[str, Value]:
-        """Return the views of fields that are told as declared."""
+        """Return the values of fields, presented as declared."""
         return {name: self.value(name) for name in names}
 
     def receipt(
@@ -185,19 +185,19 @@ class Teller:
         published: Published | None = None,
         **symbols: Figure | str,
     ) -> Receipt:
-        """Return a receipt whose equation is filled with the fields that its symbols name."""
+        """Return a receipt whose equation is filled from the fields with its symbols."""
         return Receipt(
             basis=basis,
             equation=equation,
             symbols=self.symbols(equation, **symbols) if equation else {},
             inputs=self.links(equation, **symbols) if equation else {},
-            assumptions=tuple(self.told(text) for text in assumes),
+            assumptions=tuple(self.fill_text(text) for text in assumes),
             sources=sources,
             published=published,
         )
 
     def formula(self, title: str, equation: Equation, **symbols: Figure | str) -> Formula:
-        """Return the equation with the records' numbers in it."""
+        """Return the equation as a view, filled with numbers of the records."""
         return Formula(
             title=title,
             equation=equation,
@@ -208,51 +208,59 @@ class Teller:
     def axis(
         self, name: str, label: str, *, low: float, high: float, scale: str = "linear"
     ) -> Axis:
-        """Return an axis for what a field measures."""
-        quantity = self._known(name)[1].quantity
+        """Return a chart axis with the quantity of a field."""
+        quantity = self._lookup(name)[1].quantity
         return Axis(label=label, quantity=quantity, low=low, high=high, scale=scale)
 
-    def symbols(self, equation: Equation, **given: Figure | str) -> dict[str, Figure]:
-        """Return the numbers of an equation, by its symbols."""
+    def symbols(self, equation: Equation, **overrides: Figure | str) -> dict[str, Figure]:
+        """Return the number of every symbol of an equation."""
         return {
-            key: self._figure(given.get(key) or self._named(key, equation))
+            key: self._figure(overrides.get(key) or self._name_of_symbol(key, equation))
             for key in equation.symbols
         }
 
-    def links(self, equation: Equation, **given: Figure | str) -> dict[str, str]:
-        """Return symbol -> input, for the symbols of an equation that are inputs or follow one."""
-        named = {key: given.get(key) or self._named(key, equation) for key in equation.symbols}
-        linked = {key: self._input(name) for key, name in named.items() if isinstance(name, str)}
+    def links(self, equation: Equation, **overrides: Figure | str) -> dict[str, str]:
+        """Return the input behind each symbol of an equation, where there is one."""
+        named = {
+            key: overrides.get(key) or self._name_of_symbol(key, equation)
+            for key in equation.symbols
+        }
+        linked = {
+            key: self._linked_input(name) for key, name in named.items() if isinstance(name, str)
+        }
         return {key: name for key, name in linked.items() if name}
 
-    def _input(self, name: str) -> str:
-        one = self._known(name)[1]
-        return name if one.is_input else one.told.of
+    def _linked_input(self, name: str) -> str:
+        field = self._lookup(name)[1]
+        return name if field.is_input else field.output.of
 
-    def _known(self, name: str) -> tuple[Any, _Field]:
-        if name not in self._of:
-            kind = "field" if not any(hasattr(one, name) for one in self._records) else "number"
-            message = f"'{name}' is no {kind} of {self._kinds()}; there are {', '.join(self._of)}"
-            raise Undeclared(message, name)
-        return self._of[name]
+    def _lookup(self, name: str) -> tuple[Any, _Field]:
+        if name not in self._fields:
+            kind = (
+                "field" if not any(hasattr(record, name) for record in self._records) else "number"
+            )
+            message = f"'{name}' is no {kind} of {self._record_names()}; "
+            message += f"there are {', '.join(self._fields)}"
+            raise UndeclaredName(message, name)
+        return self._fields[name]
 
-    def _named(self, key: str, equation: Equation) -> str:
-        if key not in self._keys:
-            raise Undeclared(
+    def _name_of_symbol(self, key: str, equation: Equation) -> str:
+        if key not in self._names_by_symbol:
+            raise UndeclaredName(
                 f"equation '{equation.name}': no field has the symbol '{key}'; there are "
-                + ", ".join(self._keys),
+                + ", ".join(self._names_by_symbol),
                 key,
                 equation.name,
             )
-        return self._keys[key]
+        return self._names_by_symbol[key]
 
-    def _kinds(self) -> str:
-        return " or ".join(dict.fromkeys(type(one).__name__ for one in self._records))
+    def _record_names(self) -> str:
+        return " or ".join(dict.fromkeys(type(record).__name__ for record in self._records))
 
-    def _figure(self, what: Figure | str) -> Figure:
-        return self.number(what) if isinstance(what, str) else what
+    def _figure(self, figure: Figure | str) -> Figure:
+        return self.number(figure) if isinstance(figure, str) else figure
 
 
-def _left(equation: Equation) -> str:
-    """Return the symbol that an equation begins with: its left side."""
+def _left_symbol(equation: Equation) -> str:
+    """Return the symbol on the left side of an equation."""
     return equation.tex.partition(r"\v{")[2].partition("}")[0]

@@ -1,15 +1,15 @@
-"""Words to numbers: what a reader types, and a value as it stands in an address."""
+"""Conversion between typed text and numbers, and exact texts for URLs."""
 
 from collections.abc import Mapping
 
 # A reader may type or paste what the pages show: grouped digits and a printed minus.
-_IGNORED = str.maketrans({",": "", "_": "", "\u202f": "", "−": "-"})
+_IGNORED_CHARACTERS = str.maketrans({",": "", "_": "", "\u202f": "", "−": "-"})
 # Nothing that a reader types is longer; a pasted page is refused before it is looked at.
-_LONGEST = 64
+_MAX_LENGTH = 64
 
 
-def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
-    """Return the number that a reader typed: "7e9", "1,024", "7 B", "400 Gb/s", "25 MiB", "50 %".
+def parse_number(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
+    """Return the number of a typed text: "7e9", "1,024", "7 B", "400 Gb/s", "25 MiB", "50 %".
 
     Args:
         text: what was typed.
@@ -19,11 +19,11 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
     Raises:
         ValueError: it is not a number, or the unit is not among the suffixes.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         raise ValueError("too long for a number")
-    if not _grouped(text):
+    if not _has_valid_grouping(text):
         raise ValueError("not a number (decimals follow a point, a comma separates thousands)")
-    cleaned = text.strip().translate(_IGNORED)
+    cleaned = text.strip().translate(_IGNORED_CHARACTERS)
     end = len(cleaned)
     while end and not _is_number(cleaned[:end]):
         end -= 1
@@ -39,8 +39,8 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
     return float(cleaned[:end]) * factor
 
 
-def _grouped(text: str) -> bool:
-    """Return whether every comma is followed by exactly three digits: "0,5" is not five."""
+def _has_valid_grouping(text: str) -> bool:
+    """Return whether every comma groups exactly three digits: "0,5" is not five."""
     groups = text.split(",")[1:]
     return all(
         len(group) >= 3 and group[:3].isdecimal() and not group[3:4].isdecimal() for group in groups
@@ -58,7 +58,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def plain(value: float | int | str | bool) -> str:
+def exact_text(value: float | int | str | bool) -> str:
     """Return the shortest exact text of an SI value for a URL: no plus sign, no trailing zeros."""
     if isinstance(value, bool):
         return "on" if value else "off"

@@ -1,4 +1,4 @@
-"""What a pipeline rank computes at a time, and which part of the model it holds for that."""
+"""Operations of a pipeline schedule, and the placement of model chunks on ranks."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ LOOP, ZIGZAG, MIRROR = "loop", "zigzag", "mirror"
 
 
 class Op(NamedTuple):
-    """One operation of a rank.
+    """One operation of a pipeline rank.
 
     Attributes:
         kind: FORWARD, BACKWARD, INPUT, WEIGHT or PAIR; a PAIR's forward is told by the next two.
@@ -47,7 +47,7 @@ def describe(op: Op) -> str:
 
 
 def stage_of(rank: int, chunk: int, pipeline_parallel: Count, placement: str) -> int:
-    """Return the stage that a chunk of a rank is, counted along the model from 0."""
+    """Return the stage of a chunk on a rank, counted along the model from 0."""
     back = placement != LOOP and chunk % 2 == 1
     return chunk * pipeline_parallel + (pipeline_parallel - 1 - rank if back else rank)
 
@@ -60,17 +60,17 @@ def rank_of(stage: int, pipeline_parallel: Count, placement: str) -> int:
 
 
 def is_first(stage: int, pipeline_parallel: Count, placement: str) -> bool:
-    """Return whether micro-batches enter here."""
+    """Return whether a stage is the model's first, where micro-batches enter."""
     return stage == 0 or (placement == MIRROR and stage % pipeline_parallel == 0)
 
 
 def is_last(stage: int, pipeline_parallel: Count, num_chunks: Count, placement: str) -> bool:
-    """Return whether the loss is computed here."""
+    """Return whether a stage is the model's last, where the loss is computed."""
     if placement == MIRROR:
         return stage % pipeline_parallel == pipeline_parallel - 1
     return stage == pipeline_parallel * num_chunks - 1
 
 
 def parts(num_chunks: Count, placement: str) -> Count:
-    """Return into how many parts a rank's share of the layers is cut; copies are no parts."""
+    """Return the number of model chunks per rank; copies of the model count once."""
     return 1 if placement == MIRROR else num_chunks

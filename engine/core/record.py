@@ -1,4 +1,4 @@
-"""Records of which an estimate makes many: keyword-only, with slots, unchanged once they are made.
+"""Fast keyword-only dataclasses with slots, for records created in large numbers.
 
 A frozen dataclass writes each field by a call that checks; for the hundreds of fields of an
 estimate those calls were a third of its time. Here the type checker alone forbids an assignment.
@@ -12,6 +12,6 @@ T = TypeVar("T")
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def record(cls: type[T]) -> type[T]:
-    """Make a class such a record; its hash is of all fields, where it has none of its own."""
+    """Return the class as a slotted, keyword-only dataclass, hashed by all its fields."""
     hashed = "__hash__" not in vars(cls)
     return dataclass(slots=True, kw_only=True, unsafe_hash=hashed)(cls)

@@ -1,4 +1,4 @@
-"""The folder is the registry: find the modules of a package by looking at it."""
+"""Module discovery: the files of a package are its registry."""
 
 import importlib
 import pkgutil
@@ -10,14 +10,14 @@ from types import ModuleType
 
 
 @cache
-def names(package: str) -> tuple[str, ...]:
+def module_names(package: str) -> tuple[str, ...]:
     """Return the public module names in `package` (e.g. "engine.collectives"), sorted.
 
     Works on a folder and inside a zip file alike.
     """
     path = importlib.import_module(package).__path__
-    found = (module.name for module in pkgutil.iter_modules(path))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
+    submodules = (module.name for module in pkgutil.iter_modules(path))
+    return tuple(sorted(name for name in submodules if not name.startswith("_")))
 
 
 def module(package: str, name: str) -> ModuleType:
@@ -26,51 +26,51 @@ def module(package: str, name: str) -> ModuleType:
     Raises:
         LookupError: there is no such module; the message lists those there are.
     """
-    if name not in names(package):
-        raise unknown(package, name, names(package))
+    if name not in module_names(package):
+        raise unknown_name_error(package, name, module_names(package))
     return importlib.import_module(f"{package}.{name}")
 
 
 @cache
-def tree(package: str, leaf: str) -> dict[str, str]:
-    """Return name -> dotted module of all that stands in a package and its rooms, sorted by name.
+def module_tree(package: str, leaf: str) -> dict[str, str]:
+    """Return name -> dotted module for a package and its subpackages, sorted by name.
 
     What is a file `NAME.py`, or a package `NAME` with a module `leaf`, is called NAME.
 
     Raises:
         LookupError: two rooms hold the same name; they would share one address.
     """
-    found: dict[str, str] = {}
-    for name, path in _walk(package, leaf):
-        if name in found:
-            raise LookupError(f"'{name}' stands twice: {found[name]} and {path}")
-        found[name] = path
-    return dict(sorted(found.items()))
+    modules: dict[str, str] = {}
+    for name, path in _walk_modules(package, leaf):
+        if name in modules:
+            raise LookupError(f"'{name}' stands twice: {modules[name]} and {path}")
+        modules[name] = path
+    return dict(sorted(modules.items()))
 
 
-def _walk(package: str, leaf: str) -> Iterator[tuple[str, str]]:
-    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        path = f"{package}.{found.name}"
-        if found.name.startswith("_"):
+def _walk_modules(package: str, leaf: str) -> Iterator[tuple[str, str]]:
+    for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        path = f"{package}.{info.name}"
+        if info.name.startswith("_"):
             continue
-        if not found.ispkg:
-            yield found.name, path
-        elif leaf in names(path):
-            yield found.name, f"{path}.{leaf}"
+        if not info.ispkg:
+            yield info.name, path
+        elif leaf in module_names(path):
+            yield info.name, f"{path}.{leaf}"
         else:
-            yield from _walk(path, leaf)
+            yield from _walk_modules(path, leaf)
 
 
 def look_again() -> None:
-    """Forget what the folders held: a page adds the modules of a calculator when it is used."""
+    """Clear the caches of modules: a page adds the modules of a calculator when it is used."""
     for finder in sys.path_importer_cache.values():  # importlib's own way needs its metadata too
         if isinstance(finder, FileFinder):
             finder.invalidate_caches()
-    names.cache_clear()
-    tree.cache_clear()
+    module_names.cache_clear()
+    module_tree.cache_clear()
 
 
-def unknown(package: str, name: str, there: tuple[str, ...]) -> LookupError:
-    """Return the error for a name that a package does not hold."""
+def unknown_name_error(package: str, name: str, there: tuple[str, ...]) -> LookupError:
+    """Return the error for a module name that a package does not have."""
     kind = package.rpartition(".")[2].removesuffix("s")
     return LookupError(f"no {kind} '{name}'; there are {', '.join(there)}")

@@ -1,4 +1,4 @@
-"""Work in slices: a generator that tells now and then how far it is, and returns what it found.
+"""Cooperative computation in slices: generators that yield progress and return a result.
 
 Natively it runs to its end at once. A reader's browser runs it for less than a tenth of a second at
 a time, so that a change of an input, or Cancel, is heard between two slices.
@@ -11,13 +11,13 @@ from typing import Generic, ParamSpec, TypeVar
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count, Share
 
-Found = TypeVar("Found")
-Given = ParamSpec("Given")
+ResultT = TypeVar("ResultT")
+Params = ParamSpec("Params")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a search is.
+    """Progress of a computation.
 
     Attributes:
         share: of the work, as far as it can be told now.
@@ -28,71 +28,75 @@ class Progress:
     text: Text
 
 
-Slices = Generator[Progress, None, Found]
+Slices = Generator[Progress, None, ResultT]
 
 
-def whole(slices: Slices[Found]) -> Found:
-    """Return what work in slices finds, run to its end."""
+def run_to_end(slices: Slices[ResultT]) -> ResultT:
+    """Return the result of a sliced computation, run to its end."""
     while True:
         try:
             next(slices)
         except StopIteration as end:
-            found: Found = end.value
-            return found
+            result: ResultT = end.value
+            return result
 
 
-class Sliced(Generic[Given, Found]):
-    """A function that works in slices: called, it works to its end at once.
+class SlicedFunction(Generic[Params, ResultT]):
+    """A function that computes in slices; an ordinary call runs all of them.
 
     Attributes:
         slices: the function.
     """
 
-    def __init__(self, slices: Callable[Given, Slices[Found]]) -> None:
+    def __init__(self, slices: Callable[Params, Slices[ResultT]]) -> None:
         self.slices = slices
 
-    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Found:
-        """Return what it finds."""
-        return whole(self.slices(*given, **named))
+    def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> ResultT:
+        """Return the result of all slices."""
+        return run_to_end(self.slices(*args, **kwargs))
 
 
-def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:
-    """Return how far work of equally long steps is; `name` says what one of them is."""
-    told = say(name + " {done} of {every}", done=(done, COUNT), every=(every, COUNT))
-    return Progress(share=done / every, text=told)
+def step_progress(done: Count, every: Count, name: str = "Step") -> Progress:
+    """Return the progress after `done` of `every` equal steps, each called `name`."""
+    text = say(name + " {done} of {every}", done=(done, COUNT), every=(every, COUNT))
+    return Progress(share=done / every, text=text)
 
 
-def retold(slices: Slices[Found], tell: Callable[[Progress], Progress]) -> Slices[Found]:
-    """Go on with work, telling of it something else."""
+def map_progress(
+    slices: Slices[ResultT], convert: Callable[[Progress], Progress]
+) -> Slices[ResultT]:
+    """Yield the converted progress of a sliced computation and return its result."""
     while True:
         try:
             progress = next(slices)
         except StopIteration as end:
-            found: Found = end.value
-            return found
-        yield tell(progress)
+            result: ResultT = end.value
+            return result
+        yield convert(progress)
 
 
-def part(slices: Slices[Found], at: Count, parts: Count, *, many: Count = 1) -> Slices[Found]:
-    """Go on with work that is `many` of equally long parts, `at` of them done before."""
+def partial_progress(
+    slices: Slices[ResultT], done: Count, parts: Count, *, count: Count = 1
+) -> Slices[ResultT]:
+    """Run a sliced computation as `count` of `parts` equal parts, the `done` before it finished."""
 
     def tell(progress: Progress) -> Progress:
-        return replace(progress, share=(at + many * progress.share) / parts)
+        return replace(progress, share=(done + count * progress.share) / parts)
 
-    return retold(slices, tell)
+    return map_progress(slices, tell)
 
 
-class Running(Generic[Found]):
-    """Work in slices that has begun, and what it found once it has ended."""
+class SlicedRun(Generic[ResultT]):
+    """A started computation in slices, which keeps its result or error."""
 
-    def __init__(self, slices: Slices[Found]) -> None:
+    def __init__(self, slices: Slices[ResultT]) -> None:
         self._slices = slices
-        self._found: list[Found] = []
+        self._found: list[ResultT] = []
         self._failed: Exception | None = None
         self.progress: Progress | None = None
 
-    def until(self, enough: Callable[[], bool]) -> Found | None:
-        """Return what it finds; None if it was enough before that. The next call goes on there.
+    def until(self, should_pause: Callable[[], bool]) -> ResultT | None:
+        """Return the result, or None if `should_pause()` is true first; the next call continues.
 
         What has failed fails again.
         """
@@ -107,18 +111,18 @@ class Running(Generic[Found]):
             except Exception as error:
                 self._failed = error
                 raise
-            if enough():
+            if should_pause():
                 return None
         return self._found[0]
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether there is a result."""
         return bool(self._found)
 
-    def rest(self) -> Slices[Found]:
-        """Go on with it in slices, as a part of other work."""
-        while (found := self.until(lambda: True)) is None:
+    def rest(self) -> Slices[ResultT]:
+        """Run the remaining slices as part of another sliced computation."""
+        while (result := self.until(lambda: True)) is None:
             assert self.progress is not None
             yield self.progress
-        return found
+        return result

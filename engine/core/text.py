@@ -1,14 +1,14 @@
-"""Sentences with numbers in them, written when the reader's units are known."""
+"""Sentences with numbers, rendered in the reader's units."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.core.numbers import DEFAULT, NAMED, Display, show
-from engine.core.units import Quantity, as_given
+from engine.core.numbers import DEFAULT, NAMED_DIGITS, Display, format_value
+from engine.core.units import Quantity, with_digits
 
 # What is counted, where there is only one of it: "{n} GPUs" becomes "1 GPU".
-_ONE = re.compile(
+_SINGLE_COUNT = re.compile(
     r"(?<![\w.,\u2212-])1 (?:[a-z]+-[a-z]+ )?(GPUs|nodes|ports|buckets|micro-batches|stages|steps"
     r"|rounds|layers|ranks|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks"
     r"|all-reduces|SMs|copies|replicas|kernels|experts|sequences|groups|links|leaves)\b"
@@ -17,7 +17,7 @@ _ONE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A text with numbers in it, e.g. Sentence("moves {size} per GPU", {"size": (14e9, BYTES)})."""
+    """A template with numbers, e.g. Sentence("moves {size} per GPU", {"size": (14e9, BYTES)})."""
 
     template: str
     numbers: Mapping[str, tuple[float, Quantity]] = field(default_factory=dict)
@@ -27,38 +27,40 @@ Text = str | Sentence
 
 
 def say(template: str, **numbers: tuple[float, Quantity]) -> Sentence:
-    """Return a sentence whose numbers are written when the reader's units are known."""
+    """Return a sentence with numbers, which are formatted when it is rendered."""
     return Sentence(template, numbers)
 
 
-def literal(text: str) -> str:
-    """Return a reader's text for a template, in which braces mean numbers."""
+def escape_braces(text: str) -> str:
+    """Return a text with braces doubled, for use in a sentence's template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def words(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
-    """Return the sentence with its numbers in the reader's units, `space` before each unit."""
+def render_text(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
+    """Return the text with its numbers in the reader's units, `space` before each unit."""
     if isinstance(text, str):
         return text
     said = text.template.format_map(
         {
-            key: show(value, quantity, display).replace(" ", space)
+            key: format_value(value, quantity, display).replace(" ", space)
             for key, (value, quantity) in text.numbers.items()
         }
     )
-    return _ONE.sub(_singular, said) if "1 " in said else said
+    return _SINGLE_COUNT.sub(_to_singular, said) if "1 " in said else said
 
 
-def _singular(found: re.Match[str]) -> str:
-    for ending, one in (("ies", "y"), ("ches", "ch"), ("leaves", "leaf"), ("s", "")):
-        if found[0].endswith(ending):
-            return found[0].removesuffix(ending) + one
-    return found[0]
+def _to_singular(match: re.Match[str]) -> str:
+    for ending, singular in (("ies", "y"), ("ches", "ch"), ("leaves", "leaf"), ("s", "")):
+        if match[0].endswith(ending):
+            return match[0].removesuffix(ending) + singular
+    return match[0]
 
 
-def as_printed(text: Text) -> Text:
-    """Return a published text's sentence with the four digits that it prints, not with ours."""
+def with_published_digits(text: Text) -> Text:
+    """Return a published sentence whose numbers keep four digits."""
     if isinstance(text, str):
         return text
-    numbers = {key: (value, as_given(q, NAMED)) for key, (value, q) in text.numbers.items()}
+    numbers = {
+        key: (value, with_digits(q, NAMED_DIGITS)) for key, (value, q) in text.numbers.items()
+    }
     return Sentence(text.template, numbers)

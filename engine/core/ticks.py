@@ -1,39 +1,46 @@
-"""Where an axis is marked: round values in the reader's units, few of them."""
+"""Axis ticks: a few round values in the reader's units."""
 
 import math
 from collections.abc import Iterable
 
-from engine.core.numbers import Display, show, significant
+from engine.core.numbers import Display, format_significant, format_value
 from engine.core.units import Quantity
 from engine.core.views import Axis
 
 # Decades of seconds read badly from a minute on: 100 s, 16.67 min, 2.778 h.
-_CLOCK = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 864_000.0, 8_640_000.0)
+_CLOCK_TICKS = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 864_000.0, 8_640_000.0)
 # Beside 10 min and 6 h, an axis says 1 h where a sentence counts 60 min.
-_ONE = {60.0: "1 min", 3_600.0: "1 h", 86_400.0: "1 day"}
-_MANY = {60.0: " min", 3_600.0: " h", 86_400.0: " days"}
+_SINGLE_UNITS = {60.0: "1 min", 3_600.0: "1 h", 86_400.0: "1 day"}
+_UNIT_SUFFIXES = {60.0: " min", 3_600.0: " h", 86_400.0: " days"}
 
 
 def ticks(axis: Axis, display: Display, most: int = 6) -> list[tuple[float, str]]:
-    """Return (value, text) of about `most` marks, or fewer, between the axis' low and high."""
-    values = _log(axis, display, most) if axis.scale == "log" else _linear(axis, display, most)
-    return [(value, _mark(value, axis, display)) for value in values]
+    """Return (value, text) of about `most` ticks or fewer within the axis range."""
+    values = (
+        _log_ticks(axis, display, most)
+        if axis.scale == "log"
+        else _linear_ticks(axis, display, most)
+    )
+    return [(value, _tick_text(value, axis, display)) for value in values]
 
 
-def _mark(value: float, axis: Axis, display: Display) -> str:
-    """Return a mark's text: on a linear axis of minutes, hours or days all are of that unit."""
+def _tick_text(value: float, axis: Axis, display: Display) -> str:
+    """Return the text of a tick; on a linear time axis all ticks share one unit."""
     if axis.scale != "log" and axis.quantity.name == "seconds" and value:
-        unit = _unit(axis.quantity, max(abs(axis.low), abs(axis.high)), display)
-        if unit in _MANY and value != unit:
-            return significant(value / unit, 4, trim=True).replace("-", "−") + _MANY[unit]
-    return short(value, axis.quantity, display)
+        unit = _round_unit(axis.quantity, max(abs(axis.low), abs(axis.high)), display)
+        if unit in _UNIT_SUFFIXES and value != unit:
+            return (
+                format_significant(value / unit, 4, trim=True).replace("-", "−")
+                + _UNIT_SUFFIXES[unit]
+            )
+    return tick_text(value, axis.quantity, display)
 
 
-def short(value: float, quantity: Quantity, display: Display) -> str:
-    """Return the value as a mark on an axis: 500 ms, 1 GB, 50 %, without trailing zeros."""
-    if quantity.name == "seconds" and value in _ONE:
-        return _ONE[value]
-    text = show(value, quantity, display)
+def tick_text(value: float, quantity: Quantity, display: Display) -> str:
+    """Return a value as a tick label without trailing zeros: 500 ms, 1 GB, 50 %."""
+    if quantity.name == "seconds" and value in _SINGLE_UNITS:
+        return _SINGLE_UNITS[value]
+    text = format_value(value, quantity, display)
     number = text
     while number and not (number[-1].isdigit()):
         number = number[:-1]
@@ -43,29 +50,29 @@ def short(value: float, quantity: Quantity, display: Display) -> str:
     return number + unit
 
 
-def _linear(axis: Axis, display: Display, most: int) -> list[float]:
-    unit = _unit(axis.quantity, max(abs(axis.low), abs(axis.high)), display)
+def _linear_ticks(axis: Axis, display: Display, most: int) -> list[float]:
+    unit = _round_unit(axis.quantity, max(abs(axis.low), abs(axis.high)), display)
     span = (axis.high - axis.low) / unit
     if span <= 0:
         return [axis.low]
     power = 10.0 ** math.floor(math.log10(span / most))
-    step = next(step for step in _steps(axis.quantity, power) if span / step <= most)
+    step = next(step for step in _round_steps(axis.quantity, power) if span / step <= most)
     first, last = math.ceil(axis.low / unit / step - 1e-9), axis.high / unit / step + 1e-9
     return [float(f"{k * step * unit:.12g}") for k in range(first, math.floor(last) + 1)]
 
 
-def _steps(quantity: Quantity, power: float) -> Iterable[float]:
-    """Return round steps, the smallest first; between two GPUs there is no mark."""
+def _round_steps(quantity: Quantity, power: float) -> Iterable[float]:
+    """Return candidate tick distances, smallest first; counts have whole ones."""
     steps = tuple(power * size for size in (1, 2, 2.5, 5, 10, 20))
     return [max(1.0, round(step)) for step in steps] if quantity.name == "count" else steps
 
 
-def _log(axis: Axis, display: Display, most: int) -> list[float]:
-    clock = [mark for mark in _CLOCK if axis.low <= mark <= axis.high]
+def _log_ticks(axis: Axis, display: Display, most: int) -> list[float]:
+    clock = [mark for mark in _CLOCK_TICKS if axis.low <= mark <= axis.high]
     if axis.quantity.name == "seconds" and axis.high >= 600 and axis.low >= 1 < len(clock) <= most:
         return clock
     base = 1024.0 if axis.quantity.name == "bytes" and display.binary else 10.0
-    unit = _unit(axis.quantity, 1.0, display)
+    unit = _round_unit(axis.quantity, 1.0, display)
     low, high = math.log(axis.low / unit, base), math.log(axis.high / unit, base)
     exponents = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
     if len(exponents) > most:
@@ -73,14 +80,14 @@ def _log(axis: Axis, display: Display, most: int) -> list[float]:
         return [base**e * unit for e in exponents if e % stride == 0]
     if base == 10.0 and 2 * len(exponents) < most:
         powers = range(math.floor(low), exponents.stop)
-        found = [m * 10.0**e * unit for e in powers for m in (1, 2, 5)]
-        inside = [v for v in found if axis.low * 0.999999 <= v <= axis.high * 1.000001]
-        return inside if len(inside) > 1 else _linear(axis, display, most)
+        candidates = [m * 10.0**e * unit for e in powers for m in (1, 2, 5)]
+        inside = [v for v in candidates if axis.low * 0.999999 <= v <= axis.high * 1.000001]
+        return inside if len(inside) > 1 else _linear_ticks(axis, display, most)
     return [base**e * unit for e in exponents]
 
 
-def _unit(quantity: Quantity, high: float, display: Display) -> float:
-    """Return a size such that round multiples of it read well, e.g. 1 GiB for bytes in GiB."""
+def _round_unit(quantity: Quantity, high: float, display: Display) -> float:
+    """Return the size whose multiples make round ticks, e.g. 1 GiB for bytes in GiB."""
     if quantity.name == "bytes" and display.binary and high > 0:
         return 1024.0 ** math.floor(math.log(max(high, 1.0), 1024))
     if quantity.name == "link_speed":

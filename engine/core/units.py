@@ -1,4 +1,4 @@
-"""Units: plain floats in SI base units, with the unit in the type alias and never in a name."""
+"""Units: floats in SI base units, typed by quantity; no unit stands in a name."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,7 +16,7 @@ Gbit = GIGA / 8  # one gigabit in bytes, so that 400 * Gbit is a link speed in b
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a number measures: its name, and its powers of the base units.
+    """A physical quantity: its name and its powers of the base units.
 
     Attributes:
         name: what it is called; `engine.core.numbers` decides by it how the number is written.
@@ -25,7 +25,7 @@ class Quantity:
         flop: power of the floating-point operation.
         joule: power of the joule.
         money: power of the reader's own currency.
-        given: how many digits the number has at most because somebody gave it: a reader, a
+        digits: how many digits the number has at most because somebody gave it: a reader, a
             datasheet, a published text. 0: nobody did; it has the three digits of a prediction.
         sign: what stands behind the number of a quantity of one's own, such as " m/s".
         size: of that unit, in SI.
@@ -37,7 +37,7 @@ class Quantity:
     flop: int = 0
     joule: int = 0
     money: int = 0
-    given: int = 0
+    digits: int = 0
     sign: str = ""
     size: float = 1.0
 
@@ -82,6 +82,6 @@ Ratio = Annotated[float, RATIO]
 
 
 @cache
-def as_given(quantity: Quantity, digits: int = 6) -> Quantity:
-    """Return the quantity of a number that the reader, or a published text, gave."""
-    return replace(quantity, given=digits)
+def with_digits(quantity: Quantity, digits: int = 6) -> Quantity:
+    """Return the quantity of a number that was given with so many significant digits."""
+    return replace(quantity, digits=digits)

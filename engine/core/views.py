@@ -1,4 +1,4 @@
-"""Views: what a calculator returns. Plain frozen data; numbers stay SI floats until they are shown.
+"""Public view types: frozen data that a calculator returns, with numbers as SI floats.
 
 Colors are names of the one color language (`theme/styles/colors.css`): compute, communication,
 memory; parameters, gradients, optimizer, activations, buffers; tensor, pipeline, data, context,
@@ -22,7 +22,14 @@ from engine.core.view_types.chart import (
     Timeline,
 )
 from engine.core.view_types.scene import Frame, Scene, Shape
-from engine.core.view_types.table import Cell, Cite, Open, Table, cell_words, table_words
+from engine.core.view_types.table import (
+    CalculatorLink,
+    Cell,
+    Citation,
+    Table,
+    cell_text,
+    table_texts,
+)
 from engine.core.view_types.value import Badge, Code, Formula, Published, Receipt, Value
 
 __all__ = [
@@ -31,10 +38,11 @@ __all__ = [
     "Badge",
     "Bar",
     "Bars",
+    "CalculatorLink",
     "Cell",
     "Challenge",
     "Chart",
-    "Cite",
+    "Citation",
     "Code",
     "Condition",
     "Formula",
@@ -42,7 +50,6 @@ __all__ = [
     "Heatmap",
     "Lane",
     "Lines",
-    "Open",
     "Point",
     "Published",
     "Receipt",
@@ -57,8 +64,8 @@ __all__ = [
     "Timeline",
     "Value",
     "View",
-    "cell_words",
-    "table_words",
+    "cell_text",
+    "table_texts",
 ]
 
 View = Value | Badge | Chart | Scene | Table | Formula | Advice | Challenge | Code

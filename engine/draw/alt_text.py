@@ -1,61 +1,63 @@
-"""A chart in words, for those who do not see it: what it shows, its extent, what is marked."""
+"""Alternative text of charts for screen readers: title, extent and marks."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.core.numbers import Display, show
-from engine.core.text import words
+from engine.core.numbers import Display, format_value
+from engine.core.text import render_text
 from engine.core.views import Axis, Bar, Bars, Chart, Heatmap, Lines, Point, Rule, Timeline
 
-_LANES = 8  # up to so many lanes are told one by one
+_MAX_LANES = 8  # up to so many lanes are told one by one
 
 
-def spoken(view: Chart, display: Display) -> str:
-    """Return the chart in a few sentences."""
+def chart_alt_text(view: Chart, display: Display) -> str:
+    """Return the alternative text of a chart."""
     return _BY_TYPE[type(view)](view, display)
 
 
 def axis_name(axis: Axis) -> str:
-    """Return the axis' label; a logarithmic axis says so."""
+    """Return the label of an axis, with its scale if logarithmic."""
     return f"{axis.label} ({axis.scale})" if axis.scale == "log" else axis.label
 
 
-def _marked(found: Sequence[Point | Rule], display: Display) -> str:
-    labels = [label for one in found if (label := words(one.label, display))]
+def _marks_text(marks: Sequence[Point | Rule], display: Display) -> str:
+    labels = [label for mark in marks if (label := render_text(mark.label, display))]
     return f" Marked: {', '.join(labels)}." if labels else ""
 
 
 def _lines(view: Lines, display: Display) -> str:
     def extent(axis: Axis) -> str:
-        low, high = (show(v, axis.quantity, display) for v in (axis.low, axis.high))
+        low, high = (format_value(v, axis.quantity, display) for v in (axis.low, axis.high))
         return f"{axis_name(axis)} from {low} to {high}"
 
     return (
         f"{view.title}. Across: {extent(view.x)}; up: {extent(view.y)}. "
         f"Curves: {', '.join(s.label or axis_name(view.y) for s in view.series)}."
-        + _marked([*view.points, *view.rules], display)
+        + _marks_text([*view.points, *view.rules], display)
     )
 
 
 def _bars(view: Bars, display: Display) -> str:
     def total(bar: Bar) -> str:
-        return show(sum(part.value for part in bar.segments), view.axis.quantity, display)
+        return format_value(sum(part.value for part in bar.segments), view.axis.quantity, display)
 
-    told = "; ".join(f"{bar.label}: {total(bar)}" for bar in view.bars)
-    return f"{view.title}. {told}.{_marked(view.rules, display)}"
+    totals = "; ".join(f"{bar.label}: {total(bar)}" for bar in view.bars)
+    return f"{view.title}. {totals}.{_marks_text(view.rules, display)}"
 
 
 def _heatmap(view: Heatmap, display: Display) -> str:
     finite = [v for row in view.values for v in row if math.isfinite(v)] or [0.0]
-    low, high = (show(value, view.quantity, display) for value in (min(finite), max(finite)))
-    told = f"{view.title}. {view.y_label} down, {view.x_label} across; from {low} to {high}."
-    return told + _marked(view.points, display)
+    low, high = (
+        format_value(value, view.quantity, display) for value in (min(finite), max(finite))
+    )
+    text = f"{view.title}. {view.y_label} down, {view.x_label} across; from {low} to {high}."
+    return text + _marks_text(view.points, display)
 
 
 def _timeline(view: Timeline, display: Display) -> str:
     def text(seconds: float) -> str:
-        return show(seconds, view.axis.quantity, display)
+        return format_value(seconds, view.axis.quantity, display)
 
     busy = dict.fromkeys((lane.key for lane in view.lanes), 0.0)
     exposed = dict(busy)
@@ -64,7 +66,7 @@ def _timeline(view: Timeline, display: Display) -> str:
             continue  # drawn waiting is no work
         busy[span.lane] += span.end - span.start
         exposed[span.lane] += (span.end - span.start) * span.exposed
-    if len(view.lanes) > _LANES:
+    if len(view.lanes) > _MAX_LANES:
         least, most = min(busy.values()), max(busy.values())
         lanes = f"{len(view.lanes)} lanes, each busy for {text(least)} to {text(most)}"
     else:
@@ -73,7 +75,7 @@ def _timeline(view: Timeline, display: Display) -> str:
             + (f", {text(exposed[lane.key])} exposed" if exposed[lane.key] else "")
             for lane in view.lanes
         )
-    return f"{view.title}. {lanes}.{_marked(view.rules, display)}{_curves(view, display)}"
+    return f"{view.title}. {lanes}.{_marks_text(view.rules, display)}{_curves(view, display)}"
 
 
 def _curves(view: Timeline, display: Display) -> str:
@@ -81,7 +83,7 @@ def _curves(view: Timeline, display: Display) -> str:
     if axis is None or not view.curves:
         return ""
     most = [
-        f"{series.label} at most {show(max(series.y, default=0.0), axis.quantity, display)}"
+        f"{series.label} at most {format_value(max(series.y, default=0.0), axis.quantity, display)}"
         for series in view.curves
     ]
     return f" {axis.label}: {'; '.join(most)}."

@@ -1,17 +1,17 @@
-"""Charts as plain JSON data: every number tidied, every text already in the reader's units."""
+"""Charts as JSON data: rounded numbers, and texts in the reader's units."""
 
 import math
 from typing import Any
 
-from engine.core.numbers import Display, show
-from engine.core.text import words
+from engine.core.numbers import Display, format_value
+from engine.core.text import render_text
 from engine.core.ticks import ticks
 from engine.core.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
-from engine.draw.line_breaking import told
+from engine.draw.line_breaking import page_text
 
 
-def tidy(value: float) -> float | None:
-    """Return the number with twelve significant digits, or None where it is not finite.
+def json_number(value: float) -> float | None:
+    """Return the number rounded to twelve significant digits, or None if not finite.
 
     The last bits of `log` or `pow` may differ between the C libraries of the reader's browser and
     of the build; twelve digits are the same everywhere.
@@ -20,29 +20,29 @@ def tidy(value: float) -> float | None:
 
 
 def links_json(links: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the names of the objects that something belongs to; nothing where there are none."""
+    """Return {"links": names of linked objects}, or an empty mapping."""
     return {"links": list(links)} if links else {}
 
 
 def axis_json(axis: Axis, display: Display, most: int = 6) -> dict[str, Any]:
-    """Return an axis with about `most` marks or fewer."""
+    """Return an axis with about `most` ticks or fewer."""
     return {
         "label": axis.label,
-        "low": tidy(axis.low),
-        "high": tidy(axis.high),
+        "low": json_number(axis.low),
+        "high": json_number(axis.high),
         "scale": axis.scale,
-        "ticks": [[tidy(value), text] for value, text in ticks(axis, display, most)],
+        "ticks": [[json_number(value), text] for value, text in ticks(axis, display, most)],
     }
 
 
 def rules_json(rules: tuple[Rule, ...], display: Display) -> list[dict[str, Any]]:
-    """Return rules with their labels in words."""
+    """Return reference lines with rendered labels."""
     return [
         {
             "key": rule.key,
-            "label": words(rule.label, display),
+            "label": render_text(rule.label, display),
             "axis": rule.axis,
-            "at": tidy(rule.at),
+            "at": json_number(rule.at),
             "color": rule.color,
         }
         for rule in rules
@@ -50,13 +50,13 @@ def rules_json(rules: tuple[Rule, ...], display: Display) -> list[dict[str, Any]
 
 
 def points_json(points: tuple[Point, ...], display: Display) -> list[dict[str, Any]]:
-    """Return marked points with their labels in words."""
+    """Return marked points with rendered labels."""
     return [
         {
             "key": point.key,
-            "label": words(point.label, display),
-            "x": tidy(point.x),
-            "y": tidy(point.y),
+            "label": render_text(point.label, display),
+            "x": json_number(point.x),
+            "y": json_number(point.y),
             "color": point.color,
         }
         for point in points
@@ -64,20 +64,20 @@ def points_json(points: tuple[Point, ...], display: Display) -> list[dict[str, A
 
 
 def lines_json(view: Lines, display: Display) -> dict[str, Any]:
-    """Return curves as columns, with a text for every value."""
+    """Return curves as columns, with a display text per value."""
     columns, texts = {}, {}
     for series in view.series:
         if series.x not in texts:
-            texts[series.x] = [show(x, view.x.quantity, display) for x in series.x]
+            texts[series.x] = [format_value(x, view.x.quantity, display) for x in series.x]
         columns[series.key] = {
-            "x": [tidy(x) for x in series.x],
-            "y": [tidy(y) for y in series.y],
+            "x": [json_number(x) for x in series.x],
+            "y": [json_number(y) for y in series.y],
             "x_text": texts[series.x],
-            "y_text": [show(y, view.y.quantity, display) for y in series.y],
+            "y_text": [format_value(y, view.y.quantity, display) for y in series.y],
         }
     return {
         "title": view.title,
-        "caption": told(view.caption, display),
+        "caption": page_text(view.caption, display),
         "handle": view.handle,
         "x": axis_json(view.x, display),
         "y": axis_json(view.y, display),
@@ -100,15 +100,15 @@ def _bar(bar: Bar, view: Bars, display: Display) -> dict[str, Any]:
                 "key": segment.key,
                 "label": segment.label,
                 "color": segment.color,
-                "start": tidy(start),
-                "end": tidy(start + segment.value),
-                "text": show(segment.value, view.axis.quantity, display),
+                "start": json_number(start),
+                "end": json_number(start + segment.value),
+                "text": format_value(segment.value, view.axis.quantity, display),
                 **links_json(segment.links),
             }
         )
         start += segment.value
-    total = show(start, view.axis.quantity, display)
-    spread = {"range": [tidy(bar.low), tidy(bar.high)]} if bar.low != bar.high else {}
+    total = format_value(start, view.axis.quantity, display)
+    spread = {"range": [json_number(bar.low), json_number(bar.high)]} if bar.low != bar.high else {}
     return {
         "key": bar.key,
         "label": bar.label,
@@ -120,19 +120,19 @@ def _bar(bar: Bar, view: Bars, display: Display) -> dict[str, Any]:
 
 
 def bars_json(view: Bars, display: Display) -> dict[str, Any]:
-    """Return bars, their parts end to end."""
+    """Return bars with their stacked segments."""
     return {
         "title": view.title,
-        "caption": told(view.caption, display),
+        "caption": page_text(view.caption, display),
         "axis": axis_json(view.axis, display),
         "bars": [_bar(bar, view, display) for bar in view.bars],
-        "keys": list(_keys_of(view).items()),
+        "keys": list(_legend_of(view).items()),
         "rules": rules_json(view.rules, display),
     }
 
 
-def _keys_of(view: Bars) -> dict[str, str]:
-    """Return the color of every part's name, if colors say what the bars' own names do not.
+def _legend_of(view: Bars) -> dict[str, str]:
+    """Return the legend (label -> color), or {} where the bars' own labels suffice.
 
     One name alone says no more than the axis, and bars of other colors would seem to be left out.
     """
@@ -145,15 +145,17 @@ def _keys_of(view: Bars) -> dict[str, str]:
 
 
 def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:
-    """Return a grid with a text for every value."""
+    """Return a heatmap with a display text per cell."""
     return {
         "title": view.title,
-        "caption": told(view.caption, display),
+        "caption": page_text(view.caption, display),
         "x_label": view.x_label,
         "y_label": view.y_label,
         "x": list(view.x),
         "y": list(view.y),
-        "values": [[tidy(value) for value in row] for row in view.values],
-        "texts": [[show(value, view.quantity, display) for value in row] for row in view.values],
+        "values": [[json_number(value) for value in row] for row in view.values],
+        "texts": [
+            [format_value(value, view.quantity, display) for value in row] for row in view.values
+        ],
         "points": points_json(view.points, display),
     }

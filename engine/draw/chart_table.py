@@ -1,16 +1,16 @@
-"""The data of a chart as an HTML table of a dozen rows, for reading rather than for a program."""
+"""Chart data as an HTML table of about a dozen rows."""
 
 import math
 from collections.abc import Sequence
 
-from engine.core.numbers import Display, show
-from engine.core.units import Quantity, as_given
+from engine.core.numbers import Display, format_value
+from engine.core.units import Quantity, with_digits
 from engine.core.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape
-from engine.draw.responsive_tables import stays
+from engine.draw.responsive_tables import stays_on_line
 
-_MOST = 12
-_FEW = (3, 4)  # digits of a place along an axis
+_MAX_ROWS = 12
+_AXIS_DIGITS = (3, 4)  # digits of a place along an axis
 
 Rows = list[tuple[str, ...]]
 
@@ -39,19 +39,22 @@ def table_text(view: View, display: Display) -> str:
 
 
 def _cell(value: float, quantity: Quantity, display: Display) -> str:
-    """Return a cell's number; a dash where a cell is left out, such as a diagonal."""
-    return show(value, quantity, display) if math.isfinite(value) else "-"
+    """Return the text of a cell; "-" for a value that is not finite."""
+    return format_value(value, quantity, display) if math.isfinite(value) else "-"
 
 
 def _numbers(values: Sequence[float], quantity: Quantity, display: Display) -> list[str]:
-    """Return the places along an axis with the three digits of a prediction, or four to differ."""
-    few = [as_given(quantity, digits) if quantity.given > digits else quantity for digits in _FEW]
-    written = [[show(value, one, display) for value in values] for one in few]
+    """Return axis values with three digits, or four where three do not tell them apart."""
+    few = [
+        with_digits(quantity, digits) if quantity.digits > digits else quantity
+        for digits in _AXIS_DIGITS
+    ]
+    written = [[format_value(value, rounded, display) for value in values] for rounded in few]
     return written[0] if len(set(written[0])) == len(set(values)) else written[-1]
 
 
-def sample(count: int, most: int = _MOST) -> list[int]:
-    """Return at most `most` indices spread evenly over `count`, both ends among them."""
+def spread_indices(count: int, most: int = _MAX_ROWS) -> list[int]:
+    """Return at most `most` evenly spaced indices below `count`, including both ends."""
     if count <= most:
         return list(range(count))
     return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
@@ -60,38 +63,38 @@ def sample(count: int, most: int = _MOST) -> list[int]:
 def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
     head = (view.x.label, *(s.label or view.y.label for s in view.series))
     if len({s.x for s in view.series}) < 2:
-        return head, _same_places(view, display)
-    shown = _places(view)
+        return head, _shared_x_rows(view, display)
+    shown = _table_places(view)
     written = _numbers(shown, view.x.quantity, display)
-    found = [dict(zip(reversed(s.x), reversed(s.y), strict=True)) for s in view.series]
+    values_at = [dict(zip(reversed(s.x), reversed(s.y), strict=True)) for s in view.series]
     rows = [
-        (place, *(_cell(own.get(x, math.nan), view.y.quantity, display) for own in found))
+        (place, *(_cell(values.get(x, math.nan), view.y.quantity, display) for values in values_at))
         for x, place in zip(shown, written, strict=True)
     ]
     return head, rows
 
 
-def _same_places(view: Lines, display: Display) -> Rows:
-    """Return rows in the order of the points, which may be at one place more than once."""
+def _shared_x_rows(view: Lines, display: Display) -> Rows:
+    """Return rows in point order, for curves with the same x values (which may repeat)."""
     xs = view.series[0].x if view.series else ()
-    shown = sample(len(xs))
+    shown = spread_indices(len(xs))
     places = _numbers([xs[i] for i in shown], view.x.quantity, display)
     return [
-        (place, *(show(s.y[i], view.y.quantity, display) for s in view.series))
+        (place, *(format_value(s.y[i], view.y.quantity, display) for s in view.series))
         for i, place in zip(shown, places, strict=True)
     ]
 
 
-def _places(view: Lines) -> list[float]:
-    """Return the places with a row; between its points a curve is not read off."""
+def _table_places(view: Lines) -> list[float]:
+    """Return the x values that get a row: only points of the curves."""
     each = dict.fromkeys(s.x for s in view.series)
-    most = max(3, _MOST // len(each))
-    return sorted({x[i] for x in each for i in sample(len(x), most)})
+    most = max(3, _MAX_ROWS // len(each))
+    return sorted({x[i] for x in each for i in spread_indices(len(x), most)})
 
 
 def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:
     rows: Rows = [
-        (bar.label, part.label, show(part.value, view.axis.quantity, display))
+        (bar.label, part.label, format_value(part.value, view.axis.quantity, display))
         for bar in view.bars
         for part in bar.segments
     ]
@@ -101,13 +104,13 @@ def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:
 def _timeline(view: Timeline, display: Display) -> tuple[tuple[str, ...], Rows]:
     names = {lane.key: lane.label for lane in view.lanes}
     quantity = view.axis.quantity
-    spans = [view.spans[i] for i in sample(len(view.spans))]
+    spans = [view.spans[i] for i in spread_indices(len(view.spans))]
     rows: Rows = [
         (
             span.name,
             names[span.lane],
-            show(span.start, quantity, display),
-            show(span.end, quantity, display),
+            format_value(span.start, quantity, display),
+            format_value(span.end, quantity, display),
             "exposed" if span.exposed else "",
         )
         for span in spans
@@ -116,7 +119,7 @@ def _timeline(view: Timeline, display: Display) -> tuple[tuple[str, ...], Rows]:
 
 
 def _data_cell(text: str) -> str:
-    kind = "" if stays(text, len(text)) else ' class="words"'
+    kind = "" if stays_on_line(text, len(text)) else ' class="words"'
     return f"<td{kind}>{escape(text)}</td>"
 
 

@@ -1,11 +1,11 @@
-"""What happens in every frame of a collective's scene, in words (a screen reader hears them)."""
+"""Captions of a collective's frames, also for screen readers."""
 
 from engine.core.message import Transfer
-from engine.simulate.collectives.collective_trace import Cell, Trace
+from engine.simulate.collectives.collective_trace import ChunkState, CollectiveTrace
 
-Owed = dict[tuple[int, int], Cell]
+ExpectedCells = dict[tuple[int, int], ChunkState]
 
-_START = {
+_START_CAPTIONS = {
     "all_gather": "At the start every GPU has one chunk. All must end with all chunks.",
     "gather": "At the start every GPU has one chunk. GPU 0 must end with all of them.",
     "broadcast": "At the start only GPU 0 has the buffer. All must end with it.",
@@ -16,16 +16,16 @@ _START = {
 ADDING = ("all_reduce", "reduce_scatter", "reduce")
 
 
-def caption(trace: Trace, owed: Owed, number: int, *, arrived: bool) -> str:
+def caption(trace: CollectiveTrace, owed: ExpectedCells, number: int, *, arrived: bool) -> str:
     """Return the caption of round `number`, before or after its messages arrive."""
     rounds = len(trace.frames) - 1
     frame = trace.frames[number]
     if number == 0:
-        return _start(trace)
+        return _start_caption(trace)
     if not arrived:
         count = len(frame.transfers)
         messages = "1 message leaves" if count == 1 else f"{count} messages leave"
-        return f"Round {number} of {rounds}: {messages}; {_what(trace, frame.transfers)}."
+        return f"Round {number} of {rounds}: {messages}; {_action_text(trace, frame.transfers)}."
     done = sum(frame.state[rank][chunk] == cell for (rank, chunk), cell in owed.items())
     sent = max(frame.sent[: trace.world_size]) / trace.buffer_chunks
     ending = f"The busiest port has sent {sent:.3g} times the buffer."
@@ -36,16 +36,16 @@ def caption(trace: Trace, owed: Owed, number: int, *, arrived: bool) -> str:
     return f"Round {number} of {rounds} done: {done} of {len(owed)} cells are finished. {ending}"
 
 
-def _start(trace: Trace) -> str:
-    if trace.operation in _START:
-        return _START[trace.operation]
+def _start_caption(trace: CollectiveTrace) -> str:
+    if trace.operation in _START_CAPTIONS:
+        return _START_CAPTIONS[trace.operation]
     parts = [row[0].value for row in trace.frames[0].state if row[0].ranks]
     sums = " + ".join(map(str, parts))
     start = "At the start every GPU has its own numbers."
     return f"{start} The first chunk must become {sums} = {sum(parts)}."
 
 
-def _what(trace: Trace, transfers: tuple[Transfer, ...]) -> str:
+def _action_text(trace: CollectiveTrace, transfers: tuple[Transfer, ...]) -> str:
     switch = trace.world_size
     if any(transfer.target == switch for transfer in transfers):
         return "the switch adds" if transfers[0].reduce else "the switch takes the finished sums"

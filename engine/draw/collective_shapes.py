@@ -5,11 +5,11 @@ from functools import lru_cache
 
 from engine.core.views import Shape
 from engine.draw.collective_layout import Grid, Point
-from engine.simulate.collectives.collective_trace import Cell
+from engine.simulate.collectives.collective_trace import ChunkState
 
 
-def _head(grid: Grid) -> float:
-    """Return the height of a name over its cells; where there is room, no arrow reaches it."""
+def _head_height(grid: Grid) -> float:
+    """Return the height of a box's name above its cells."""
     return 28.0 if grid.font > 20 else 24.0
 
 
@@ -18,8 +18,15 @@ def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     return [
-        _linked(
-            _rect(f"b{rank}", left, top - _head(grid), width, height + _head(grid) + 14, "rank"),
+        _with_rank_link(
+            _rect(
+                f"b{rank}",
+                left,
+                top - _head_height(grid),
+                width,
+                height + _head_height(grid) + 14,
+                "rank",
+            ),
             rank,
         ),
         _text(f"r{rank}", seat[0], top - 8, 21, f"GPU {rank}", "c-ink"),
@@ -32,28 +39,35 @@ def switch_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     return [
-        _rect(f"b{rank}", left, top - _head(grid), width, height + _head(grid) + 6, "rank"),
+        _rect(
+            f"b{rank}",
+            left,
+            top - _head_height(grid),
+            width,
+            height + _head_height(grid) + 6,
+            "rank",
+        ),
         _text(f"r{rank}", seat[0], top - 8, 21, "switch", "c-ink"),
     ]
 
 
-def _linked(shape: Shape, rank: int) -> Shape:
+def _with_rank_link(shape: Shape, rank: int) -> Shape:
     return replace(shape, attributes={**shape.attributes, "data-links": f"rank:{rank}"})
 
 
-def load(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
-    """Return the bar of what a rank's port has sent, as a share of the longest bar."""
+def load_bar(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
+    """Return the bar of a port's sent bytes, as a share of the longest bar."""
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     kind = "sent c-communication"
     bar = _rect(f"s{rank}", left, top + height + 6, round(width * share, 1), 7.0, kind)
-    return _linked(bar, rank)
+    return _with_rank_link(bar, rank)
 
 
 def cell_shapes(
-    at: tuple[int, int], corner: Point, grid: Grid, cell: Cell, fill: tuple[float, bool]
+    at: tuple[int, int], corner: Point, grid: Grid, cell: ChunkState, fill: tuple[float, bool]
 ) -> tuple[Shape, Shape]:
-    """Return the cell of (rank, chunk).
+    """Return the shapes of the cell of (rank, chunk).
 
     `fill` is the share of the sum that it holds, for a fuller color, and whether it is finished,
     for a thick border.
@@ -98,11 +112,11 @@ def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
     )
 
 
-Still = tuple[dict[str, str], dict[str, str]]
+MessageAttributes = tuple[dict[str, str], dict[str, str]]
 
 
-def still(grid: Grid, *, arriving: bool) -> Still:
-    """Return what all messages that leave, or arrive, have in common: outline and number."""
+def message_attributes(grid: Grid, *, arriving: bool) -> MessageAttributes:
+    """Return the shared attributes of leaving or arriving messages: outline and number."""
     kind = "arriving" if arriving else "leaving"
     outline = {
         "x": "1.5",
@@ -123,17 +137,17 @@ def still(grid: Grid, *, arriving: bool) -> Still:
 
 
 def message_shapes(
-    key: str, corner: Point, alike: Still, label: str, *, shown: bool
+    key: str, corner: Point, alike: MessageAttributes, label: str, *, shown: bool
 ) -> tuple[Shape, Shape]:
-    """Return a message over a cell; one that arrives is on its way there, and fades."""
+    """Return the shapes of a message over a cell; an arriving one fades."""
     style = f"transform:translate({corner[0]:g}px,{corner[1]:g}px)"
     opacity = "1" if shown else "0"
     outline, number = alike
-    moved = {**outline, "style": style, "opacity": opacity}
-    told = {**number, "style": style, "opacity": opacity}
+    outline_attributes = {**outline, "style": style, "opacity": opacity}
+    number_attributes = {**number, "style": style, "opacity": opacity}
     return (
-        Shape(key=f"m{key}", tag="rect", attributes=moved),
-        Shape(key=f"v{key}", tag="text", attributes=told, text=label),
+        Shape(key=f"m{key}", tag="rect", attributes=outline_attributes),
+        Shape(key=f"v{key}", tag="text", attributes=number_attributes, text=label),
     )
 
 

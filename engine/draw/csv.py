@@ -1,16 +1,16 @@
-"""The data of a view as comma-separated text, in SI units with the unit in the heading."""
+"""View data as CSV in SI units, with units in the header."""
 
 import math
 from collections.abc import Callable, Iterable
 
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.units import Quantity
-from engine.core.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, table_words
+from engine.core.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, table_texts
 
 
 def csv_text(view: View) -> str:
-    """Return the view's data as CSV (RFC 4180), the first row being headings."""
-    return csv_rows(_ROWS[type(view)](view))
+    """Return the view's data as CSV (RFC 4180) with a header row."""
+    return csv_rows(_ROWS_BY_VIEW[type(view)](view))
 
 
 def csv_rows(rows: Iterable[Iterable[object]]) -> str:
@@ -26,7 +26,7 @@ def _cell(value: object) -> str:
 
 
 def unit_name(quantity: Quantity) -> str:
-    """Return the SI unit of a quantity as a heading, e.g. "byte/second"."""
+    """Return the SI unit of a quantity for a header, e.g. "byte/second"."""
     powers = {
         "byte": quantity.byte,
         "second": quantity.second,
@@ -56,7 +56,7 @@ def _bars(view: Bars) -> Iterable[Iterable[object]]:
 
 
 def _timeline(view: Timeline) -> Iterable[Iterable[object]]:
-    """Yield a row for each span, then one for each step of a curve, with its value."""
+    """Yield a row per span, then a row per step of each curve."""
     axis = view.curve_axis
     head = ("lane", "span", "start [second]", "end [second]")
     if not any(span.links or span.after for span in view.spans) and axis is None:
@@ -80,15 +80,15 @@ def _heatmap(view: Heatmap) -> Iterable[Iterable[object]]:
 
 def _table(view: Table) -> Iterable[Iterable[object]]:
     yield view.columns
-    yield from table_words(view)
+    yield from table_texts(view)
 
 
 def _scene(view: Scene) -> Iterable[Iterable[object]]:
     yield "frame", "what happens"
-    yield from ((i, words(frame.caption)) for i, frame in enumerate(view.frames))
+    yield from ((i, render_text(frame.caption)) for i, frame in enumerate(view.frames))
 
 
-_ROWS: dict[type, Callable[..., Iterable[Iterable[object]]]] = {
+_ROWS_BY_VIEW: dict[type, Callable[..., Iterable[Iterable[object]]]] = {
     Lines: _lines,
     Bars: _bars,
     Timeline: _timeline,

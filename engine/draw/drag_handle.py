@@ -1,11 +1,11 @@
-"""A shape that the reader drags, and what a move changes (theme/runtime/calculator/grips.js)."""
+"""Drag handles: shapes that change an input when dragged (theme/runtime/calculator/grips.js)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grip:
-    """What dragging a shape, or an arrow key on it, changes.
+class DragHandle:
+    """A drag handle and the input that it changes.
 
     Attributes:
         name: of the input.
@@ -36,14 +36,14 @@ class Grip:
     press: str = ""
 
     def attributes(self) -> dict[str, str]:
-        """Return the attributes that a shape carries for it."""
-        found = {
+        """Return the data attributes of the shape."""
+        attributes = {
             "data-grip": self.name,
             "data-grip-key": self.key,
             "data-notch": f"{self.notch:g}",
         }
         if self.label:
-            found |= {
+            attributes |= {
                 "data-grip-label": self.label,
                 "data-grip-now": str(self.now),
                 "data-grip-low": str(self.low),
@@ -51,7 +51,7 @@ class Grip:
                 "data-grip-text": self.text,
             }
         if self.steps:
-            found["data-move"] = str(self.steps)
+            attributes["data-move"] = str(self.steps)
         optional = {"data-back": self.back, "data-ahead": self.ahead, "data-press": self.press}
-        found |= {key: value for key, value in optional.items() if value}
-        return found | ({"data-up": ""} if self.up else {})
+        attributes |= {key: value for key, value in optional.items() if value}
+        return attributes | ({"data-up": ""} if self.up else {})

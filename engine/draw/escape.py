@@ -2,6 +2,6 @@
 
 
 def escape(text: str, *, quote: bool = True) -> str:
-    """Return `text` with the characters that mean something in markup replaced by entities."""
+    """Return `text` with HTML special characters replaced by entities."""
     safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return safe.replace('"', "&quot;").replace("'", "&#x27;") if quote else safe

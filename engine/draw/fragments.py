@@ -1,36 +1,46 @@
-"""HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
+"""HTML fragments of text views, rendered at build time and in the Worker."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from engine.core.numbers import Display, show
+from engine.core.numbers import Display, format_value
 from engine.core.text import Text
-from engine.core.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table, table_words
+from engine.core.views import (
+    Advice,
+    Badge,
+    CalculatorLink,
+    Cell,
+    Challenge,
+    Citation,
+    Remedy,
+    Table,
+    table_texts,
+)
 from engine.draw.escape import escape
-from engine.draw.line_breaking import bound, breaking, told, whole
-from engine.draw.responsive_tables import LINE, WORDS, shown_of, stacked, stays
+from engine.draw.line_breaking import bind_units, break_long_names, keep_names_whole, page_text
+from engine.draw.responsive_tables import LINE, WORDS, stack_class, stays_on_line, visible_length
 
-_TELLING = 150  # letters of a cell that gets twice the room of a sentence
+_LONG_SENTENCE = 150  # letters of a cell that gets twice the room of a sentence
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
 _NUMBER = re.compile(r"\d[\d.,:/]*(?:\s?[^\s\d]{1,5})?")  # with its unit
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
-    """Return the regime's name and what it means."""
+    """Return the badge and its sentence as HTML."""
     return (
         f'<strong class="badge c-{view.color}">{escape(view.text)}</strong> '
-        f"{_told(view.sentence, display)}"
+        f"{_text_html(view.sentence, display)}"
     )
 
 
-def _told(text: Text, display: Display) -> str:
-    return whole(escape(told(text, display)))
+def _text_html(text: Text, display: Display) -> str:
+    return keep_names_whole(escape(page_text(text, display)))
 
 
 def table_fragment(
     view: Table, display: Display, said: Sequence[Sequence[str]] | None = None
 ) -> str:
-    """Return the table's head and body; empty when there are no rows.
+    """Return the table as HTML; empty when there are no rows.
 
     `said` are the words of all cells, where they are known.
     """
@@ -41,55 +51,59 @@ def table_fragment(
         f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
         for column in view.columns
     )
-    said = said or table_words(view, display)
+    said = said or table_texts(view, display)
     rows = [list(map(_cell, *pair)) for pair in zip(view.rows, said, strict=True)]
-    kind = stacked(view.columns, rows)
+    kind = stack_class(view.columns, rows)
     names = view.columns if kind else ()
     numbered = all(row[0][:1].isdigit() for row in rows)
-    body = "".join(_row(row, _linked(view, i), names, numbered) for i, row in enumerate(rows))
+    body = "".join(
+        _row(row, _row_attributes(view, i), names, numbered) for i, row in enumerate(rows)
+    )
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
-    note = f'<p class="caption">{_told(view.caption, display)}</p>' if view.caption else ""
+    note = f'<p class="caption">{_text_html(view.caption, display)}</p>' if view.caption else ""
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(view.title)}">'
-        f"{_opened(kind, names)}{caption}<thead><tr>{head}</tr></thead>"
+        f"{_table_tag(kind, names)}{caption}<thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>{note}"
     )
 
 
-def _opened(kind: str, names: Sequence[str]) -> str:
-    """Return the tag of a table; the longest name says how much room the names of cells get."""
+def _table_tag(kind: str, names: Sequence[str]) -> str:
+    """Return the opening tag; the longest column name sets the width of cell names."""
     if not kind:
         return "<table>"
     # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
     longest = max(map(len, names[1:]), default=0)
     # Each column's name is told once: its cells show it where they stand below one another.
-    told = "".join(f";--{i}:{_quoted(name)}" for i, name in enumerate(names[1:], 2) if name)
-    return f'<table class="{kind}" role="table" style="--name:{longest}{told}">'
+    column_names = "".join(
+        f";--{i}:{_css_string(name)}" for i, name in enumerate(names[1:], 2) if name
+    )
+    return f'<table class="{kind}" role="table" style="--name:{longest}{column_names}">'
 
 
-def _quoted(name: str) -> str:
-    """Return a text as a string of a style in an attribute."""
-    bare = bound(name).replace("\\", "\\\\").replace("'", "\\'").replace('"', "\\22 ")
+def _css_string(name: str) -> str:
+    """Return a text as a CSS string for a style attribute."""
+    bare = bind_units(name).replace("\\", "\\\\").replace("'", "\\'").replace('"', "\\22 ")
     return f"'{escape(bare, quote=False)}'"
 
 
 def cite_links(keys: Iterable[str]) -> str:
-    """Return links to the reference list; the page puts "Author Year" in place of each key."""
+    """Return citation links; the page replaces each key by "Author Year"."""
     return ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
 
 
 def _cell(cell: Cell, said: str) -> str:
-    if isinstance(cell, Open):
+    if isinstance(cell, CalculatorLink):
         query = escape(cell.query)
         kept = f' data-set="{query}"' if cell.keeps else ""
         kept += f' data-job="{escape(cell.job)}"' if cell.job else ""
         page = f"../../{cell.page}/" if cell.page else ""
         return f'<a href="{page}?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
-    return cite_links(cell.keys) if isinstance(cell, Cite) else escape(said)
+    return cite_links(cell.keys) if isinstance(cell, Citation) else escape(said)
 
 
-def _linked(view: Table, index: int) -> str:
-    """Return the attributes of a row that belongs to objects; the keys go up and down from it."""
+def _row_attributes(view: Table, index: int) -> str:
+    """Return the link attributes of a row; the first linked row is in the tab order."""
     links = view.links[index] if view.links else ()
     if not links:
         return ""
@@ -98,16 +112,16 @@ def _linked(view: Table, index: int) -> str:
 
 
 def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool) -> str:
-    """Return a row; with the columns' `names` its cells can stand below one another."""
+    """Return a table row; with column `names` its cells can be stacked."""
     first, *rest = cells
     # A header without a word is none to a screen reader.
-    head = f'<th scope="row"{_width(first)}>{_breaking(first)}</th>' if first else "<td></td>"
+    head = f'<th scope="row"{_width(first)}>{_long_cell(first)}</th>' if first else "<td></td>"
     data = list(map(_data_cell, rest))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
     # A number as the name of a row says nothing without that of its column; a sentence does.
     bare = numbered or _NUMBER.fullmatch(first)
-    label = f' data-label="{escape(bound(names[0]))}"' if bare else ""
+    label = f' data-label="{escape(bind_units(names[0]))}"' if bare else ""
     head = head.replace('<th scope="row"', f'<th role="rowheader"{label}', 1).replace(
         "<td", '<td role="cell"', 1
     )
@@ -116,7 +130,7 @@ def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool
 
 
 def _width(head: str) -> str:
-    """Return the class of a row's name: a short one stays on one line, a long one gets room."""
+    """Return the class attribute of a row header: "short" stays on one line, "long" is wide."""
     if len(head) <= _SHORT:
         return ' class="short"'
     return ' class="long"' if len(head) > 2 * _SHORT else ""
@@ -124,38 +138,38 @@ def _width(head: str) -> str:
 
 def _data_cell(cell: str) -> str:
     # Numbers stay on one line; words, and what is as long as a sentence, may break.
-    shown = shown_of(cell)
+    shown = visible_length(cell)
     if shown > LINE:
-        more = " longer" if shown > _TELLING else ""
-        return f'<td class="long{more}">{_breaking(cell)}</td>'
-    kind = "" if stays(cell, shown) else ' class="words"'
-    return f"<td{kind}>{_bound(cell) if shown <= WORDS else _breaking(cell)}</td>"
+        more = " longer" if shown > _LONG_SENTENCE else ""
+        return f'<td class="long{more}">{_long_cell(cell)}</td>'
+    kind = "" if stays_on_line(cell, shown) else ' class="words"'
+    return f"<td{kind}>{_short_cell(cell) if shown <= WORDS else _long_cell(cell)}</td>"
 
 
-def _bound(cell: str) -> str:
-    """Return a short cell whose number keeps its unit wherever it stands; a link stays."""
-    return cell if cell.startswith("<") else bound(cell)
+def _short_cell(cell: str) -> str:
+    """Return a cell whose number keeps its unit on the same line; links are unchanged."""
+    return cell if cell.startswith("<") else bind_units(cell)
 
 
-def _breaking(cell: str) -> str:
-    """Return a cell whose lines end between words or inside of long names; a link stays."""
-    return cell if cell.startswith("<") else whole(breaking(bound(cell)))
+def _long_cell(cell: str) -> str:
+    """Return a cell that wraps between words or inside long names; links are unchanged."""
+    return cell if cell.startswith("<") else keep_names_whole(break_long_names(bind_units(cell)))
 
 
 def advice_fragment(view: Advice, display: Display) -> str:
-    """Return the verdict and the remedies, the most effective first."""
+    """Return the verdict and the remedies as HTML, most effective first."""
     ordered = sorted(view.remedies, key=lambda remedy: remedy.after)
     items = "".join(_remedy(remedy, view, display) for remedy in ordered)
-    return f'<p class="verdict">{_told(view.verdict, display)}</p><ul>{items}</ul>'
+    return f'<p class="verdict">{_text_html(view.verdict, display)}</p><ul>{items}</ul>'
 
 
 def _remedy(remedy: Remedy, view: Advice, display: Display) -> str:
-    after = show(remedy.after, view.quantity, display)
+    after = format_value(remedy.after, view.quantity, display)
     change = remedy.after / view.now - 1 if view.now else 0.0
     sign = "±" if abs(change) < 5e-4 else ("+" if change > 0 else "\N{MINUS SIGN}")
-    side = _told(remedy.side_effect, display)
+    side = _text_html(remedy.side_effect, display)
     return (
-        f'<li data-key="{remedy.key}"><span class="remedy">{_told(remedy.label, display)}'
+        f'<li data-key="{remedy.key}"><span class="remedy">{_text_html(remedy.label, display)}'
         f'</span> <span class="effect">{after}</span> '
         f'<span class="change">{sign}{abs(change) * 100:.1f} %</span> '
         f'<button type="button" data-apply="{remedy.key}">Apply</button>'
@@ -165,21 +179,21 @@ def _remedy(remedy: Remedy, view: Advice, display: Display) -> str:
 
 
 def challenge_fragment(view: Challenge, display: Display) -> str:
-    """Return the goal, the state of its conditions and the hints."""
+    """Return the goal, conditions and hints as HTML."""
     conditions = "".join(
         f'<li data-met="{"yes" if c.met else "no"}">'
         f'<span class="mark" aria-hidden="true">{"✓" if c.met else "○"}</span> '
-        f'{_told(c.text, display)} <span class="quiet">'
+        f'{_text_html(c.text, display)} <span class="quiet">'
         f"({'met' if c.met else 'not yet'})</span></li>"
         for c in view.conditions
     )
     hints = "".join(
-        f"<details><summary>Hint {i}</summary><p>{_told(hint, display)}</p></details>"
+        f"<details><summary>Hint {i}</summary><p>{_text_html(hint, display)}</p></details>"
         for i, hint in enumerate(view.hints, 1)
     )
     done = all(condition.met for condition in view.conditions)
     return (
-        f"<p>{_told(view.goal, display)}</p><ul>{conditions}</ul>"
+        f"<p>{_text_html(view.goal, display)}</p><ul>{conditions}</ul>"
         + ('<p class="won">Solved.</p>' if done else "")
         + hints
     )

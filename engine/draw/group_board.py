@@ -1,4 +1,4 @@
-"""Rounds of tests on groups of nodes: a row for each round, a cell for each node."""
+"""Scenes of group tests: a row per round, a cell per node."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,14 +6,14 @@ from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, GB, Count
 from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.collectives.link_hunt import Round, Tested
+from engine.simulate.collectives.link_hunt import GroupTest, TestRound
 
 _WIDTH, _LEFT, _TOP, _ROW, _HEIGHT, _FONT = 752.0, 64.0, 44.0, 56.0, 36.0, 23.0
 _LEGEND = 40.0
 
 
-def group_scene(nodes: Count, rounds: Sequence[Round], title: str) -> Scene:
-    """Return the rounds, one frame for each; the last one is seen first."""
+def group_scene(nodes: Count, rounds: Sequence[TestRound], title: str) -> Scene:
+    """Return the scene, one frame per round; the last one opens."""
     rows = max(1, len(rounds))
     shown = range(1, rows + 1)
     frames = tuple(
@@ -31,23 +31,25 @@ def group_scene(nodes: Count, rounds: Sequence[Round], title: str) -> Scene:
     )
 
 
-def _shapes(nodes: Count, rounds: Sequence[Round], last: Count) -> Iterator[Shape]:
+def _shapes(nodes: Count, rounds: Sequence[TestRound], last: Count) -> Iterator[Shape]:
     wide = (_WIDTH - _LEFT) / nodes
     yield text("nodes", 2, 28, _FONT, "node", "start", "value c-muted")
     for node in range(nodes):
         yield text(f"n{node}", _LEFT + (node + 0.5) * wide, 28, _FONT, f"{node}", "middle",
                    "value c-muted")  # fmt: skip
     for number in range(max(1, len(rounds))):
-        one = rounds[number] if number < min(last, len(rounds)) else ()
+        tests = rounds[number] if number < min(last, len(rounds)) else ()
         top = _TOP + number * _ROW
-        yield text(f"r{number}", 2, top + 26, _FONT, f"{number}" if one else "", "start")
-        yield from _row(number, one, nodes, (top, wide))
+        yield text(f"r{number}", 2, top + 26, _FONT, f"{number}" if tests else "", "start")
+        yield from _row(number, tests, nodes, (top, wide))
     yield from _legend(_TOP + max(1, len(rounds)) * _ROW + 4)
 
 
-def _row(number: Count, one: Round, nodes: Count, place: tuple[float, float]) -> Iterator[Shape]:
+def _row(
+    number: Count, tests: TestRound, nodes: Count, place: tuple[float, float]
+) -> Iterator[Shape]:
     top, wide = place
-    of = {node: test for test in one for node in test.group}
+    of = {node: test for test in tests for node in test.group}
     for node in range(nodes):
         test = of.get(node)
         look, opacity = _look(test)
@@ -63,7 +65,7 @@ def _row(number: Count, one: Round, nodes: Count, place: tuple[float, float]) ->
                    (("opacity", "0.7" if test else "0"),))  # fmt: skip
 
 
-def _look(test: Tested | None) -> tuple[str, str]:
+def _look(test: GroupTest | None) -> tuple[str, str]:
     if test is None:
         return "cell c-muted", "0.06"
     return ("cell c-communication", "0.45") if test.slow else ("cell c-data", "0.4")
@@ -81,11 +83,11 @@ def _legend(top: float) -> Iterator[Shape]:
         left += 220
 
 
-def _caption(rounds: Sequence[Round], last: Count) -> Text:
+def _caption(rounds: Sequence[TestRound], last: Count) -> Text:
     if not rounds:
         return "Nothing has been tested yet."
     tests = rounds[last - 1]
-    slow = [one for one in tests if one.slow]
+    slow = [test for test in tests if test.slow]
     begin = f"Round {last - 1}: {group_count(len(tests))} tested"
     if not slow:
         return f"{begin}, and none is slow."
@@ -94,7 +96,7 @@ def _caption(rounds: Sequence[Round], last: Count) -> Text:
 
 
 def group_count(count: Count) -> str:
-    """Return a number of groups in words."""
+    """Return a count of groups in words."""
     return f"{count} group{'s' if count != 1 else ''}"
 
 

@@ -1,9 +1,9 @@
-"""Where a line of what is told may end: not before a unit, and inside of long names alone."""
+"""Line breaks in page text: units stay with their numbers, long names may wrap."""
 
 import re
 
 from engine.core.numbers import Display
-from engine.core.text import Text, words
+from engine.core.text import Text, render_text
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -25,31 +25,31 @@ _NAME = re.compile(
     r"|(?<![\w-])--\w{1,12}(?![\w-])"
 )
 _SIGN = re.compile(r"[+-][+\d]|/s\b|--\w")
-_KEPT = r'<span class="kept">\g<0></span>'
+_KEPT_SPAN = r'<span class="kept">\g<0></span>'
 _LONG = re.compile(r"(?<![\w./-])[\w./-]{15,}")
 # A counter such as LinkErrorRecoveryCounter has no sign to break behind.
-_INSIDE = re.compile(r"(?<=\w)[._/](?=[A-Za-z])|(?<=[A-Za-z][a-z]{2})(?=[A-Z][a-z]{2})")
+_BREAK_POINTS = re.compile(r"(?<=\w)[._/](?=[A-Za-z])|(?<=[A-Za-z][a-z]{2})(?=[A-Z][a-z]{2})")
 
 
-def told(text: Text, display: Display) -> str:
-    """Return a sentence in the reader's units as it stands on a page."""
-    return bound(words(text, display, space=UNBROKEN))
+def page_text(text: Text, display: Display) -> str:
+    """Return the rendered sentence with non-breaking spaces."""
+    return bind_units(render_text(text, display, space=UNBROKEN))
 
 
-def bound(text: str) -> str:
-    """Return text whose numbers stay with their units, and whose signs with what follows."""
+def bind_units(text: str) -> str:
+    """Return text with non-breaking spaces before units and around signs."""
     return _BOUND.sub(UNBROKEN, text)
 
 
-def whole(html: str) -> str:
-    """Return text of HTML, without tags, whose names that hold a sign stay whole."""
-    return _NAME.sub(_KEPT, html) if _SIGN.search(html) else html
+def keep_names_whole(html: str) -> str:
+    """Return HTML text whose names with signs are kept on one line."""
+    return _NAME.sub(_KEPT_SPAN, html) if _SIGN.search(html) else html
 
 
-def breaking(html: str) -> str:
-    """Return text of HTML, without tags, whose long names and paths may go on in the next line.
+def break_long_names(html: str) -> str:
+    """Return HTML text whose long names and paths may wrap.
 
     They break behind a dot, an underscore or a slash, before an inner capital, and nowhere else
     inside.
     """
-    return _LONG.sub(lambda name: _INSIDE.sub(r"\g<0><wbr>", name[0]), html)
+    return _LONG.sub(lambda name: _BREAK_POINTS.sub(r"\g<0><wbr>", name[0]), html)

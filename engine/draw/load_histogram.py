@@ -1,4 +1,4 @@
-"""The loads of experts as a histogram that moves from step to step, biases under it."""
+"""Scenes of expert loads: a histogram per step, with biases below it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,15 +6,15 @@ from engine.core.text import say
 from engine.core.units import COUNT, RATIO, SHARE, Count
 from engine.core.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
-from engine.simulate.layer.router_life import Life
+from engine.simulate.layer.router_life import RouterHistory
 
 _WIDTH, _LEFT, _TOP, _HIGH, _LOW = 428.0, 8.0, 34.0, 190.0, 46.0
 _FRAMES = 20
 _FONT = 14.0
 
 
-def histogram_scene(life: Life) -> Scene:
-    """Return about twenty steps from the first to the last: what each expert is asked, and bias."""
+def histogram_scene(life: RouterHistory) -> Scene:
+    """Return about twenty steps from first to last: load and bias of each expert."""
     count = len(life.asked)
     numbers = sorted({round(i * (count - 1) / _FRAMES) for i in range(_FRAMES + 1)})
     most = max(max(asked) for asked in life.asked)
@@ -43,7 +43,7 @@ def histogram_scene(life: Life) -> Scene:
     )
 
 
-def _shapes(life: Life, number: Count, most: Count, reach: float) -> Iterable[Shape]:
+def _shapes(life: RouterHistory, number: Count, most: Count, reach: float) -> Iterable[Shape]:
     asked, biases = life.asked[number], life.biases[number]
     wide = (_WIDTH - 2 * _LEFT) / len(asked)
     floor = _TOP + _HIGH
@@ -69,8 +69,8 @@ def _shapes(life: Life, number: Count, most: Count, reach: float) -> Iterable[Sh
     place = floor - _HIGH * min(life.capacity / most, 1.08)
     yield _line("capacity", place, dashed=False)
     yield _line("zero", zero, dashed=True)
-    told = f"bias, up to {reach:.3f}" if reach else "no biases"
-    yield _text("told", (_LEFT, zero + _LOW - 4), told, "start")
+    bias_text = f"bias, up to {reach:.3f}" if reach else "no biases"
+    yield _text("told", (_LEFT, zero + _LOW - 4), bias_text, "start")
 
 
 def _line(key: str, y: float, *, dashed: bool) -> Shape:

@@ -1,9 +1,9 @@
-"""Nodes in the scene of a sharded step: their names, and what the first has sent to the others."""
+"""Node names and the curve of inter-node traffic in the scene of a sharded step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.core.text import say, words
+from engine.core.text import render_text, say
 from engine.core.units import BYTES, Bytes, Count
 from engine.core.views import Shape
 from engine.draw.shapes import rect, text
@@ -15,7 +15,7 @@ _CURVE = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What is drawn of nodes.
+    """The nodes of a drawn step and the traffic of the first one.
 
     Attributes:
         per_node: GPUs.
@@ -38,9 +38,9 @@ def node_names(tops: Sequence[float]) -> list[Shape]:
 
 
 def edge_frame(nodes: Nodes, edges: tuple[float, float, float], top: float) -> list[Shape]:
-    """Return the axes of the curve of what has left the first node."""
+    """Return the axes of the curve of bytes sent by the first node."""
     left, right, _ = edges
-    full = words(say("{m}", m=(nodes.full, BYTES)))
+    full = render_text(say("{m}", m=(nodes.full, BYTES)))
     return [
         text("edge", 2, top + 20, 14, "left", "start"),
         text("edge of", 2, top + 37, 14, "node 0", "start"),
@@ -51,7 +51,7 @@ def edge_frame(nodes: Nodes, edges: tuple[float, float, float], top: float) -> l
 
 
 def edge_curve(nodes: Nodes, at: int, edges: tuple[float, float, float], top: float) -> list[Shape]:
-    """Return what has left the first node up to an event, as steps."""
+    """Return the step curve of bytes sent by the first node up to an event."""
     left, right, _ = edges
     wide = (right - left) / len(nodes.crossed)
     points = []
@@ -76,7 +76,7 @@ def edge_curve(nodes: Nodes, at: int, edges: tuple[float, float, float], top: fl
             right + 8,
             max(_height(nodes, now, top) + 5, top + 26),
             14,
-            words(say("{m}", m=(now, BYTES))),
+            render_text(say("{m}", m=(now, BYTES))),
             "start",
         ),
     ]

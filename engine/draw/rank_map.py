@@ -1,4 +1,4 @@
-"""The map of ranks as a scene: GPUs in their nodes, one frame per axis with its groups."""
+"""Scenes of the rank map: GPUs in nodes, a frame per axis with its groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _STRENGTHS = (0.5, 0.26, 0.1, 0.38)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What one frame shows.
+    """The axis and caption of one frame.
 
     Attributes:
         axis: whose groups; None for all groups of the chosen GPU.
@@ -36,7 +36,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Nodes in columns, each with its GPUs in rows of at most eight.
+    """Layout of nodes in columns, each with GPUs in rows of at most eight.
 
     Attributes:
         across: nodes beside one another.
@@ -61,7 +61,7 @@ class Grid:
         return left + column * wide, row * high + (0.0 if self.head else _BOW)
 
     def seats(self, node: Count, ranks: Count) -> Iterator[Place]:
-        """Yield where the ranks of a node are drawn."""
+        """Yield the squares of a node's ranks."""
         left, top = self.corner(node)
         side = round(self.side, 1)
         for local in range(ranks):
@@ -72,14 +72,14 @@ class Grid:
 
 @lru_cache(maxsize=8)
 def _seats(grid: Grid, world_size: Count, gpus_per_node: Count) -> tuple[Place, ...]:
-    """Return where every rank is drawn."""
+    """Return the square of every rank."""
     firsts = enumerate(range(0, world_size, gpus_per_node))
     ranks = ((node, min(gpus_per_node, world_size - first)) for node, first in firsts)
     return tuple(seat for node, count in ranks for seat in grid.seats(node, count))
 
 
 def grid_of(mesh: Mesh) -> Grid:
-    """Return the grid with the largest GPUs that fit the sheet."""
+    """Return the layout with the largest GPUs that fit the drawing."""
     used = min(mesh.gpus_per_node, mesh.world_size)
     columns = min(8, used)
     rows = -(-used // columns)
@@ -134,7 +134,7 @@ def map_scene(
     slots = max(len(chains) for chains in per_frame)
     numbered = mesh.world_size if mesh.world_size <= _NUMBERS else 0
     numbers = [label(rank, seats[rank]) for rank in range(numbered)]
-    frames, made = [], {}
+    frames, cell_by_look = [], {}
     for look, chains in zip(looks, per_frame, strict=True):
         tints = _tints(mesh, chosen, look.axis, tuple(colors))
         cells = []
@@ -142,10 +142,10 @@ def map_scene(
         for rank, tint in enumerate(tints):
             # Beyond so many GPUs the links of a rank are the same in all frames.
             key = rank, tint, None if whole else look.axis
-            if key not in made:
+            if key not in cell_by_look:
                 links = _links(mesh, rank, names, look)
-                made[key] = cell(rank, seats[rank], tint, rank == chosen, links)
-            cells.append(made[key])
+                cell_by_look[key] = cell(rank, seats[rank], tint, rank == chosen, links)
+            cells.append(cell_by_look[key])
         lines = [curve(slot, chains, seats) for slot in range(slots)]
         keys = legend(colors, look.axis, WIDTH, (grid.corner(0)[0], grid.height))
         shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
@@ -162,8 +162,10 @@ def map_scene(
 
 
 def _opening(frames: Sequence[Frame]) -> Count:
-    """Return the first frame, the groups of one GPU, unless that shows far less than another."""
-    shown = [sum(one.attributes.get("opacity") != "0" for one in each.shapes) for each in frames]
+    """Return the opening frame: the first, unless it shows far less than the fullest."""
+    shown = [
+        sum(shape.attributes.get("opacity") != "0" for shape in frame.shapes) for frame in frames
+    ]
     return 0 if shown[0] > _FULL * max(shown) else shown.index(max(shown))
 
 
@@ -173,7 +175,7 @@ def _box(boxes_of: tuple[str, Count], node: Count) -> str:
 
 
 def _links(mesh: Mesh, rank: Count, names: tuple[Mapping[Axis, str], ...], look: Look) -> str:
-    """Return the objects that a GPU belongs to, in a frame of one axis only its group there."""
+    """Return the linked objects of a GPU; in a frame of one axis only its group there."""
     own = names[rank]
     one_axis = look.axis and mesh.world_size <= _TINTS
     shown = [own[look.axis]] if look.axis and one_axis else own.values()
@@ -186,9 +188,9 @@ def _tints(
     """Return (color, strength) of every rank."""
     tints: list[tuple[str, float]] = [("muted", 0.08)] * mesh.world_size
     if axis is None:
-        for one in reversed(axes):
-            for rank in mesh.group(one, chosen):
-                tints[rank] = (one, 0.42)
+        for group_axis in reversed(axes):
+            for rank in mesh.group(group_axis, chosen):
+                tints[rank] = (group_axis, 0.42)
         tints[chosen] = ("accent", 0.3)
         return tints
     if mesh.world_size <= _TINTS:
@@ -204,13 +206,13 @@ def _tints(
 def _chains(
     mesh: Mesh, chosen: Count, axis: Axis | None, axes: tuple[Axis, ...]
 ) -> list[tuple[Count, Count, str, bool]]:
-    """Return the curves (from, to, axis, leaves its node): a group's ranks, one after the other."""
-    found: list[tuple[Count, Count, str, bool]] = []
-    every = axis is not None and mesh.world_size <= _ALL_GROUPS
-    for one in axes if axis is None else (axis,):
-        for ranks in mesh.groups(one) if every else (mesh.group(one, chosen),):
-            found += _chain(mesh, ranks, one)
-    return found
+    """Return group curves as (from, to, axis, leaves the node), rank after rank."""
+    chains: list[tuple[Count, Count, str, bool]] = []
+    all_groups = axis is not None and mesh.world_size <= _ALL_GROUPS
+    for group_axis in axes if axis is None else (axis,):
+        for ranks in mesh.groups(group_axis) if all_groups else (mesh.group(group_axis, chosen),):
+            chains += _chain(mesh, ranks, group_axis)
+    return chains
 
 
 def _chain(mesh: Mesh, ranks: Ranks, axis: Axis) -> list[tuple[Count, Count, str, bool]]:

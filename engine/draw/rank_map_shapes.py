@@ -1,4 +1,4 @@
-"""The shapes of a map of ranks: node boxes, GPUs, curves between them, a legend."""
+"""Shapes of the rank map: node boxes, GPUs, curves, legend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _INSET = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A square on the sheet: upper left corner and side."""
+    """A square of the drawing: upper left corner and side."""
 
     x: float
     y: float
@@ -38,7 +38,7 @@ def node_box(
     head: float,
     links: str,
 ) -> list[Shape]:
-    """Return the ground of a node of (columns, rows) GPUs, and its name where there is room."""
+    """Return the box of a node of (columns, rows) GPUs, and its name if there is room."""
     x, y = corner
     attributes = {
         "x": f"{x - 2:.1f}",
@@ -57,7 +57,7 @@ def node_box(
 
 
 def cell(rank: Count, at: Place, tint: tuple[str, float], chosen: bool, links: str) -> Shape:
-    """Return the square of a GPU in its color; the chosen one has a border."""
+    """Return the square of a GPU; the selected one has a border."""
     inset = _INSET if at.side > 14 else 0.5
     return Shape(
         key=f"g{rank}",
@@ -86,7 +86,7 @@ def label(rank: Count, at: Place) -> Shape:
 def curve(
     slot: Count, chains: Sequence[tuple[Count, Count, str, bool]], seats: Sequence[Place]
 ) -> Shape:
-    """Return the curve of a slot, dashed where it leaves its node; none if the slot is empty."""
+    """Return the curve in a slot, dashed between nodes, or an invisible one."""
     if slot >= len(chains):
         attributes = {"d": "M0 0", "class": "link c-muted", "fill": "none", "opacity": "0"}
         return Shape(key=f"e{slot}", tag="path", attributes=attributes)
@@ -115,7 +115,7 @@ _SQUARE, _LETTER = 32.0, 10.5
 def legend(
     names: Mapping[Axis, str], shown: Axis | None, width: float, at: tuple[float, float]
 ) -> list[Shape]:
-    """Return a square and a name for every axis of the map; of one frame only its own is strong.
+    """Return a square and a name per axis; in a frame of one axis the others are faint.
 
     They begin at the left edge `at` of the nodes, unless the names need more room than is there.
     """

@@ -1,12 +1,12 @@
-"""The receipt of a number as an HTML fragment: formula, substitution, assumptions, sources."""
+"""Receipts as HTML fragments: formula, substitution, assumptions, sources."""
 
 import json
 from collections.abc import Mapping
 
-from engine.calculator import Calculator, changed
+from engine.calculator import Calculator, changed_inputs
 from engine.core.inputs import Scalar
-from engine.core.numbers import Display, other_system, show
-from engine.core.text import as_printed, words
+from engine.core.numbers import Display, format_value, other_system
+from engine.core.text import render_text, with_published_digits
 from engine.core.views import Published, Value
 from engine.draw.escape import escape
 from engine.draw.fragments import cite_links
@@ -28,9 +28,9 @@ def receipt_fragment(
     values: Mapping[str, Scalar],
     display: Display,
 ) -> str:
-    """Return the receipt of `view`, the output `name`, for the given input values (SI)."""
+    """Return the receipt of `view`, the output `name`, for the input values (SI)."""
     receipt = view.receipt
-    text = show(view.value, view.quantity, display)
+    text = format_value(view.value, view.quantity, display)
     also = other_system(view.value, view.quantity, display)
     sources = dict.fromkeys(
         (receipt.equation.sources if receipt.equation else ()) + receipt.sources
@@ -40,7 +40,7 @@ def receipt_fragment(
         + (f' <span class="also">= {also}</span>' if also else "")
         + "</p>",
         _equation(view, display),
-        _list("Assumptions", [words(item, display) for item in receipt.assumptions]),
+        _list("Assumptions", [render_text(item, display) for item in receipt.assumptions]),
         _published(receipt.published, display) if receipt.published else "",
         f'<p class="basis">{BASES[receipt.basis]}</p>',
         _sources(sources),
@@ -53,7 +53,7 @@ def _equation(view: Value, display: Display) -> str:
     receipt = view.receipt
     if receipt.equation is None:
         return ""
-    symbols = {key: show(v, q, display) for key, (v, q) in receipt.symbols.items()}
+    symbols = {key: format_value(v, q, display) for key, (v, q) in receipt.symbols.items()}
     shown = escape(
         json.dumps(symbols, ensure_ascii=False, separators=(",", ":")), quote=False
     ).replace("'", "&#x27;")
@@ -82,10 +82,10 @@ def _list(title: str, items: list[str]) -> str:
 
 
 def _published(published: Published, display: Display) -> str:
-    text = words(as_printed(published.text), display)
+    text = render_text(with_published_digits(published.text), display)
     return (
         f'<p class="published"><strong>Published elsewhere:</strong> '
-        f"{escape(text)}. {escape(words(published.reason, display))} "
+        f"{escape(text)}. {escape(render_text(published.reason, display))} "
         f'<a data-cite="{published.source}" href="#ref-{published.source}">source</a></p>'
     )
 
@@ -97,7 +97,9 @@ def _sources(keys: Mapping[str, None]) -> str:
 
 
 def _link(calculator: Calculator, values: Mapping[str, Scalar]) -> str:
-    query = "&".join(f"{calculator.name}.{k}={v}" for k, v in changed(calculator, values).items())
+    query = "&".join(
+        f"{calculator.name}.{k}={v}" for k, v in changed_inputs(calculator, values).items()
+    )
     return (
         f'<p class="actions"><a data-permalink href="?{escape(query)}">Link to this state</a> '
         '<button type="button" data-copy-link>Copy link</button> '

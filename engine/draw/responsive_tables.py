@@ -1,4 +1,4 @@
-"""Which tables stand as blocks on a narrow page: by the letters of their cells, which are HTML."""
+"""Responsive tables: which ones stack their cells on narrow pages."""
 
 import re
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ _FIGURES = re.compile(r"[\d,.]{13,}")  # which do not break
 _TAG = re.compile(r"<[^>]*>")
 
 
-def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
-    """Return how rows stand as blocks: "stack" on narrow pages, "stack few" on phones, "" never.
+def stack_class(names: Sequence[str], rows: list[list[str]]) -> str:
+    """Return the CSS class of a table: "stack" on narrow pages, "stack few" on phones, or "".
 
     Those of many columns and sentences do on every narrow page, and so does what is wider than a
     tablet. What is wider than a phone, most often numbers in more than four columns, does there.
@@ -30,34 +30,34 @@ def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
     # The names of rows may break, and so may what stands last.
     inner = [False, *[True] * (len(columns) - 2), False]
     limits = [_NAMES, *[LINE] * (len(columns) - 1)]
-    least = sum(map(_least, names, columns, inner, limits)) + len(columns) - 1
+    least = sum(map(_column_width, names, columns, inner, limits)) + len(columns) - 1
     if least > _TABLET:
         return "stack"
     return "stack few" if least > _PHONE and len(columns) > 2 else ""
 
 
-def _least(name: str, column: Sequence[str], inner: bool, limit: int) -> int:
-    """Return the letters of a column as narrow as it can be read; past `limit` are sentences."""
+def _column_width(name: str, column: Sequence[str], inner: bool, limit: int) -> int:
+    """Return the minimum width of a column in letters; cells past `limit` are sentences."""
     words = max(map(len, name.split()), default=0)
-    return max(words, *(_least_of(cell, shown_of(cell), inner, limit) for cell in column))
+    return max(words, *(_cell_width(cell, visible_length(cell), inner, limit) for cell in column))
 
 
-def _least_of(cell: str, shown: int, inner: bool, limit: int) -> int:
+def _cell_width(cell: str, shown: int, inner: bool, limit: int) -> int:
     if "data-cite" in cell:
         return _NAME
     if shown > limit:
         return _SENTENCE
-    if inner and stays(cell, shown):
+    if inner and stays_on_line(cell, shown):
         return shown
     return max(min(shown, _NAME), *map(len, _FIGURES.findall(cell)), 0)
 
 
-def stays(cell: str, shown: int) -> bool:
+def stays_on_line(cell: str, shown: int) -> bool:
     """Return whether a cell stays on one line: a number, a link, a word or two."""
     return shown <= WORDS or cell.startswith("<") or any(map(str.isdigit, cell))
 
 
-def shown_of(cell: str) -> int:
-    """Return the letters of a cell."""
+def visible_length(cell: str) -> int:
+    """Return the number of visible letters of a cell."""
     # The page puts shorter names in place of a citation's keys.
     return 0 if "data-cite" in cell else len(_TAG.sub("", cell))

@@ -1,4 +1,4 @@
-"""A scene as SVG plus the changes from each frame to the next."""
+"""Scenes as SVG, with the attribute changes from frame to frame."""
 
 import re
 from collections import deque
@@ -9,7 +9,7 @@ from typing import Any
 from engine.core.numbers import Display
 from engine.core.views import Scene, Shape
 from engine.draw.escape import escape
-from engine.draw.line_breaking import told
+from engine.draw.line_breaking import page_text
 
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15
@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # what a number says no more with 
 
 
 def scene_svg(scene: Scene) -> str:
-    """Return the opening frame of the scene as an SVG element that scales to its container."""
+    """Return the opening frame as an SVG element that scales to its container."""
     shapes = "".join(_element(shape) for shape in scene.frames[scene.opening].shapes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" role="img" '
@@ -39,21 +39,23 @@ def _element(shape: Shape) -> str:
 # Drawings repeat positions and classes, and themselves after most changes of an input.
 @lru_cache(maxsize=16_384)
 def _attribute(pair: tuple[str, str]) -> str:
-    return f' {pair[0]}="{escape(_short(*pair))}"'
+    return f' {pair[0]}="{escape(_short_value(*pair))}"'
 
 
 @lru_cache(maxsize=16_384)
-def _short(name: str, value: str) -> str:
+def _short_value(name: str, value: str) -> str:
     return value if name.startswith("data-") else _WHOLE.sub("", value)
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
-    """Return `scene_changes`; of a scene that was just asked for, the same object again."""
-    found = next((one for one in _LATEST if one[0] is scene and one[1] == display), None)
-    if found is None:
-        found = scene, display, scene_changes(scene, display)
-        _LATEST.append(found)
-    return found[2]
+    """Return `scene_changes`, cached for the latest scenes."""
+    entry = next(
+        (cached for cached in _LATEST if cached[0] is scene and cached[1] == display), None
+    )
+    if entry is None:
+        entry = scene, display, scene_changes(scene, display)
+        _LATEST.append(entry)
+    return entry[2]
 
 
 # Calculators keep a scene that a change of their inputs does not touch.
@@ -75,20 +77,22 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
         for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
             if old is new:  # most shapes of a frame are the very ones of the frame before
                 continue
-            attributes = _changed(old.attributes, new.attributes)
+            attributes = _changed_attributes(old.attributes, new.attributes)
             text = None if old.text == new.text else new.text
             if attributes or text is not None:
                 changes.append([index, attributes, text])
-        frames.append({"caption": told(frame.caption, display), "changes": changes})
+        frames.append({"caption": page_text(frame.caption, display), "changes": changes})
         before = frame.shapes
     return {"svg": scene_svg(scene), "opening": scene.opening, "frames": frames}
 
 
-def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | None]:
+def _changed_attributes(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | None]:
     if old.keys() == new.keys():
-        return {name: _short(name, value) for name, value in new.items() if old[name] != value}
+        return {
+            name: _short_value(name, value) for name, value in new.items() if old[name] != value
+        }
     changed: dict[str, str | None] = {
-        name: _short(name, value) for name, value in new.items() if old.get(name) != value
+        name: _short_value(name, value) for name, value in new.items() if old.get(name) != value
     }
     # Not by a set: its order would differ from one run to the next.
     return changed | {name: None for name in old if name not in new}

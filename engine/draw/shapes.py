@@ -1,4 +1,4 @@
-"""Texts and rectangles of drawings."""
+"""SVG text and rectangle shapes."""
 
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ def text(
     anchor: str = "middle",
     kind: str = "c-ink",
 ) -> Shape:
-    """Return a text."""
+    """Return a text shape."""
     attributes = {
         "x": f"{x:.1f}",
         "y": f"{y:.1f}",
@@ -35,7 +35,7 @@ def rect(
     kind: str,
     more: tuple[tuple[str, str], ...],
 ) -> Shape:
-    """Return a rectangle."""
+    """Return a rectangle shape."""
     attributes = {
         "x": f"{corner[0]:.1f}",
         "y": f"{corner[1]:.1f}",

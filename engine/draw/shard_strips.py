@@ -1,12 +1,12 @@
-"""A sharded step as a scene: what every GPU holds of the vector, and its memory, event by event."""
+"""Scenes of a sharded step: each GPU's part of the vector and its memory, by event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.catalog.models import TINY_260
-from engine.core.numbers import significant, typeset
+from engine.core.numbers import format_significant, typeset
 from engine.core.text import Text, say
-from engine.core.text import words as written
+from engine.core.text import render_text as written
 from engine.core.units import BYTES, COUNT, Bytes, Count
 from engine.core.views import Frame, Scene, Shape
 from engine.draw.node_strips import (
@@ -19,7 +19,7 @@ from engine.draw.node_strips import (
 )
 from engine.draw.shapes import rect, text
 from engine.tiny.layout import part_names, part_range
-from engine.tiny.trace import Places, Snapshot
+from engine.tiny.trace import Places, StepSnapshot
 
 _LEFT, _WIDTH, _RIGHT = 64.0, 446.0, 114.0
 _TOP, _LINE, _GAP = 46.0, 15.0, 12.0
@@ -29,7 +29,7 @@ _STATES = (("parameters", "parameters"), ("gradients", "gradients"), ("first", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What is drawn.
+    """The data of a drawn step.
 
     Attributes:
         trace: of the step.
@@ -43,7 +43,7 @@ class Step:
         said: phase -> caption, where it is another than usual.
     """
 
-    trace: tuple[Snapshot, ...]
+    trace: tuple[StepSnapshot, ...]
     memory: tuple[Bytes, ...]
     whole: Bytes
     place: Count
@@ -55,7 +55,7 @@ class Step:
 
 
 def shard_scene(step: Step) -> Scene:
-    """Return one frame for every recorded event, and one that compares with one GPU."""
+    """Return the scene: a frame per event, and one that compares with a single GPU."""
     ranks = len(step.trace[0].ranks)
     bottom = _top(step, ranks - 1) + 3 * _LINE + _GAP
     nodes = Nodes(step.per_node, step.crossed, step.full)
@@ -73,7 +73,7 @@ def shard_scene(step: Step) -> Scene:
         for at in range(len(step.trace))
     ]
     last = len(step.trace) - 1
-    off = "less than 1e-14" if step.off < 1e-14 else f"up to {significant(step.off, 2)}"
+    off = "less than 1e-14" if step.off < 1e-14 else f"up to {format_significant(step.off, 2)}"
     frames.append(
         Frame(
             caption=say(
@@ -92,12 +92,12 @@ def shard_scene(step: Step) -> Scene:
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
         "them. At the right: parameter and gradient of the number under the mark. Below: the "
         "memory of GPU 0 so far.",
-        opening=last if step.per_node else _fullest(step.memory),
+        opening=last if step.per_node else _peak_event(step.memory),
     )
 
 
-def _fullest(memory: tuple[Bytes, ...]) -> Count:
-    """Return the last event at which nothing holds more."""
+def _peak_event(memory: tuple[Bytes, ...]) -> Count:
+    """Return the last event with peak memory."""
     return max(range(len(memory)), key=lambda at: (memory[at], at))
 
 
@@ -118,7 +118,7 @@ def _now(
 
 
 def _curve(step: Step) -> float:
-    """Return the height of the curve of the memory: less, where another is below it."""
+    """Return the height of the memory curve: smaller if another curve is below."""
     return 0.6 * _CURVE if step.per_node else _CURVE
 
 
@@ -150,17 +150,17 @@ def _names(step: Step, ranks: int) -> list[Shape]:
     return shapes
 
 
-def _strips(step: Step, now: Snapshot) -> list[Shape]:
+def _strips(step: Step, now: StepSnapshot) -> list[Shape]:
     shapes = []
     for rank, own in enumerate(now.ranks):
         for line, (name, color) in enumerate(_STATES):
-            held: Places = getattr(own, name)
+            values: Places = getattr(own, name)
             if name == "gradients" and now.phase == "start":
-                held = ()
+                values = ()
             top = _top(step, rank) + line * _LINE
             path = "".join(
                 f"M{_x(start):.1f} {top:.1f}H{_x(stop):.1f}v{_LINE - 2:.0f}H{_x(start):.1f}z"
-                for start, stop in _runs(held)
+                for start, stop in _value_ranges(values)
             )
             shapes.append(
                 Shape(
@@ -179,7 +179,7 @@ def _strips(step: Step, now: Snapshot) -> list[Shape]:
     return shapes
 
 
-def _numbers(step: Step, now: Snapshot, rank: int) -> list[Shape]:
+def _numbers(step: Step, now: StepSnapshot, rank: int) -> list[Shape]:
     own = now.ranks[rank]
     shapes = []
     for line, (letter, values, power) in enumerate(
@@ -198,16 +198,16 @@ def _numbers(step: Step, now: Snapshot, rank: int) -> list[Shape]:
     return shapes
 
 
-def _runs(held: Places) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for place, number in enumerate(held):
+def _value_ranges(values: Places) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    for place, number in enumerate(values):
         if number is None:
             continue
-        if found and found[-1][1] == place:
-            found[-1] = found[-1][0], place + 1
+        if runs and runs[-1][1] == place:
+            runs[-1] = runs[-1][0], place + 1
         else:
-            found.append((place, place + 1))
-    return found
+            runs.append((place, place + 1))
+    return runs
 
 
 def _frame(step: Step, bottom: float) -> list[Shape]:
@@ -226,7 +226,7 @@ def _plain(words: Text) -> str:
 
 
 def _memory(step: Step, at: int, bottom: float) -> list[Shape]:
-    """Return the memory of the first GPU up to an event, as steps."""
+    """Return the memory of the first GPU up to an event, as a step curve."""
     top, wide = bottom + 14, (_x(260) - _LEFT) / len(step.memory)
     points = []
     for number, size in enumerate(step.memory[: at + 1]):
@@ -258,7 +258,7 @@ def _memory(step: Step, at: int, bottom: float) -> list[Shape]:
     ]
 
 
-_SAID: Mapping[str, str] = {
+_CAPTIONS: Mapping[str, str] = {
     "gather": "All-gather: every GPU gets all parameters of the {part}, {n} numbers.",
     "forward": "Forward pass of the {part}, each GPU with its own sequences.",
     "backward": "Backward pass of the {part}: every GPU holds all {n} of its own gradients there.",
@@ -280,10 +280,10 @@ def _caption(step: Step, at: int) -> Text:
             o=(sum(number is not None for number in now.ranks[0].first), COUNT),
         )
     size = len(part_range(TINY_260, now.part)) if now.part else 0
-    words = step.said.get(now.phase) or _SAID[now.phase]
+    words = step.said.get(now.phase) or _CAPTIONS[now.phase]
     words = words.replace("{part}", now.part).replace("the layer", "layer")
     freed = now.phase == "forward" and at > 0 and step.memory[at] < step.memory[at - 1]
     more = " Its parameters are freed." if freed else ""
     turn = f"Micro-batch {now.micro}. " if now.micro > 0 and step.trace[-1] else ""
-    turn = turn if any(one.micro > 1 for one in step.trace) else ""
+    turn = turn if any(snapshot.micro > 1 for snapshot in step.trace) else ""
     return say(f"{turn}{words}{more} {{s}} numbers sent by GPU 0.", n=(size, COUNT), s=sent)

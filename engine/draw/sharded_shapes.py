@@ -1,4 +1,4 @@
-"""The shapes of a sharded step: the strip of the flat vector, and what each rank holds of it."""
+"""Shapes of a sharded step: the flat vector, and the shard of each rank."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +17,7 @@ LINES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """Where things stand; columns are the shares of the vector, one for each rank.
+    """Layout of the drawing; a column per shard, a block of lines per rank.
 
     Attributes:
         ranks: that share the vector.
@@ -63,12 +63,12 @@ class Sheet:
         return self.top + self.ranks * self.block + self.line + 8
 
     def shown(self, share: int) -> int:
-        """Return which number of the vector stands in a column."""
+        """Return the index in the vector of the number shown in a column."""
         return share * self.each + self.place
 
 
 def sheet_for(ranks: int, size: int, place: int) -> Sheet:
-    """Return the sheet for a number of ranks; few ranks get wide columns."""
+    """Return the layout for a number of ranks; few ranks get wide columns."""
     each = -(-size // ranks)
     wide = ranks <= 4
     return Sheet(
@@ -139,7 +139,7 @@ def rank_shapes(sheet: Sheet, rank: int) -> list[Shape]:
 
 
 def load_shape(sheet: Sheet, rank: int, share: float) -> Shape:
-    """Return the bar of what a rank has sent, as a share of the most that any sends."""
+    """Return the bar of a rank's sent bytes, as a share of the most that any rank sends."""
     y = sheet.top + rank * sheet.block + len(LINES) * sheet.line + 4
     size = ((sheet.ranks * sheet.column - 3) * share, 6.0)
     return rect(f"sent{rank}", (sheet.left + 1.5, y), size, "sent c-communication", ())
@@ -149,7 +149,7 @@ def load_shape(sheet: Sheet, rank: int, share: float) -> Shape:
 def number_shapes(
     sheet: Sheet, where: tuple[int, int, int], label: str, look: str
 ) -> tuple[Shape, Shape]:
-    """Return the cell of one number, (rank, line, column).
+    """Return the shapes of one number, at (rank, line, column).
 
     `look` is "held", "new" (changed in this frame), "old" (of no more use) or "none".
     """

@@ -1,11 +1,11 @@
-"""The shapes of memory shelves: the memories, the places on them, the tensors that are dragged."""
+"""Shapes of memory shelves: memories, slots, and draggable tensors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.core.text import Text
 from engine.core.views import Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 
 WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.8  # read on a phone, where the sheet is half as wide
 HEAD, _CHIP, _FOOT = 29.0, 54.0, 15.0
@@ -15,8 +15,8 @@ GAP = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
-    """A memory on the chip and what it holds.
+class ChipMemory:
+    """An on-chip memory and its contents.
 
     Attributes:
         key: its own.
@@ -35,7 +35,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """A memory that tensors are dragged to.
+    """A memory that accepts dragged tensors.
 
     Attributes:
         key: its own, the value of the input.
@@ -73,16 +73,16 @@ class Chip:
     caption: Text
 
 
-def fixed_shapes(y: float, one: Fixed) -> Iterator[Shape]:
-    """Yield a memory on the chip whose upper end is at `y`."""
-    yield _words(f"name-{one.key}", 0, y + 20, one.name, "start")
-    yield _words(f"size-{one.key}", WIDTH, y + 20, one.size, "end")
-    yield _words(f"inside-{one.key}", 0, y + 42, one.inside, "start", "muted", _SMALL)
-    yield from _line(one.key, y + FIXED - 13, one.share)
+def chip_memory_shapes(y: float, memory: ChipMemory) -> Iterator[Shape]:
+    """Yield the shapes of an on-chip memory with its top at `y`."""
+    yield _words(f"name-{memory.key}", 0, y + 20, memory.name, "start")
+    yield _words(f"size-{memory.key}", WIDTH, y + 20, memory.size, "end")
+    yield _words(f"inside-{memory.key}", 0, y + 42, memory.inside, "start", "muted", _SMALL)
+    yield from _line(memory.key, y + FIXED - 13, memory.share)
 
 
 def shelf_shapes(y: float, shelf: Shelf) -> Iterator[Shape]:
-    """Yield a shelf whose upper end is at `y`, without what stands on it."""
+    """Yield the shapes of an empty shelf with its top at `y`."""
     yield _words(f"name-{shelf.key}", 0, y + 20, shelf.name, "start")
     yield _words(f"size-{shelf.key}", WIDTH, y + 20, shelf.size, "end")
     yield from _line(shelf.key, y + HEAD + _CHIP + 4, shelf.share)
@@ -102,7 +102,7 @@ def _line(key: str, y: float, share: float) -> Iterator[Shape]:
 
 
 def slot(key: str, left: float, top: float, width: float) -> Shape:
-    """Return a place on a shelf that a tensor could take."""
+    """Return an empty slot of a shelf."""
     attributes = _box(left, top, width) | {"class": "port", "stroke-dasharray": "3 4"}
     return Shape(key=f"slot-{key}", tag="rect", attributes=attributes)
 
@@ -125,10 +125,10 @@ def chip_shapes(
     *,
     strong: bool,
 ) -> list[Shape]:
-    """Return a tensor in its column (left end, width); `top` is the upper end of all shelves."""
+    """Return a tensor in its column (left, width); `top` is the top of all shelves."""
     left, width = column
     y, last = top + chip.shelf * SHELF + HEAD, len(shelves) - 1
-    grip = Grip(
+    grip = DragHandle(
         name=chip.input,
         key=chip.key,
         label=f"Where {chip.name} live",

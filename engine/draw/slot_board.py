@@ -1,4 +1,4 @@
-"""A job in slots as a board, read like a page: each cell is a slot of time, and what it became."""
+"""Scenes of a job in time slots: a cell per slot, colored by its outcome."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,8 +13,8 @@ from engine.simulate.job.slotted_run import (
     RESTART,
     SAVED,
     WORK,
-    Event,
-    Slotted,
+    SlotEvent,
+    SlottedJob,
 )
 
 COLUMNS = 24
@@ -31,12 +31,13 @@ _MARKS = {FAILED: ("×", "c-paper"), RESTART: ("r", "c-ink")}
 _FREE = ("cell c-muted", "0.06")
 
 
-def board_scene(job: Slotted, happened: Sequence[Event]) -> Scene:
-    """Return the job, one frame for each event; the last one is seen first."""
-    most = len(happened[-1].slots)
+def board_scene(job: SlottedJob, events: Sequence[SlotEvent]) -> Scene:
+    """Return the scene, one frame per event; the last one opens."""
+    most = len(events[-1].slots)
     rows = max(3, -(-most // COLUMNS))
     frames = tuple(
-        Frame(caption=_caption(job, one), shapes=tuple(_shapes(job, one, rows))) for one in happened
+        Frame(caption=_caption(job, event), shapes=tuple(_shapes(job, event, rows)))
+        for event in events
     )
     return Scene(
         title="A job, slot by slot",
@@ -48,7 +49,7 @@ def board_scene(job: Slotted, happened: Sequence[Event]) -> Scene:
     )
 
 
-def _shapes(job: Slotted, event: Event, rows: Count) -> Iterator[Shape]:
+def _shapes(job: SlottedJob, event: SlotEvent, rows: Count) -> Iterator[Shape]:
     yield text("done", 2, 26, _FONT, f"{event.done} of {job.work} saved", "start", "value c-ink")
     clock = f"slot {len(event.slots)}"
     yield text("clock", COLUMNS * _CELL - 2, 26, _FONT, clock, "end", "value c-ink")
@@ -77,7 +78,7 @@ def _legend(top: float) -> Iterator[Shape]:
     yield text("restart.words", left + 26, top + 16, _FONT, words, "start")
 
 
-def _caption(job: Slotted, event: Event) -> Text:
+def _caption(job: SlottedJob, event: SlotEvent) -> Text:
     figures = {
         "s": (len(event.slots), COUNT),
         "d": (event.done, COUNT),

@@ -1,4 +1,4 @@
-"""States of one calculator side by side: what differs in inputs and numbers, and what made it so.
+"""Comparison of saved states of a calculator: differing inputs and numbers, step by step.
 
 The reader has named the states; between two of them the inputs are changed one after another, and
 the first number that differs is followed on its way.
@@ -8,19 +8,19 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.calculator import Calculator, Lazy, make
+from engine.calculator import Calculator, LazyViews, make
 from engine.core.inputs import InputError, Scalar, Text
-from engine.core.numbers import Display, show
-from engine.core.text import words
+from engine.core.numbers import Display, format_value
+from engine.core.text import render_text
 from engine.core.views import Badge, Value, View
 from engine.draw.escape import escape
 
-MOST = 16  # changes that are followed one by one
+MAX_STEPS = 16  # changes that are followed one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A named state: its inputs, its numbers and verdicts; not `sound` if `problem` says why."""
+    """A named state: inputs, numbers and badges; `problem` explains what is wrong with it."""
 
     name: str
     values: Mapping[str, Scalar]
@@ -29,7 +29,7 @@ class State:
     sound: bool
 
 
-def compared(request: str, calculator: Calculator, display: Display) -> str:
+def comparison_html(request: str, calculator: Calculator, display: Display) -> str:
     """Return the comparison as an HTML fragment.
 
     Args:
@@ -37,17 +37,19 @@ def compared(request: str, calculator: Calculator, display: Display) -> str:
         calculator: whose states they are.
         display: how the reader wants numbers shown.
     """
-    states = [_state(calculator, one["name"], one["values"]) for one in json.loads(request)]
-    told = [f"<p>{escape(f'{one.name}: {one.problem}')}</p>" for one in states if one.problem]
-    sound = [one for one in states if one.sound]
+    states = [_state(calculator, state["name"], state["values"]) for state in json.loads(request)]
+    problems = [
+        f"<p>{escape(f'{state.name}: {state.problem}')}</p>" for state in states if state.problem
+    ]
+    sound = [state for state in states if state.sound]
     inputs = _table("Input", sound, _inputs(calculator, sound))
     numbers = _table("Number", sound, _numbers(sound, display))
     same = "" if inputs or len(sound) < 2 else "<p>These states have the same inputs.</p>"
-    return "".join([*told, same, inputs, _explained(calculator, sound, display), numbers])
+    return "".join([*problems, same, inputs, _steps_html(calculator, sound, display), numbers])
 
 
 def _state(calculator: Calculator, name: str, texts: Mapping[str, str]) -> State:
-    """Return the state; an input that is not known, or not allowed, has its default."""
+    """Return the state; unknown or invalid inputs get their defaults."""
     values: dict[str, Scalar] = dict(calculator.defaults)
     problems, sound = [], True
     for key, text in texts.items():
@@ -58,7 +60,7 @@ def _state(calculator: Calculator, name: str, texts: Mapping[str, str]) -> State
         except InputError as error:
             problems.append(str(error))
     try:
-        views = _told(calculator.lazy(make(calculator, values)))
+        views = _number_views(calculator.lazy(make(calculator, values)))
     except InputError as error:
         problems.append(str(error))
         views, sound = {}, False
@@ -66,24 +68,24 @@ def _state(calculator: Calculator, name: str, texts: Mapping[str, str]) -> State
     return State(name=name, values=values, views=views, problem=problem, sound=sound)
 
 
-def _told(lazy: Lazy) -> dict[str, View]:
-    """Return numbers and verdicts; charts, which are made when they are looked at, are not made."""
-    made = lazy.made(lazy.ready)
-    if not any(isinstance(view, Value) for view in made.values()):
-        made = lazy.made()
-    return {name: view for name, view in made.items() if isinstance(view, Value | Badge)}
+def _number_views(lazy: LazyViews) -> dict[str, View]:
+    """Return numbers and badges; charts are not computed."""
+    views = lazy.compute(lazy.ready)
+    if not any(isinstance(view, Value) for view in views.values()):
+        views = lazy.compute()
+    return {name: view for name, view in views.items() if isinstance(view, Value | Badge)}
 
 
 def _inputs(calculator: Calculator, states: list[State]) -> Iterator[tuple[str, list[str]]]:
-    for key in _differing(calculator, states):
-        yield calculator.fields[key].label, [_shown(calculator, key, s.values) for s in states]
+    for key in _differing_inputs(calculator, states):
+        yield calculator.fields[key].label, [_value_text(calculator, key, s.values) for s in states]
 
 
-def _differing(calculator: Calculator, states: list[State]) -> list[str]:
+def _differing_inputs(calculator: Calculator, states: list[State]) -> list[str]:
     return [key for key in calculator.fields if len({state.values[key] for state in states}) > 1]
 
 
-def _shown(calculator: Calculator, key: str, values: Mapping[str, Scalar]) -> str:
+def _value_text(calculator: Calculator, key: str, values: Mapping[str, Scalar]) -> str:
     field = calculator.fields[key]
     return field.brief(values[key]) if isinstance(field, Text) else field.show(values[key])
 
@@ -103,16 +105,16 @@ def _label(view: View) -> str:
 
 def _text(view: View | None, display: Display) -> str:
     if isinstance(view, Value):
-        return show(view.value, view.quantity, display)
-    return f"{view.text}: {words(view.sentence, display)}" if isinstance(view, Badge) else "–"
+        return format_value(view.value, view.quantity, display)
+    return f"{view.text}: {render_text(view.sentence, display)}" if isinstance(view, Badge) else "–"
 
 
-def _table(what: str, states: list[State], rows: Iterable[tuple[str, list[str]]]) -> str:
-    found = list(rows)
-    if len(states) < 2 or not found:
+def _table(kind: str, states: list[State], rows: Iterable[tuple[str, list[str]]]) -> str:
+    table_rows = list(rows)
+    if len(states) < 2 or not table_rows:
         return ""
-    head = [what, *(state.name for state in states)]
-    return _html(f"{what}s that differ", head, [(name, *cells) for name, cells in found])
+    head = [kind, *(state.name for state in states)]
+    return _html(f"{kind}s that differ", head, [(name, *cells) for name, cells in table_rows])
 
 
 def _html(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -127,28 +129,28 @@ def _html(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str
     return f'<div class="scroll" tabindex="0">{table}<tbody>{lines}</tbody></table></div>'
 
 
-def _explained(calculator: Calculator, states: list[State], display: Display) -> str:
-    """Return the way from the first of two states to the second, one input after another."""
+def _steps_html(calculator: Calculator, states: list[State], display: Display) -> str:
+    """Return the change from the first of two states to the second, input by input."""
     if len(states) != 2:
         return ""
     before, after = states
-    keys = _differing(calculator, states)
-    name = _followed(before, after, display)
-    if not name or not 1 < len(keys) <= MOST:
+    keys = _differing_inputs(calculator, states)
+    name = _first_difference(before, after, display)
+    if not name or not 1 < len(keys) <= MAX_STEPS:
         return ""
 
     def at(values: Mapping[str, Scalar]) -> str:
-        return _text(calculator.lazy(make(calculator, values)).made([name]).get(name), display)
+        return _text(calculator.lazy(make(calculator, values)).compute([name]).get(name), display)
 
-    rows = _steps(calculator, before, after, keys, at)
+    rows = _step_rows(calculator, before, after, keys, at)
     label = _label(before.views[name])
     title = f"{label}: from {_text(before.views[name], display)}, one change after another"
     order = "<p>In another order the single changes weigh differently; their end is the same.</p>"
     return _html(title, ["Change", f"{label} then"], rows) + order
 
 
-def _followed(before: State, after: State, display: Display) -> str:
-    """Return the first number that differs, "" if none does."""
+def _first_difference(before: State, after: State, display: Display) -> str:
+    """Return the name of the first number that differs, or ""."""
     for name, view in before.views.items():
         then = after.views.get(name)
         if isinstance(view, Value) and _text(view, display) != _text(then, display):
@@ -156,18 +158,18 @@ def _followed(before: State, after: State, display: Display) -> str:
     return ""
 
 
-def _steps(
+def _step_rows(
     calculator: Calculator,
     before: State,
     after: State,
     keys: list[str],
     at: Callable[[Mapping[str, Scalar]], str],
 ) -> Iterator[tuple[str, str]]:
-    """Yield (change, the number after it); what makes no job by itself goes with the next one."""
+    """Yield (change, resulting number); an invalid step is merged with the next one."""
     now, waiting = dict(before.values), []
     for key in keys:
         now[key] = after.values[key]
-        old, new = (_shown(calculator, key, state.values) for state in (before, after))
+        old, new = (_value_text(calculator, key, state.values) for state in (before, after))
         waiting.append(f"{calculator.fields[key].label}: {old} → {new}")
         try:
             then = at(now)

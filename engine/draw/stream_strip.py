@@ -1,11 +1,11 @@
-"""The operations of two streams as boxes in their order; each can be dragged along its stream."""
+"""Scenes of stream orders: draggable operations in the row of their stream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.text import Text
 from engine.core.views import Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 
 _WIDTH, _ROOM, _BOX = 600.0, 66.0, 60.0
 _HIGH, _ROW, _TOP = 60.0, 102.0, 30.0
@@ -15,7 +15,7 @@ _QUIET, _WAITED, _NOW = "0.16", "0.36", "0.68"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """An operation.
+    """A drawn operation.
 
     Attributes:
         name: unique in the drawing.
@@ -37,13 +37,13 @@ class Chip:
     marked: bool
     waits: tuple[str, ...]
     caption: Text
-    grip: Grip
+    grip: DragHandle
 
 
 def strip_scene(
     rows: Sequence[tuple[str, str]], chips: Sequence[Chip], turns: Sequence[str]
 ) -> Scene:
-    """Return the chips, each row in its order; one frame for every operation in turn.
+    """Return the scene, with one frame per operation in turn.
 
     `rows` hold the name of each stream and what it comes to; `turns` are the names of the chips
     in the order of the frames.

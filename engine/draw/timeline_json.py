@@ -1,13 +1,13 @@
-"""A timeline as plain JSON data; with a player, also what every span waited for."""
+"""Timelines as JSON data; for the player also the dependencies of each span."""
 
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.numbers import Display, show
+from engine.core.numbers import Display, format_value
 from engine.core.units import Quantity
 from engine.core.views import Series, Span, Timeline
-from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
-from engine.draw.line_breaking import told
+from engine.draw.chart_json import axis_json, json_number, links_json, rules_json
+from engine.draw.line_breaking import page_text
 
 _CURVE_TICKS = 4  # of the axis of the curves under the lanes, which is low
 _FINE_TICKS = 48  # for a part of the axis, drawn large
@@ -22,7 +22,7 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
     has_curves = view.curve_axis is not None and bool(view.curves)
     return {
         "title": view.title,
-        "caption": told(view.caption, display),
+        "caption": page_text(view.caption, display),
         "axis": axis_json(view.axis, display),
         "lanes": [
             {"key": lane.key, "label": lane.label, **links_json(lane.links)} for lane in view.lanes
@@ -39,16 +39,16 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
 
 
 def _writer(quantity: Quantity, display: Display) -> Write:
-    """Return a function that writes a value; many spans are equally long, so texts are kept."""
+    """Return a caching formatter: many spans have equal lengths."""
     known: dict[float | None, str] = {}
     exactly: dict[float, str] = {}
 
     def write(value: float) -> str:
         text = exactly.get(value)
         if text is None:
-            key = tidy(value)
+            key = json_number(value)
             if key not in known:
-                known[key] = show(value, quantity, display)
+                known[key] = format_value(value, quantity, display)
             text = exactly[value] = known[key]
         return text
 
@@ -59,8 +59,8 @@ def _span(span: Span, write: Write) -> dict[str, Any]:
     return {
         "key": span.key,
         "lane": span.lane,
-        "start": tidy(span.start),
-        "end": tidy(span.end),
+        "start": json_number(span.start),
+        "end": json_number(span.end),
         "label": span.label,
         "color": span.color,
         "exposed": span.exposed,
@@ -76,13 +76,13 @@ def _curve(series: Series) -> dict[str, Any]:
         "label": series.label,
         "color": series.color,
         "dashed": series.dashed,
-        "x": [tidy(x) for x in series.x],
-        "y": [tidy(y) for y in series.y],
+        "x": [json_number(x) for x in series.x],
+        "y": [json_number(y) for y in series.y],
     }
 
 
 def _player(view: Timeline, write: Write, display: Display) -> dict[str, Any]:
-    """Return what the player needs; lists by span, spans named by their place in the list.
+    """Return the player's data as lists by span index.
 
     `times` are (start, end) in words, `after` the spans it waited for, `waits` the one that let
     it start last, or -1: that may be the span before it on its lane.
@@ -93,26 +93,26 @@ def _player(view: Timeline, write: Write, display: Display) -> dict[str, Any]:
         "finer": axis_json(view.axis, display, _FINE_TICKS)["ticks"],
         "times": [[write(span.start), write(span.end)] for span in view.spans],
         "after": after,
-        "waits": last_waited(view, after),
+        "waits": last_dependencies(view, after),
     }
 
 
-def last_waited(view: Timeline, after: list[list[int]]) -> list[int]:
-    """Return for each span the one whose end it waited for last, -1 for none.
+def last_dependencies(view: Timeline, after: list[list[int]]) -> list[int]:
+    """Return for each span the index of the one it waited for last, or -1.
 
     Args:
         view: whose spans they are.
         after: for each span, the places of those it depends on.
     """
     near = _TOUCH * abs(view.axis.high - view.axis.low)
-    found = [max(places, key=lambda place: view.spans[place].end, default=-1) for places in after]
+    last = [max(places, key=lambda place: view.spans[place].end, default=-1) for places in after]
     before: dict[str, int] = {}
     for place in sorted(range(len(view.spans)), key=lambda place: view.spans[place].start):
         span = view.spans[place]
         on_lane = before.get(span.lane, -1)
         if on_lane >= 0 and abs(view.spans[on_lane].end - span.start) <= near:
-            waited = found[place]
+            waited = last[place]
             if waited < 0 or view.spans[waited].end < span.start - near:
-                found[place] = on_lane
+                last[place] = on_lane
         before[span.lane] = place
-    return found
+    return last

@@ -1,4 +1,4 @@
-"""A timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open.
+"""Timelines in the Trace Event Format, for Perfetto and Chrome's tracing page.
 
 A lane is a thread, a span a complete event ("X"), a curve a counter ("C"), and what a span waited
 for a flow ("s" to "f"). Times are microseconds.
@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.core.units import MICRO
 from engine.core.views import Series, Span, Timeline
-from engine.draw.chart_json import tidy
+from engine.draw.chart_json import json_number
 
 _PROCESS = 1
 # A flow begins in the span that encloses its time, and a span's end is no longer inside it.
@@ -20,28 +20,31 @@ Event = dict[str, Any]
 
 
 def trace_text(view: Timeline) -> str:
-    """Return the timeline as JSON text."""
+    """Return the timeline as Trace Event JSON."""
     threads = {lane.key: number for number, lane in enumerate(view.lanes, 1)}
     events = [
-        _about("process_name", 0, {"name": view.title}),
-        *(_about("thread_name", threads[lane.key], {"name": lane.label}) for lane in view.lanes),
-        *(_about("thread_sort_index", n, {"sort_index": n}) for n in threads.values()),
-        *(_complete(span, threads[span.lane]) for span in view.spans),
-        *_flows(view, threads),
-        *(event for series in view.curves for event in _counters(series)),
+        _metadata_event("process_name", 0, {"name": view.title}),
+        *(
+            _metadata_event("thread_name", threads[lane.key], {"name": lane.label})
+            for lane in view.lanes
+        ),
+        *(_metadata_event("thread_sort_index", n, {"sort_index": n}) for n in threads.values()),
+        *(_complete_event(span, threads[span.lane]) for span in view.spans),
+        *_flow_events(view, threads),
+        *(event for series in view.curves for event in _counter_events(series)),
     ]
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, ensure_ascii=False)
 
 
-def _about(what: str, thread: int, given: Event) -> Event:
-    return {"ph": "M", "name": what, "pid": _PROCESS, "tid": thread, "args": given}
+def _metadata_event(name: str, thread: int, args: Event) -> Event:
+    return {"ph": "M", "name": name, "pid": _PROCESS, "tid": thread, "args": args}
 
 
 def _time(seconds: float) -> float | None:
-    return tidy(seconds / MICRO)
+    return json_number(seconds / MICRO)
 
 
-def _complete(span: Span, thread: int) -> Event:
+def _complete_event(span: Span, thread: int) -> Event:
     args: Event = {"key": span.key}
     if span.exposed:
         args["exposed"] = True
@@ -59,7 +62,7 @@ def _complete(span: Span, thread: int) -> Event:
     }
 
 
-def _flows(view: Timeline, threads: dict[str, int]) -> Iterator[Event]:
+def _flow_events(view: Timeline, threads: dict[str, int]) -> Iterator[Event]:
     spans = {span.key: span for span in view.spans}
     waits = [(spans[key], span) for span in view.spans for key in span.after if key in spans]
     for number, (before, span) in enumerate(waits, 1):
@@ -78,7 +81,7 @@ def _flows(view: Timeline, threads: dict[str, int]) -> Iterator[Event]:
             }
 
 
-def _counters(series: Series) -> Iterator[Event]:
+def _counter_events(series: Series) -> Iterator[Event]:
     for x, y in zip(series.x, series.y, strict=True):
-        value = {"value": tidy(y)}
+        value = {"value": json_number(y)}
         yield {"ph": "C", "name": series.label, "pid": _PROCESS, "ts": _time(x), "args": value}

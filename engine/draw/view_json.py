@@ -1,10 +1,10 @@
-"""A view as plain JSON data: every number tidied, every text already in the reader's units."""
+"""Views as JSON data: rounded numbers, and texts in the reader's units."""
 
 from typing import Any
 
-from engine.core.numbers import Display, other_system, show
-from engine.core.parsing import plain
-from engine.core.text import words
+from engine.core.numbers import Display, format_value, other_system
+from engine.core.parsing import exact_text
+from engine.core.text import render_text
 from engine.core.views import (
     Advice,
     Badge,
@@ -15,16 +15,16 @@ from engine.core.views import (
     Table,
     Value,
     View,
-    table_words,
+    table_texts,
 )
-from engine.draw.chart_json import bars_json, heatmap_json, lines_json, tidy
+from engine.draw.chart_json import bars_json, heatmap_json, json_number, lines_json
 from engine.draw.fragments import (
     advice_fragment,
     badge_fragment,
     challenge_fragment,
     table_fragment,
 )
-from engine.draw.line_breaking import told
+from engine.draw.line_breaking import page_text
 from engine.draw.scene import scene_json
 from engine.draw.timeline_json import timeline_json
 
@@ -38,17 +38,17 @@ def view_json(view: View, display: Display) -> dict[str, Any]:
 def _value(view: Value, display: Display) -> dict[str, Any]:
     return {
         "label": view.label,
-        "value": tidy(view.value),
-        "text": show(view.value, view.quantity, display),
+        "value": json_number(view.value),
+        "text": format_value(view.value, view.quantity, display),
         "also": other_system(view.value, view.quantity, display),
-        "note": told(view.note, display),
+        "note": page_text(view.note, display),
         "basis": view.receipt.basis,
         "color": view.color,
     }
 
 
 def _badge(view: Badge, display: Display) -> dict[str, Any]:
-    sentence = words(view.sentence, display)
+    sentence = render_text(view.sentence, display)
     html = badge_fragment(view, display)
     return {"text": view.text, "sentence": sentence, "color": view.color, "html": html}
 
@@ -56,18 +56,18 @@ def _badge(view: Badge, display: Display) -> dict[str, Any]:
 def _scene(view: Scene, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
-        "caption": told(view.caption, display),
+        "caption": page_text(view.caption, display),
         **scene_json(view, display),
     }
 
 
 def _table(view: Table, display: Display) -> dict[str, Any]:
-    said = table_words(view, display)
+    said = table_texts(view, display)
     return {
         "title": view.title,
         "columns": list(view.columns),
         "rows": said,
-        "caption": words(view.caption, display),
+        "caption": render_text(view.caption, display),
         "html": table_fragment(view, display, said),
     }
 
@@ -76,7 +76,7 @@ def _formula(view: Formula, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
         "equation": view.equation.name,
-        "symbols": {k: show(v, q, display) for k, (v, q) in view.symbols.items()},
+        "symbols": {k: format_value(v, q, display) for k, (v, q) in view.symbols.items()},
         "inputs": dict(view.inputs),
     }
 
@@ -84,14 +84,14 @@ def _formula(view: Formula, display: Display) -> dict[str, Any]:
 def _advice(view: Advice, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
-        "verdict": words(view.verdict, display),
-        "now": tidy(view.now),
+        "verdict": render_text(view.verdict, display),
+        "now": json_number(view.now),
         "remedies": [
             {
                 "key": r.key,
-                "label": words(r.label, display),
-                "change": {name: plain(value) for name, value in r.change.items()},
-                "after": tidy(r.after),
+                "label": render_text(r.label, display),
+                "change": {name: exact_text(value) for name, value in r.change.items()},
+                "after": json_number(r.after),
             }
             for r in view.remedies
         ],
@@ -104,7 +104,7 @@ def _challenge(view: Challenge, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
         "met": met,
-        "start": {name: plain(value) for name, value in view.start.items()},
+        "start": {name: exact_text(value) for name, value in view.start.items()},
         "html": challenge_fragment(view, display),
     }
 

@@ -1,1 +1,1 @@
-"""What calculators share: fields, the form of a run, advice."""
+"""Inputs, texts and charts shared by several calculators."""

@@ -1,4 +1,4 @@
-"""Verdicts that first say what had to change of the reader's inputs."""
+"""Badges that report adjusted inputs before their own sentence."""
 
 from dataclasses import replace
 
@@ -7,15 +7,15 @@ from engine.core.units import Quantity
 from engine.core.views import Badge
 
 
-def told(badge: Badge, changes: tuple[Text, ...]) -> Badge:
-    """Return a verdict that first says what had to change of the plan."""
+def with_changes(badge: Badge, changes: tuple[Text, ...]) -> Badge:
+    """Return a badge whose sentence starts with the changes to the plan."""
     if not changes:
         return badge
-    return replace(badge, sentence=joined((*changes, badge.sentence), []))
+    return replace(badge, sentence=join_sentences((*changes, badge.sentence), []))
 
 
-def joined(changes: tuple[Text, ...], said: list[str]) -> Text:
-    """Return one sentence of all changes and remarks."""
+def join_sentences(changes: tuple[Text, ...], said: list[str]) -> Text:
+    """Return changes and remarks as one sentence."""
     numbers: dict[str, tuple[float, Quantity]] = {}
     templates = []
     for index, change in enumerate(changes):

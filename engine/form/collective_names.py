@@ -1,4 +1,4 @@
-"""What readers see for an algorithm of a collective."""
+"""Display names of collective algorithms and operations."""
 
 _LABELS = {
     "ring": "Ring",
@@ -13,8 +13,8 @@ _LABELS = {
 }
 
 
-def label(algorithm: str) -> str:
-    """Return what the reader sees for an algorithm."""
+def algorithm_label(algorithm: str) -> str:
+    """Return the display name of an algorithm."""
     return _LABELS.get(algorithm, algorithm.replace("_", " ").capitalize())
 
 

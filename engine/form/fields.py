@@ -1,10 +1,10 @@
-"""Inputs that several calculators ask for in the same words."""
+"""Input fields shared by several calculators."""
 
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Compact, Number, Switch
 from engine.core.outputs import Symbol
 from engine.core.units import MICRO, Gbit
@@ -31,7 +31,7 @@ COMPUTING = Number(
 
 
 def kernel_efficiency(help: str) -> Number:
-    """Return the share of the peak that kernels reach, where only a ratio needs it.
+    """Return the input for kernel efficiency, where only a ratio needs it.
 
     Args:
         help: what it is for.
@@ -95,7 +95,7 @@ OwnConstants = Annotated[
     str,
     Compact(
         label="Constants of my cluster",
-        parse=parse,
+        parse=parse_constants,
         help='Written by "Calibrate to your cluster". They count on the GPU that they were '
         "measured on. Empty: those of the catalog.",
         advanced=True,

@@ -1,16 +1,16 @@
-"""Jobs to forecast: plans that fit, their tokens, and what was published of those that were run."""
+"""Jobs of the run forecast: plan, tokens, and published times where they exist."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.catalog.reported_runs import REPORTED, Setting
+from engine.catalog.reported_runs import REPORTED, SettingValue
 from engine.core.units import DAY, HOUR, GpuTime, Seconds, Tokens
 from engine.form.run.inputs import Inputs as Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job.
+    """A training job to forecast.
 
     Attributes:
         name: as the reader chooses it.
@@ -23,7 +23,7 @@ class Job:
     """
 
     name: str
-    settings: Mapping[str, Setting] = field(default_factory=dict)
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
     tokens: Tokens
     gpu_time: GpuTime = 0.0
     wall: Seconds = 0.0
@@ -36,7 +36,7 @@ class Job:
         return Plan(**self.settings)  # type: ignore[arg-type]
 
 
-_LLAMA_70B: Mapping[str, Setting] = {
+_LLAMA_70B: Mapping[str, SettingValue] = {
     "model": "llama-3-70b",
     "world_size": 1024,
     "tensor_parallel": 8,

@@ -1,4 +1,4 @@
-"""What a reader can change about a run, and the runs that presets set."""
+"""Inputs and presets of a training job's cost and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of a training job."""
 
     tokens: Annotated[
         float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")

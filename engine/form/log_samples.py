@@ -1,4 +1,4 @@
-"""Logs to try with one click: lines as five frameworks print them, with steps that are made up.
+"""Sample training logs in the formats of five frameworks, with synthetic steps.
 
 The lines have the form of the frameworks' own code. The steps of torchtitan's sample lie around
 the speed that it published for Llama 3.1 8B on 8 H100 (6,667 tokens per second per GPU).
@@ -10,12 +10,12 @@ from engine.core.inputs import Sample
 
 
 def _jitter(number: int) -> float:
-    """Return a share of one that looks like chance, the same every time."""
+    """Return a deterministic pseudo-random number from 0 to 1."""
     return number * 7919 % 1009 / 1009
 
 
-def _clock(seconds: float) -> str:
-    """Return the time of day so long after noon."""
+def _clock_text(seconds: float) -> str:
+    """Return the time of day, in seconds after noon."""
     minutes, rest = divmod(int(seconds), 60)
     return f"12:{minutes:02}:{rest:02}"
 
@@ -44,8 +44,8 @@ def _torchtitan() -> str:
     for step in (1, *range(10, 410, 10)):
         rate = 6650 * (1 + 0.01 * _jitter(step)) * (0.05 if step == 1 else 1.0)
         lines.append(
-            f"[titan] 2026-05-04 {_clock(2.45 * step)},123 - root - INFO - step: {step:2}  loss: "
-            f"{8 - step / 100:7.4f}  grad_norm:  1.2044  memory: 76.98GiB(81.03%)  tps: "
+            f"[titan] 2026-05-04 {_clock_text(2.45 * step)},123 - root - INFO - step: {step:2}  "
+            f"loss: {8 - step / 100:7.4f}  grad_norm:  1.2044  memory: 76.98GiB(81.03%)  tps: "
             f"{round(rate):,}  tflops: {rate * 0.0580:,.2f}  mfu: {rate * 0.00586:.2f}%"
         )
     return "\n".join(lines) + "\n"
@@ -56,8 +56,9 @@ def _deepspeed() -> str:
     for step in range(10, 260, 10):
         rate = 2.31 * (1 - 0.0006 * step) * (1 + 0.01 * _jitter(step))
         lines.append(
-            f"[2026-05-04 {_clock(14 * step)},102] [INFO] [timer.py:264:stop] epoch=0/micro_step="
-            f"{4 * step}/global_step={step}, RunningAvgSamplesPerSec={2.2 + rate / 100:.14f}, "
+            f"[2026-05-04 {_clock_text(14 * step)},102] [INFO] [timer.py:264:stop] "
+            f"epoch=0/micro_step={4 * step}/global_step={step}, "
+            f"RunningAvgSamplesPerSec={2.2 + rate / 100:.14f}, "
             f"CurrSamplesPerSec={rate:.14f}, MemAllocated=19.21GB, MaxMemAllocated=57.37GB"
         )
     return "\n".join(lines) + "\n"
@@ -69,7 +70,7 @@ def _nanotron() -> str:
         time = 2.61 * (1 + 0.02 * _jitter(step)) * (3 if step == 1 else 1.0)
         rate = 16 * 8192 / 8 / time
         lines.append(
-            f"05/04/2026 {_clock(2.61 * step)} [INFO|DP=0|PP=0|TP=0|ip-10-0-0-1]: iteration: "
+            f"05/04/2026 {_clock_text(2.61 * step)} [INFO|DP=0|PP=0|TP=0|ip-10-0-0-1]: iteration: "
             f"{step} / 1000 | consumed_tokens: {131 * step}K | "
             f"elapsed_time_per_iteration_ms: {time:.3g}K | "
             f"tokens_per_sec: {8 * rate / 1e3:.3g}K | tokens_per_sec_per_gpu: {rate / 1e3:.4g}K | "

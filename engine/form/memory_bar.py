@@ -1,4 +1,4 @@
-"""A GPU's memory as a bar: its parts in their order and colors."""
+"""GPU memory as a stacked bar."""
 
 from engine.core.views import Segment
 from engine.simulate.memory.allocator import Memory
@@ -6,8 +6,8 @@ from engine.simulate.memory.allocator import Memory
 _PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers")
 
 
-def parts_of(held: Memory) -> tuple[Segment, ...]:
+def memory_segments(memory: Memory) -> tuple[Segment, ...]:
     """Return the parts of a GPU's memory as segments of a bar."""
-    parts = [Segment(key=k, label=k, value=getattr(held, k), color=k) for k in _PARTS]
-    reserve = Segment(key="reserve", label="reserve", value=held.reserve, color="muted")
+    parts = [Segment(key=k, label=k, value=getattr(memory, k), color=k) for k in _PARTS]
+    reserve = Segment(key="reserve", label="reserve", value=memory.reserve, color="muted")
     return (*parts, reserve)

@@ -1,4 +1,4 @@
-"""Why a step that a page computes without the site's model of a step has no range."""
+"""Assumptions that explain why a step time has no range."""
 
-UNRANGED = "No published step was compared with this computation, so it has no range."
-MADE_UP = "The job is made up: nobody measured it, so it has no range."
+NO_RANGE = "No published step was compared with this computation, so it has no range."
+SYNTHETIC_JOB = "The job is made up: nobody measured it, so it has no range."

@@ -1,4 +1,4 @@
-"""Inputs that the calculators of NCCL ask for in the same words."""
+"""Input fields shared by the NCCL calculators."""
 
 from typing import Annotated
 
@@ -29,18 +29,18 @@ MACHINES = (
 )
 
 
-def size_words(size: float) -> str:
-    """Return a size as those write it who measure in powers of two: 64 KiB, 16 GiB."""
-    unit, one = MESSAGES.of(size)
-    return f"{size / one:.4g}{unit}"
+def size_text(size: float) -> str:
+    """Return a size in powers of two: 64 KiB, 16 GiB."""
+    unit, unit_size = MESSAGES.of(size)
+    return f"{size / unit_size:.4g}{unit}"
 
 
-def off_words(off: float) -> Text:
-    """Return a relative difference with its sign; nothing that rounds to none has one."""
-    if abs(off) < _NONE:
+def difference_text(difference: float) -> Text:
+    """Return a relative difference with its sign, or "none"."""
+    if abs(difference) < _NONE:
         return "none"
-    sign = "+" if off >= 0 else "−"
-    return say(f"{sign}{{o}}", o=(abs(off), SHARE))
+    sign = "+" if difference >= 0 else "−"
+    return say(f"{sign}{{o}}", o=(abs(difference), SHARE))
 
 
 Message = Annotated[

@@ -1,4 +1,4 @@
-"""Texts of NCCL to try with one click: published measurements, in lines as nccl-tests print them.
+"""Sample NCCL outputs: published measurements in the format of nccl-tests.
 
 Times are those of NVIDIA's DGX Cloud benchmarking (8 H100), of Bekman (8 A100), of Amazon's
 samples (two p4de) and of NCCL's issue 1453 (24 H100); hosts are made up. The log of two nodes is

@@ -1,8 +1,8 @@
-"""A noun after its number: "1 micro-batch", "8 micro-batches", "1 GPU"."""
+"""Singular and plural nouns: "1 micro-batch", "8 micro-batches"."""
 
 
-def noun(count: float, one: str) -> str:
-    """Return the noun in the number that the count asks for."""
+def pluralize(count: float, singular: str) -> str:
+    """Return the noun in singular or plural, by the count."""
     if count == 1:
-        return one
-    return f"{one}es" if one.endswith(("ch", "s", "x")) else f"{one}s"
+        return singular
+    return f"{singular}es" if singular.endswith(("ch", "s", "x")) else f"{singular}s"

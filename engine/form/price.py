@@ -1,4 +1,4 @@
-"""The price of a GPU, as a reader gives it."""
+"""The input for the price of a GPU."""
 
 from engine.core import units
 from engine.core.inputs import Number, Unit

@@ -1,4 +1,4 @@
-"""What a widely published gradient sync calculator prints, by its own arithmetic."""
+"""Reimplementation of a widely published gradient sync calculator."""
 
 import math
 
@@ -9,10 +9,10 @@ SOURCE = "pingdo_sync"
 COMPUTE: Seconds = 3.5e-3
 
 
-def printed(
+def published_outputs(
     parameters: Parameters, element: Bytes, world_size: Count, bandwidth: Bandwidth
 ) -> dict[str, str]:
-    """Return its outputs, digit by digit; `bandwidth` is that of a node's ports, one way."""
+    """Return its outputs, digit by digit; `bandwidth` is of a node's ports, one way."""
     gibibytes = parameters * element / GiB
     gigabytes_per_second = bandwidth / 1e9
     ring = 2 * (world_size - 1) / world_size * gibibytes / gigabytes_per_second

@@ -1,4 +1,4 @@
-"""How a run saves, fails and is paid for, as a reader gives it: what several calculators ask."""
+"""Inputs for checkpoints, failures and prices, shared by several calculators."""
 
 from typing import Annotated
 
@@ -117,17 +117,19 @@ Seed = Annotated[
     ),
 ]
 
-NOTHING_FAILS = Receipt(
+NO_FAILURE_RECEIPT = Receipt(
     assumptions=(
         "The run is over before the first checkpoint is due, and hardly anything can fail in it.",
     ),
 )
-NO_END = Receipt(
+NO_END_RECEIPT = Receipt(
     assumptions=("Something fails before the next checkpoint is reached: the run has no end.",),
 )
 
 
-def segment(interval: Seconds, checkpoint: Seconds, steps: Seconds) -> dict[str, Figure | str]:
+def goodput_symbols(
+    interval: Seconds, checkpoint: Seconds, steps: Seconds
+) -> dict[str, Figure | str]:
     """Return the symbols of goodput; a run within one interval writes no checkpoint."""
     if steps <= interval:
         return {"t": (steps, units.SECONDS), "d": (0.0, units.SECONDS)}

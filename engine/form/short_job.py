@@ -1,4 +1,4 @@
-"""A job in twelve fields, for pages that ask for one beside something measured."""
+"""A job in twelve input fields, for calculators of measurements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -8,7 +8,7 @@ from engine.core.inputs import Choice, Field, Number, Scalar
 from engine.core.text import Text
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.run.run import Run
 
 _MARKS = get_type_hints(Form, include_extras=True)
@@ -80,7 +80,7 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of a model of one's own, as in the whole form: it counts where `model` says so."""
+    """Inputs for the shape of a custom model, used where `model` says so."""
 
     num_layers: Annotated[int, _shape("num_layers")] = _WHOLE.num_layers
     hidden_size: Annotated[int, _shape("hidden_size")] = _WHOLE.hidden_size
@@ -121,15 +121,15 @@ def job_run(inputs: object, **cluster: Any) -> Run:  # noqa: ANN401 (fields of t
         inputs: of any calculator with these fields.
         cluster: fields of the whole form that stand for the machines, where they are known.
     """
-    return job_told(inputs, **cluster)[0]
+    return job_run_and_changes(inputs, **cluster)[0]
 
 
-def job_told(inputs: object, **cluster: Any) -> tuple[Run, tuple[Text, ...]]:  # noqa: ANN401
-    """Return that run, and in sentences what had to change for it to be possible."""
+def job_run_and_changes(inputs: object, **cluster: Any) -> tuple[Run, tuple[Text, ...]]:  # noqa: ANN401
+    """Return the run of the inputs, and the changes that make it possible."""
     names = (*_NAMES, *(field.name for field in fields(Shape) if isinstance(inputs, Shape)))
     job = {name: getattr(inputs, name) for name in names if name not in cluster}
     own = getattr(inputs, "own_constants", "")
-    return run_of(
+    return nearest_run(
         Form(
             **job,
             **cluster,

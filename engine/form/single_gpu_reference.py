@@ -1,26 +1,26 @@
-"""A tiny training over several GPUs beside the same on one: are they equal, step by step?"""
+"""Comparison of a tiny training on several GPUs with the same on one."""
 
 from collections.abc import Sequence
 
-from engine.core.numbers import significant, typeset
+from engine.core.numbers import format_significant, typeset
 from engine.core.views import Badge, Table
 
 _LEAST, _EQUAL = 1e-14, 1e-12
 
 
-def equal(off: float) -> Badge:
-    """Return by what share of the largest the parameters differ after three steps."""
-    bound = "less than" if off < _LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, _LEAST), 2))} of the largest"
+def equality_badge(difference: float) -> Badge:
+    """Return the parameter difference after three steps, relative to the largest."""
+    bound = "less than" if difference < _LEAST else "up to"
+    how = f"by {bound} {typeset(format_significant(max(difference, _LEAST), 2))} of the largest"
     return Badge(
-        text="Equal to one GPU" if off <= _EQUAL else "Not equal",
+        text="Equal to one GPU" if difference <= _EQUAL else "Not equal",
         sentence=f"After three steps the parameters differ {how} from those of one GPU.",
-        color="parameters" if off <= _EQUAL else "communication",
+        color="parameters" if difference <= _EQUAL else "communication",
     )
 
 
-def losses(ranks: int, several: Sequence[float], alone: Sequence[float], why: str) -> Table:
-    """Return the loss before every step, over so many GPUs and on one; `why` is told below."""
+def loss_table(ranks: int, several: Sequence[float], alone: Sequence[float], why: str) -> Table:
+    """Return the loss before every step, on several GPUs and on one; `why` is the caption."""
     rows = tuple(
         (f"step {step + 1}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
         for step, (here, there) in enumerate(zip(several, alone, strict=True))

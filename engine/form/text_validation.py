@@ -1,4 +1,4 @@
-"""Texts that readers paste: the check under their box."""
+"""Validation of pasted texts."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,8 @@ from engine.core.inputs import InputError
 from engine.run.importers.import_report import TextError
 
 
-def checked_by(read: Callable[[str], object]) -> Callable[[str], None]:
-    """Return the check of a text: `InputError`, in the words of what reads it, where it cannot."""
+def text_check(read: Callable[[str], object]) -> Callable[[str], None]:
+    """Return a check that turns the parser's error into an `InputError`."""
 
     def check(text: str) -> None:
         try:

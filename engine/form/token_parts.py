@@ -1,14 +1,14 @@
-"""The matrices that a token meets, in words: their names, and the table of them."""
+"""The matrices that process a token: display names and table."""
 
 from collections.abc import Mapping
 
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text
 from engine.core.units import OPERATIONS
 from engine.core.views import Table
-from engine.simulate.layer.token_cost import Part
+from engine.simulate.layer.token_cost import TokenCostPart
 
-NAMES: Mapping[str, str] = {
+MATRIX_NAMES: Mapping[str, str] = {
     "query": "queries",
     "key": "keys",
     "value": "values",
@@ -32,26 +32,26 @@ NAMES: Mapping[str, str] = {
 }
 
 
-def matrices(tell: Teller, parts: tuple[Part, ...]) -> Table:
-    """Return every matrix with its shape and what it costs."""
+def matrix_table(present: Presenter, parts: tuple[TokenCostPart, ...]) -> Table:
+    """Return every matrix with its shape and cost."""
     return Table(
         title="Every matrix that a token meets",
         columns=("Matrix", "Rows × columns", "Per token and layer", "Layers", "All layers"),
-        rows=tuple(_row(tell, part) for part in parts),
+        rows=tuple(_row(present, part) for part in parts),
         caption="Each element of a weight costs two operations forward and four backward.",
         links=tuple((f"matrix:{part.key}",) for part in parts),
     )
 
 
-def _row(tell: Teller, part: Part) -> tuple[Text, ...]:
+def _row(present: Presenter, part: TokenCostPart) -> tuple[Text, ...]:
     shape = f"{part.rows:,} × {part.columns:,}" if part.rows else "no weight"
     if part.copies > 1:
         shape = f"{part.copies:.0f} of {shape}"
     each, whole = (part.all / part.layers, OPERATIONS), (part.all, OPERATIONS)
     return (
-        NAMES[part.key],
+        MATRIX_NAMES[part.key],
         shape,
-        tell.say("{c}", c=each),
+        present.say("{c}", c=each),
         f"{part.layers}",
-        tell.say("{c}", c=whole),
+        present.say("{c}", c=whole),
     )

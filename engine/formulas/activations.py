@@ -105,7 +105,7 @@ def linear_input(training: Training) -> Bytes:
 
 
 def norm_input(model: Model, training: Training) -> Bytes:
-    """Return the bytes per value that a norm keeps of what it gets.
+    """Return the bytes per value of its input that a norm keeps.
 
     Its input, in 16 bits. In elementary operators of PyTorch, as RMSNorm runs uncompiled in the
     code of Llama: the input in single precision, and what is multiplied by the weight, in 16 bits,
@@ -137,7 +137,7 @@ def attention_inputs(model: Model, plan: Plan, *, both: bool = True) -> Bytes:
 
 
 def attention_scores_kept(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return what the core of the attention keeps per token.
+    """Return the bytes per token that the attention core keeps.
 
     FlashAttention: one normalizer per head and query. Otherwise the softmax, the mask of its
     dropout and what is left: five bytes per head, query and key.
@@ -149,7 +149,7 @@ def attention_scores_kept(model: Model, plan: Plan, training: Training) -> Bytes
 
 
 def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return what one attention keeps per token, its norm included and its core left out."""
+    """Return the bytes per token that an attention keeps, with its norm, without its core."""
     hidden, share, stored = model.hidden_size, replicated_share(plan), linear_input(training)
     mask = MASK if _has_dropout(model, training) else 0.0
     output = model.num_attention_heads * value_head_size(model) / plan.tensor_parallel
@@ -161,7 +161,7 @@ def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
 
 
 def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Bytes:
-    """Return what a feed-forward part keeps per token, its norm left out."""
+    """Return the bytes per token that a feed-forward part keeps, without its norm."""
     gates = 2 if model.mlp == "swiglu" else 1
     # Not fused, the gate's activation is kept beside its input.
     gated = HALF if gates == 2 and not training.compiled else 0.0
@@ -169,7 +169,7 @@ def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Byte
 
 
 def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return what the norm before a feed-forward part keeps per token, with the dropout after."""
+    """Return the bytes per token of a feed-forward part's norm and dropout."""
     mask = MASK if _has_dropout(model, training) else 0.0
     inputs = norm_input(model, training) + linear_input(training) + mask
     return model.hidden_size * inputs * replicated_share(plan)
@@ -181,7 +181,7 @@ def expert_rows(model: Model, plan: Plan) -> Ratio:
 
 
 def experts_kept(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return what the routed experts keep per token: what arrived, and inner values.
+    """Return the bytes per token that routed experts keep: dispatched and inner values.
 
     Their results are not kept: the router's weights are worked in between the two products.
     """
@@ -196,7 +196,7 @@ def experts_kept(model: Model, plan: Plan, training: Training) -> Bytes:
 def feed_forward_kept(
     model: Model, plan: Plan, training: Training, *, sparse: bool = False
 ) -> Bytes:
-    """Return what the second half of a layer keeps per token."""
+    """Return the bytes per token that the feed-forward half of a layer keeps."""
     norm = norm_kept(model, plan, training)
     if not sparse:
         return norm + mlp_kept(model, plan, training, model.ffn_hidden_size)
@@ -217,7 +217,7 @@ def gradients_of_layer(model: Model, plan: Plan, *, sparse: bool = False) -> Byt
 
 
 def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool = False) -> Bytes:
-    """Return what a layer keeps per token under selective recomputation.
+    """Return the bytes per token that a layer keeps under selective recomputation.
 
     Megatron repeats the core of the attention. torchtitan keeps the layer's input, the result of
     the attention, and of every second matrix product: queries, values, the gate and, unless the
@@ -244,7 +244,7 @@ def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool
 def modules_repeated(
     model: Model, plan: Plan, training: Training, *, sparse: bool = False
 ) -> Bytes:
-    """Return what a layer need not keep per token if some of its modules are repeated.
+    """Return the bytes per token saved by recomputing modules of a layer.
 
     Unless told otherwise, norms, activations and up-projections, whose inputs are kept anyway;
     those of a gated activation in fp8 where products are. DeepSeek-V3 report, sections 3.2.3 and
@@ -278,7 +278,7 @@ def _activated(model: Model, training: Training) -> Bytes:
 def _sparse_repeated(
     model: Model, plan: Plan, training: Training, modules: tuple[str, ...]
 ) -> Bytes:
-    """Return what the second half of a layer with experts need not keep per token."""
+    """Return the bytes per token saved in the feed-forward half of a layer with experts."""
     width = model.num_shared_experts * model.expert_ffn_hidden_size
     shared = mlp_kept(model, plan, training, width)
     if "moe" in modules:
@@ -295,7 +295,7 @@ def _sparse_repeated(
 def layer_memory(
     model: Model, plan: Plan, training: Training, *, sparse: bool = False
 ) -> LayerMemory:
-    """Return what one layer keeps of one micro-batch, and what its backward pass adds."""
+    """Return the memory of one layer for one micro-batch: kept, and added by the backward pass."""
     tokens = local_tokens(plan, training)
     core = attention_scores_kept(model, plan, training)
     everything = (
@@ -347,6 +347,6 @@ def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
 
 
 def embedding_kept(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return what the embedding keeps: the mask of its dropout."""
+    """Return the bytes that the embedding keeps: the mask of its dropout."""
     mask = MASK if _has_dropout(model, training) else 0.0
     return local_tokens(plan, training) * mask * model.hidden_size * replicated_share(plan)

@@ -28,5 +28,5 @@ def reached(places: Count, copies: Count, most: Count = 0) -> Ratio:
 
     Derived: a place is missed by all copies with the probability (1 - 1/n)^k.
     """
-    found = places * (1 - (1 - 1 / places) ** copies)
-    return min(found, most) if most else found
+    mean = places * (1 - (1 - 1 / places) ** copies)
+    return min(mean, most) if most else mean

@@ -65,11 +65,13 @@ def dropped_share(capacity: Count, num_tokens: Count, chance: Share) -> Share:
     reach = math.ceil(asked + _TAIL * (math.sqrt(asked) + 1))
     log_of = math.log(chance / (1 - chance))
     # The probability of `capacity` tokens, then each next one from the one before.
-    one = _log_binomial(num_tokens, capacity, chance) if capacity <= num_tokens else -math.inf
+    log_chance = (
+        _log_binomial(num_tokens, capacity, chance) if capacity <= num_tokens else -math.inf
+    )
     over = 0.0
     for x in range(capacity + 1, min(num_tokens, max(reach, capacity + 1)) + 1):
-        one += math.log((num_tokens - x + 1) / x) + log_of
-        over += (x - capacity) * math.exp(one)
+        log_chance += math.log((num_tokens - x + 1) / x) + log_of
+        over += (x - capacity) * math.exp(log_chance)
     return over / asked
 
 

@@ -140,9 +140,9 @@ def spread(
         return math.inf
     tries, waited = math.expm1(segment), math.expm1(again)
     lost, lost_variance = _lost(segment)
-    one = tries * (lost_variance + _waited_variance(again))
+    within = tries * (lost_variance + _waited_variance(again))
     number = tries * (1 + tries) * (lost + waited) ** 2
-    return mtbf * math.sqrt(work / interval * (one + number))
+    return mtbf * math.sqrt(work / interval * (within + number))
 
 
 def _lost(segment: Ratio) -> tuple[Ratio, Ratio]:

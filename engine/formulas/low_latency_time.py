@@ -55,8 +55,8 @@ def small_half_time(
     Over nodes a ring: NCCL has trees for an all-reduce alone.
     """
     if nodes == 1:
-        one = small_round_time(size, ranks, nodes, bandwidth, network)
-        return LAUNCH + NVLINK.start_small + one
+        round_time = small_round_time(size, ranks, nodes, bandwidth, network)
+        return LAUNCH + NVLINK.start_small + round_time
     steps = (ranks - nodes) * SMALL_STEP_BETWEEN + (nodes - 1) * network.step_small
     rate = min(0.5 * bandwidth, SMALL_ON_TWO if nodes == 2 else SMALL_ON_MORE)
     return LAUNCH + NVLINK.start_small + steps + (ranks - 1) / ranks * size / rate

@@ -71,14 +71,14 @@ def medium_half_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
 ) -> Seconds:
-    """Return one round of it, a reduce-scatter or an all-gather. Source: tuning.cc."""
+    """Return the time of a reduce-scatter or an all-gather in LL128. Source: tuning.cc."""
     return LAUNCH + MEDIUM_START + _round(size, ranks, nodes, bandwidth, network)
 
 
 def _round(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> Seconds:
-    """Return one round: steps and transfer overlap, as those of LL in a node do."""
+    """Return the time of one round: steps and transfer overlap, as those of LL in a node do."""
     steps = (ranks - 1) * MEDIUM_STEP_OVER + (nodes - 1) * network.step_small
     bound = channels(ranks, nodes) / 2 * network.medium_ring
     return hypot(steps, (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound))

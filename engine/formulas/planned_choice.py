@@ -1,4 +1,4 @@
-"""Which algorithm and protocol NCCL takes over nodes: those for which it plans the shortest time.
+"""NCCL's planned times over nodes, by which it chooses algorithm and protocol.
 
 What it plans is not what they take. Arguments are those of `engine.formulas.transfer_time`. Every
 constant is one of NCCL's tuning.cc; latency and host are what the network's plug-in declares and
@@ -57,32 +57,32 @@ def _rings(
     bandwidth *= _PLANNED
     inside, across = rounds * (ranks - nodes), rounds * (nodes - 1)
     step = _TREE if ranks == nodes else _RING
-    small, medium, large = (one + network.declared for one in step)
+    small, medium, large = (latency + network.declared for latency in step)
     wire = rounds * (ranks - 1) / ranks * size
     slow = min(0.5 * bandwidth, SMALL_ON_TWO if nodes == 2 else SMALL_ON_MORE)
     start = NVLINK.start + inside * max(_RING_STEP, 3 * network.post)
     start += across * (large + network.declared)
-    found = {"Ring Simple": (_PLATEAU if rounds == 2 else 1.0) * start + wire / bandwidth}
+    times = {"Ring Simple": (_PLATEAU if rounds == 2 else 1.0) * start + wire / bandwidth}
     if network.share_small:
         steps = inside * max(NVLINK.step_small, network.post) + across * small
-        found["Ring LL"] = NVLINK.start_small + steps + wire / slow
+        times["Ring LL"] = NVLINK.start_small + steps + wire / slow
     if network.medium:
         rate = min(MEDIUM_SHARE * bandwidth, channels(ranks, nodes) / 2 * _RING_CHANNEL)
         steps = inside * max(MEDIUM_STEP, network.post) + across * medium
-        found["Ring LL128"] = MEDIUM_START + steps + wire / rate
-    return found
+        times["Ring LL128"] = MEDIUM_START + steps + wire / rate
+    return times
 
 
 def planned_halves(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> dict[str, Seconds]:
     """Return "algorithm protocol" -> planned time of a reduce-scatter or an all-gather."""
-    found = _rings(size, ranks, nodes, bandwidth, network, 1)
+    times = _rings(size, ranks, nodes, bandwidth, network, 1)
     if ranks == nodes:
         step = _TREE[2] + 2 * network.declared
         latency = (nodes.bit_length() - 1) * step / PAT_OVERLAP + ranks * PAT_RANK
-        found["PAT Simple"] = PAT_START + latency + size / (PAT_SHARE * _PLANNED * bandwidth)
-    return found
+        times["PAT Simple"] = PAT_START + latency + size / (PAT_SHARE * _PLANNED * bandwidth)
+    return times
 
 
 def planned_all_reduces(
@@ -98,8 +98,8 @@ def planned_all_reduces(
     Of two nodes a tree sends the buffer over the ports once: it may be twice as fast as a ring.
     LL in a ring is left out, as it is from what can run.
     """
-    found = _rings(size, ranks, nodes, bandwidth, network, 2)
-    found.pop("Ring LL", None)
+    times = _rings(size, ranks, nodes, bandwidth, network, 2)
+    times.pop("Ring LL", None)
     several, levels, count = nodes > 2, nodes.bit_length() - 1, channels(ranks, nodes) / 2
     bandwidth *= _PLANNED
     wide = bandwidth if several else min(2 * bandwidth, links)
@@ -108,19 +108,19 @@ def planned_all_reduces(
     large = _TREE[2] + 2 * network.declared
     latency = 2 * (inside * _TREE_STEP + levels * large)
     share = pattern * planned_share(size, "Simple") / 2
-    found["Tree Simple"] = NVLINK.start + latency + size / (rate * share)
+    times["Tree Simple"] = NVLINK.start + latency + size / (rate * share)
     if network.share_small:
         slow = min(rate / 3.8, SMALL_ON_MORE if several else SMALL_ON_TWO)
         latency = 2 * (inside * NVLINK.step_small + levels * (_TREE[0] + network.declared))
         share = pattern * planned_share(size, "LL") / 2
-        found["Tree LL"] = _TREE_START + latency + size / (slow * share)
+        times["Tree LL"] = _TREE_START + latency + size / (slow * share)
     if network.medium:
         medium = min(rate * MEDIUM_DATA, count * _MEDIUM_TREE_CHANNEL[several])
         latency = 2 * (inside * MEDIUM_TREE_STEP + levels * (_TREE[1] + network.declared))
         share = pattern * planned_share(size, "LL128") / 2
-        found["Tree LL128"] = MEDIUM_START + latency + size / (medium * share)
+        times["Tree LL128"] = MEDIUM_START + latency + size / (medium * share)
     switches = min(bandwidth if several else 2 * bandwidth, count * _SWITCH_CHANNEL[several])
     step = _SWITCH_TREE_STEP + 2 * network.declared
     wire = 2 * (ranks - 1) / ranks * size / switches
-    found["NVLSTree Simple"] = SWITCH_TREE + 2 * levels * step + wire
-    return found
+    times["NVLSTree Simple"] = SWITCH_TREE + 2 * levels * step + wire
+    return times

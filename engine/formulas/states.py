@@ -143,7 +143,7 @@ def _weight(training: Training) -> Bytes:
 
 
 def frozen_bytes(training: Training) -> StateBytes:
-    """Return what is kept of each parameter that is not trained."""
+    """Return the bytes kept for each frozen parameter."""
     weight = _weight(training) if quantizes(training) else _FROZEN
     return StateBytes(parameter=weight, gradient=0.0, optimizer=0.0)
 

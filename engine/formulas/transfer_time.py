@@ -1,4 +1,4 @@
-"""How long collectives of NCCL take with the algorithm and protocol that it chooses.
+"""Time of NCCL collectives with the algorithm and protocol that NCCL chooses.
 
 `size` is the whole buffer of a rank: before a reduce-scatter, after an all-gather. `bandwidth` is
 the bus bandwidth of large messages, one way: that of the scale-up links inside a node, that of the
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Literal
 
-from engine.catalog.nccl_tuner import taken
+from engine.catalog.nccl_tuner import tuner_choice
 from engine.catalog.transports import INFINIBAND, Transport
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
@@ -43,24 +43,24 @@ def all_reduce_times(
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
 ) -> dict[str, Seconds]:
-    """Return "algorithm protocol" -> time of what NCCL chooses an all-reduce from."""
+    """Return "algorithm protocol" -> time of each all-reduce that NCCL can choose."""
     group = (ranks, nodes, bandwidth, network)
-    found = {"Ring Simple": ring_all_reduce_ramped_time(size, *group)}
+    times = {"Ring Simple": ring_all_reduce_ramped_time(size, *group)}
     if nodes == 1:
-        found["Ring LL"] = small_all_reduce_time(size, *group)
+        times["Ring LL"] = small_all_reduce_time(size, *group)
         if switch_adds and ranks > 2:
-            found["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
-        return found
+            times["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
+        return times
     pattern = tree_pattern(network, simple=switch_adds)
-    found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
+    times["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
     if switch_adds and network.planned and ranks > 2 * nodes:
-        found["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
+        times["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
     if _has_small(nodes, network):
-        found["Tree LL"] = small_all_reduce_time(size, *group)
+        times["Tree LL"] = small_all_reduce_time(size, *group)
         if network.medium:
-            found["Tree LL128"] = medium_tree_time(size, *group, links, pattern)
-            found["Ring LL128"] = medium_ring_time(size, *group)
-    return found
+            times["Tree LL128"] = medium_tree_time(size, *group, links, pattern)
+            times["Ring LL128"] = medium_ring_time(size, *group)
+    return times
 
 
 def all_reduce_time(
@@ -78,15 +78,15 @@ def all_reduce_time(
     """
     if ranks <= 1 or size <= 0:
         return 0.0
-    found = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
+    times = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
     group = (ranks, nodes, bandwidth, network)
-    return found[all_reduce_choice(found, size, group, switch_adds, links)]
+    return times[all_reduce_choice(times, size, group, switch_adds, links)]
 
 
 def all_reduce_choice(
-    found: Mapping[str, Seconds], size: Bytes, group: Ends, switch_adds: bool, links: Bandwidth
+    times: Mapping[str, Seconds], size: Bytes, group: Ends, switch_adds: bool, links: Bandwidth
 ) -> str:
-    """Return what NCCL takes of the possible ways.
+    """Return NCCL's choice of algorithm and protocol for an all-reduce.
 
     That is what the network's own tuner takes, if it has one, else what NCCL plans is the fastest.
     For older GPUs, in one node and over other networks the fastest stands in for it.
@@ -94,11 +94,11 @@ def all_reduce_choice(
     Source: nccl_ofi_regions.cpp of Amazon's plug-in; NCCL's tuning.cc.
     """
     ranks, nodes, _, network = group
-    name = taken(network.tuner, "all_reduce", size, ranks, nodes, found)
+    name = tuner_choice(network.tuner, "all_reduce", size, ranks, nodes, times)
     if name or nodes == 1 or not (switch_adds and network.planned):
-        return name or min(found, key=found.__getitem__)
+        return name or min(times, key=times.__getitem__)
     planned = planned_all_reduces(size, *group, links)
-    return min((way for way in planned if way in found), key=planned.__getitem__)
+    return min((way for way in planned if way in times), key=planned.__getitem__)
 
 
 def half_times(
@@ -108,7 +108,7 @@ def half_times(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
 ) -> dict[str, Seconds]:
-    """Return "algorithm protocol" -> time of what NCCL chooses a reduce-scatter or a gather from.
+    """Return "algorithm protocol" -> time of each reduce-scatter or all-gather NCCL can choose.
 
     The latency of a ring grows with the number of ranks, in all its protocols. Only with one rank
     per node NCCL can take its tree (PAT), whose latency grows with the logarithm.
@@ -165,13 +165,13 @@ def scatter_or_gather_time(
 
 
 def half_choice(operation: str, size: Bytes, group: Ends) -> str:
-    """Return what NCCL takes of the possible ways, as for an all-reduce."""
+    """Return NCCL's choice of algorithm and protocol for a reduce-scatter or an all-gather."""
     ranks, nodes, _, network = group
     if nodes == 1 or not network.planned:
-        found = half_times(size, *group)
-        return min(found, key=found.__getitem__)
+        times = half_times(size, *group)
+        return min(times, key=times.__getitem__)
     if network.tuner:
-        name = taken(
+        name = tuner_choice(
             network.tuner, operation, size, ranks, nodes, _half_ways(ranks, nodes, network)
         )
         if name:

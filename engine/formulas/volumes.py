@@ -88,7 +88,7 @@ def tensor_gathers(*, sequence_parallel: bool = True, recompute: bool = False) -
 def tensor_parallel_bytes_sent(
     rows: Bytes, num_layers: Count, ranks: Count, *, sequence_parallel: bool = False
 ) -> Bytes:
-    """Return what a rank of tensor parallelism sends for hidden states of `rows`.
+    """Return the bytes sent by a rank of tensor parallelism for hidden states of `rows`.
 
     The passes of every layer, and an all-reduce, or its halves, for each split vocabulary.
     """
@@ -97,12 +97,12 @@ def tensor_parallel_bytes_sent(
 
 
 def pipeline_bytes_sent(rows: Bytes, num_microbatches: Count, neighbors: Count) -> Bytes:
-    """Return what a stage with one or two neighbors sends: to one rows, to one their gradients."""
+    """Return the bytes sent by a stage: rows to one neighbor, gradients to the other."""
     return neighbors * num_microbatches * rows
 
 
 def context_ring_bytes_sent(block: Bytes, num_layers: Count, ranks: Count) -> Bytes:
-    """Return what a rank sends around the ring; `block` is its own keys and values of a layer.
+    """Return the bytes sent by a rank of the ring; `block` is its keys and values of a layer.
 
     Once forward; backward once more, and once their gradients (Liu et al. 2023).
     """
@@ -110,7 +110,7 @@ def context_ring_bytes_sent(block: Bytes, num_layers: Count, ranks: Count) -> By
 
 
 def expert_bytes_sent(copies: Bytes, num_layers: Count, ranks: Count) -> Bytes:
-    """Return what a rank sends if its tokens' `copies` spread evenly over all experts.
+    """Return the bytes sent by a rank whose tokens' `copies` spread evenly over all experts.
 
     Out and back, forward and backward; what stays at home is not sent (Lepikhin et al. 2021).
     """

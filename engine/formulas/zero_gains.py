@@ -32,5 +32,5 @@ def zero_saving(types: StateBytes, zero_stage: Count, ranks: Count) -> Share:
 
 def largest_model(memory: Bytes, types: StateBytes, zero_stage: Count, ranks: Count) -> Parameters:
     """Return how many parameters fit if the states fill the memory: table 2 of the ZeRO paper."""
-    one = sharded_states(1.0, types, zero_stage, ranks)
-    return memory / (one.parameters + one.gradients + one.optimizer)
+    states = sharded_states(1.0, types, zero_stage, ranks)
+    return memory / (states.parameters + states.gradients + states.optimizer)

@@ -1,4 +1,4 @@
-"""A DeepSpeed JSON as text: its settings with the line of each, or line, column and reason."""
+"""Parser of a DeepSpeed JSON: settings with their lines, or an error with line and column."""
 
 import json
 import re
@@ -14,8 +14,8 @@ _MOST = 1e300  # numbers beyond it overflow where something is computed from the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """A key of the file.
+class SettingLine:
+    """A key of the file with its value and line number.
 
     Attributes:
         path: keys from the outermost one, joined by points.
@@ -28,21 +28,21 @@ class Line:
     number: int
 
 
-def read_settings(text: str) -> tuple[Line, ...]:
+def read_settings(text: str) -> tuple[SettingLine, ...]:
     """Return every key of a file in its order.
 
     Raises:
         InputError: the text is no JSON object, a key stands in an object twice, or a number is not
             finite.
     """
-    tree = _tree(text)
+    tree = _parse(text)
     if not isinstance(tree, Mapping):
         raise InputError("line 1, column 1: a DeepSpeed configuration begins with '{'")
     return tuple(_lines(text, tree))
 
 
-def _tree(text: str) -> Any:  # noqa: ANN401
-    _shallow(text)
+def _parse(text: str) -> Any:  # noqa: ANN401
+    _check_depth(text)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -52,14 +52,14 @@ def _tree(text: str) -> Any:  # noqa: ANN401
         raise InputError("line 1: a number is too long") from None
 
 
-def _shallow(text: str) -> None:
-    """Raise where brackets are too deep: in a browser, the decoder would end Python there."""
+def _check_depth(text: str) -> None:
+    """Raise if brackets nest too deeply: in a browser, the decoder would crash Python."""
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        bracket = found[0]
+    for match in _BRACKETS.finditer(text):
+        bracket = match[0]
         depth += (bracket in "{[") - (bracket in "}]")
         if depth > _DEEPEST:
-            before = text[: found.start()]
+            before = text[: match.start()]
             place = (
                 f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
             )
@@ -67,7 +67,7 @@ def _shallow(text: str) -> None:
 
 
 def _reason(text: str, error: json.JSONDecodeError) -> str:
-    """Return what is wrong there, in the words of somebody who writes such files."""
+    """Return the JSON syntax error in the words of an author of configuration files."""
     there = text[error.pos : error.pos + 1]
     if there in ("#", "/"):
         return "a comment; DeepSpeed reads Hjson, which has them, but JSON has none"
@@ -76,7 +76,7 @@ def _reason(text: str, error: json.JSONDecodeError) -> str:
     return error.msg[:1].lower() + error.msg[1:]
 
 
-def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[Line]:
+def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[SettingLine]:
     """Yield the keys in the order of the text; the decoder has read it, so it is sound."""
     decoder = json.JSONDecoder()
     stack: list[tuple[str, set[str]]] = []
@@ -91,12 +91,12 @@ def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[Line]:
                 rest += 1
             if rest < len(text) and text[rest] == ":":
                 number = text.count("\n", 0, at) + 1
-                _once(stack[-1][1], word, number, at - text.rfind("\n", 0, at))
+                _check_unique(stack[-1][1], word, number, at - text.rfind("\n", 0, at))
                 key = word
                 where = (*path, key)
-                value = _value(tree, where)
-                _sound(value, word, number, at - text.rfind("\n", 0, at))
-                yield Line(path=".".join(where), value=value, number=number)
+                value = _value_at(tree, where)
+                _check_finite(value, word, number, at - text.rfind("\n", 0, at))
+                yield SettingLine(path=".".join(where), value=value, number=number)
             at = end
             continue
         if letter in "{[":
@@ -109,7 +109,7 @@ def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[Line]:
         at += 1
 
 
-def _once(seen: set[str], word: str, number: int, column: int) -> None:
+def _check_unique(seen: set[str], word: str, number: int, column: int) -> None:
     if word in seen:
         raise InputError(
             f"line {number}, column {column}: '{word[:40]}' stands in this object twice; "
@@ -118,16 +118,16 @@ def _once(seen: set[str], word: str, number: int, column: int) -> None:
     seen.add(word)
 
 
-def _sound(value: Any, word: str, number: int, column: int) -> None:  # noqa: ANN401
-    """Raise where a number is none that a setting can have: Python's JSON reads NaN and 1e400."""
-    for one in value if isinstance(value, list) else (value,):
-        if isinstance(one, int | float) and not abs(one) < _MOST:
+def _check_finite(value: Any, word: str, number: int, column: int) -> None:  # noqa: ANN401
+    """Raise if a number is not finite: Python's JSON reads NaN and 1e400."""
+    for element in value if isinstance(value, list) else (value,):
+        if isinstance(element, int | float) and not abs(element) < _MOST:
             raise InputError(
                 f"line {number}, column {column}: the number of '{word[:40]}' is not finite"
             )
 
 
-def _value(tree: Any, where: Sequence[str]) -> Any:  # noqa: ANN401
+def _value_at(tree: Any, where: Sequence[str]) -> Any:  # noqa: ANN401
     for key in where:
         tree = tree[key] if isinstance(tree, Mapping) and key in tree else None
     return tree

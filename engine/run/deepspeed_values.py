@@ -6,14 +6,14 @@ from typing import Any, TypeGuard
 
 from engine.catalog.deepspeed_settings import ALIASES, SETTINGS
 from engine.core.units import Count, Parameters
-from engine.run.deepspeed_text import Line
+from engine.run.deepspeed_text import SettingLine
 
 ZERO = "zero_optimization."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What the file does not say.
+class LintJob:
+    """Sizes of the model and the job that the file does not contain.
 
     Attributes:
         parameters: of the model.
@@ -29,56 +29,56 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class ZeroValues:
     """The settings of ZeRO as DeepSpeed would use them: of the file, of "auto", or by default."""
 
     stage: Count
-    given: Mapping[str, Any]
-    job: Job
+    settings: Mapping[str, Any]
+    job: LintJob
 
     def elements(self, name: str) -> float:
         """Return a number of elements."""
-        value = self.given.get(name)
+        value = self.settings.get(name)
         if value == "auto":
-            return auto(name, self.job.hidden) or float(SETTINGS[name].default)
+            return auto_value(name, self.job.hidden) or float(SETTINGS[name].default)
         if is_number(value) and value >= 0:
             return float(value)
         return float(SETTINGS[name].default)
 
     def switch(self, name: str) -> bool:
         """Return a switch; `overlap_comm` is on by default for stage 3 only."""
-        value = self.given.get(name)
+        value = self.settings.get(name)
         if isinstance(value, bool):
             return value
         return self.stage == 3 if name == "overlap_comm" else SETTINGS[name].default == "true"
 
     def count(self, name: str) -> Count:
         """Return a number of ranks."""
-        value = self.given.get(name)
+        value = self.settings.get(name)
         return int(value) if is_number(value) else int(SETTINGS[name].default)
 
 
-def auto(name: str, hidden: Count) -> float:
-    """Return what accelerate fills in for "auto"; 0 where it leaves DeepSpeed's default."""
+def auto_value(name: str, hidden: Count) -> float:
+    """Return accelerate's value for "auto"; 0 where it leaves DeepSpeed's default."""
     square = hidden * hidden
-    found = {
+    values = {
         "reduce_bucket_size": square,
         "stage3_prefetch_bucket_size": int(0.9 * square),
         "stage3_param_persistence_threshold": 10 * hidden,
     }
-    return float(found.get(name, 0))
+    return float(values.get(name, 0))
 
 
-def values_of(lines: tuple[Line, ...], job: Job) -> Values:
+def read_zero_values(lines: tuple[SettingLine, ...], job: LintJob) -> ZeroValues:
     """Return the settings of ZeRO that a file gives."""
-    given: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for line in lines:
         if line.path.startswith(ZERO) and line.path.count(".") == 1:
             name = line.path.removeprefix(ZERO)
-            given[ALIASES.get(name, name)] = line.value
-    stage = given.get("stage", 0)
-    sound = is_number(stage) and stage in (0, 1, 2, 3)
-    return Values(stage=int(stage) if sound else 0, given=given, job=job)
+            settings[ALIASES.get(name, name)] = line.value
+    stage = settings.get("stage", 0)
+    valid = is_number(stage) and stage in (0, 1, 2, 3)
+    return ZeroValues(stage=int(stage) if valid else 0, settings=settings, job=job)
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -1,4 +1,4 @@
-"""A training run as a document of a run file: keys, defaults, and what is allowed.
+"""Reader of run files: keys, defaults and allowed values of a training run.
 
 Every value is in SI units. A document that cannot be read ends in an `InputError` that names each
 problem by the path of its key, the value, and what is allowed.
@@ -11,23 +11,29 @@ from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.models import MODELS, Model
-from engine.catalog.power_limited import limited
-from engine.catalog.reader_constants import OwnConstants, parse
+from engine.catalog.power_limited import with_power_limit
+from engine.catalog.reader_constants import OwnConstants, parse_constants
 from engine.core.units import HOUR
-from engine.run.fp8_layouts import reads_either_way
-from engine.run.impossible_model import impossible_model
+from engine.run.fp8_layouts import reads_any_operand_layout
+from engine.run.impossible_model import model_contradictions
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
-from engine.run.limits import impossible
+from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.run import Run
-from engine.run.values import section, shown, unknown, value, words_of
+from engine.run.values import (
+    check_words,
+    format_value,
+    read_section,
+    read_value,
+    report_unknown_keys,
+)
 
 # Takes what a document says of its model and the list of what is wrong; None if something is.
 ModelReader = Callable[[object, list[str]], Model | None]
 
 
 class InputError(Exception):
-    """A document that describes no training run.
+    """An invalid run file, with every problem found.
 
     Attributes:
         problems: one line for each: path of the key, value, what is allowed.
@@ -38,44 +44,48 @@ class InputError(Exception):
         self.problems = tuple(problems)
 
 
-def read_model(given: object, found: list[str]) -> Model | None:
+def read_model(value: object, problems: list[str]) -> Model | None:
     """Return a model of the catalog or of the keys of a run file."""
-    if isinstance(given, str):
-        if given in MODELS:
-            return MODELS[given]
-        found.append(f"model: {shown(given)}; allowed: an object, or one of {', '.join(MODELS)}")
+    if isinstance(value, str):
+        if value in MODELS:
+            return MODELS[value]
+        problems.append(
+            f"model: {format_value(value)}; allowed: an object, or one of {', '.join(MODELS)}"
+        )
         return None
-    before = len(found)
-    values = section("model", given, MODEL, found)
-    if len(found) > before:
+    before = len(problems)
+    values = read_section("model", value, MODEL, problems)
+    if len(problems) > before:
         return None
     if values["num_key_value_heads"] is None:
         values["num_key_value_heads"] = values["num_attention_heads"]
     values["attention"] = "mla" if values["attention"] == "mla" else "mha"
-    model = _one_of_its_kind(Model(name="custom", **values))
-    found += impossible_model(model)
-    return model if len(found) == before else None
+    model = _interned_model(Model(name="custom", **values))
+    problems += model_contradictions(model)
+    return model if len(problems) == before else None
 
 
 @lru_cache(maxsize=1024)
-def _one_of_its_kind(model: Model) -> Model:
-    """Return the first of all equal models: tables by model then find it without comparing."""
+def _interned_model(model: Model) -> Model:
+    """Return one shared object for equal models, so that caches find it by identity."""
     return model
 
 
 def read_document(document: object, model_of: ModelReader = read_model) -> Run:
     """Return the run that a document describes; raise `InputError` with every problem found."""
-    found: list[str] = []
+    problems: list[str] = []
     if not isinstance(document, Mapping):
-        raise InputError([f"run: {shown(document)}; allowed: an object"])
-    unknown("", document, SECTIONS, found)
-    model = model_of(document.get("model", ...), found)
-    length = value("sequence_length", document.get("sequence_length", ...), (1, 1 << 30), found)
-    cluster = read_cluster(document.get("cluster", ...), found)
-    plan = read_plan(document.get("parallelism", ...), found)
-    training = read_training(document.get("training", ...), found)
-    if found or model is None:
-        raise InputError(found)
+        raise InputError([f"run: {format_value(document)}; allowed: an object"])
+    report_unknown_keys("", document, SECTIONS, problems)
+    model = model_of(document.get("model", ...), problems)
+    length = read_value(
+        "sequence_length", document.get("sequence_length", ...), (1, 1 << 30), problems
+    )
+    cluster = read_cluster(document.get("cluster", ...), problems)
+    plan = read_plan(document.get("parallelism", ...), problems)
+    training = read_training(document.get("training", ...), problems)
+    if problems or model is None:
+        raise InputError(problems)
     if plan["sequence_parallel"] is None:
         plan["sequence_parallel"] = plan["tensor_parallel"] > 1
     if training["schedule"] is None:
@@ -88,11 +98,11 @@ def read_document(document: object, model_of: ModelReader = read_model) -> Run:
             sequence_length=length,
             **training,
             first_flash_attention=_is_early(model, training),
-            block_scales=reads_either_way(cluster["gpu"]),
+            block_scales=reads_any_operand_layout(cluster["gpu"]),
         ),
     )
-    if problems := impossible(run.model, run.plan, run.training):
-        raise InputError(problems)
+    if indivisible := indivisible_sizes(run.model, run.plan, run.training):
+        raise InputError(indivisible)
     return run
 
 
@@ -104,53 +114,58 @@ def _is_early(model: Model, training: Mapping[str, Any]) -> bool:
     return model.mlp == "gelu" and training["flash_attention"] and not training["compiled"]
 
 
-def read_cluster(given: object, found: list[str]) -> dict[str, Any]:
-    """Return what the machines are; the GPU may be an object, like one of the catalog."""
-    own: object = ""
-    one = None
-    if isinstance(given, Mapping):
-        one = given.get("gpu")
-        if "own_constants" in given:
-            own = given["own_constants"]
-            given = {key: given[key] for key in given if key != "own_constants"}
-    if isinstance(given, Mapping) and isinstance(one, Mapping):
-        gpu = _gpu(one, found)
-        values = section("cluster", {**given, "gpu": "H100-SXM"}, CLUSTER, found)
+def read_cluster(section: object, problems: list[str]) -> dict[str, Any]:
+    """Return the cluster's fields; the GPU may be an object based on one of the catalog."""
+    constants: object = ""
+    custom_gpu = None
+    if isinstance(section, Mapping):
+        custom_gpu = section.get("gpu")
+        if "own_constants" in section:
+            constants = section["own_constants"]
+            section = {key: section[key] for key in section if key != "own_constants"}
+    if isinstance(section, Mapping) and isinstance(custom_gpu, Mapping):
+        gpu = _read_gpu(custom_gpu, problems)
+        values = read_section("cluster", {**section, "gpu": "H100-SXM"}, CLUSTER, problems)
     else:
-        values = section("cluster", given, CLUSTER, found)
-        gpu = None if found else ACCELERATORS[values["gpu"]]
+        values = read_section("cluster", section, CLUSTER, problems)
+        gpu = None if problems else ACCELERATORS[values["gpu"]]
     price = values.get("price_per_hour")
-    hourly = 0.0 if found or not price else price / HOUR
-    return values | {"gpu": gpu, "price_per_hour": hourly, "own": _own(own, found)}
+    hourly = 0.0 if problems or not price else price / HOUR
+    return values | {
+        "gpu": gpu,
+        "price_per_hour": hourly,
+        "own": _read_constants(constants, problems),
+    }
 
 
-def _own(given: object, found: list[str]) -> OwnConstants | None:
+def _read_constants(text: object, problems: list[str]) -> OwnConstants | None:
     """Return constants that were measured on the cluster, from the text they are written in."""
-    if not isinstance(given, str):
-        found.append(f"cluster.own_constants: {shown(given)}; allowed: a text")
+    if not isinstance(text, str):
+        problems.append(f"cluster.own_constants: {format_value(text)}; allowed: a text")
         return None
     try:
-        return parse(given)
+        return parse_constants(text)
     except ValueError as error:
         # The reason may quote the text, which may have several lines.
-        found.append(f"cluster.own_constants: {' '.join(str(error).split())}")
+        problems.append(f"cluster.own_constants: {' '.join(str(error).split())}")
         return None
 
 
-def _gpu(given: Mapping[str, Any], found: list[str]) -> Gpu | None:
-    before = len(found)
-    if "like" not in given:
+def _read_gpu(section: Mapping[str, Any], problems: list[str]) -> Gpu | None:
+    before = len(problems)
+    if "like" not in section:
         names = ", ".join(GPU["like"][0])  # type: ignore[arg-type]
-        found.append(
-            f"cluster.gpu: {shown(given)}; allowed: {names}, or an object whose like is one of them"
+        problems.append(
+            f"cluster.gpu: {format_value(section)}; allowed: {names}, or an object whose like is "
+            "one of them"
         )
         return None
-    values = section("cluster.gpu", given, GPU, found)
-    if len(found) > before:
+    values = read_section("cluster.gpu", section, GPU, problems)
+    if len(problems) > before:
         return None
     gpu = ACCELERATORS[values["like"]]
     if values["power_limit"]:
-        gpu = limited(gpu, values["power_limit"])
+        gpu = with_power_limit(gpu, values["power_limit"])
     return replace(
         gpu,
         memory=values["memory"] or gpu.memory,
@@ -158,30 +173,30 @@ def _gpu(given: Mapping[str, Any], found: list[str]) -> Gpu | None:
     )
 
 
-def read_plan(given: object, found: list[str]) -> dict[str, Any]:
-    """Return the plan; `pipeline_layout` is a list of the layers of each piece."""
-    if not isinstance(given, Mapping) or "pipeline_layout" not in given:
-        return section("parallelism", given, PLAN, found)
-    layout = given["pipeline_layout"]
-    given = {key: given[key] for key in given if key != "pipeline_layout"}
-    values = section("parallelism", given, PLAN, found)
+def read_plan(section: object, problems: list[str]) -> dict[str, Any]:
+    """Return the plan's fields; `pipeline_layout` is a list of the layers of each piece."""
+    if not isinstance(section, Mapping) or "pipeline_layout" not in section:
+        return read_section("parallelism", section, PLAN, problems)
+    layout = section["pipeline_layout"]
+    section = {key: section[key] for key in section if key != "pipeline_layout"}
+    values = read_section("parallelism", section, PLAN, problems)
     whole = isinstance(layout, list) and all(
         isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 4096 for n in layout
     )
     if not whole:
-        found.append(
-            f"parallelism.pipeline_layout: {shown(layout)}; allowed: a list of whole numbers, the "
-            "layers of each piece of the pipeline"
+        problems.append(
+            f"parallelism.pipeline_layout: {format_value(layout)}; allowed: a list of whole "
+            "numbers, the layers of each piece of the pipeline"
         )
         return values
     return values | {"stage_layers": tuple(layout)}
 
 
-def read_training(given: object, found: list[str]) -> dict[str, Any]:
-    """Return how the run trains; `recompute` may be a list of the modules that are repeated."""
-    modules = given.get("recompute") if isinstance(given, Mapping) else None
-    if not isinstance(given, Mapping) or not isinstance(modules, list):
-        return section("training", given, TRAINING, found)
-    words_of("training.recompute", modules, RECOMPUTED, found)
-    values = section("training", {**given, "recompute": "modules"}, TRAINING, found)
-    return values if found else values | {"recompute_modules": tuple(modules)}
+def read_training(section: object, problems: list[str]) -> dict[str, Any]:
+    """Return the training settings; `recompute` may be a list of recomputed modules."""
+    modules = section.get("recompute") if isinstance(section, Mapping) else None
+    if not isinstance(section, Mapping) or not isinstance(modules, list):
+        return read_section("training", section, TRAINING, problems)
+    check_words("training.recompute", modules, RECOMPUTED, problems)
+    values = read_section("training", {**section, "recompute": "modules"}, TRAINING, problems)
+    return values if problems else values | {"recompute_modules": tuple(modules)}

@@ -1,4 +1,4 @@
-"""What speaks against a run as it is given: sizes that do not fit together, uneven pieces."""
+"""Warnings about a run: inconsistent sizes, uneven pipeline pieces, schedule requirements."""
 
 from engine.core.record import record
 from engine.core.units import Count
@@ -9,8 +9,8 @@ from engine.run.stage_cut import uneven_pieces
 
 
 @record
-class Doubts:
-    """What speaks against a run.
+class RunWarnings:
+    """Warnings about a run.
 
     Attributes:
         problems: what does not fit together, in sentences.
@@ -23,23 +23,23 @@ class Doubts:
     asked: tuple[str, ...]
 
 
-def doubts(run: Run) -> Doubts:
-    """Return what speaks against a run."""
-    return Doubts(
+def run_warnings(run: Run) -> RunWarnings:
+    """Return the warnings about a run."""
+    return RunWarnings(
         problems=problems(run.model, run.cluster, run.plan, run.training),
         pieces=uneven_pieces(run.model, run.plan, run.training.schedule),
-        asked=_asked(run),
+        asked=_schedule_requirements(run),
     )
 
 
-def _asked(run: Run) -> tuple[str, ...]:
-    """Return what DualPipe asks for, by the assertions of its authors' own code."""
-    ranks, many = run.plan.pipeline_parallel, num_microbatches(run.plan, run.training)
+def _schedule_requirements(run: Run) -> tuple[str, ...]:
+    """Return the unmet requirements of DualPipe, from the assertions in its authors' code."""
+    ranks, micro_batches = run.plan.pipeline_parallel, num_microbatches(run.plan, run.training)
     if run.training.schedule != "dualpipe" or ranks == 1:
         return ()
-    if ranks % 2 == 0 and many % 2 == 0 and many >= 2 * ranks:
+    if ranks % 2 == 0 and micro_batches % 2 == 0 and micro_batches >= 2 * ranks:
         return ()
     return (
         "DeepSeek's DualPipe needs an even number of stages, and an even number of micro-batches, "
-        f"at least two for each stage; there are {ranks} and {many}.",
+        f"at least two for each stage; there are {ranks} and {micro_batches}.",
     )

@@ -1,9 +1,9 @@
-"""Which GPUs read one copy of a weight in fp8 in both passes."""
+"""GPUs whose fp8 products read one copy of a weight in both passes."""
 
 from engine.catalog.accelerators import Gpu
 
 
-def reads_either_way(gpu: Gpu) -> bool:
+def reads_any_operand_layout(gpu: Gpu) -> bool:
     """Return whether products in fp8 take operands by rows or by columns: NVIDIA's from Blackwell.
 
     Transformer Engine, `nvte_is_non_tn_fp8_gemm_supported`: compute capability 10. Others need a

@@ -1,4 +1,4 @@
-"""The keys of a run file: what each is, and what stands for it where it is left out."""
+"""The keys of a run file with their types, allowed values and defaults."""
 
 from typing import get_args
 
@@ -107,6 +107,6 @@ SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")
 RECOMPUTED: tuple[str, ...] = MODULES
 
 
-def without(spec: Spec, *keys: str) -> Spec:
-    """Return a spec without some of its keys, which are read apart."""
+def spec_without(spec: Spec, *keys: str) -> Spec:
+    """Return a spec without some of its keys, which are read separately."""
     return Spec({key: kind for key, kind in spec.items() if key not in keys})

@@ -9,7 +9,7 @@ from engine.core.units import Bandwidth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
-    """One way for bytes to leave a GPU's cores.
+    """One level of bandwidth between a GPU's cores and the network.
 
     Attributes:
         key: "memory", "scale_up", "host" or "network".
@@ -22,7 +22,7 @@ class Rung:
     source: str
 
 
-def ladder(node: Node) -> tuple[Rung, ...]:
+def bandwidth_ladder(node: Node) -> tuple[Rung, ...]:
     """Return the rungs of a GPU of this node, from its memory to the network."""
     gpu = ACCELERATORS[node.gpu]
     return (

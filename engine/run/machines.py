@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.run.parallelism import Cluster, Transport
 
 _EFA: Mapping[str, Transport] = {
@@ -18,7 +18,7 @@ _EFA: Mapping[str, Transport] = {
 
 
 def transport_of(machine: str) -> Transport:
-    """Return how messages travel between machines, given as a key of `NODES`."""
+    """Return the network transport between machines, given as a key of `NODES`."""
     ethernet = NODES[machine].network in ("roce", "ethernet")
     return _EFA.get(machine, "roce" if ethernet else "infiniband")
 
@@ -37,5 +37,5 @@ def cluster_of(machine: str, own_constants: str = "") -> Cluster:
         nics_per_node=node.nics_per_node,
         nic_bandwidth=node.nic_bandwidth,
         transport=transport_of(machine),
-        own=parse(own_constants),
+        own=parse_constants(own_constants),
     )

@@ -1,4 +1,4 @@
-"""The networks that clusters are sold with: the ports of a node of eight, and how they behave."""
+"""Networks of commercial clusters: ports of an eight-GPU node, ordering, paths, congestion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ class Cluster:
 
 @record
 class Plan:
-    """How the work is split over the ranks; data parallelism takes what is left.
+    """The parallel plan: ranks per axis; data parallelism takes the remaining ranks.
 
     Attributes:
         world_size: ranks, one per GPU.
@@ -104,7 +104,7 @@ class Plan:
 
 @record
 class Training:
-    """How the run trains.
+    """Training settings of a run.
 
     Attributes:
         micro_batch_size: sequences of one forward pass.
@@ -262,7 +262,7 @@ def piece_of_model(num_layers: Count, num_pieces: Count, index: Count) -> range:
 
 @lru_cache(maxsize=256)
 def chunk_sizes(num_layers: Count, num_pieces: Count) -> tuple[Count, ...]:
-    """Return how many layers each piece of the pipeline has."""
+    """Return the number of layers of each piece of the pipeline."""
     if num_layers % num_pieces == 0:
         return (num_layers // num_pieces,) * num_pieces
     return tuple(len(piece_of_model(num_layers, num_pieces, i)) for i in range(num_pieces))
@@ -271,7 +271,7 @@ def chunk_sizes(num_layers: Count, num_pieces: Count) -> tuple[Count, ...]:
 def layers_of_stage(
     model: Model, plan: Plan, stage: Count, schedule: Schedule = "1f1b"
 ) -> tuple[range, ...]:
-    """Return which layers a pipeline rank holds, one range for each of its pieces.
+    """Return the layers of a pipeline rank, one range for each of its pieces.
 
     Interleaved, rank r holds the pieces r, r + p, r + 2p, ...; in a V it holds r and 2p - 1 - r
     of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
@@ -287,7 +287,7 @@ def layers_of_pipeline_stage(
     stage: Count,
     schedule: Schedule,
 ) -> tuple[range, ...]:
-    """Return the same for a pipeline of ranks, pieces for each, and layers of each piece."""
+    """Return a rank's layers for a pipeline given as ranks, pieces per rank, layers per piece."""
     ranks, virtual, sizes = pipeline
     if schedule == "dualpipe":
         other = piece_of_model(layers, ranks, ranks - 1 - stage)

@@ -1,4 +1,4 @@
-"""What the planner is asked, as a document: a model, machines, a batch, and what it may choose.
+"""Planner request as a document: a model, machines, a batch, and allowed choices.
 
 A run file without a plan. Keys, defaults and errors are those of `engine.run.file`.
 """
@@ -9,13 +9,20 @@ from typing import Any, get_args
 
 from engine.core.units import Count, Tokens
 from engine.run.document import InputError, read_cluster
-from engine.run.file import read, read_model
-from engine.run.fp8_layouts import reads_either_way
-from engine.run.keys import PLAN, TRAINING, without
+from engine.run.file import read_model, read_run
+from engine.run.fp8_layouts import reads_any_operand_layout
+from engine.run.keys import PLAN, TRAINING, spec_without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
-from engine.run.plan_space import Job, plans
+from engine.run.plan_space import PlanningJob, plans
 from engine.run.run import Run
-from engine.run.values import Spec, section, shown, unknown, value, words_of
+from engine.run.values import (
+    Spec,
+    check_words,
+    format_value,
+    read_section,
+    read_value,
+    report_unknown_keys,
+)
 
 _KEYS = (
     "model",
@@ -31,7 +38,7 @@ _KEYS = (
     "why",
 )
 # What no plan changes; the rest of a run file's training is what plans choose between.
-_TRAINING: Spec = without(
+_TRAINING: Spec = spec_without(
     TRAINING,
     "micro_batch_size",
     "global_batch_size",
@@ -53,8 +60,8 @@ _TOKENS = (0, 10**16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the planner is asked.
+class PlanRequest:
+    """A request to the planner.
 
     Attributes:
         job: with what plans may choose.
@@ -63,22 +70,22 @@ class Asked:
         why: a plan that the asker names.
     """
 
-    job: Job
+    job: PlanningJob
     count: Count
     tokens: Tokens
     why: Run | None
 
 
-def read_request(document: object) -> Asked:
-    """Return what a document asks; raise `InputError` with every problem found."""
-    found: list[str] = []
+def read_request(document: object) -> PlanRequest:
+    """Return the planner request of a document; raise `InputError` with every problem found."""
+    problems: list[str] = []
     if not isinstance(document, Mapping):
-        raise InputError([f"request: {shown(document)}; allowed: an object"])
-    unknown("", document, _KEYS, found)
-    model = read_model(document.get("model", ...), found)
-    cluster = read_cluster(document.get("cluster", ...), found)
+        raise InputError([f"request: {format_value(document)}; allowed: an object"])
+    report_unknown_keys("", document, _KEYS, problems)
+    model = read_model(document.get("model", ...), problems)
+    cluster = read_cluster(document.get("cluster", ...), problems)
     numbers = {
-        key: value(key, document.get(key, default), kind, found)
+        key: read_value(key, document.get(key, default), kind, problems)
         for key, kind, default in (
             ("sequence_length", (1, 1 << 30), ...),
             ("world_size", (1, _LARGEST), ...),
@@ -87,12 +94,12 @@ def read_request(document: object) -> Asked:
             ("tokens", _TOKENS, 0),
         )
     }
-    training = section("training", document.get("training", {}), _TRAINING, found)
-    chosen = _chosen(document.get("choose", {}), found)
-    free = _free(document.get("kept_free", 0.0), found)
-    if found or model is None:
-        raise InputError(found)
-    job = Job(
+    training = read_section("training", document.get("training", {}), _TRAINING, problems)
+    chosen = _read_choices(document.get("choose", {}), problems)
+    free = _read_free_share(document.get("kept_free", 0.0), problems)
+    if problems or model is None:
+        raise InputError(problems)
+    job = PlanningJob(
         model=model,
         cluster=Cluster(**cluster),
         world_size=numbers["world_size"],
@@ -101,86 +108,90 @@ def read_request(document: object) -> Asked:
             global_batch_size=numbers["global_batch_size"],
             sequence_length=numbers["sequence_length"],
             **training,
-            block_scales=reads_either_way(cluster["gpu"]),
+            block_scales=reads_any_operand_layout(cluster["gpu"]),
         ),
         kept_free=free,
         **chosen,
     )
     if not any(True for _ in plans(job)):
-        raise InputError([_nothing(job)])
-    why = _named(document, job)
-    return Asked(job=job, count=numbers["count"], tokens=numbers["tokens"], why=why)
+        raise InputError([_no_plan_message(job)])
+    why = _read_named_plan(document, job)
+    return PlanRequest(job=job, count=numbers["count"], tokens=numbers["tokens"], why=why)
 
 
-def _nothing(job: Job) -> str:
+def _no_plan_message(job: PlanningJob) -> str:
     return (
         f"world_size: {job.world_size}; allowed: GPUs over which a global batch of "
         f"{job.training.global_batch_size} sequences divides, with the choices given"
     )
 
 
-def _free(given: object, found: list[str]) -> float:
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not number or not isinstance(given, int | float) or not 0 <= given < 1:
-        found.append(f"kept_free: {shown(given)}; allowed: a number from 0 to less than 1")
+def _read_free_share(value: object, problems: list[str]) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not isinstance(value, int | float) or not 0 <= value < 1:
+        problems.append(
+            f"kept_free: {format_value(value)}; allowed: a number from 0 to less than 1"
+        )
         return 0.0
-    return float(given)
+    return float(value)
 
 
-def _chosen(given: object, found: list[str]) -> dict[str, Any]:
-    """Return what plans may choose between; what is left out is as in `Job`."""
-    if not isinstance(given, Mapping):
-        found.append(f"choose: {shown(given)}; allowed: an object with {', '.join(_choices())}")
+def _read_choices(section: object, problems: list[str]) -> dict[str, Any]:
+    """Return the allowed choices of plans; omitted ones take the defaults of `PlanningJob`."""
+    if not isinstance(section, Mapping):
+        problems.append(
+            f"choose: {format_value(section)}; allowed: an object with {', '.join(_choice_keys())}"
+        )
         return {}
-    unknown("choose.", given, _choices(), found)
+    report_unknown_keys("choose.", section, _choice_keys(), problems)
     chosen: dict[str, Any] = {}
     for key, allowed in _WORDS.items():
-        if key in given:
-            words_of(f"choose.{key}", given[key], allowed, found)
-            chosen["recomputes" if key == "recompute" else key] = _tuple(given[key])
+        if key in section:
+            check_words(f"choose.{key}", section[key], allowed, problems)
+            chosen["recomputes" if key == "recompute" else key] = _as_tuple(section[key])
     for key in _AXES:
-        if key in given:
-            _sizes(f"choose.{key}", given[key], found)
-            chosen[key] = _tuple(given[key])
+        if key in section:
+            _check_sizes(f"choose.{key}", section[key], problems)
+            chosen[key] = _as_tuple(section[key])
     return chosen
 
 
-def _choices() -> tuple[str, ...]:
+def _choice_keys() -> tuple[str, ...]:
     return (*_WORDS, *_AXES)
 
 
-def _tuple(given: object) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, list) else ()
+def _as_tuple(value: object) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list) else ()
 
 
-def _sizes(path: str, given: object, found: list[str]) -> None:
-    fine = isinstance(given, list) and given
-    if not fine or not isinstance(given, list) or not all(_is_size(size) for size in given):
-        found.append(f"{path}: {shown(given)}; allowed: a list of whole numbers from 1")
+def _check_sizes(path: str, value: object, problems: list[str]) -> None:
+    fine = isinstance(value, list) and value
+    if not fine or not isinstance(value, list) or not all(_is_size(size) for size in value):
+        problems.append(f"{path}: {format_value(value)}; allowed: a list of whole numbers from 1")
 
 
-def _is_size(given: object) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= _LARGEST
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST
 
 
-def _named(document: Mapping[str, Any], job: Job) -> Run | None:
-    """Return the plan that is asked about: `why` holds its keys of parallelism and training."""
-    given = document.get("why", ...)
-    if given is ...:
+def _read_named_plan(document: Mapping[str, Any], job: PlanningJob) -> Run | None:
+    """Return the plan named by the request; `why` holds its parallelism and training keys."""
+    section = document.get("why", ...)
+    if section is ...:
         return None
     names = (*PLAN, "pipeline_layout", *TRAINING)
-    if not isinstance(given, Mapping):
+    if not isinstance(section, Mapping):
         raise InputError(
-            [f"why: {shown(given)}; allowed: an object with keys of a run file's plan"]
+            [f"why: {format_value(section)}; allowed: an object with keys of a run file's plan"]
         )
-    found: list[str] = []
-    unknown("why.", given, names, found)
-    if found:
-        raise InputError(found)
-    plan = {key: given[key] for key in given if key in PLAN or key == "pipeline_layout"}
-    training = {key: given[key] for key in given if key in TRAINING}
-    held = dict(document.get("training", {}))
-    return read(
+    problems: list[str] = []
+    report_unknown_keys("why.", section, names, problems)
+    if problems:
+        raise InputError(problems)
+    plan = {key: section[key] for key in section if key in PLAN or key == "pipeline_layout"}
+    training = {key: section[key] for key in section if key in TRAINING}
+    fixed_training = dict(document.get("training", {}))
+    return read_run(
         {
             "model": document["model"],
             "sequence_length": document["sequence_length"],
@@ -191,7 +202,7 @@ def _named(document: Mapping[str, Any], job: Job) -> Run | None:
                 "global_batch_size": job.training.global_batch_size,
                 "precision": job.precisions[0],
                 "framework": job.frameworks[0],
-                **held,
+                **fixed_training,
                 **training,
             },
         }

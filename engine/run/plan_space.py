@@ -1,4 +1,4 @@
-"""Every plan that software would run for a job: which sizes divide, and what each family offers.
+"""Search space of the planner: all plans whose sizes divide and that the software supports.
 
 Plans come in three nested steps, because those of one step have costs in common: a shape (how a
 layer and a micro-batch are split), a pipeline around it, and what its replicas shard.
@@ -48,8 +48,8 @@ _STAGES_OF_PIPELINES: Mapping[Framework, tuple[Count, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is to be trained on what, and between which plans there is a choice.
+class PlanningJob:
+    """A planning job: model, cluster, and the choices that plans may make.
 
     Attributes:
         model: to be trained.
@@ -90,11 +90,11 @@ def divisors(number: Count, largest: Count = 1 << 30) -> tuple[Count, ...]:
     return tuple(n for n in range(1, min(number, largest) + 1) if number % n == 0)
 
 
-def _allowed(found: tuple[Count, ...], only: tuple[Count, ...]) -> tuple[Count, ...]:
-    return tuple(n for n in found if n in only) if only else found
+def _restrict(sizes: tuple[Count, ...], allowed: tuple[Count, ...]) -> tuple[Count, ...]:
+    return tuple(n for n in sizes if n in allowed) if allowed else sizes
 
 
-def plans(job: Job) -> Iterator[tuple[Plan, Training]]:
+def plans(job: PlanningJob) -> Iterator[tuple[Plan, Training]]:
     """Yield every plan, with how it trains."""
     for shape, training in shapes(job):
         for piped, scheduled in pipelines(job, shape, training):
@@ -102,7 +102,7 @@ def plans(job: Job) -> Iterator[tuple[Plan, Training]]:
                 yield plan, scheduled
 
 
-def shapes(job: Job) -> Iterator[tuple[Plan, Training]]:
+def shapes(job: PlanningJob) -> Iterator[tuple[Plan, Training]]:
     """Yield every split of a layer and a micro-batch, without a pipeline."""
     for training in _trainings(job):
         for plan in layer_splits(job):
@@ -115,8 +115,8 @@ def shapes(job: Job) -> Iterator[tuple[Plan, Training]]:
                 yield plan, training
 
 
-def _trainings(job: Job) -> Iterator[Training]:
-    """Yield what of a run's training a plan chooses: software, precision, batch, recomputation."""
+def _trainings(job: PlanningJob) -> Iterator[Training]:
+    """Yield every choice of software, precision, micro-batch size and recomputation."""
     batches = divisors(job.training.global_batch_size, job.largest_micro_batch)
     for framework in job.frameworks:
         for precision in job.precisions:
@@ -132,23 +132,23 @@ def _trainings(job: Job) -> Iterator[Training]:
                     )
 
 
-def layer_splits(job: Job) -> Iterator[Plan]:
-    """Yield every tensor, context and expert parallelism whose sizes divide."""
+def layer_splits(job: PlanningJob) -> Iterator[Plan]:
+    """Yield every combination of tensor, context and expert parallelism whose sizes divide."""
     model, world = job.model, job.world_size
     length = job.training.sequence_length
-    for tensor in _allowed(divisors(world, model.num_attention_heads), job.tensor_parallel):
-        for context in _allowed(divisors(world // tensor, length), job.context_parallel):
+    for tensor in _restrict(divisors(world, model.num_attention_heads), job.tensor_parallel):
+        for context in _restrict(divisors(world // tensor, length), job.context_parallel):
             plan = Plan(
                 world_size=world,
                 tensor_parallel=tensor,
                 context_parallel=context,
                 sequence_parallel=tensor > 1,
             )
-            if _splits(model, length, plan):
+            if _divides(model, length, plan):
                 yield from _with_experts(job, plan)
 
 
-def _splits(model: Model, length: Count, plan: Plan) -> bool:
+def _divides(model: Model, length: Count, plan: Plan) -> bool:
     """Return whether heads and tokens divide."""
     tensor, context = plan.tensor_parallel, plan.context_parallel
     groups = model.num_key_value_heads
@@ -159,24 +159,24 @@ def _splits(model: Model, length: Count, plan: Plan) -> bool:
     return length % pieces == 0
 
 
-def _with_experts(job: Job, plan: Plan) -> Iterator[Plan]:
-    """Yield the plan with every way to share its experts, whole or split as the layers are."""
+def _with_experts(job: PlanningJob, plan: Plan) -> Iterator[Plan]:
+    """Yield the plan with every expert parallelism, experts whole or split like the layers."""
     if not job.model.num_experts:
         yield plan
         return
-    for ranks in _allowed(divisors(job.model.num_experts), job.expert_parallel):
+    for ranks in _restrict(divisors(job.model.num_experts), job.expert_parallel):
         for split in sorted({1, plan.tensor_parallel}):
             if job.world_size % (ranks * split) == 0:
                 yield replace(plan, expert_parallel=ranks, expert_tensor_parallel=split)
 
 
-def _pipeline_sizes(job: Job, plan: Plan) -> tuple[Count, ...]:
+def _pipeline_sizes(job: PlanningJob, plan: Plan) -> tuple[Count, ...]:
     left = plan.world_size // (plan.tensor_parallel * plan.context_parallel)
     sizes = divisors(left, job.model.num_layers)
-    return _allowed(sizes, job.pipeline_parallel)
+    return _restrict(sizes, job.pipeline_parallel)
 
 
-def pipelines(job: Job, plan: Plan, training: Training) -> Iterator[tuple[Plan, Training]]:
+def pipelines(job: PlanningJob, plan: Plan, training: Training) -> Iterator[tuple[Plan, Training]]:
     """Yield every pipeline around a shape: its stages, its schedule, its pieces."""
     names = job.schedules or SCHEDULES[training.framework]
     scheduled = [training if name == "1f1b" else replace(training, schedule=name) for name in names]
@@ -186,12 +186,12 @@ def pipelines(job: Job, plan: Plan, training: Training) -> Iterator[tuple[Plan, 
         if piped.pipeline_parallel == 1:
             yield piped, training
             continue
-        for told in scheduled:
-            yield from ((cut, told) for cut in _pieces(job.model, piped, told))
+        for variant in scheduled:
+            yield from ((cut, variant) for cut in _with_pieces(job.model, piped, variant))
 
 
-def _stages(job: Job, plan: Plan) -> tuple[Plan, ...]:
-    """Return the plan with every number of pipeline stages whose experts divide."""
+def _stages(job: PlanningJob, plan: Plan) -> tuple[Plan, ...]:
+    """Return the plan with each number of pipeline stages over which the experts divide."""
     sizes = _pipeline_sizes(job, plan)
     return _with_stages(plan, sizes)
 
@@ -206,21 +206,23 @@ def _with_stages(plan: Plan, sizes: tuple[Count, ...]) -> tuple[Plan, ...]:
     )
 
 
-def _pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:
-    """Return the plan with one piece for each rank, or with every number of them to interleave."""
+def _with_pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:
+    """Return the plan with one piece per rank, or with every number of interleaved pieces."""
     ranks = plan.pipeline_parallel
     if training.schedule != "interleaved":
         fits = ranks * (2 if training.schedule in V_SHAPED else 1) <= model.num_layers
-        return _cut(model, plan, training.framework, (1,)) if fits else ()
-    many = num_microbatches(plan, training)
-    if many < ranks or (training.framework == "fsdp" and many % max(1, many // ranks)):
+        return _with_layer_cuts(model, plan, training.framework, (1,)) if fits else ()
+    micro_batches = num_microbatches(plan, training)
+    if micro_batches < ranks or (
+        training.framework == "fsdp" and micro_batches % max(1, micro_batches // ranks)
+    ):
         return ()
-    return _cut(model, plan, training.framework, _interleaved(model.num_layers, ranks))
+    return _with_layer_cuts(model, plan, training.framework, _piece_counts(model.num_layers, ranks))
 
 
 @lru_cache(maxsize=512)
-def _interleaved(layers: Count, ranks: Count) -> tuple[Count, ...]:
-    """Return how many pieces a rank may have: even ones, powers of two, and those that fill up.
+def _piece_counts(layers: Count, ranks: Count) -> tuple[Count, ...]:
+    """Return the allowed pieces per rank: divisors of the layers and powers of two.
 
     Embedding and output layer may count as a layer each: 126 layers make 16 x 8 pieces.
     """
@@ -234,26 +236,26 @@ def _interleaved(layers: Count, ranks: Count) -> tuple[Count, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _cut(
+def _with_layer_cuts(
     model: Model, plan: Plan, framework: Framework, numbers: tuple[Count, ...]
 ) -> tuple[Plan, ...]:
-    """Return the plan in so many pieces each.
+    """Return the plan with its layers cut into each number of pieces per rank.
 
     Where layers do not divide, Megatron is told the cut (--pipeline-model-parallel-layout).
     """
-    found = []
+    cuts = []
     for number in numbers:
         pieces = plan.pipeline_parallel * number
         sizes = cut_layers(model, pieces)
         if not all(sizes[1:-1]):
             continue
         even = framework != "megatron" or len(set(sizes)) == 1
-        found.append(replace(plan, virtual_pipeline=number, stage_layers=() if even else sizes))
-    return tuple(found)
+        cuts.append(replace(plan, virtual_pipeline=number, stage_layers=() if even else sizes))
+    return tuple(cuts)
 
 
-def shardings(job: Job, plan: Plan, training: Training) -> tuple[Plan, ...]:
-    """Return what the replicas of a pipeline may shard, over all of them or over fewer."""
+def shardings(job: PlanningJob, plan: Plan, training: Training) -> tuple[Plan, ...]:
+    """Return the plan with every ZeRO stage and sharding group of its replicas."""
     return _shardings(plan, training.framework, job.cluster.gpus_per_node)
 
 
@@ -271,7 +273,7 @@ def _shardings(plan: Plan, framework: Framework, gpus_per_node: Count) -> tuple[
 
 
 def _shard_groups(plan: Plan, gpus_per_node: Count, least: Count) -> Iterator[Count]:
-    """Yield the groups that may share one copy (HSDP, MiCS): whole nodes, or even parts of one."""
+    """Yield the sharding-group sizes (HSDP, MiCS): whole nodes, or equal parts of one."""
     replicas = plan.data_parallel * plan.context_parallel
     for group in divisors(replicas, replicas // 2):
         spans = group * plan.tensor_parallel

@@ -1,4 +1,4 @@
-"""What of a model, a cluster, a plan and a training run does not fit together, in sentences."""
+"""Consistency checks between model, cluster, plan and training, in sentences."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 
 
 def problems(model: Model, cluster: Cluster, plan: Plan, training: Training) -> tuple[str, ...]:
-    """Return what does not fit together, in sentences; nothing if the run is possible."""
+    """Return the inconsistencies of a run as sentences; empty if the run is possible."""
     parts = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
     if plan.world_size % parts or not plan.world_size:
         return (
@@ -87,18 +87,18 @@ def _pipeline(model: Model, cluster: Cluster, plan: Plan, training: Training) ->
     if training.schedule == "interleaved" and ranks > 1:
         if virtual == 1:
             yield "schedule interleaved needs virtual_pipeline above 1."
-        yield from _rounds(ranks, num_microbatches(plan, training), training)
+        yield from _interleaving_rounds(ranks, num_microbatches(plan, training), training)
 
 
-def _rounds(ranks: Count, many: Count, training: Training) -> Iterator[str]:
-    """PyTorch takes equal rounds; Megatron any that hold a micro-batch for each stage."""
-    if training.framework != "fsdp" and many < ranks:
+def _interleaving_rounds(ranks: Count, micro_batches: Count, training: Training) -> Iterator[str]:
+    """Yield problems of interleaving rounds: equal in PyTorch, full in Megatron."""
+    if training.framework != "fsdp" and micro_batches < ranks:
         yield (
             f"schedule interleaved needs at least {ranks} micro-batches, one for each stage; "
-            f"there are {many}."
+            f"there are {micro_batches}."
         )
-    if training.framework == "fsdp" and many % max(1, many // ranks):
+    if training.framework == "fsdp" and micro_batches % max(1, micro_batches // ranks):
         yield (
-            f"schedule interleaved needs micro-batches in equal rounds; {many} do not divide into "
-            f"{many // ranks}."
+            f"schedule interleaved needs micro-batches in equal rounds; {micro_batches} do not "
+            f"divide into {micro_batches // ranks}."
         )

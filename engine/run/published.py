@@ -1,4 +1,4 @@
-"""The published runs as run files: what each source says of a run becomes what a user would write.
+"""Published runs converted to run files, as a user would write them.
 
 What a table leaves out is taken from the source's documentation (`published_settings`); nothing
 depends on the measured time. Rows that a run file cannot express are skipped, with the reason.
@@ -14,7 +14,7 @@ from engine.catalog.published_runs import Row
 from engine.core.units import GB, Bytes, GiB, Seconds
 from engine.run.document import read_document
 from engine.run.parallelism import Training
-from engine.run.published_settings import SETTINGS, captured, exchanged
+from engine.run.published_settings import SETTINGS, expert_exchange, uses_cuda_graphs
 from engine.run.run import Run
 
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
@@ -51,7 +51,7 @@ _DOUBTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class PublishedRun:
     """One published run.
 
     Attributes:
@@ -89,20 +89,22 @@ class Case:
         return float(self.row["memory_value"]) * unit if self.row["memory_value"] else None
 
 
-def cases(rows: Iterable[Row]) -> tuple[list[Case], dict[str, str]]:
-    """Return the runs that a run file can express, and of the other rows why it cannot."""
-    found, skipped = [], {}
+def read_published_runs(rows: Iterable[Row]) -> tuple[list[PublishedRun], dict[str, str]]:
+    """Return the runs that a run file can express, and the skip reasons of the other rows."""
+    runs, skipped = [], {}
     for row in rows:
-        if reason := _reason(row):
+        if reason := _skip_reason(row):
             skipped[row["row_id"]] = reason
             continue
         document = _document(row)
-        run = _as_recipe(row, read_document(document))
-        found.append(Case(row=row, run=run, document=document, time=float(row["step_time_s"])))
-    return found, skipped
+        run = _apply_recipe(row, read_document(document))
+        runs.append(
+            PublishedRun(row=row, run=run, document=document, time=float(row["step_time_s"]))
+        )
+    return runs, skipped
 
 
-def _as_torchtitan_was(row: Row, training: Training) -> Training:
+def _torchtitan_training(row: Row, training: Training) -> Training:
     """Return the training as torchtitan's benchmarks ran it, nearly all of them in 2024.
 
     Those of 2025 are split by tensor parallelism, where nothing depends on a compiled loss. On A100
@@ -114,19 +116,19 @@ def _as_torchtitan_was(row: Row, training: Training) -> Training:
     return replace(training, eager_loss=True, keeps_quantized_products=kept, fused_norms=fused)
 
 
-def _as_recipe(row: Row, run: Run) -> Run:
-    """Return the run with what its source says and a run file has no key for."""
+def _apply_recipe(row: Row, run: Run) -> Run:
+    """Return the run with its source's settings that a run file has no key for."""
     if "HBM2e" in row["gpu"]:
         run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
     if _halves_gradients(row):
         run = replace(run, training=replace(run.training, gradient_precision="bf16"))
     if row["source_file"] == "torchtitan.csv":
-        run = replace(run, training=_as_torchtitan_was(row, run.training))
-    if captured(row):
+        run = replace(run, training=_torchtitan_training(row, run.training))
+    if uses_cuda_graphs(row):
         run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
     if row["model"].startswith("deepseekv2"):
         run = replace(run, model=replace(_DEEPSEEK_V2, num_layers=_int(row["n_layers"])))
-    if exchange := exchanged(row):
+    if exchange := expert_exchange(row):
         run = replace(run, training=replace(run.training, exchange=exchange))
     if row["model"].startswith("Grok"):
         # Megatron splits experts by tensor parallelism unless told otherwise, as the recipe for
@@ -140,7 +142,7 @@ def _as_recipe(row: Row, run: Run) -> Run:
     return run
 
 
-def _reason(row: Row) -> str:
+def _skip_reason(row: Row) -> str:
     if not row["step_time_s"]:
         return "no step time"
     if _sequences(row)[1]:
@@ -186,8 +188,8 @@ _MODELS: Mapping[str, str] = {
     "Qwen3-235B-A22B": "qwen3-235b-a22b",
     "GPT-OSS-120B": "gpt-oss-120b",
 }
-# What a mixture adds to the columns of its row: DeepSeek-V2 without its latents, which `_as_recipe`
-# gives it, and Grok-1 (github.com/xai-org/grok-1).
+# What a mixture adds to the columns of its row: DeepSeek-V2 without its latents, which
+# `_apply_recipe` gives it, and Grok-1 (github.com/xai-org/grok-1).
 _EXPERTS: Mapping[str, Mapping[str, int]] = {
     "deepseekv2": {
         "num_experts": 160,

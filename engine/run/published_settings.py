@@ -1,4 +1,4 @@
-"""How each source of published runs trained: its software, as its documentation says."""
+"""Software settings of each source of published runs, from its documentation."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from engine.run.parallelism import Exchange
 Settings = dict[str, Any]
 
 
-def captured(row: Row) -> bool:
+def uses_cuda_graphs(row: Row) -> bool:
     """Return whether whole iterations are replayed as CUDA graphs, with fused grouped products.
 
     Those in MXFP8 do from 26.06 on: Qwen3 on all Blackwells, DeepSeek-V3 on all but the B200, with
@@ -21,7 +21,7 @@ def captured(row: Row) -> bool:
     return late and mixture and not (row["model"] == "DeepSeek-V3" and "DGX-B200" in row["gpu"])
 
 
-def exchanged(row: Row) -> Exchange:
+def expert_exchange(row: Row) -> Exchange:
     """Return how tokens reach experts on other nodes, where the recipes of a source say.
 
     Qwen3 30B on H100 takes HybridEP from 26.02.01 on (perf_recipes/qwen/h100); others keep the
@@ -31,7 +31,7 @@ def exchanged(row: Row) -> Exchange:
     return "nodes" if row["model"] == "Qwen3-30B-A3B" and late else ""
 
 
-def repeated(row: Row) -> list[str]:
+def recomputed_modules(row: Row) -> list[str]:
     """Return the modules that a recipe of Megatron-Bridge recomputes; of most models, none.
 
     recompute_modules in v0.1.0 to v0.6.0, containers 25.09 to 26.08
@@ -158,7 +158,7 @@ def _recipes(row: Row, plan: Settings, training: Settings) -> None:
 
 
 def _quantized(row: Row) -> Settings:
-    """Return what Megatron-Bridge keeps of weights in 8 or 4 bits, by precision and release.
+    """Return Megatron-Bridge's settings for quantized weights, by precision and release.
 
     All that a row names set fp8_param_gather, and NVFP4 fp4_param_gather from v0.4.2 (26.04.01) on
     (training/mixed_precision.py). FP8-CS, later FP8, has one scale for a tensor: on Blackwell one
@@ -179,13 +179,13 @@ def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     _nemo(row, plan, training)
     if training["precision"] in ("fp8", "fp4"):
         training |= _quantized(row)
-    if modules := repeated(row):
+    if modules := recomputed_modules(row):
         training["recompute"] = modules
     if "FSDP" in row["sharding"]:
         plan["zero_stage"] = 3
     if row["model"] == "Llama-3.1-70B" and row["pp"] == "4" and not row["vpp"]:
         plan["virtual_pipeline"] = 5  # as in the recipe and in every other release
-    if captured(row):
+    if uses_cuda_graphs(row):
         training["overlap_tensor_parallel"] = True
     elif row["model"] == "DeepSeek-V3":
         wide = "DGX-B200" in row["gpu"] and row["ep"] == "32"

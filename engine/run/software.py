@@ -1,4 +1,4 @@
-"""What the families of training software do differently, from their documentation and source.
+"""Cost-relevant differences between training frameworks, from documentation and source.
 
 Nothing here is fitted. One family is one row; `traffic` in `engine.formulas` holds the passes over
 memory that fused and unfused kernels need.
@@ -13,7 +13,7 @@ from engine.run.parallelism import Framework
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Software:
-    """Choices of one family of software that cost or hide time.
+    """Choices of one training framework that cost or hide time.
 
     Attributes:
         gradient: bytes of one gradient on the wire.

@@ -1,4 +1,4 @@
-"""How a pipeline cuts the layers: in pieces that may differ, or by hand."""
+"""Partition of the layers over pipeline pieces: even, uneven, or by hand."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -67,9 +67,9 @@ def shifted_cut(num_layers: Count, stages: Count, shifts: Sequence[int]) -> tupl
     spread as `chunk_sizes` does.
     """
     starts = list(accumulate(chunk_sizes(num_layers, stages)))[:-1]
-    found, before = [], 0
+    sizes, previous = [], 0
     for start, shift in zip(starts, shifts, strict=False):
-        at = min(max(start + shift, before), num_layers)
-        found.append(at - before)
-        before = at
-    return (*found, num_layers - before)
+        at = min(max(start + shift, previous), num_layers)
+        sizes.append(at - previous)
+        previous = at
+    return (*sizes, num_layers - previous)

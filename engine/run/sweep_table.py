@@ -1,4 +1,4 @@
-"""The table that a sweep leaves, read again: jobs, each with its best plan and what it costs.
+"""Reader of a sweep's CSV table: jobs with their best plans and costs.
 
 CSV as `python -m engine sweep` writes it; tabs and semicolons separate cells as well, since other
 programs save so. The columns may stand in any order, and further ones do not matter.
@@ -70,19 +70,19 @@ def read_sweep(text: str) -> tuple[SweptJob, ...]:
             f"line 1 has no column {', '.join(lacking[:4])}; allowed: the table of a sweep, whose "
             f"first line names {len(_COLUMNS)} columns or more"
         )
-    found: dict[tuple[str, ...], SweptJob] = {}
+    jobs: dict[tuple[str, ...], SweptJob] = {}
     for number, (line, cells) in enumerate(lines, start=1):
         if number > MOST_ROWS:
             raise TextError(f"line {line}: more than {MOST_ROWS:,} rows; at most so many are read")
         if len(cells) != len(names):
             raise TextError(f"line {line} has {len(cells)} cells; the first line has {len(names)}")
         row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
-        one = _job(row, line)
+        job = _job(row, line)
         key = tuple(row[name] for name in _JOB)
-        found[key] = _with_price(found[key], one) if key in found else one
-    if not found:
+        jobs[key] = _with_price(jobs[key], job) if key in jobs else job
+    if not jobs:
         raise TextError("the table has no row below the names of its columns")
-    return tuple(found.values())
+    return tuple(jobs.values())
 
 
 def _with_price(known: SweptJob, more: SweptJob) -> SweptJob:
@@ -172,23 +172,23 @@ def _split(line: str, mark: str, cells: list[str], *, inside: bool) -> bool:
     return not quoted
 
 
-def in_order(jobs: Sequence[SweptJob], order: str) -> list[SweptJob]:
-    """Return jobs as they stand in the table, or by one of their numbers; what fits not is last."""
+def sort_jobs(jobs: Sequence[SweptJob], order: str) -> list[SweptJob]:
+    """Return jobs in table order or sorted by one number; jobs that do not fit come last."""
     keys: Mapping[str, Callable[[SweptJob], float]] = {
-        "table": lambda one: 0.0,
-        "step": lambda one: one.step,
-        "time": lambda one: one.time,
-        "cost": lambda one: one.cost,
-        "rate": lambda one: -one.rate,
-        "gpus": lambda one: float(one.world_size),
+        "table": lambda job: 0.0,
+        "step": lambda job: job.step,
+        "time": lambda job: job.time,
+        "cost": lambda job: job.cost,
+        "rate": lambda job: -job.rate,
+        "gpus": lambda job: float(job.world_size),
     }
     if order == "table":
         return list(jobs)
-    return sorted(jobs, key=lambda one: (not one.plan, keys[order](one)))
+    return sorted(jobs, key=lambda job: (not job.plan, keys[order](job)))
 
 
-def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the points that no other beats in both numbers, the smallest first number first."""
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the Pareto front of points, sorted by the first number."""
     kept: list[tuple[float, float]] = []
     for x, y in sorted(points):
         if not kept or y < kept[-1][1]:
@@ -196,16 +196,16 @@ def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return kept
 
 
-def matching(jobs: Sequence[SweptJob], words: str) -> list[SweptJob]:
-    """Return the jobs whose names, sizes or plan hold every word, whatever its case.
+def filter_jobs(jobs: Sequence[SweptJob], words: str) -> list[SweptJob]:
+    """Return the jobs whose names, sizes or plan contain every word, ignoring case.
 
     A bare number is not looked for in plans, where it would be any of their sizes.
     """
     wanted = words.lower().split()
 
-    def has(one: SweptJob, word: str) -> bool:
-        sizes = f"{one.world_size} {one.sequence_length} {one.global_batch_size}"
-        told = f"{one.model} {one.cluster} {one.gpu} {sizes}"
-        return word in (told if word.isdigit() else f"{told} {one.plan}").lower()
+    def has(job: SweptJob, word: str) -> bool:
+        sizes = f"{job.world_size} {job.sequence_length} {job.global_batch_size}"
+        text = f"{job.model} {job.cluster} {job.gpu} {sizes}"
+        return word in (text if word.isdigit() else f"{text} {job.plan}").lower()
 
-    return [one for one in jobs if all(has(one, word) for word in wanted)]
+    return [job for job in jobs if all(has(job, word) for word in wanted)]

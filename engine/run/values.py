@@ -1,4 +1,4 @@
-"""Values of a document: what each key is, and one line for each that is something else."""
+"""Validation of a document's values: one line for each value of the wrong kind."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ _DIGITS = 100
 
 
 class Spec(dict[str, tuple[Kind, Any]]):
-    """The keys of a section: what each is, and its default; `...` marks one that must be there."""
+    """The keys of a section with kind and default; `...` marks a required key."""
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -31,11 +31,11 @@ class Spec(dict[str, tuple[Kind, Any]]):
     @cached_property
     def tests(self) -> dict[str, Callable[[object], bool]]:
         """Return key -> whether a value is of its kind."""
-        return {key: _test(kind) for key, (kind, _) in self.items()}
+        return {key: _kind_test(kind) for key, (kind, _) in self.items()}
 
 
-def loaded(text: str) -> object:
-    """Return a document from its JSON; of a number that is too long for Python, the first digits.
+def load_json(text: str) -> object:
+    """Return the document of a JSON text; overlong integers are cut to their first digits.
 
     Whatever reads the document then names its key and what is allowed there.
 
@@ -45,78 +45,79 @@ def loaded(text: str) -> object:
     return json.loads(text, parse_int=lambda digits: int(digits[:_DIGITS]))
 
 
-def section(name: str, given: object, spec: Spec, found: list[str]) -> dict[str, Any]:
-    """Return the values of a section, defaults filled in; add what is wrong to `found`."""
-    if not isinstance(given, Mapping):
-        missing = "missing" if given is ... else shown(given)
-        found.append(f"{name}: {missing}; allowed: an object with {', '.join(spec)}")
+def read_section(name: str, section: object, spec: Spec, problems: list[str]) -> dict[str, Any]:
+    """Return the values of a section with defaults; append problems to `problems`."""
+    if not isinstance(section, Mapping):
+        missing = "missing" if section is ... else format_value(section)
+        problems.append(f"{name}: {missing}; allowed: an object with {', '.join(spec)}")
         return {}
-    if _is_sound(given, spec):
-        return {**spec.defaults, **given}
-    if not given.keys() <= spec.keys():
-        unknown(f"{name}.", given, tuple(spec), found)
+    if _is_valid(section, spec):
+        return {**spec.defaults, **section}
+    if not section.keys() <= spec.keys():
+        report_unknown_keys(f"{name}.", section, tuple(spec), problems)
     values: dict[str, Any] = {}
     for key, (kind, default) in spec.items():
-        if key in given:
-            values[key] = value(f"{name}.{key}", given[key], kind, found)
+        if key in section:
+            values[key] = read_value(f"{name}.{key}", section[key], kind, problems)
         elif default is ...:
-            value(f"{name}.{key}", ..., kind, found)
+            read_value(f"{name}.{key}", ..., kind, problems)
         else:
             values[key] = default
     return values
 
 
-def unknown(
-    path: str, given: Mapping[Any, Any], allowed: tuple[str, ...], found: list[str]
+def report_unknown_keys(
+    path: str, section: Mapping[Any, Any], allowed: tuple[str, ...], problems: list[str]
 ) -> None:
-    """Add to `found` the keys that nothing is known of."""
-    found += [
-        f"{path}{plain_key(key)}: {shown(given[key])}; unknown key; allowed: {', '.join(allowed)}"
-        for key in given
+    """Append the unknown keys to `problems`."""
+    problems += [
+        f"{path}{printable_key(key)}: {format_value(section[key])}; unknown key; allowed: "
+        f"{', '.join(allowed)}"
+        for key in section
         if key not in allowed
     ]
 
 
-def value(path: str, given: object, kind: Kind, found: list[str]) -> Any:  # noqa: ANN401
-    """Return a value as it is; add to `found` what is wrong with it."""
-    if not _fits(given, kind):
-        missing = "missing" if given is ... else shown(given)
-        found.append(f"{path}: {missing}; allowed: {_allowed(kind)}")
-    return given
+def read_value(path: str, value: object, kind: Kind, problems: list[str]) -> Any:  # noqa: ANN401
+    """Return a value unchanged; append its problem, if any, to `problems`."""
+    if not _matches_kind(value, kind):
+        missing = "missing" if value is ... else format_value(value)
+        problems.append(f"{path}: {missing}; allowed: {_allowed_values(kind)}")
+    return value
 
 
-def _is_sound(given: Mapping[Any, Any], spec: Spec) -> bool:
-    """Return whether a section has nothing wrong; almost every one is sound, and read once."""
+def _is_valid(section: Mapping[Any, Any], spec: Spec) -> bool:
+    """Return whether a section is valid: the fast path, since almost every one is."""
     tests = spec.tests
-    for key, one in given.items():
+    for key, value in section.items():
         test = tests.get(key)
-        if test is None or not test(one):
+        if test is None or not test(value):
             return False
-    return given.keys() >= spec.required
+    return section.keys() >= spec.required
 
 
-def _fits(given: object, kind: Kind) -> bool:
+def _matches_kind(value: object, kind: Kind) -> bool:
     """Return whether a value is of a kind."""
-    return _test(kind)(given)
+    return _kind_test(kind)(value)
 
 
-def _test(kind: Kind) -> Callable[[object], bool]:
-    """Return what says whether a value is of a kind; true and false are no numbers."""
+def _kind_test(kind: Kind) -> Callable[[object], bool]:
+    """Return the predicate for a kind; true and false are not numbers."""
     if kind is bool:
-        return lambda given: given is True or given is False
+        return lambda value: value is True or value is False
     if isinstance(kind, float):
         # bool is no exact int; what is no number is not compared.
-        return lambda given: type(given) in (int, float) and kind < given <= _LARGEST_RATE  # type: ignore[operator]
+        return lambda value: type(value) in (int, float) and kind < value <= _LARGEST_RATE  # type: ignore[operator]
     if not isinstance(kind, tuple):
         raise TypeError(kind)
     first, last = kind[0], kind[-1]
     if isinstance(first, int) and isinstance(last, int):
-        return lambda given: type(given) is int and first <= given <= last
-    return lambda given: isinstance(given, str) and given in kind
+        return lambda value: type(value) is int and first <= value <= last
+    return lambda value: isinstance(value, str) and value in kind
 
 
-def _allowed(kind: Kind) -> str:
-    """Return what a kind allows, in words."""
+def _allowed_values(kind: Kind) -> str:
+    """Return the allowed values of a kind, in words."""
     if kind is bool:
         return "true or false"
     if isinstance(kind, float):
@@ -129,29 +130,31 @@ def _allowed(kind: Kind) -> str:
     return f"a whole number from {low} to {high}"
 
 
-def words_of(path: str, given: object, allowed: tuple[str, ...], found: list[str]) -> None:
-    """Add to `found` what is not a list of different words out of `allowed`."""
+def check_words(path: str, words: object, allowed: tuple[str, ...], problems: list[str]) -> None:
+    """Append a problem unless the value is a list of distinct words out of `allowed`."""
     fine = (
-        isinstance(given, list)
-        and given
-        and all(isinstance(word, str) and word in allowed for word in given)
-        and len(set(given)) == len(given)
+        isinstance(words, list)
+        and words
+        and all(isinstance(word, str) and word in allowed for word in words)
+        and len(set(words)) == len(words)
     )
     if not fine:
         names = ", ".join(allowed)
-        found.append(f"{path}: {shown(given)}; allowed: a list of different names out of {names}")
+        problems.append(
+            f"{path}: {format_value(words)}; allowed: a list of different names out of {names}"
+        )
 
 
-def plain_key(key: object) -> str:
-    """Return a key on one line, however odd it is."""
+def printable_key(key: object) -> str:
+    """Return a key as short printable text on one line."""
     text = json.dumps(str(key))[1:-1]
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def shown(given: object) -> str:
+def format_value(value: object) -> str:
     """Return a value on one short line."""
     try:
-        text = json.dumps(given, default=str)
+        text = json.dumps(value, default=str)
     except (RecursionError, ValueError):
         return "a value nested too deeply or too long to show"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -7,7 +7,7 @@ from engine.core.units import Count
 
 
 class _Rank:
-    """What a rank has put in order so far; streams 0 and 1 are its two chunks."""
+    """Schedule of a rank under construction; streams 0 and 1 are its two chunks."""
 
     def __init__(self, chunks: tuple[int, int], first: tuple[int, int]) -> None:
         """Start: the chunk of each stream, and the number of its first micro-batch."""

@@ -62,5 +62,5 @@ def _weights(backward: Sequence[int], taken: Sequence[int]) -> tuple[int, ...]:
     def after(back: int, slot: int) -> int:
         return back + 1 + (slot - back - 1) % _INTERVAL
 
-    found = [tuple(map(after, backward, slots)) for slots in permutations(free)]
-    return min(found, key=sum)
+    candidates = [tuple(map(after, backward, slots)) for slots in permutations(free)]
+    return min(candidates, key=sum)

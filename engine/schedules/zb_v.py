@@ -11,7 +11,7 @@ CHUNKS = range(2, 3)
 
 
 def obstacle(pipeline_parallel: Count, num_microbatches: Count) -> str:
-    """Return nothing: with too few micro-batches, those that are missing are left out."""
+    """Return no obstacle: missing micro-batches are left out of the schedule."""
     return ""
 
 

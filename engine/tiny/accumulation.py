@@ -7,18 +7,18 @@ from functools import lru_cache
 from engine.catalog.models import TINY_260
 from engine.core.units import Count, Share
 from engine.tiny import adam
-from engine.tiny.job import Sequence, initial
+from engine.tiny.job import TokenSequence, initial_parameters
 from engine.tiny.layout import unflatten
 from engine.tiny.matrix import Vector, add_vectors
-from engine.tiny.parts import tokens_of
-from engine.tiny.single import forward_all, gradient_of
+from engine.tiny.parts import token_rows
+from engine.tiny.single import forward_all, loss_and_gradient
 
 # Predicted tokens of the eight sequences of a step: all alike, or as texts are.
 LENGTHS = {"even": (3,) * 8, "uneven": (9, 6, 1, 1, 2, 1, 3, 1)}
 RATE = 0.01
 
 
-def batch(lengths: str) -> tuple[Sequence, ...]:
+def step_sequences(lengths: str) -> tuple[TokenSequence, ...]:
     """Return the sequences of a step: counting from different starts in steps of 1, 2 or 3."""
     return tuple(
         tuple((i + (1 + i % 3) * step) % 8 for step in range(length + 1))
@@ -48,8 +48,8 @@ class MicroBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accumulated:
-    """A step in micro-batches, and the same step in one batch.
+class AccumulatedStep:
+    """A step accumulated over micro-batches, and the same step in one batch.
 
     Attributes:
         parts: the micro-batches, in order.
@@ -77,18 +77,20 @@ class Accumulated:
     @property
     def off(self) -> Share:
         """The length of the gradients' difference over the length of the right one."""
-        apart = [one - two for one, two in zip(self.gradient, self.whole, strict=True)]
+        apart = [
+            value - expected for value, expected in zip(self.gradient, self.whole, strict=True)
+        ]
         return math.hypot(*apart) / math.hypot(*self.whole)
 
     @property
     def parameters_off(self) -> float:
         """The largest difference of a parameter after the step, over the step's length."""
         pairs = zip(self.parameters, self.whole_parameters, strict=True)
-        return max(abs(one - two) for one, two in pairs) / RATE
+        return max(abs(value - expected) for value, expected in pairs) / RATE
 
 
 @lru_cache(maxsize=32)
-def accumulate(num_microbatches: Count, lengths: str, weighting: str) -> Accumulated:
+def accumulate(num_microbatches: Count, lengths: str, weighting: str) -> AccumulatedStep:
     """Return a step in micro-batches of eight sequences, taken in their order.
 
     Args:
@@ -97,43 +99,43 @@ def accumulate(num_microbatches: Count, lengths: str, weighting: str) -> Accumul
         weighting: "tokens" divides every loss by the tokens of the whole step; "means" takes the
             mean of each micro-batch and then the mean of these.
     """
-    sequences = batch(lengths)
-    vector = initial(TINY_260)
+    sequences = step_sequences(lengths)
+    vector = initial_parameters(TINY_260)
     each = len(sequences) // num_microbatches
     count = sum(LENGTHS[lengths])
-    whole_loss, whole = gradient_of(TINY_260, vector, sequences, count)
+    whole_loss, whole = loss_and_gradient(TINY_260, vector, sequences, count)
     total: Vector = [0.0] * len(vector)
     parts, reported = [], 0.0
     for start in range(0, len(sequences), each):
-        some = sequences[start : start + each]
-        own = sum(len(one) - 1 for one in some)
-        over = count if weighting == "tokens" else own * num_microbatches
-        loss, gradient = gradient_of(TINY_260, vector, some, over)
+        micro_batch = sequences[start : start + each]
+        targets = sum(len(sequence) - 1 for sequence in micro_batch)
+        divisor = count if weighting == "tokens" else targets * num_microbatches
+        loss, gradient = loss_and_gradient(TINY_260, vector, micro_batch, divisor)
         total = add_vectors(total, gradient)
         reported += loss
         parts.append(
             MicroBatch(
-                tokens=own,
-                loss=loss * over / own,
-                weight=1 / over,
+                tokens=targets,
+                loss=loss * divisor / targets,
+                weight=1 / divisor,
                 gradient=gradient,
                 total=total,
-                activations=_kept(some),
+                activations=_count_activations(micro_batch),
             )
         )
-    return Accumulated(
+    return AccumulatedStep(
         parts=tuple(parts),
         whole=whole,
         loss=reported,
         whole_loss=whole_loss,
-        parameters=adam.step(adam.start(vector), total, RATE),
-        whole_parameters=adam.step(adam.start(vector), whole, RATE),
-        activations=_kept(sequences),
+        parameters=adam.step(adam.initial_moments(vector), total, RATE),
+        whole_parameters=adam.step(adam.initial_moments(vector), whole, RATE),
+        activations=_count_activations(sequences),
     )
 
 
-def _kept(sequences: tuple[Sequence, ...]) -> Count:
-    """Return how many numbers the inputs of all parts are."""
-    parameters = unflatten(TINY_260, initial(TINY_260))
-    passed = forward_all(TINY_260, parameters, tokens_of(sequences, 1))
+def _count_activations(sequences: tuple[TokenSequence, ...]) -> Count:
+    """Return the number of activations: the inputs of all parts."""
+    parameters = unflatten(TINY_260, initial_parameters(TINY_260))
+    passed = forward_all(TINY_260, parameters, token_rows(sequences, 1))
     return sum(len(row) for rows in passed.rows.values() for row in rows)

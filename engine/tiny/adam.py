@@ -11,7 +11,7 @@ FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 @dataclass(slots=True, kw_only=True)
 class Moments:
-    """What the optimizer keeps for each of its parameters.
+    """Optimizer states of Adam.
 
     Attributes:
         copy: the parameter itself. In mixed precision it is this one that is in full precision.
@@ -26,8 +26,8 @@ class Moments:
     steps: int = 0
 
 
-def start(parameters: Sequence[float]) -> Moments:
-    """Return the state before the first step."""
+def initial_moments(parameters: Sequence[float]) -> Moments:
+    """Return the optimizer states before the first step."""
     nothing = [0.0] * len(parameters)
     return Moments(copy=list(parameters), first=list(nothing), second=list(nothing))
 
@@ -35,10 +35,14 @@ def start(parameters: Sequence[float]) -> Moments:
 def step(moments: Moments, gradient: Sequence[float], learning_rate: float) -> Vector:
     """Advance the state by one step and return the new parameters."""
     moments.steps += 1
-    one, two = 1 - FIRST**moments.steps, 1 - SECOND**moments.steps
+    first_correction, second_correction = 1 - FIRST**moments.steps, 1 - SECOND**moments.steps
     for i, slope in enumerate(gradient):
         mean = FIRST * moments.first[i] + (1 - FIRST) * slope
         square = SECOND * moments.second[i] + (1 - SECOND) * slope * slope
         moments.first[i], moments.second[i] = mean, square
-        moments.copy[i] -= learning_rate * (mean / one) / (math.sqrt(square / two) + EPSILON)
+        moments.copy[i] -= (
+            learning_rate
+            * (mean / first_correction)
+            / (math.sqrt(square / second_correction) + EPSILON)
+        )
     return list(moments.copy)

@@ -17,10 +17,10 @@ from engine.tiny.matrix import (
     Matrix,
     Vector,
     add,
-    columns_of,
     dot,
     product,
     product_transposed,
+    select_columns,
     transposed_product,
     zeros,
 )
@@ -39,7 +39,9 @@ class Heads:
 
 
 @cache
-def visible(queries: tuple[Place, ...], keys: tuple[Place, ...]) -> tuple[tuple[int, ...], ...]:
+def visible_keys(
+    queries: tuple[Place, ...], keys: tuple[Place, ...]
+) -> tuple[tuple[int, ...], ...]:
     """Return the keys that each query may see: of its own sequence, not after it."""
     return tuple(
         tuple(
@@ -83,8 +85,8 @@ def rotate(rows: Matrix, places: tuple[Place, ...], head: Count, turn: float = 1
     for row, (_, position) in zip(rows, places, strict=True):
         new: Vector = []
         turns = _turns(position, len(row), head, turn)
-        for one, two, (cosine, sine) in zip(row[::2], row[1::2], turns, strict=True):
-            new += (one * cosine - two * sine, one * sine + two * cosine)
+        for even, odd, (cosine, sine) in zip(row[::2], row[1::2], turns, strict=True):
+            new += (even * cosine - odd * sine, even * sine + odd * cosine)
         turned.append(new)
     return turned
 
@@ -98,10 +100,10 @@ def _turns(
     return tuple((math.cos(angle), math.sin(angle)) for angle in angles)
 
 
-Seen = tuple[tuple[int, ...], ...]
+VisibleKeys = tuple[tuple[int, ...], ...]
 
 
-def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix, Matrix]:
+def attend(query: Matrix, block: Heads, seen: VisibleKeys, head: Count) -> tuple[Matrix, Matrix]:
     """Return the result [n, heads x head] and `logs` [n, heads] of one block of keys.
 
     A query that sees no key of the block gets zeros and a logarithm of minus infinity.
@@ -112,7 +114,7 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
     root = math.sqrt(head)
     for number, start in enumerate(range(0, width, head)):
         cut = slice(start, start + head)
-        keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
+        keys, values = select_columns(block.key, cut), select_columns(block.value, cut)
         for i, row in enumerate(query):
             own = row[cut]
             scores = [dot(own, keys[j]) / root for j in seen[i]]
@@ -146,7 +148,7 @@ def merge(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attended:
+class AttentionPass:
     """Finished attention of some queries: over all keys, and the gradient that came back."""
 
     query: Matrix
@@ -155,37 +157,37 @@ class Attended:
     gradient: Matrix
 
 
-def attend_backward(done: Attended, block: Heads, seen: Seen, head: Count) -> Heads:
+def attend_backward(attended: AttentionPass, block: Heads, seen: VisibleKeys, head: Count) -> Heads:
     """Return this block's part of the gradients of queries, keys and values."""
-    width = len(done.query[0])
+    width = len(attended.query[0])
     back: tuple[Matrix, ...] = tuple([[] for _ in rows] for rows in (seen, block.key, block.value))
     for number, start in enumerate(range(0, width, head)):
         cut = slice(start, start + head)
-        own = Attended(
-            query=columns_of(done.query, cut),
-            result=columns_of(done.result, cut),
-            logs=columns_of(done.logs, slice(number, number + 1)),
-            gradient=columns_of(done.gradient, cut),
+        own = AttentionPass(
+            query=select_columns(attended.query, cut),
+            result=select_columns(attended.result, cut),
+            logs=select_columns(attended.logs, slice(number, number + 1)),
+            gradient=select_columns(attended.gradient, cut),
         )
-        keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
-        for rows, found in zip(back, _one_head_backward(own, keys, values, seen), strict=True):
-            for row, more in zip(rows, found, strict=True):
+        keys, values = select_columns(block.key, cut), select_columns(block.value, cut)
+        for rows, slopes in zip(back, _one_head_backward(own, keys, values, seen), strict=True):
+            for row, more in zip(rows, slopes, strict=True):
                 row += more
     return Heads(query=back[0], key=back[1], value=back[2])
 
 
 def _one_head_backward(
-    done: Attended, keys: Matrix, values: Matrix, seen: Seen
+    attended: AttentionPass, keys: Matrix, values: Matrix, seen: VisibleKeys
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return the gradients of queries, keys and values of a head."""
-    head = len(done.query[0])
+    head = len(attended.query[0])
     root = math.sqrt(head)
     of_query, of_key, of_value = (zeros(len(rows), head) for rows in (seen, keys, keys))
-    for i, (query, upstream) in enumerate(zip(done.query, done.gradient, strict=True)):
-        mean, own = dot(upstream, done.result[i]), of_query[i]
+    for i, (query, upstream) in enumerate(zip(attended.query, attended.gradient, strict=True)):
+        mean, own = dot(upstream, attended.result[i]), of_query[i]
         for j in seen[i]:
             key, value = keys[j], values[j]
-            share = math.exp(dot(query, key) / root - done.logs[i][0])
+            share = math.exp(dot(query, key) / root - attended.logs[i][0])
             slope = share * (dot(upstream, value) - mean) / root
             own = list(map(plus, own, map(slope.__mul__, key)))
             of_key[j] = list(map(plus, of_key[j], map(slope.__mul__, query)))

@@ -7,18 +7,18 @@ from functools import lru_cache
 from engine.core.units import Count
 from engine.tiny.data import gradients_by_part
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, example_batch, initial, num_targets, share
+from engine.tiny.job import TinyJob, example_batch, initial_parameters, num_targets, rank_sequences
 from engine.tiny.layout import part_names, part_range, tensors
 from engine.tiny.matrix import Vector
-from engine.tiny.result import sent_by
-from engine.tiny.single import gradient_of
+from engine.tiny.result import sent_numbers
+from engine.tiny.single import loss_and_gradient
 
 BATCH = example_batch(8, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TinyBucket:
-    """Tensors whose gradients are summed together.
+    """A gradient bucket: tensors that are all-reduced together.
 
     Attributes:
         places: of their numbers in the flat vector, in the order in which they were packed.
@@ -30,7 +30,7 @@ class TinyBucket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class StreamTurn:
     """One turn of both streams; a part's backward pass takes as long as a bucket's all-reduce.
 
     Attributes:
@@ -64,14 +64,14 @@ class BucketRecord:
     local: tuple[Vector, ...]
     sums: Vector
     alone: Vector
-    turns: tuple[Turn, ...]
+    turns: tuple[StreamTurn, ...]
 
     @property
     def off(self) -> float:
         """The largest difference between a sum and one GPU's gradient, of the largest gradient."""
         largest = max(map(abs, self.alone))
         pairs = zip(self.sums, self.alone, strict=True)
-        return max(abs(one - two) for one, two in pairs) / largest
+        return max(abs(value - expected) for value, expected in pairs) / largest
 
     @property
     def exposed(self) -> Count:
@@ -88,16 +88,16 @@ def bucket_record(ranks: Count, capacity: Count, *, ready: bool) -> BucketRecord
         capacity: a bucket is closed by the tensor that brings it to so many numbers or beyond.
         ready: packed in the order of the backward pass, not in that of the forward pass.
     """
-    job = Job(batch=BATCH)
-    model, vector = job.model, initial(job.model)
+    job = TinyJob(batch=BATCH)
+    model, vector = job.model, initial_parameters(job.model)
     local = []
     for rank in range(ranks):
         own: Vector = [0.0] * len(vector)
-        for part, found in gradients_by_part(job, vector, share(job, rank, ranks)):
+        for part, gradient in gradients_by_part(job, vector, rank_sequences(job, rank, ranks)):
             places = part_range(model, part)
-            own[places.start : places.stop] = found
+            own[places.start : places.stop] = gradient
         local.append(own)
-    buckets = _packed(job, capacity, ready=ready)
+    buckets = _pack_buckets(job, capacity, ready=ready)
     exchange = Exchange(ranks)
     sums: Vector = [0.0] * len(vector)
     sent = []
@@ -106,8 +106,8 @@ def bucket_record(ranks: Count, capacity: Count, *, ready: bool) -> BucketRecord
         total = exchange.all_reduce(buffers, "gradients")[0]
         for place, number in zip(bucket.places, total, strict=True):
             sums[place] = number
-        sent.append(max(sent_by(exchange).get("gradients", (0,))))
-    _, alone = gradient_of(model, vector, job.batch, num_targets(job))
+        sent.append(max(sent_numbers(exchange).get("gradients", (0,))))
+    _, alone = loss_and_gradient(model, vector, job.batch, num_targets(job))
     return BucketRecord(
         buckets=buckets,
         local=tuple(local),
@@ -117,40 +117,42 @@ def bucket_record(ranks: Count, capacity: Count, *, ready: bool) -> BucketRecord
     )
 
 
-def _packed(job: Job, capacity: Count, *, ready: bool) -> tuple[TinyBucket, ...]:
+def _pack_buckets(job: TinyJob, capacity: Count, *, ready: bool) -> tuple[TinyBucket, ...]:
     order = list(tensors(job.model))
     turn = {part: at for at, part in enumerate(reversed(part_names(job.model)))}
-    found: list[TinyBucket] = []
+    buckets: list[TinyBucket] = []
     places: list[int] = []
     after = 0
     for tensor in reversed(order) if ready else order:
         places += range(tensor.start, tensor.start + tensor.size)
         after = max(after, turn[tensor.part] + 1)
         if len(places) >= capacity:
-            found.append(TinyBucket(places=tuple(places), after=after))
+            buckets.append(TinyBucket(places=tuple(places), after=after))
             places, after = [], 0
     if places:
-        found.append(TinyBucket(places=tuple(places), after=after))
-    return tuple(found)
+        buckets.append(TinyBucket(places=tuple(places), after=after))
+    return tuple(buckets)
 
 
-def _turns(job: Job, buckets: Sequence[TinyBucket], sent: Sequence[Count]) -> list[Turn]:
+def _turns(job: TinyJob, buckets: Sequence[TinyBucket], sent: Sequence[Count]) -> list[StreamTurn]:
     parts = list(reversed(part_names(job.model)))
-    found: list[Turn] = []
+    turns: list[StreamTurn] = []
     ready: frozenset[int] = frozenset()
     summed: frozenset[int] = frozenset()
     done = 0
-    while done < len(buckets) or len(found) < len(parts):
-        at = len(found)
+    while done < len(buckets) or len(turns) < len(parts):
+        at = len(turns)
         part = parts[at] if at < len(parts) else ""
         runs = done < len(buckets) and buckets[done].after <= at
         moved = sent[done] if runs else (sent[done - 1] if done else 0)
-        found.append(
-            Turn(part=part, bucket=done if runs else -1, ready=ready, summed=summed, sent=moved)
+        turns.append(
+            StreamTurn(
+                part=part, bucket=done if runs else -1, ready=ready, summed=summed, sent=moved
+            )
         )
         if part:
             ready |= frozenset(part_range(job.model, part))
         if runs:
             summed |= frozenset(buckets[done].places)
             done += 1
-    return found
+    return turns

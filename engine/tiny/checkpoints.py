@@ -10,18 +10,18 @@ from functools import lru_cache
 
 from engine.catalog.models import TINY_260, Model
 from engine.core.units import Count
-from engine.tiny.job import example_batch, initial
+from engine.tiny.job import example_batch, initial_parameters
 from engine.tiny.layout import EMBEDDING, OUTPUT, Parameters, flatten, layer_name, unflatten
 from engine.tiny.matrix import Matrix, Vector
-from engine.tiny.parts import Tokens, backward, forward, tokens_of
-from engine.tiny.single import Passed, backward_all, forward_all
+from engine.tiny.parts import Tokens, backward, forward, token_rows
+from engine.tiny.single import ForwardPass, backward_all, forward_all
 
 BATCH = example_batch(2, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """What happened, and what is held after it.
+class CheckpointEvent:
+    """One event of a checkpointed pass, and the layer inputs held after it.
 
     Attributes:
         kind: "forward", "again", "backward".
@@ -37,8 +37,8 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpointed:
-    """A forward and a backward pass.
+class CheckpointedPass:
+    """A forward and a backward pass with activation checkpoints.
 
     Attributes:
         loss: of the batch.
@@ -50,7 +50,7 @@ class Checkpointed:
 
     loss: float
     gradient: Vector
-    events: tuple[Event, ...]
+    events: tuple[CheckpointEvent, ...]
     repeated: Count
     off: float
 
@@ -65,72 +65,76 @@ class Checkpointed:
         return max(event.numbers for event in self.events)
 
 
-def deep(num_layers: Count) -> Model:
+def deeper_model(num_layers: Count) -> Model:
     """Return the tiny model with more layers."""
     return replace(TINY_260, name=f"tiny-{num_layers}-layers", num_layers=num_layers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """A pass that keeps the input of every layer; its way forward is that of every other pass."""
+class _FullPass:
+    """A pass that keeps the input of every layer, shared as the forward pass of all others."""
 
     parameters: Parameters
     tokens: Tokens
-    passed: Passed
+    passed: ForwardPass
     gradient: Vector
 
 
 @lru_cache(maxsize=16)
-def _kept(model: Model) -> _Kept:
-    parameters = unflatten(model, initial(model))
-    tokens = tokens_of(BATCH, sum(len(one) - 1 for one in BATCH))
+def _full_pass(model: Model) -> _FullPass:
+    parameters = unflatten(model, initial_parameters(model))
+    tokens = token_rows(BATCH, sum(len(sequence) - 1 for sequence in BATCH))
     passed = forward_all(model, parameters, tokens)
     gradient = flatten(model, dict(backward_all(model, parameters, tokens, passed)))
-    return _Kept(parameters=parameters, tokens=tokens, passed=passed, gradient=gradient)
+    return _FullPass(parameters=parameters, tokens=tokens, passed=passed, gradient=gradient)
 
 
 @lru_cache(maxsize=128)
-def train(num_layers: Count, every: Count) -> Checkpointed:
+def train(num_layers: Count, every: Count) -> CheckpointedPass:
     """Return one pass with the input of every `every`-th layer kept."""
-    model = deep(num_layers)
-    kept = _kept(model)
+    model = deeper_model(num_layers)
+    kept = _full_pass(model)
     parameters, tokens, passed = kept.parameters, kept.tokens, kept.passed
-    held: dict[int, Matrix] = {}
-    events: list[Event] = []
+    inputs: dict[int, Matrix] = {}
+    events: list[CheckpointEvent] = []
     repeated = 0
 
     def note(kind: str, layer: int) -> None:
-        numbers = sum(len(row) for rows in held.values() for row in rows)
-        events.append(Event(kind=kind, layer=layer, held=tuple(sorted(held)), numbers=numbers))
+        numbers = sum(len(row) for rows in inputs.values() for row in rows)
+        events.append(
+            CheckpointEvent(kind=kind, layer=layer, held=tuple(sorted(inputs)), numbers=numbers)
+        )
 
     for layer in range(num_layers):
         if layer % every == 0:
-            held[layer] = passed.rows[layer_name(layer)]
+            inputs[layer] = passed.rows[layer_name(layer)]
         note("forward", layer)
     rows = passed.rows[OUTPUT]
     gradient, weights = backward(model, OUTPUT, parameters[OUTPUT], rows, tokens, [])
-    found = {OUTPUT: weights}
+    gradients = {OUTPUT: weights}
     note("backward", num_layers)
     for layer in reversed(range(num_layers)):
         start = layer - layer % every
         for again in range(start, layer):
-            if again + 1 not in held:
+            if again + 1 not in inputs:
                 name = layer_name(again)
-                held[again + 1] = forward(model, name, parameters[name], held[again], tokens)
+                inputs[again + 1] = forward(model, name, parameters[name], inputs[again], tokens)
                 repeated += 1
                 note("again", again)
         name = layer_name(layer)
-        gradient, found[name] = backward(
-            model, name, parameters[name], held[layer], tokens, gradient
+        gradient, gradients[name] = backward(
+            model, name, parameters[name], inputs[layer], tokens, gradient
         )
         note("backward", layer)
-        del held[layer]
-    _, found[EMBEDDING] = backward(model, EMBEDDING, parameters[EMBEDDING], [], tokens, gradient)
-    flat = flatten(model, found)
-    return Checkpointed(
+        del inputs[layer]
+    _, gradients[EMBEDDING] = backward(
+        model, EMBEDDING, parameters[EMBEDDING], [], tokens, gradient
+    )
+    flat = flatten(model, gradients)
+    return CheckpointedPass(
         loss=passed.loss,
         gradient=flat,
         events=tuple(events),
         repeated=repeated,
-        off=max(abs(one - two) for one, two in zip(flat, kept.gradient, strict=True)),
+        off=max(abs(value - expected) for value, expected in zip(flat, kept.gradient, strict=True)),
     )

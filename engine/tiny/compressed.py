@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.catalog.models import TINY_260
-from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.units import Count, Share
 from engine.tiny import compression
-from engine.tiny.compression import LowRank, Summed, largest, signs
+from engine.tiny.compression import CompressedSum, LowRank, sum_largest, sum_signs
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, example_batch, initial, num_targets, share
+from engine.tiny.job import TinyJob, example_batch, initial_parameters, num_targets, rank_sequences
 from engine.tiny.matrix import Vector, add_vectors
-from engine.tiny.single import gradient_of, loss_of
+from engine.tiny.single import loss_and_gradient, loss_of
 
 RANKS: Count = 4
 STEPS: Count = 48
 RATE: float = 0.2
 # One sequence of three predicted tokens for each rank.
-JOB = Job(batch=example_batch(RANKS, 3), steps=STEPS, learning_rate=RATE)
+JOB = TinyJob(batch=example_batch(RANKS, 3), steps=STEPS, learning_rate=RATE)
 
-Compressor = Callable[[Exchange, Sequence[Vector]], Summed]
+Compressor = Callable[[Exchange, Sequence[Vector]], CompressedSum]
 # A sum that is off by less is off by rounding alone, which another machine does otherwise.
 _ROUNDING: Share = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """One step as the first rank sees it.
+class CompressedStep:
+    """One compressed step of the first rank.
 
     Attributes:
         wanted: its gradient, and what it still owes, if it keeps that.
@@ -42,7 +42,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compressed:
+class CompressedTraining:
     """A training with one compressor.
 
     Attributes:
@@ -54,7 +54,7 @@ class Compressed:
 
     losses: tuple[float, ...]
     sent: Count
-    moments: tuple[Moment, ...]
+    moments: tuple[CompressedStep, ...]
     off: tuple[Share, ...]
 
     @property
@@ -63,16 +63,18 @@ class Compressed:
         return self.losses[-1]
 
 
-def train(method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = True) -> Compressed:
-    """Return the training at once; see `training`."""
-    return whole(training(method, keep, rank, feedback=feedback).rest())
+def train(
+    method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = True
+) -> CompressedTraining:
+    """Return the training at once; see `start_training`."""
+    return run_to_end(start_training(method, keep, rank, feedback=feedback).rest())
 
 
 @lru_cache(maxsize=64)
-def training(
+def start_training(
     method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = True
-) -> Running[Compressed]:
-    """Return the training, step by step, by plain gradient descent: nothing else repairs a step.
+) -> SlicedRun[CompressedTraining]:
+    """Return the training as cooperative steps of plain gradient descent.
 
     Args:
         method: "whole", "largest", "signs" or "low_rank".
@@ -80,35 +82,38 @@ def training(
         rank: columns of the factors that "low_rank" sends.
         feedback: whether a rank adds to its next gradient what it has not sent (Seide et al. 2014).
     """
-    return Running(_steps(_compressor(method, keep, rank), feedback=feedback))
+    return SlicedRun(_steps(_compressor(method, keep, rank), feedback=feedback))
 
 
-def _steps(compress: Compressor, *, feedback: bool) -> Slices[Compressed]:
+def _steps(compress: Compressor, *, feedback: bool) -> Slices[CompressedTraining]:
     exchange = Exchange(RANKS)
-    parameters = initial(TINY_260)
+    parameters = initial_parameters(TINY_260)
     owed = [[0.0] * len(parameters) for _ in range(RANKS)]
     losses, moments, off = [], [], []
     for step in range(STEPS):
-        yield steps_done(step, STEPS)
+        yield step_progress(step, STEPS)
         loss, gradients = _gradients(parameters)
         losses.append(loss)
         wanted = [add_vectors(*pair) for pair in zip(gradients, owed, strict=True)]
         summed = compress(exchange, wanted)
         rest = [
-            [one - two for one, two in zip(*pair, strict=True)]
+            [value - sent for value, sent in zip(*pair, strict=True)]
             for pair in zip(wanted, summed.own, strict=True)
         ]
-        off.append(_off(summed.total, gradients))
+        off.append(_relative_error(summed.total, gradients))
         moments.append(
-            Moment(wanted=tuple(wanted[0]), sent=tuple(summed.own[0]), left=tuple(rest[0]))
+            CompressedStep(wanted=tuple(wanted[0]), sent=tuple(summed.own[0]), left=tuple(rest[0]))
         )
         if feedback:
             owed = rest
         parameters = [p - RATE * g for p, g in zip(parameters, summed.total, strict=True)]
     count = num_targets(JOB)
-    last = [loss_of(TINY_260, parameters, share(JOB, rank, RANKS), count) for rank in range(RANKS)]
+    last = [
+        loss_of(TINY_260, parameters, rank_sequences(JOB, rank, RANKS), count)
+        for rank in range(RANKS)
+    ]
     losses.append(math.fsum(last))
-    return Compressed(
+    return CompressedTraining(
         losses=tuple(losses),
         sent=max(exchange.sent["gradients"]) // STEPS,
         moments=tuple(moments),
@@ -118,23 +123,24 @@ def _steps(compress: Compressor, *, feedback: bool) -> Slices[Compressed]:
 
 def _compressor(method: str, keep: Share, rank: Count) -> Compressor:
     if method == "largest":
-        return lambda exchange, vectors: largest(exchange, vectors, keep)
+        return lambda exchange, vectors: sum_largest(exchange, vectors, keep)
     if method == "low_rank":
         return LowRank(rank)
-    return {"whole": compression.whole, "signs": signs}[method]
+    return {"whole": compression.sum_whole, "signs": sum_signs}[method]
 
 
 def _gradients(parameters: Vector) -> tuple[float, list[Vector]]:
     """Return the loss of the step, and each rank's part of its gradient."""
     count = num_targets(JOB)
-    found = [
-        gradient_of(TINY_260, parameters, share(JOB, rank, RANKS), count) for rank in range(RANKS)
+    results = [
+        loss_and_gradient(TINY_260, parameters, rank_sequences(JOB, rank, RANKS), count)
+        for rank in range(RANKS)
     ]
-    return math.fsum(loss for loss, _ in found), [gradient for _, gradient in found]
+    return math.fsum(loss for loss, _ in results), [gradient for _, gradient in results]
 
 
-def _off(total: Vector, gradients: Sequence[Vector]) -> Share:
+def _relative_error(total: Vector, gradients: Sequence[Vector]) -> Share:
     right = [math.fsum(numbers) for numbers in zip(*gradients, strict=True)]
-    apart = [one - two for one, two in zip(total, right, strict=True)]
+    apart = [value - expected for value, expected in zip(total, right, strict=True)]
     off = math.hypot(*apart) / math.hypot(*right)
     return off if off > _ROUNDING else 0.0

@@ -1,4 +1,4 @@
-"""What a rank sends of its gradient: all of it, its largest numbers, its signs, or a thin product.
+"""Gradient compressors: none, top-k, signs, and low rank.
 
 Every compressor is a round of real messages between all ranks. It returns the sum that all ranks
 then hold, and what each rank's own part of it was, from which the rest follows.
@@ -17,10 +17,10 @@ from engine.tiny.matrix import (
     Vector,
     add_vectors,
     dot,
-    flat,
+    flatten_rows,
     product,
     product_transposed,
-    rows_of,
+    split_rows,
     transposed_product,
 )
 
@@ -31,8 +31,8 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summed:
-    """What one round of a compressor leaves.
+class CompressedSum:
+    """Result of one round of a compressor.
 
     Attributes:
         total: the sum that every rank holds.
@@ -43,19 +43,21 @@ class Summed:
     own: list[Vector]
 
 
-def whole(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+def sum_whole(exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
     """Return the sum of everything: an all-reduce."""
-    return Summed(total=exchange.all_reduce(vectors, KIND)[0], own=[list(one) for one in vectors])
+    return CompressedSum(
+        total=exchange.all_reduce(vectors, KIND)[0], own=[list(vector) for vector in vectors]
+    )
 
 
-def largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> Summed:
+def sum_largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> CompressedSum:
     """Return the sum of each rank's largest numbers (Strom 2015; Lin et al. 2018).
 
     Every rank keeps other places, so places travel beside values and nothing can be added on the
     way: an all-gather, after which every rank adds for itself.
     """
     size = len(vectors[0])
-    keep = kept_numbers(size, share)
+    keep = num_kept(size, share)
     parts = []
     for vector in vectors:
         sizes = list(map(abs, vector))
@@ -63,24 +65,25 @@ def largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> Summ
         parts.append([*map(float, places), *(vector[i] for i in places)])
     gathered = exchange.all_gather(parts, KIND)[0]
     own = [
-        _placed(gathered[rank * 2 * keep :][: 2 * keep], keep, size) for rank in range(len(vectors))
+        _scatter(gathered[rank * 2 * keep :][: 2 * keep], keep, size)
+        for rank in range(len(vectors))
     ]
-    return Summed(total=_sum(own), own=own)
+    return CompressedSum(total=_sum(own), own=own)
 
 
-def kept_numbers(size: Count, share: Share) -> Count:
-    """Return how many numbers a share of a vector is, at least one."""
+def num_kept(size: Count, share: Share) -> Count:
+    """Return the size of a share of a vector, at least one."""
     return max(1, round(share * size))
 
 
-def _placed(part: Vector, keep: Count, size: Count) -> Vector:
-    found = [0.0] * size
+def _scatter(part: Vector, keep: Count, size: Count) -> Vector:
+    vector = [0.0] * size
     for place, value in zip(part[:keep], part[keep:], strict=True):
-        found[int(place)] = value
-    return found
+        vector[int(place)] = value
+    return vector
 
 
-def signs(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+def sum_signs(exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
     """Return the sum of each rank's signs, times its mean size in every tensor.
 
     One bit a number (Seide et al. 2014), with one scale for each tensor (Karimireddy et al. 2019).
@@ -90,23 +93,24 @@ def signs(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
     parts = []
     for vector in vectors:
         scales = [
-            math.fsum(map(abs, vector[one.start : one.start + one.size])) / one.size for one in each
+            math.fsum(map(abs, vector[tensor.start : tensor.start + tensor.size])) / tensor.size
+            for tensor in each
         ]
-        parts.append([*_packed(vector), *scales])
+        parts.append([*_pack_signs(vector), *scales])
     gathered = exchange.all_gather(parts, KIND)[0]
     length, words = len(parts[0]), -(-size // _BITS)
     own = []
     for rank in range(len(vectors)):
         part = gathered[rank * length : (rank + 1) * length]
-        bits = _unpacked(part[:words], size)
+        bits = _unpack_signs(part[:words], size)
         scaled: Vector = []
-        for one, scale in zip(each, part[words:], strict=True):
-            scaled += [scale * bit for bit in bits[one.start : one.start + one.size]]
+        for tensor, scale in zip(each, part[words:], strict=True):
+            scaled += [scale * bit for bit in bits[tensor.start : tensor.start + tensor.size]]
         own.append(scaled)
-    return Summed(total=_sum(own), own=own)
+    return CompressedSum(total=_sum(own), own=own)
 
 
-def _packed(vector: Vector) -> Vector:
+def _pack_signs(vector: Vector) -> Vector:
     """Return the signs as numbers of 32 bits."""
     return [
         float(sum(1 << i for i, number in enumerate(vector[start : start + _BITS]) if number >= 0))
@@ -114,7 +118,7 @@ def _packed(vector: Vector) -> Vector:
     ]
 
 
-def _unpacked(words: Vector, size: Count) -> Vector:
+def _unpack_signs(words: Vector, size: Count) -> Vector:
     bits = [1.0 if int(word) >> i & 1 else -1.0 for word in words for i in range(_BITS)]
     return bits[:size]
 
@@ -131,7 +135,7 @@ class LowRank:
     rank: Count
     right: dict[int, Matrix] = field(default_factory=dict)
 
-    def __call__(self, exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+    def __call__(self, exchange: Exchange, vectors: Sequence[Vector]) -> CompressedSum:
         """Return the sum of all ranks as thin products; vectors are summed as they are.
 
         Factors are sums over ranks, so they can be added on the way: two all-reduces. As in
@@ -139,30 +143,34 @@ class LowRank:
         """
         ranks = len(vectors)
         total: Vector = []
-        for one in tensors(TINY_260):
-            cut = [vector[one.start : one.start + one.size] for vector in vectors]
-            if one.rows == 1:
+        for tensor in tensors(TINY_260):
+            cut = [vector[tensor.start : tensor.start + tensor.size] for vector in vectors]
+            if tensor.rows == 1:
                 total += exchange.all_reduce(cut, KIND)[0]
             else:
-                total += self._matrix(exchange, one, [rows_of(own, one.columns) for own in cut])
+                total += self._matrix(
+                    exchange, tensor, [split_rows(own, tensor.columns) for own in cut]
+                )
         part = [number / ranks for number in total]
-        return Summed(total=total, own=[list(part) for _ in range(ranks)])
+        return CompressedSum(total=total, own=[list(part) for _ in range(ranks)])
 
     def _matrix(self, exchange: Exchange, tensor: Tensor, parts: Sequence[Matrix]) -> Vector:
         width = min(self.rank, tensor.rows, tensor.columns)
-        start = self.right.get(tensor.start) or _first(tensor.columns, width)
-        left = _added(exchange, [product(part, start) for part in parts], width)
+        start = self.right.get(tensor.start) or _initial_factor(tensor.columns, width)
+        left = _sum_factors(exchange, [product(part, start) for part in parts], width)
         left = orthonormal(left)
-        right = _added(exchange, [transposed_product(part, left) for part in parts], width)
+        right = _sum_factors(exchange, [transposed_product(part, left) for part in parts], width)
         self.right[tensor.start] = right
-        return flat(product_transposed(left, right))
+        return flatten_rows(product_transposed(left, right))
 
 
-def _added(exchange: Exchange, factors: Sequence[Matrix], width: Count) -> Matrix:
-    return rows_of(exchange.all_reduce([flat(one) for one in factors], KIND)[0], width)
+def _sum_factors(exchange: Exchange, factors: Sequence[Matrix], width: Count) -> Matrix:
+    return split_rows(
+        exchange.all_reduce([flatten_rows(factor) for factor in factors], KIND)[0], width
+    )
 
 
-def _first(rows: Count, columns: Count) -> Matrix:
+def _initial_factor(rows: Count, columns: Count) -> Matrix:
     """Return a right factor to start with, alike on all ranks: waves of different lengths."""
     return [[math.cos((i + 1) * (j + 1)) for j in range(columns)] for i in range(rows)]
 
@@ -184,6 +192,6 @@ def orthonormal(matrix: Matrix) -> Matrix:
 
 def _sum(vectors: Sequence[Vector]) -> Vector:
     total = [0.0] * len(vectors[0])
-    for one in vectors:
-        total = add_vectors(total, one)
+    for vector in vectors:
+        total = add_vectors(total, vector)
     return total

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from engine.catalog.models import head_size
-from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.slices import SlicedFunction, Slices, step_progress
 from engine.core.units import Count
 from engine.tiny import adam
-from engine.tiny.attention import Attended, Heads, project, project_backward
+from engine.tiny.attention import AttentionPass, Heads, project, project_backward
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, initial, num_targets
+from engine.tiny.job import TinyJob, initial_parameters, num_targets
 from engine.tiny.layout import (
     EMBEDDING,
     OUTPUT,
@@ -20,8 +20,15 @@ from engine.tiny.layout import (
 )
 from engine.tiny.matrix import Matrix, add, product, product_transposed, transposed_product
 from engine.tiny.norm import norm, norm_backward
-from engine.tiny.parts import Tokens, backward, feed_half, feed_half_backward, forward, loss
-from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
+from engine.tiny.parts import (
+    Tokens,
+    backward,
+    feed_forward_half,
+    feed_forward_half_backward,
+    forward,
+    loss,
+)
+from engine.tiny.result import OPTIMIZER_NUMBERS, StateCounts, TrainingResult, sent_numbers
 from engine.tiny.ring_attention import ring_backward, ring_forward
 
 # Which positions of a sequence of some length a rank has: (length, rank, ranks).
@@ -29,34 +36,36 @@ Deal = Callable[[Count, int, Count], list[int]]
 Across = list[Matrix]
 
 
-@Sliced
-def train_in_pieces(job: Job, ranks: Count, deal: Deal) -> Slices[Run]:
+@SlicedFunction
+def train_context_parallel(job: TinyJob, ranks: Count, deal: Deal) -> Slices[TrainingResult]:
     """Return the run; each rank has all parameters and some positions of every sequence."""
     model, exchange, losses = job.model, Exchange(ranks), []
-    vectors = [initial(model) for _ in range(ranks)]
-    moments = [adam.start(own) for own in vectors]
+    vectors = [initial_parameters(model) for _ in range(ranks)]
+    moments = [adam.initial_moments(own) for own in vectors]
     tokens = [_tokens(job, rank, ranks, deal) for rank in range(ranks)]
     for step in range(job.steps):
-        yield steps_done(step, job.steps)
-        total, found = _gradients(job, [unflatten(model, own) for own in vectors], tokens, exchange)
+        yield step_progress(step, job.steps)
+        total, gradients = _gradients(
+            job, [unflatten(model, own) for own in vectors], tokens, exchange
+        )
         losses.append(total)
-        sums = exchange.all_reduce([flatten(model, own) for own in found], "gradients")
+        sums = exchange.all_reduce([flatten(model, own) for own in gradients], "gradients")
         vectors = [
             adam.step(own, slopes, job.learning_rate)
             for own, slopes in zip(moments, sums, strict=True)
         ]
     size = len(vectors[0])
-    held = Held(parameters=size, gradients=size, optimizer=OPTIMIZER_NUMBERS * size)
-    return Run(
+    counts = StateCounts(parameters=size, gradients=size, optimizer=OPTIMIZER_NUMBERS * size)
+    return TrainingResult(
         job=job,
         parameters=vectors[0],
         losses=tuple(losses),
-        held=(held,) * ranks,
-        sent=sent_by(exchange),
+        held=(counts,) * ranks,
+        sent=sent_numbers(exchange),
     )
 
 
-def _tokens(job: Job, rank: int, ranks: Count, deal: Deal) -> Tokens:
+def _tokens(job: TinyJob, rank: int, ranks: Count, deal: Deal) -> Tokens:
     places = [
         (i, place)
         for i, sequence in enumerate(job.batch)
@@ -71,60 +80,65 @@ def _tokens(job: Job, rank: int, ranks: Count, deal: Deal) -> Tokens:
 
 
 def _gradients(
-    job: Job, parameters: list[Parameters], tokens: list[Tokens], exchange: Exchange
+    job: TinyJob, parameters: list[Parameters], tokens: list[Tokens], exchange: Exchange
 ) -> tuple[float, list[Parameters]]:
     model = job.model
     names = [layer_name(i) for i in range(model.num_layers)]
     rows = [
-        forward(model, EMBEDDING, own[EMBEDDING], [], some)
-        for own, some in zip(parameters, tokens, strict=True)
+        forward(model, EMBEDDING, own[EMBEDDING], [], rank_tokens)
+        for own, rank_tokens in zip(parameters, tokens, strict=True)
     ]
     kept = []
     for name in names:
         weights = [own[name] for own in parameters]
         middle, heads, done = _attention(job, weights, rows, tokens, exchange)
         kept.append((rows, middle, heads, done))
-        rows = [feed_half(model, one, own) for one, own in zip(weights, middle, strict=True)]
+        rows = [
+            feed_forward_half(model, rank_weights, own)
+            for rank_weights, own in zip(weights, middle, strict=True)
+        ]
     total, gradient = 0.0, []
-    found = [Parameters() for _ in parameters]
+    gradients = [Parameters() for _ in parameters]
     for rank, own in enumerate(parameters):
         total += loss(own[OUTPUT], rows[rank], tokens[rank])
-        back, found[rank][OUTPUT] = backward(
+        back, gradients[rank][OUTPUT] = backward(
             model, OUTPUT, own[OUTPUT], rows[rank], tokens[rank], []
         )
         gradient.append(back)
     for name, layer in zip(reversed(names), reversed(kept), strict=True):
         weights = [own[name] for own in parameters]
         gradient, slopes = _layer_backward(job, weights, layer, tokens, gradient, exchange)
-        for rank, one in enumerate(slopes):
-            found[rank][name] = one
-    for rank, some in enumerate(tokens):
+        for rank, rank_weights in enumerate(slopes):
+            gradients[rank][name] = rank_weights
+    for rank, rank_tokens in enumerate(tokens):
         table = parameters[rank][EMBEDDING]
-        _, found[rank][EMBEDDING] = backward(model, EMBEDDING, table, [], some, gradient[rank])
-    return total, found
+        _, gradients[rank][EMBEDDING] = backward(
+            model, EMBEDDING, table, [], rank_tokens, gradient[rank]
+        )
+    return total, gradients
 
 
 Kept = tuple[Across, Across, list[Heads], tuple[Across, Across]]
 
 
 def _attention(
-    job: Job, weights: list[Weights], rows: Across, tokens: list[Tokens], exchange: Exchange
+    job: TinyJob, weights: list[Weights], rows: Across, tokens: list[Tokens], exchange: Exchange
 ) -> tuple[Across, list[Heads], tuple[Across, Across]]:
     head = head_size(job.model)
     heads = [
-        project(norm(own, one["attention_norm"]), one, some.places, head)
-        for own, one, some in zip(rows, weights, tokens, strict=True)
+        project(norm(own, rank_weights["attention_norm"]), rank_weights, rank_tokens.places, head)
+        for own, rank_weights, rank_tokens in zip(rows, weights, tokens, strict=True)
     ]
-    done = ring_forward(heads, [some.places for some in tokens], exchange, head)
+    done = ring_forward(heads, [rank_tokens.places for rank_tokens in tokens], exchange, head)
     middle = [
-        add(own, product(context, one["out"]))
-        for own, context, one in zip(rows, done[0], weights, strict=True)
+        add(own, product(context, rank_weights["out"]))
+        for own, context, rank_weights in zip(rows, done[0], weights, strict=True)
     ]
     return middle, heads, done
 
 
 def _layer_backward(
-    job: Job,
+    job: TinyJob,
     weights: list[Weights],
     kept: Kept,
     tokens: list[Tokens],
@@ -133,28 +147,34 @@ def _layer_backward(
 ) -> tuple[Across, list[Weights]]:
     rows, middle, heads, (contexts, logs) = kept
     head = head_size(job.model)
-    found: list[Weights] = []
+    gradients: list[Weights] = []
     after: Across = []
     done = []
-    for rank, one in enumerate(weights):
-        back, slopes = feed_half_backward(job.model, one, middle[rank], gradient[rank])
+    for rank, rank_weights in enumerate(weights):
+        back, slopes = feed_forward_half_backward(
+            job.model, rank_weights, middle[rank], gradient[rank]
+        )
         slopes["out"] = transposed_product(contexts[rank], back)
         done.append(
-            Attended(
+            AttentionPass(
                 query=heads[rank].query,
                 result=contexts[rank],
                 logs=logs[rank],
-                gradient=product_transposed(back, one["out"]),
+                gradient=product_transposed(back, rank_weights["out"]),
             )
         )
         after.append(back)
-        found.append(slopes)
-    of_heads = ring_backward(heads, done, [some.places for some in tokens], exchange, head)
+        gradients.append(slopes)
+    of_heads = ring_backward(
+        heads, done, [rank_tokens.places for rank_tokens in tokens], exchange, head
+    )
     result = []
-    for rank, one in enumerate(weights):
-        normed = norm(rows[rank], one["attention_norm"])
-        back, slopes = project_backward(normed, one, tokens[rank].places, head, of_heads[rank])
-        of_rows, of_norm = norm_backward(rows[rank], one["attention_norm"], back)
-        found[rank] |= slopes | {"attention_norm": of_norm}
+    for rank, rank_weights in enumerate(weights):
+        normed = norm(rows[rank], rank_weights["attention_norm"])
+        back, slopes = project_backward(
+            normed, rank_weights, tokens[rank].places, head, of_heads[rank]
+        )
+        of_rows, of_norm = norm_backward(rows[rank], rank_weights["attention_norm"], back)
+        gradients[rank] |= slopes | {"attention_norm": of_norm}
         result.append(add(after[rank], of_rows))
-    return result, found
+    return result, gradients

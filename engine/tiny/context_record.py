@@ -6,8 +6,8 @@ from typing import Literal
 
 from engine.core.units import Count
 from engine.tiny import single
-from engine.tiny.job import Job, example_batch
-from engine.tiny.result import Run, difference
+from engine.tiny.job import TinyJob, example_batch
+from engine.tiny.result import TrainingResult, parameter_difference
 from engine.tiny.schemes import context_ring, context_zig_zag
 
 Cut = Literal["contiguous", "zigzag"]
@@ -25,14 +25,14 @@ class ContextRecord:
         positions: of a sequence of eight, by rank.
     """
 
-    run: Run
-    alone: Run
+    run: TrainingResult
+    alone: TrainingResult
     positions: tuple[tuple[Count, ...], ...]
 
     @property
     def off(self) -> float:
         """The largest difference of a parameter, of the largest parameter."""
-        return difference(self.run, self.alone)
+        return parameter_difference(self.run, self.alone)
 
     @property
     def pairs(self) -> tuple[Count, ...]:
@@ -48,7 +48,7 @@ class ContextRecord:
 def context_record(ranks: Count, cut: Cut) -> ContextRecord:
     """Return the run of eight sequences of eight tokens."""
     scheme = _SCHEMES[cut]
-    job = Job(batch=example_batch(length=_LENGTH))
+    job = TinyJob(batch=example_batch(length=_LENGTH))
     return ContextRecord(
         run=scheme.train(job, ranks),
         alone=single.train(job),

@@ -1,4 +1,4 @@
-"""One micro-batch through the stages of a pipeline and back, with what goes from each to the next.
+"""Record of one micro-batch through a pipeline and back, with the messages between stages.
 
 The same parts, rows and gradients as `schemes.pipeline_parallel`, one stage at a time.
 """
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from engine.catalog.models import TINY_260
 from engine.core.units import Count
-from engine.tiny.job import Job, example_batch, initial, num_targets
+from engine.tiny.job import TinyJob, example_batch, initial_parameters, num_targets
 from engine.tiny.layout import OUTPUT, part_range, unflatten
 from engine.tiny.matrix import Matrix
-from engine.tiny.parts import backward, forward, loss, tokens_of
-from engine.tiny.result import difference
+from engine.tiny.parts import backward, forward, loss, token_rows
+from engine.tiny.result import parameter_difference
 from engine.tiny.schemes import pipeline_parallel
-from engine.tiny.schemes.pipeline_parallel import NUM_MICROBATCHES, parts_of
+from engine.tiny.schemes.pipeline_parallel import NUM_MICROBATCHES, stage_parts
 from engine.tiny.single import train
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class StageTurn:
     """One stage's turn.
 
     Attributes:
@@ -37,8 +37,8 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Depth:
-    """A micro-batch on its way, and the training that it belongs to.
+class DepthRecord:
+    """Record of a micro-batch through a pipeline, and of its training step.
 
     Attributes:
         stages: the parts of each.
@@ -49,33 +49,33 @@ class Depth:
     """
 
     stages: tuple[tuple[str, ...], ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[StageTurn, ...]
     held: tuple[Count, ...]
     off: float
     sent: tuple[Count, ...]
     micro_batches: Count = NUM_MICROBATCHES
 
 
-def depth_record(ranks: Count) -> Depth:
+def depth_record(ranks: Count) -> DepthRecord:
     """Return the turns of the first micro-batch of the first step."""
-    job = Job(batch=example_batch(8, 4), steps=1)
-    stages = tuple(parts_of(TINY_260.num_layers, rank, ranks) for rank in range(ranks))
+    job = TinyJob(batch=example_batch(8, 4), steps=1)
+    stages = tuple(stage_parts(TINY_260.num_layers, rank, ranks) for rank in range(ranks))
     run = pipeline_parallel.train(job, ranks)
-    return Depth(
+    return DepthRecord(
         stages=stages,
         turns=tuple(_turns(job, stages)),
         held=tuple(sum(len(part_range(TINY_260, part)) for part in own) for own in stages),
-        off=difference(run, train(job)),
+        off=parameter_difference(run, train(job)),
         sent=run.sent.get("activations", (0,) * ranks),
     )
 
 
-def _turns(job: Job, stages: tuple[tuple[str, ...], ...]) -> list[Turn]:
-    weights = unflatten(TINY_260, initial(TINY_260))
-    tokens = tokens_of(job.batch[::NUM_MICROBATCHES], num_targets(job))
+def _turns(job: TinyJob, stages: tuple[tuple[str, ...], ...]) -> list[StageTurn]:
+    weights = unflatten(TINY_260, initial_parameters(TINY_260))
+    tokens = token_rows(job.batch[::NUM_MICROBATCHES], num_targets(job))
     rows: Matrix = []
     kept: dict[str, Matrix] = {}
-    found: list[Turn] = []
+    turns: list[StageTurn] = []
     last = len(stages) - 1
     for stage, parts in enumerate(stages):
         for part in parts:
@@ -83,17 +83,17 @@ def _turns(job: Job, stages: tuple[tuple[str, ...], ...]) -> list[Turn]:
             if part != OUTPUT:
                 rows = forward(TINY_260, part, weights[part], rows, tokens)
         lost = loss(weights[OUTPUT], rows, tokens) if stage == last else None
-        found.append(_turn(stage, rows if stage < last else [], lost, ahead=True))
+        turns.append(_turn(stage, rows if stage < last else [], lost, ahead=True))
     gradient: Matrix = []
     for stage in reversed(range(len(stages))):
         for part in reversed(stages[stage]):
             gradient, _ = backward(TINY_260, part, weights[part], kept[part], tokens, gradient)
-        found.append(_turn(stage, gradient if stage else [], None, ahead=False))
-    return found
+        turns.append(_turn(stage, gradient if stage else [], None, ahead=False))
+    return turns
 
 
-def _turn(stage: Count, rows: Matrix, lost: float | None, *, ahead: bool) -> Turn:
-    return Turn(
+def _turn(stage: Count, rows: Matrix, lost: float | None, *, ahead: bool) -> StageTurn:
+    return StageTurn(
         stage=stage,
         forward=ahead,
         row=tuple(rows[0]) if rows else (),

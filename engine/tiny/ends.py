@@ -23,16 +23,16 @@ def embed(tokens: Sequence[int], table: Matrix, first: int = 0) -> Matrix:
 
 def embed_backward(tokens: Sequence[int], gradient: Matrix, rows: Count, first: int = 0) -> Matrix:
     """Return the gradient of the table, which has `rows` rows."""
-    found = [[0.0] * len(gradient[0]) for _ in range(rows)]
+    table = [[0.0] * len(gradient[0]) for _ in range(rows)]
     for token, row in zip(tokens, gradient, strict=True):
         if 0 <= token - first < rows:
-            found[token - first] = add_vectors(found[token - first], row)
-    return found
+            table[token - first] = add_vectors(table[token - first], row)
+    return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What one part of the vocabulary says about each row, to be put together over the parts.
+    """Partial softmax statistics of each row over one part of the vocabulary.
 
     Attributes:
         tops: its largest logit.
@@ -50,15 +50,15 @@ def logits(rows: Matrix, vocabulary: Matrix) -> Matrix:
     return product_transposed(rows, vocabulary)
 
 
-def scores(found: Matrix, targets: Sequence[int], tops: list[float], first: int = 0) -> Scores:
+def scores(logit_rows: Matrix, targets: Sequence[int], tops: list[float], first: int = 0) -> Scores:
     """Return sums and hits of logits whose largest, over the whole vocabulary, are `tops`."""
     sums = [
         math.fsum(math.exp(value - top) for value in row)
-        for row, top in zip(found, tops, strict=True)
+        for row, top in zip(logit_rows, tops, strict=True)
     ]
     hits = [
         row[target - first] if 0 <= target - first < len(row) else 0.0
-        for row, target in zip(found, targets, strict=True)
+        for row, target in zip(logit_rows, targets, strict=True)
     ]
     return Scores(tops=tops, sums=sums, hits=hits)
 
@@ -73,11 +73,11 @@ def loss(whole: Scores, count: Count) -> float:
 
 
 def logits_backward(
-    found: Matrix, targets: Sequence[int], whole: Scores, count: Count, first: int = 0
+    logit_rows: Matrix, targets: Sequence[int], whole: Scores, count: Count, first: int = 0
 ) -> Matrix:
     """Return the gradient of the logits."""
     back = []
-    for row, target, top, total in zip(found, targets, whole.tops, whole.sums, strict=True):
+    for row, target, top, total in zip(logit_rows, targets, whole.tops, whole.sums, strict=True):
         own = [math.exp(value - top) / total / count for value in row]
         if 0 <= target - first < len(row):
             own[target - first] -= 1 / count

@@ -1,4 +1,4 @@
-"""The only way from one rank to another: messages, and the numbers that each rank has sent.
+"""Messages between ranks, with a count of the numbers that each rank has sent.
 
 Collectives run as the rounds of `engine.collectives`, message by message, on real numbers.
 """
@@ -27,13 +27,13 @@ class Exchange:
     pairs: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def send(self, source: int, target: int, content: Sequence[float], kind: str) -> Vector:
-        """Return what arrives at `target`; a rank that keeps its own sends nothing."""
+        """Return the content received by `target`; a message to oneself is not counted."""
         if source != target:
             self.count(source, target, len(content), kind)
         return list(content)
 
     def count(self, source: int, target: int, numbers: Count, kind: str) -> None:
-        """Note that so many numbers went from `source` to `target`."""
+        """Count numbers sent from `source` to `target`."""
         self.sent.setdefault(kind, [0] * self.ranks)[source] += numbers
         self.pairs[source, target] = self.pairs.get((source, target), 0) + numbers
 
@@ -78,11 +78,13 @@ class Exchange:
         self, rounds: tuple[tuple[Transfer, ...], ...], chunks: list[list[Vector]], kind: str
     ) -> list[list[Vector]]:
         for transfers in rounds:
-            leaving = [chunks[one.source][one.chunk] for one in transfers]
-            for one, content in zip(transfers, leaving, strict=True):
-                arrived = self.send(one.source, one.target, content, kind)
-                here = chunks[one.target]
-                here[one.chunk] = add_vectors(here[one.chunk], arrived) if one.reduce else arrived
+            leaving = [chunks[transfer.source][transfer.chunk] for transfer in transfers]
+            for transfer, content in zip(transfers, leaving, strict=True):
+                arrived = self.send(transfer.source, transfer.target, content, kind)
+                here = chunks[transfer.target]
+                here[transfer.chunk] = (
+                    add_vectors(here[transfer.chunk], arrived) if transfer.reduce else arrived
+                )
         return chunks
 
 

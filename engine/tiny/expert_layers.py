@@ -17,7 +17,7 @@ from engine.tiny.experts import (
 )
 from engine.tiny.feed_forward import feed_forward
 from engine.tiny.layout import Weights
-from engine.tiny.matrix import Matrix, add, flat, rows_of
+from engine.tiny.matrix import Matrix, add, flatten_rows, split_rows
 from engine.tiny.norm import norm, norm_backward
 
 Across = list[Matrix]
@@ -26,8 +26,8 @@ ByExpert = list[dict[int, Matrix]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mixed:
-    """A forward pass: what was routed where, and what the experts found."""
+class MixturePass:
+    """Forward pass of a mixture layer: routing, dispatched rows, expert results."""
 
     rows: Across
     normed: Across
@@ -36,19 +36,21 @@ class Mixed:
     results: ByExpert
 
 
-def owner(model: Model, expert: int, ranks: int) -> int:
+def expert_owner(model: Model, expert: int, ranks: int) -> int:
     """Return the rank that holds an expert."""
     return expert * ranks // model.num_experts
 
 
 def mix(
     model: Model, weights: list[Weights], rows: Across, exchange: Exchange
-) -> tuple[Across, Mixed]:
+) -> tuple[Across, MixturePass]:
     """Return the rows after the experts; `weights` of a rank hold its own experts only."""
-    normed = [norm(own, one["mlp_norm"]) for own, one in zip(rows, weights, strict=True)]
+    normed = [
+        norm(own, rank_weights["mlp_norm"]) for own, rank_weights in zip(rows, weights, strict=True)
+    ]
     routing = [
-        route(own, one["router"], model.experts_per_token)
-        for own, one in zip(normed, weights, strict=True)
+        route(own, rank_weights["router"], model.experts_per_token)
+        for own, rank_weights in zip(normed, weights, strict=True)
     ]
     arrived = dispatch(
         model,
@@ -59,46 +61,50 @@ def mix(
         exchange,
     )
     done: ByExpert = [
-        {e: feed_forward(own, expert_weights(one, e)) for e, own in some.items()}
-        for some, one in zip(arrived, weights, strict=True)
+        {e: feed_forward(own, expert_weights(rank_weights, e)) for e, own in rank_rows.items()}
+        for rank_rows, rank_weights in zip(arrived, weights, strict=True)
     ]
-    results = give_back(model, done, _counts(model, routing), exchange)
-    mixed = Mixed(rows=rows, normed=normed, routing=routing, arrived=arrived, results=results)
+    results = return_rows(model, done, _counts(model, routing), exchange)
+    mixed = MixturePass(rows=rows, normed=normed, routing=routing, arrived=arrived, results=results)
     return [
-        add(own, combine(way, found, model.hidden_size))
-        for own, way, found in zip(rows, routing, results, strict=True)
+        add(own, combine(way, rank_results, model.hidden_size))
+        for own, way, rank_results in zip(rows, routing, results, strict=True)
     ], mixed
 
 
 def mix_backward(
-    model: Model, weights: list[Weights], mixed: Mixed, gradient: Across, exchange: Exchange
+    model: Model, weights: list[Weights], mixed: MixturePass, gradient: Across, exchange: Exchange
 ) -> tuple[Across, list[Weights]]:
     """Return the gradients of the rows before the experts, and of every rank's weights."""
     pairs = [
-        combine_backward(way, found, upstream)
-        for way, found, upstream in zip(mixed.routing, mixed.results, gradient, strict=True)
+        combine_backward(way, rank_results, upstream)
+        for way, rank_results, upstream in zip(mixed.routing, mixed.results, gradient, strict=True)
     ]
     upstream = dispatch(model, [of_results for of_results, _ in pairs], exchange)
-    found: list[Weights] = [{} for _ in weights]
+    gradients: list[Weights] = [{} for _ in weights]
     of_arrived: ByExpert = [{} for _ in weights]
-    for rank, some in enumerate(upstream):
-        for e, own in some.items():
+    for rank, rank_gradients in enumerate(upstream):
+        for e, own in rank_gradients.items():
             back, slopes = expert_backward(
                 mixed.arrived[rank][e], expert_weights(weights[rank], e), own
             )
             of_arrived[rank][e] = back
-            found[rank] |= {f"{name} {e}": matrix for name, matrix in slopes.items()}
-    home = give_back(model, of_arrived, _counts(model, mixed.routing), exchange)
+            gradients[rank] |= {f"{name} {e}": matrix for name, matrix in slopes.items()}
+    home = return_rows(model, of_arrived, _counts(model, mixed.routing), exchange)
     result = []
     for rank, (_, of_weights) in enumerate(pairs):
-        normed, one = mixed.normed[rank], weights[rank]
+        normed, rank_weights = mixed.normed[rank], weights[rank]
         way = mixed.routing[rank]
-        back, found[rank]["router"] = route_backward(normed, one["router"], way, of_weights)
+        back, gradients[rank]["router"] = route_backward(
+            normed, rank_weights["router"], way, of_weights
+        )
         for e, own in home[rank].items():
             back = add(back, scatter(own, rows_for(way, e), len(normed), model.hidden_size))
-        of_rows, found[rank]["mlp_norm"] = norm_backward(mixed.rows[rank], one["mlp_norm"], back)
+        of_rows, gradients[rank]["mlp_norm"] = norm_backward(
+            mixed.rows[rank], rank_weights["mlp_norm"], back
+        )
         result.append(add(gradient[rank], of_rows))
-    return result, found
+    return result, gradients
 
 
 def _counts(model: Model, routing: list[Routing]) -> list[dict[int, int]]:
@@ -107,25 +113,25 @@ def _counts(model: Model, routing: list[Routing]) -> list[dict[int, int]]:
 
 
 def dispatch(model: Model, leaving: ByExpert, exchange: Exchange) -> ByExpert:
-    """Return what arrives at every rank for its experts: the rows of all ranks in their order."""
+    """Return the rows dispatched to every rank's experts, in the order of the source ranks."""
     arrived: ByExpert = [{} for _ in leaving]
     for e in range(model.num_experts):
-        target = owner(model, e, exchange.ranks)
+        target = expert_owner(model, e, exchange.ranks)
         arrived[target][e] = [
             row
-            for source, some in enumerate(leaving)
-            for row in _send(model, exchange, source, target, some[e])
+            for source, rank_rows in enumerate(leaving)
+            for row in _send(model, exchange, source, target, rank_rows[e])
         ]
     return arrived
 
 
-def give_back(
+def return_rows(
     model: Model, done: ByExpert, counts: list[dict[int, int]], exchange: Exchange
 ) -> ByExpert:
-    """Return to every rank the rows that came from it, by expert."""
+    """Return the expert results to the ranks that their rows came from."""
     home: ByExpert = [{} for _ in done]
     for e in range(model.num_experts):
-        source, start = owner(model, e, exchange.ranks), 0
+        source, start = expert_owner(model, e, exchange.ranks), 0
         for target, own in enumerate(counts):
             rows = done[source][e][start : start + own[e]]
             home[target][e] = _send(model, exchange, source, target, rows)
@@ -134,4 +140,6 @@ def give_back(
 
 
 def _send(model: Model, exchange: Exchange, source: int, target: int, rows: Matrix) -> Matrix:
-    return rows_of(exchange.send(source, target, flat(rows), "activations"), model.hidden_size)
+    return split_rows(
+        exchange.send(source, target, flatten_rows(rows), "activations"), model.hidden_size
+    )

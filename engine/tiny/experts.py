@@ -27,13 +27,13 @@ class Routing:
 
 def route(rows: Matrix, router: Matrix, chosen: Count) -> Routing:
     """Return the `chosen` best experts of each row, weighted by a softmax over their logits."""
-    found = []
+    weights = []
     for logits in product(rows, router):
         best = sorted(range(len(logits)), key=lambda expert: -logits[expert])[:chosen]
         powers = {expert: math.exp(logits[expert] - logits[best[0]]) for expert in sorted(best)}
         total = math.fsum(powers.values())
-        found.append({expert: power / total for expert, power in powers.items()})
-    return Routing(weights=found)
+        weights.append({expert: power / total for expert, power in powers.items()})
+    return Routing(weights=weights)
 
 
 def route_backward(
@@ -59,7 +59,7 @@ def expert_weights(weights: Weights, expert: int) -> Weights:
 
 
 def combine(routing: Routing, results: dict[int, Matrix], width: Count) -> Matrix:
-    """Return the weighted sum of what the experts found; results[expert] has a row per token."""
+    """Return the weighted sum of the expert results; results[expert] has a row per token."""
     total = zeros(len(routing.weights), width)
     for expert in sorted(results):
         for i, row in zip(rows_for(routing, expert), results[expert], strict=True):
@@ -71,7 +71,7 @@ def combine(routing: Routing, results: dict[int, Matrix], width: Count) -> Matri
 def combine_backward(
     routing: Routing, results: dict[int, Matrix], gradient: Matrix
 ) -> tuple[dict[int, Matrix], list[dict[int, float]]]:
-    """Return the gradients of what the experts found, and of the weights."""
+    """Return the gradients of the expert results and of the routing weights."""
     of_results: dict[int, Matrix] = {}
     of_weights: list[dict[int, float]] = [{} for _ in gradient]
     for expert in sorted(results):
@@ -97,15 +97,15 @@ def mixture_backward(
     results = _results(rows, weights, routing)
     of_results, of_weights = combine_backward(routing, results, gradient)
     back, of_router = route_backward(rows, weights["router"], routing, of_weights)
-    found: Weights = {"router": of_router}
+    gradients: Weights = {"router": of_router}
     for expert, upstream in of_results.items():
         places = rows_for(routing, expert)
         own, of_expert = expert_backward(
             [rows[i] for i in places], expert_weights(weights, expert), upstream
         )
         back = add(back, scatter(own, places, len(rows), len(rows[0])))
-        found |= {f"{name} {expert}": matrix for name, matrix in of_expert.items()}
-    return back, found
+        gradients |= {f"{name} {expert}": matrix for name, matrix in of_expert.items()}
+    return back, gradients
 
 
 def expert_backward(rows: Matrix, weights: Weights, gradient: Matrix) -> tuple[Matrix, Weights]:
@@ -116,11 +116,11 @@ def expert_backward(rows: Matrix, weights: Weights, gradient: Matrix) -> tuple[M
 
 
 def scatter(rows: Matrix, places: list[int], count: Count, width: Count) -> Matrix:
-    """Return `count` rows, zeros but for the given ones."""
-    found = zeros(count, width)
+    """Return `count` rows with the given ones at their places, zeros elsewhere."""
+    scattered = zeros(count, width)
     for row, place in zip(rows, places, strict=True):
-        found[place] = row
-    return found
+        scattered[place] = row
+    return scattered
 
 
 def _results(rows: Matrix, weights: Weights, routing: Routing) -> dict[int, Matrix]:

@@ -46,19 +46,19 @@ class Groups:
     def _run(
         self, groups: list[list[int]], run: _Collective, buffers: Sequence[Vector], kind: str
     ) -> list[Vector]:
-        found: list[Vector] = [[] for _ in buffers]
+        outputs: list[Vector] = [[] for _ in buffers]
         for members in groups:
             own = Exchange(len(members))
             results = run(own, [buffers[rank] for rank in members], kind)
             for rank, result in zip(members, results, strict=True):
-                found[rank] = result
+                outputs[rank] = result
             for (source, target), numbers in own.pairs.items():
                 self.world.count(members[source], members[target], numbers, kind)
-        return found
+        return outputs
 
 
-def crossed(world: Exchange, gpus_per_node: Count, node: int = 0) -> Count:
-    """Return the numbers that the ranks of a node have sent to other nodes."""
+def numbers_crossing(world: Exchange, gpus_per_node: Count, node: int = 0) -> Count:
+    """Return the numbers sent by the ranks of a node to other nodes."""
     return sum(
         numbers
         for (source, target), numbers in world.pairs.items()

@@ -1,4 +1,4 @@
-"""What is trained on: the model, a few sequences of tokens, and the settings of Adam."""
+"""Training job of the tiny model: model, token sequences, optimizer settings."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ from engine.core.units import Count
 from engine.tiny.layout import tensors
 from engine.tiny.matrix import Vector
 
-Sequence = tuple[int, ...]
+TokenSequence = tuple[int, ...]
 
 # A mixture of experts of the same width: top two of four.
 TINY_EXPERTS = replace(
@@ -16,7 +16,7 @@ TINY_EXPERTS = replace(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class TinyJob:
     """A training run, the same for every scheme.
 
     Attributes:
@@ -28,29 +28,31 @@ class Job:
     """
 
     model: Model = TINY_260
-    batch: tuple[Sequence, ...]
+    batch: tuple[TokenSequence, ...]
     steps: Count = 3
     learning_rate: float = 0.01
     num_microbatches: Count = 1
 
 
-def num_targets(job: Job) -> Count:
+def num_targets(job: TinyJob) -> Count:
     """Return how many tokens are predicted in one step, on all ranks together."""
     return sum(len(sequence) - 1 for sequence in job.batch)
 
 
-def share(job: Job, rank: int, ranks: Count) -> tuple[Sequence, ...]:
+def rank_sequences(job: TinyJob, rank: int, ranks: Count) -> tuple[TokenSequence, ...]:
     """Return the sequences of a rank of data parallelism, dealt like cards."""
     return job.batch[rank::ranks]
 
 
-def micro_batches(job: Job, sequences: tuple[Sequence, ...]) -> list[tuple[Sequence, ...]]:
+def micro_batches(
+    job: TinyJob, sequences: tuple[TokenSequence, ...]
+) -> list[tuple[TokenSequence, ...]]:
     """Return the sequences of a rank as micro-batches; one that would be empty is left out."""
     dealt = [sequences[i :: job.num_microbatches] for i in range(job.num_microbatches)]
-    return [some for some in dealt if some]
+    return [micro_batch for micro_batch in dealt if micro_batch]
 
 
-def example_batch(sequences: Count = 8, length: Count = 4) -> tuple[Sequence, ...]:
+def example_batch(sequences: Count = 8, length: Count = 4) -> tuple[TokenSequence, ...]:
     """Return sequences of `length` predicted tokens from a vocabulary of 8: counting by steps.
 
     Sequence i starts at i and counts on in steps of 1, 2 or 3, modulo 8.
@@ -60,16 +62,16 @@ def example_batch(sequences: Count = 8, length: Count = 4) -> tuple[Sequence, ..
     )
 
 
-def initial(model: Model, seed: int = 1) -> Vector:
+def initial_parameters(model: Model, seed: int = 1) -> Vector:
     """Return the parameters before the first step: norms 1, all else uniform in -0.5 to 0.5.
 
     The numbers come from the generator of Lehmer, x = 48,271 x mod 2^31 - 1 (Park, Miller and
     Stockmeyer 1993), rounded to thousandths, so that they are short in print.
     """
     state = seed
-    found: Vector = []
+    numbers: Vector = []
     for tensor in tensors(model):
         for _ in range(tensor.size):
             state = state * 48_271 % (2**31 - 1)
-            found.append(1.0 if "norm" in tensor.name else round(state / (2**31 - 1) - 0.5, 3))
-    return found
+            numbers.append(1.0 if "norm" in tensor.name else round(state / (2**31 - 1) - 0.5, 3))
+    return numbers

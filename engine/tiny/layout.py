@@ -1,4 +1,4 @@
-"""Where every parameter of the model lies in one flat vector, tensor after tensor."""
+"""Layout of the model's parameters in one flat vector, tensor after tensor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cache
 
 from engine.catalog.models import Model, head_size
 from engine.core.units import Count
-from engine.tiny.matrix import Matrix, Vector, flat, rows_of
+from engine.tiny.matrix import Matrix, Vector, flatten_rows, split_rows
 
 EMBEDDING, OUTPUT = "embedding", "output"
 
@@ -50,13 +50,13 @@ def part_names(model: Model) -> tuple[str, ...]:
 @cache
 def tensors(model: Model) -> tuple[Tensor, ...]:
     """Return all tensors in the order of the flat vector."""
-    found: list[Tensor] = []
+    placed: list[Tensor] = []
     start = 0
     for part in part_names(model):
         for name, (rows, columns) in _shapes(model, part).items():
-            found.append(Tensor(part=part, name=name, rows=rows, columns=columns, start=start))
+            placed.append(Tensor(part=part, name=name, rows=rows, columns=columns, start=start))
             start += rows * columns
-    return tuple(found)
+    return tuple(placed)
 
 
 def _shapes(model: Model, part: str) -> dict[str, tuple[Count, Count]]:
@@ -87,7 +87,7 @@ def _feed_forward(hidden: Count, width: Count) -> dict[str, tuple[Count, Count]]
     return {"gate": (hidden, width), "up": (hidden, width), "down": (width, hidden)}
 
 
-def size(model: Model) -> Count:
+def num_parameters(model: Model) -> Count:
     """Return how many parameters there are."""
     return tensors(model)[-1].start + tensors(model)[-1].size
 
@@ -103,7 +103,7 @@ def weights_of(model: Model, part: str, vector: Sequence[float]) -> Weights:
     """Return the weights of one part from its flat vector."""
     first = part_range(model, part).start
     return {
-        tensor.name: rows_of(
+        tensor.name: split_rows(
             vector[tensor.start - first : tensor.start - first + tensor.size], tensor.columns
         )
         for tensor in tensors(model)
@@ -114,16 +114,16 @@ def weights_of(model: Model, part: str, vector: Sequence[float]) -> Weights:
 def vector_of(model: Model, part: str, weights: Mapping[str, Matrix]) -> Vector:
     """Return the flat vector of one part."""
     names = [tensor.name for tensor in tensors(model) if tensor.part == part]
-    return [number for name in names for number in flat(weights[name])]
+    return [number for name in names for number in flatten_rows(weights[name])]
 
 
 def unflatten(model: Model, vector: Sequence[float]) -> Parameters:
     """Return the weights of all parts from the flat vector."""
-    found = {}
+    parameters = {}
     for part in part_names(model):
         places = part_range(model, part)
-        found[part] = weights_of(model, part, vector[places.start : places.stop])
-    return found
+        parameters[part] = weights_of(model, part, vector[places.start : places.stop])
+    return parameters
 
 
 def flatten(model: Model, parameters: Mapping[str, Mapping[str, Matrix]]) -> Vector:

@@ -32,7 +32,7 @@ def transposed_product(left: Matrix, right: Matrix) -> Matrix:
 
 def add(left: Matrix, right: Matrix) -> Matrix:
     """Return the sum of two matrices of one shape."""
-    return [add_vectors(one, other) for one, other in zip(left, right, strict=True)]
+    return [add_vectors(row, other_row) for row, other_row in zip(left, right, strict=True)]
 
 
 def add_vectors(left: Sequence[float], right: Sequence[float]) -> Vector:
@@ -47,17 +47,17 @@ def dot(left: Sequence[float], right: Sequence[float]) -> float:
     return fsum(map(mul, left, right))
 
 
-def columns_of(matrix: Matrix, chosen: slice) -> Matrix:
+def select_columns(matrix: Matrix, chosen: slice) -> Matrix:
     """Return some columns of a matrix."""
     return [row[chosen] for row in matrix]
 
 
-def flat(matrix: Iterable[Sequence[float]]) -> Vector:
+def flatten_rows(matrix: Iterable[Sequence[float]]) -> Vector:
     """Return the rows end to end."""
     return [number for row in matrix for number in row]
 
 
-def rows_of(vector: Sequence[float], width: int) -> Matrix:
+def split_rows(vector: Sequence[float], width: int) -> Matrix:
     """Return a vector cut into rows of `width`."""
     return [list(vector[start : start + width]) for start in range(0, len(vector), width)]
 

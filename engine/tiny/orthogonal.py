@@ -18,7 +18,7 @@ _SWEEPS = 30
 
 
 def polynomial(value: Ratio, coefficients: Coefficients) -> Ratio:
-    """Return where one step of Newton-Schulz takes a singular value.
+    """Return a singular value after one step of Newton-Schulz.
 
     Source: Jordan et al. 2024.
     """
@@ -27,12 +27,14 @@ def polynomial(value: Ratio, coefficients: Coefficients) -> Ratio:
     return value * (linear + square * (cubic + square * fifth))
 
 
-def iterated(value: Ratio, steps: Count, coefficients: Coefficients = MUON) -> tuple[Ratio, ...]:
+def polynomial_iterates(
+    value: Ratio, steps: Count, coefficients: Coefficients = MUON
+) -> tuple[Ratio, ...]:
     """Return a singular value before the first step and after each step."""
-    found = [value]
+    values = [value]
     for _ in range(steps):
-        found.append(polynomial(found[-1], coefficients))
-    return tuple(found)
+        values.append(polynomial(values[-1], coefficients))
+    return tuple(values)
 
 
 def normalized(matrix: Matrix) -> Matrix:
@@ -44,7 +46,7 @@ def normalized(matrix: Matrix) -> Matrix:
 def newton_schulz(
     matrix: Matrix, steps: Count = STEPS, coefficients: Coefficients = MUON
 ) -> list[Matrix]:
-    """Return the normalized matrix, and what each step makes of it.
+    """Return the normalized matrix and the iterate after each step.
 
     X -> a X + (b A + c A A) X with A = X X^T, which changes every singular value as `polynomial`
     and no singular vector. As in `torch.optim.Muon`, a matrix with more rows than columns is
@@ -53,12 +55,12 @@ def newton_schulz(
     Source: Jordan et al. 2024.
     """
     turned = len(matrix) > len(matrix[0])
-    now = normalized(_turned(matrix) if turned else [list(row) for row in matrix])
-    found = [now]
+    now = normalized(_transpose(matrix) if turned else [list(row) for row in matrix])
+    iterates = [now]
     for _ in range(steps):
         now = _step(now, coefficients)
-        found.append(now)
-    return [_turned(one) for one in found] if turned else found
+        iterates.append(now)
+    return [_transpose(iterate) for iterate in iterates] if turned else iterates
 
 
 def _step(matrix: Matrix, coefficients: Coefficients) -> Matrix:
@@ -66,7 +68,10 @@ def _step(matrix: Matrix, coefficients: Coefficients) -> Matrix:
     gram = product_transposed(matrix, matrix)
     square = product(gram, gram)
     factor = [
-        [cubic * one + fifth * two for one, two in zip(row, other, strict=True)]
+        [
+            cubic * gram_value + fifth * square_value
+            for gram_value, square_value in zip(row, other, strict=True)
+        ]
         for row, other in zip(gram, square, strict=True)
     ]
     change = product(factor, matrix)
@@ -76,7 +81,7 @@ def _step(matrix: Matrix, coefficients: Coefficients) -> Matrix:
     ]
 
 
-def _turned(matrix: Matrix) -> Matrix:
+def _transpose(matrix: Matrix) -> Matrix:
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
@@ -87,27 +92,32 @@ def singular_values(matrix: Matrix) -> tuple[Ratio, ...]:
 
     Source: Hestenes 1958 (one-sided Jacobi).
     """
-    rows = [list(row) for row in (matrix if len(matrix) <= len(matrix[0]) else _turned(matrix))]
+    rows = [list(row) for row in (matrix if len(matrix) <= len(matrix[0]) else _transpose(matrix))]
     for _ in range(_SWEEPS):
-        turned = [_rotate(rows, one, other) for one in range(len(rows)) for other in range(one)]
+        turned = [_rotate(rows, i, j) for i in range(len(rows)) for j in range(i)]
         if not any(turned):
             break
     return tuple(sorted((sqrt(dot(row, row)) for row in rows), reverse=True))
 
 
-def _rotate(rows: Matrix, one: int, other: int) -> bool:
+def _rotate(rows: Matrix, i: int, j: int) -> bool:
     """Make two rows orthogonal; return whether they were not."""
-    first, second = rows[one], rows[other]
+    first, second = rows[i], rows[j]
     across = dot(first, second)
     if abs(across) <= 1e-15 * hypot(*first) * hypot(*second):
         return False
     slope = (dot(second, second) - dot(first, first)) / (2 * across)
     tangent = (1 if slope >= 0 else -1) / (abs(slope) + hypot(1.0, slope))
     cosine = 1 / hypot(1.0, tangent)
-    rows[one] = _mixed(first, second, cosine, -tangent * cosine)
-    rows[other] = _mixed(first, second, tangent * cosine, cosine)
+    rows[i] = _combine(first, second, cosine, -tangent * cosine)
+    rows[j] = _combine(first, second, tangent * cosine, cosine)
     return True
 
 
-def _mixed(first: Sequence[float], second: Sequence[float], one: float, two: float) -> list[float]:
-    return [one * left + two * right for left, right in zip(first, second, strict=True)]
+def _combine(
+    first: Sequence[float], second: Sequence[float], first_weight: float, second_weight: float
+) -> list[float]:
+    return [
+        first_weight * left + second_weight * right
+        for left, right in zip(first, second, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""The parts of the model on one rank: what goes in, what comes out, and the way back.
+"""Forward and backward pass of each part of the model on one rank.
 
 A part is the unit that pipelines place and sharding gathers: embedding, layer, output.
 """
@@ -10,14 +10,14 @@ from engine.catalog.models import Model, head_size
 from engine.core.units import Count
 from engine.tiny import ends
 from engine.tiny.attention import (
-    Attended,
+    AttentionPass,
     Heads,
     Place,
     attend,
     attend_backward,
     project,
     project_backward,
-    visible,
+    visible_keys,
 )
 from engine.tiny.experts import mixture, mixture_backward
 from engine.tiny.feed_forward import feed_forward, feed_forward_backward
@@ -50,8 +50,8 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Half:
-    """What the first half of a layer computes on its way, which its way back takes again.
+class HalfActivations:
+    """Activations of a layer's attention half, reused by the backward pass.
 
     `middle` are the rows after it.
     """
@@ -63,33 +63,33 @@ class Half:
     middle: Matrix
 
 
-def tokens_of(sequences: Sequence[tuple[int, ...]], count: Count) -> Tokens:
+def token_rows(sequences: Sequence[tuple[int, ...]], count: Count) -> Tokens:
     """Return whole sequences as rows, one after the other."""
     return Tokens(
-        inputs=tuple(token for one in sequences for token in one[:-1]),
-        targets=tuple(token for one in sequences for token in one[1:]),
+        inputs=tuple(token for sequence in sequences for token in sequence[:-1]),
+        targets=tuple(token for sequence in sequences for token in sequence[1:]),
         places=tuple(
-            (i, place) for i, one in enumerate(sequences) for place in range(len(one) - 1)
+            (i, place) for i, sequence in enumerate(sequences) for place in range(len(sequence) - 1)
         ),
         count=count,
     )
 
 
 def forward(model: Model, part: str, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
-    """Return what a part but the output makes of its rows (of none, for the embedding)."""
+    """Return the output rows of a part other than the output (the embedding takes none)."""
     if part == EMBEDDING:
         return ends.embed(tokens.inputs, weights["tokens"])
-    return feed_half(model, weights, attention_half(model, weights, rows, tokens))
+    return feed_forward_half(model, weights, attention_half(model, weights, rows, tokens))
 
 
-def forward_kept(
+def forward_with_activations(
     model: Model, part: str, weights: Weights, rows: Matrix, tokens: Tokens
-) -> tuple[Matrix, Half | None]:
-    """Return the same, and of a layer what its way back takes again."""
+) -> tuple[Matrix, HalfActivations | None]:
+    """Return the output rows, and the activations that a layer's backward pass reuses."""
     if part == EMBEDDING:
         return forward(model, part, weights, rows, tokens), None
-    half = halfway(model, weights, rows, tokens)
-    return feed_half(model, weights, half.middle), half
+    half = attention_activations(model, weights, rows, tokens)
+    return feed_forward_half(model, weights, half.middle), half
 
 
 def backward(
@@ -99,7 +99,7 @@ def backward(
     rows: Matrix,
     tokens: Tokens,
     gradient: Matrix,
-    half: Half | None = None,
+    half: HalfActivations | None = None,
 ) -> tuple[Matrix, Weights]:
     """Return the gradients of the rows that went in and of the weights.
 
@@ -111,42 +111,44 @@ def backward(
         return [], {"tokens": table}
     if part == OUTPUT:
         return _output_backward(weights, rows, tokens)
-    half = half or halfway(model, weights, rows, tokens)
-    gradient, found = feed_half_backward(model, weights, half.middle, gradient)
+    half = half or attention_activations(model, weights, rows, tokens)
+    gradient, gradients = feed_forward_half_backward(model, weights, half.middle, gradient)
     gradient, others = attention_half_backward(model, weights, rows, tokens, gradient, half)
-    return gradient, found | others
+    return gradient, gradients | others
 
 
 def loss(weights: Weights, rows: Matrix, tokens: Tokens) -> float:
     """Return these rows' part of the mean cross entropy of the step."""
-    found = ends.logits(norm(rows, weights["norm"]), weights["vocabulary"])
-    whole = ends.scores(found, tokens.targets, [max(row) for row in found])
+    logits = ends.logits(norm(rows, weights["norm"]), weights["vocabulary"])
+    whole = ends.scores(logits, tokens.targets, [max(row) for row in logits])
     return ends.loss(whole, tokens.count)
 
 
 def _output_backward(weights: Weights, rows: Matrix, tokens: Tokens) -> tuple[Matrix, Weights]:
     normed = norm(rows, weights["norm"])
-    found = ends.logits(normed, weights["vocabulary"])
-    whole = ends.scores(found, tokens.targets, [max(row) for row in found])
-    of_logits = ends.logits_backward(found, tokens.targets, whole, tokens.count)
+    logits = ends.logits(normed, weights["vocabulary"])
+    whole = ends.scores(logits, tokens.targets, [max(row) for row in logits])
+    of_logits = ends.logits_backward(logits, tokens.targets, whole, tokens.count)
     of_normed, table = ends.vocabulary_backward(normed, weights["vocabulary"], of_logits)
     of_rows, of_norm = norm_backward(rows, weights["norm"], of_normed)
     return of_rows, {"norm": of_norm, "vocabulary": table}
 
 
-def halfway(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Half:
-    """Return the attention of a layer, and what it computed on its way."""
+def attention_activations(
+    model: Model, weights: Weights, rows: Matrix, tokens: Tokens
+) -> HalfActivations:
+    """Return the activations of a layer's attention half."""
     head = head_size(model)
     normed = norm(rows, weights["attention_norm"])
     heads = project(normed, weights, tokens.places, head)
-    context, logs = attend(heads.query, heads, visible(tokens.places, tokens.places), head)
+    context, logs = attend(heads.query, heads, visible_keys(tokens.places, tokens.places), head)
     middle = add(rows, product(context, weights["out"]))
-    return Half(normed=normed, heads=heads, context=context, logs=logs, middle=middle)
+    return HalfActivations(normed=normed, heads=heads, context=context, logs=logs, middle=middle)
 
 
 def attention_half(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
     """Return the rows after the attention of a layer."""
-    return halfway(model, weights, rows, tokens).middle
+    return attention_activations(model, weights, rows, tokens).middle
 
 
 def attention_half_backward(
@@ -155,28 +157,28 @@ def attention_half_backward(
     rows: Matrix,
     tokens: Tokens,
     gradient: Matrix,
-    half: Half | None = None,
+    half: HalfActivations | None = None,
 ) -> tuple[Matrix, Weights]:
     """Return the gradients of the rows before the attention of a layer, and of its weights.
 
     `half` is computed again from the rows where it is not given.
     """
-    head, seen = head_size(model), visible(tokens.places, tokens.places)
-    half = half or halfway(model, weights, rows, tokens)
-    attended = Attended(
+    head, seen = head_size(model), visible_keys(tokens.places, tokens.places)
+    half = half or attention_activations(model, weights, rows, tokens)
+    attended = AttentionPass(
         query=half.heads.query,
         result=half.context,
         logs=half.logs,
         gradient=product_transposed(gradient, weights["out"]),
     )
     of_heads = attend_backward(attended, half.heads, seen, head)
-    of_normed, found = project_backward(half.normed, weights, tokens.places, head, of_heads)
-    of_rows, found["attention_norm"] = norm_backward(rows, weights["attention_norm"], of_normed)
-    found["out"] = transposed_product(half.context, gradient)
-    return add(gradient, of_rows), found
+    of_normed, gradients = project_backward(half.normed, weights, tokens.places, head, of_heads)
+    of_rows, gradients["attention_norm"] = norm_backward(rows, weights["attention_norm"], of_normed)
+    gradients["out"] = transposed_product(half.context, gradient)
+    return add(gradient, of_rows), gradients
 
 
-def feed_half(model: Model, weights: Weights, rows: Matrix) -> Matrix:
+def feed_forward_half(model: Model, weights: Weights, rows: Matrix) -> Matrix:
     """Return the rows after the feed-forward part, or the experts, of a layer."""
     normed = norm(rows, weights["mlp_norm"])
     if model.num_experts:
@@ -184,14 +186,14 @@ def feed_half(model: Model, weights: Weights, rows: Matrix) -> Matrix:
     return add(rows, feed_forward(normed, weights))
 
 
-def feed_half_backward(
+def feed_forward_half_backward(
     model: Model, weights: Weights, rows: Matrix, gradient: Matrix
 ) -> tuple[Matrix, Weights]:
     """Return the gradients of the rows before the feed-forward part, and of its weights."""
     normed = norm(rows, weights["mlp_norm"])
     if model.num_experts:
-        of_normed, found = mixture_backward(normed, weights, model.experts_per_token, gradient)
+        of_normed, gradients = mixture_backward(normed, weights, model.experts_per_token, gradient)
     else:
-        of_normed, found = feed_forward_backward(normed, weights, gradient)
-    of_rows, found["mlp_norm"] = norm_backward(rows, weights["mlp_norm"], of_normed)
-    return add(gradient, of_rows), found
+        of_normed, gradients = feed_forward_backward(normed, weights, gradient)
+    of_rows, gradients["mlp_norm"] = norm_backward(rows, weights["mlp_norm"], of_normed)
+    return add(gradient, of_rows), gradients

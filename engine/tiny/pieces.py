@@ -1,4 +1,4 @@
-"""How tensor parallelism cuts each weight matrix, and puts the pieces together again."""
+"""Tensor-parallel cuts of each weight matrix, and their reassembly."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from engine.catalog.models import Model
 from engine.core.units import Count
 from engine.tiny.layout import Parameters, part_names, tensors
-from engine.tiny.matrix import Matrix, Vector, columns_of, flat, rows_of
+from engine.tiny.matrix import Matrix, Vector, flatten_rows, select_columns, split_rows
 
 Cut = Literal["columns", "rows", "whole"]
 
@@ -25,7 +25,7 @@ CUTS: dict[str, Cut] = {
 }
 
 
-def cut_of(name: str) -> Cut:
+def tensor_cut(name: str) -> Cut:
     """Return how a tensor is cut, by its name."""
     return CUTS.get(name, "whole")
 
@@ -38,61 +38,67 @@ def piece(matrix: Matrix, cut: Cut, rank: int, ranks: Count) -> Matrix:
         each = len(matrix) // ranks
         return matrix[rank * each : (rank + 1) * each]
     each = len(matrix[0]) // ranks
-    return columns_of(matrix, slice(rank * each, (rank + 1) * each))
+    return select_columns(matrix, slice(rank * each, (rank + 1) * each))
 
 
-def whole(pieces: Sequence[Matrix], cut: Cut) -> Matrix:
-    """Return the matrix from its pieces; what is on every rank is taken from the first."""
+def join_matrix(pieces: Sequence[Matrix], cut: Cut) -> Matrix:
+    """Return the matrix from its pieces; a replicated one is taken from the first rank."""
     if cut == "whole":
         return pieces[0]
     if cut == "rows":
-        return [row for one in pieces for row in one]
+        return [row for part in pieces for row in part]
     return [[value for row in rows for value in row] for rows in zip(*pieces, strict=True)]
 
 
 def cut_vector(model: Model, vector: Sequence[float], rank: int, ranks: Count) -> Vector:
     """Return a rank's pieces of all tensors as one flat vector."""
-    found: Vector = []
+    pieces: Vector = []
     for tensor in tensors(model):
         numbers = vector[tensor.start : tensor.start + tensor.size]
-        found += flat(piece(rows_of(numbers, tensor.columns), cut_of(tensor.name), rank, ranks))
-    return found
+        pieces += flatten_rows(
+            piece(split_rows(numbers, tensor.columns), tensor_cut(tensor.name), rank, ranks)
+        )
+    return pieces
 
 
-def pieces_of(model: Model, vector: Sequence[float], ranks: Count) -> Parameters:
+def rank_weights(model: Model, vector: Sequence[float], ranks: Count) -> Parameters:
     """Return a rank's weights by part from its own flat vector."""
-    found: Parameters = {part: {} for part in part_names(model)}
+    weights: Parameters = {part: {} for part in part_names(model)}
     start = 0
     for tensor in tensors(model):
-        cut = cut_of(tensor.name)
+        cut = tensor_cut(tensor.name)
         columns = tensor.columns // (ranks if cut == "columns" else 1)
         size = tensor.size // (1 if cut == "whole" else ranks)
-        found[tensor.part][tensor.name] = rows_of(vector[start : start + size], columns)
+        weights[tensor.part][tensor.name] = split_rows(vector[start : start + size], columns)
         start += size
-    return found
+    return weights
 
 
 def vector_of_pieces(model: Model, weights: Parameters) -> Vector:
     """Return a rank's weights, or their gradients, as its own flat vector."""
     return [
-        number for tensor in tensors(model) for number in flat(weights[tensor.part][tensor.name])
+        number
+        for tensor in tensors(model)
+        for number in flatten_rows(weights[tensor.part][tensor.name])
     ]
 
 
-def joined(model: Model, vectors: Sequence[Sequence[float]]) -> Vector:
+def join_vectors(model: Model, vectors: Sequence[Sequence[float]]) -> Vector:
     """Return the flat vector of the whole model from those of all ranks."""
-    own = [pieces_of(model, vector, len(vectors)) for vector in vectors]
+    own = [rank_weights(model, vector, len(vectors)) for vector in vectors]
     return [
         number
         for tensor in tensors(model)
-        for number in flat(
-            whole([one[tensor.part][tensor.name] for one in own], cut_of(tensor.name))
+        for number in flatten_rows(
+            join_matrix(
+                [weights[tensor.part][tensor.name] for weights in own], tensor_cut(tensor.name)
+            )
         )
     ]
 
 
-def check(model: Model, ranks: Count) -> None:
-    """Refuse a number of ranks that does not cut the model evenly.
+def check_divisible(model: Model, ranks: Count) -> None:
+    """Raise if the ranks do not divide the model evenly.
 
     Raises:
         ValueError: it divides not the heads, the inner width or the vocabulary.

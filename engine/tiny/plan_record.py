@@ -1,16 +1,23 @@
-"""One training of the tiny model under every plan of a few ranks: what each holds and sends."""
+"""Record of the tiny model under every plan of a few ranks: memory and traffic."""
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.core.slices import Running, Sliced, Slices, retold, steps_done, whole
+from engine.core.slices import (
+    SlicedFunction,
+    SlicedRun,
+    Slices,
+    map_progress,
+    run_to_end,
+    step_progress,
+)
 from engine.core.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
-from engine.tiny.job import Job, example_batch
-from engine.tiny.result import Run, difference
+from engine.tiny.job import TinyJob, example_batch
+from engine.tiny.result import TrainingResult, parameter_difference
 from engine.tiny.schemes import (
     context_zig_zag,
     data_parallel,
@@ -26,7 +33,7 @@ BATCH = example_batch(8, 8)
 # The last digits depend on the order of a sum.
 LEAST = 1e-14
 
-_SCHEMES: tuple[tuple[str, tuple[Count, ...], Sliced[Any, Run]], ...] = (
+_SCHEMES: tuple[tuple[str, tuple[Count, ...], SlicedFunction[Any, TrainingResult]], ...] = (
     ("Data parallel", data_parallel.RANKS, data_parallel.train),
     ("ZeRO-1", zero_1.RANKS, zero_1.train),
     ("ZeRO-2", zero_2.RANKS, zero_2.train),
@@ -38,8 +45,8 @@ _SCHEMES: tuple[tuple[str, tuple[Count, ...], Sliced[Any, Run]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """One plan, run.
+class PlanOutcome:
+    """Outcome of one plan.
 
     Attributes:
         name: of the scheme.
@@ -54,37 +61,37 @@ class Planned:
     digits: float
 
 
-def planned(ranks: Count, steps: Count) -> tuple[Planned, ...]:
-    """Return the plans of so many ranks; those that do not divide the tiny model are left out."""
-    return whole(planning(ranks, steps).rest())
+def plan_outcomes(ranks: Count, steps: Count) -> tuple[PlanOutcome, ...]:
+    """Return the outcome of every plan whose ranks divide the tiny model."""
+    return run_to_end(start_plans(ranks, steps).rest())
 
 
 @lru_cache(maxsize=8)
-def planning(ranks: Count, steps: Count) -> Running[tuple[Planned, ...]]:
-    """Return the same, one plan after the other."""
-    return Running(_plans(Job(batch=BATCH, steps=steps), ranks))
+def start_plans(ranks: Count, steps: Count) -> SlicedRun[tuple[PlanOutcome, ...]]:
+    """Return the outcomes as cooperative steps, one plan after the other."""
+    return SlicedRun(_plan_steps(TinyJob(batch=BATCH, steps=steps), ranks))
 
 
-def _plans(job: Job, ranks: Count) -> Slices[tuple[Planned, ...]]:
+def _plan_steps(job: TinyJob, ranks: Count) -> Slices[tuple[PlanOutcome, ...]]:
     schemes = [(name, train) for name, possible, train in _SCHEMES if ranks in possible]
 
-    def run(train: Slices[Run], place: Count) -> Slices[Run]:
-        progress = steps_done(place, len(schemes), "Plan")
-        return retold(train, lambda _: progress)
+    def run(train: Slices[TrainingResult], place: Count) -> Slices[TrainingResult]:
+        progress = step_progress(place, len(schemes), "Plan")
+        return map_progress(train, lambda _: progress)
 
     alone = yield from run(single.train.slices(job), 0)
-    found = []
+    outcomes = []
     for place, (name, train) in enumerate(schemes, start=1):
         own = yield from run(train.slices(job, ranks), place)
-        found.append(_planned(name, own, alone))
-    return tuple(found)
+        outcomes.append(_outcome(name, own, alone))
+    return tuple(outcomes)
 
 
-def _planned(name: str, run: Run, alone: Run) -> Planned:
-    off = difference(run, alone)
+def _outcome(name: str, run: TrainingResult, alone: TrainingResult) -> PlanOutcome:
+    off = parameter_difference(run, alone)
     places = range(len(run.held))
     sent = max(sum(own[rank] for own in run.sent.values()) for rank in places)
-    return Planned(
+    return PlanOutcome(
         name=name,
         held=max(own.size(MIXED_PRECISION) for own in run.held),
         sent=round(sent / run.job.steps),

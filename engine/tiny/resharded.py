@@ -8,19 +8,19 @@ from engine.catalog.models import TINY_260
 from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.adam import Moments
-from engine.tiny.job import Job, example_batch, initial, num_targets
+from engine.tiny.job import TinyJob, example_batch, initial_parameters, num_targets
 from engine.tiny.matrix import Vector
-from engine.tiny.single import gradient_of, train
+from engine.tiny.single import loss_and_gradient, train
 
 BEFORE, AFTER = 3, 3
-JOB = Job(batch=example_batch(), steps=BEFORE + AFTER)
+JOB = TinyJob(batch=example_batch(), steps=BEFORE + AFTER)
 # What a file holds of every parameter: the copy and two moments of Adam.
 NUMBERS: Count = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """What one rank writes: its share of the states."""
+class StateFile:
+    """Checkpoint file of one rank: its share of the states."""
 
     start: int
     moments: Moments
@@ -32,8 +32,8 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resharded:
-    """What was saved and read.
+class ReshardedTraining:
+    """Record of a training that was resharded from a checkpoint.
 
     Attributes:
         sizes: parameters in each file.
@@ -49,14 +49,17 @@ class Resharded:
 
 
 @lru_cache(maxsize=64)
-def resharded(before: Count, after: Count) -> Resharded:
+def train_resharded(before: Count, after: Count) -> ReshardedTraining:
     """Return a training of three steps on `before` ranks and three more on `after`."""
-    size = len(initial(TINY_260))
+    size = len(initial_parameters(TINY_260))
     states = [
-        File(start=places.start, moments=adam.start(initial(TINY_260)[places.start : places.stop]))
+        StateFile(
+            start=places.start,
+            moments=adam.initial_moments(initial_parameters(TINY_260)[places.start : places.stop]),
+        )
         for places in _shares(size, before)
     ]
-    parameters = _steps(states, initial(TINY_260), BEFORE)
+    parameters = _steps(states, initial_parameters(TINY_260), BEFORE)
     read = [[0] * after for _ in states]
     loaded = []
     for rank, places in enumerate(_shares(size, after)):
@@ -66,19 +69,22 @@ def resharded(before: Count, after: Count) -> Resharded:
             start, stop = max(places.start, file.start), min(places.stop, file.stop)
             read[at][rank] = stop - start
             pieces.append(_cut(file, start, stop))
-        loaded.append(File(start=places.start, moments=_joined(pieces)))
-    anew = [File(start=one.start, moments=adam.start(one.moments.copy)) for one in loaded]
+        loaded.append(StateFile(start=places.start, moments=_join(pieces)))
+    anew = [
+        StateFile(start=loaded_file.start, moments=adam.initial_moments(loaded_file.moments.copy))
+        for loaded_file in loaded
+    ]
     alone = train(JOB).parameters
-    return Resharded(
+    return ReshardedTraining(
         sizes=tuple(len(file.moments.copy) for file in states),
         read=tuple(map(tuple, read)),
-        off=_apart(_steps(loaded, parameters, AFTER), alone),
-        forgotten=_apart(_steps(anew, parameters, AFTER), alone),
+        off=_largest_difference(_steps(loaded, parameters, AFTER), alone),
+        forgotten=_largest_difference(_steps(anew, parameters, AFTER), alone),
     )
 
 
 def files_read(size: Count, before: Count, after: Count, rank: Count) -> range:
-    """Return which of `before` equal shares a rank of `after` needs: those that overlap its own.
+    """Return the files of `before` ranks that overlap the share of a rank of `after`.
 
     Shares are rounded up, as in ZeRO: rank r has [r c, (r + 1) c) with c = ceil(size / n).
     """
@@ -94,10 +100,10 @@ def _shares(size: Count, ranks: Count) -> list[range]:
     return [range(min(r * each, size), min((r + 1) * each, size)) for r in range(ranks)]
 
 
-def _steps(states: Sequence[File], parameters: Vector, steps: Count) -> Vector:
+def _steps(states: Sequence[StateFile], parameters: Vector, steps: Count) -> Vector:
     """Take steps: every rank updates its share, and all shares end to end are the parameters."""
     for _ in range(steps):
-        _, gradient = gradient_of(TINY_260, parameters, JOB.batch, num_targets(JOB))
+        _, gradient = loss_and_gradient(TINY_260, parameters, JOB.batch, num_targets(JOB))
         parameters = [
             number
             for own in states
@@ -106,21 +112,21 @@ def _steps(states: Sequence[File], parameters: Vector, steps: Count) -> Vector:
     return parameters
 
 
-def _cut(file: File, start: int, stop: int) -> Moments:
+def _cut(file: StateFile, start: int, stop: int) -> Moments:
     cut, own = slice(start - file.start, stop - file.start), file.moments
     return Moments(
         copy=own.copy[cut], first=own.first[cut], second=own.second[cut], steps=own.steps
     )
 
 
-def _joined(pieces: Sequence[Moments]) -> Moments:
+def _join(pieces: Sequence[Moments]) -> Moments:
     return Moments(
-        copy=[x for one in pieces for x in one.copy],
-        first=[x for one in pieces for x in one.first],
-        second=[x for one in pieces for x in one.second],
-        steps=max((one.steps for one in pieces), default=BEFORE),
+        copy=[x for piece in pieces for x in piece.copy],
+        first=[x for piece in pieces for x in piece.first],
+        second=[x for piece in pieces for x in piece.second],
+        steps=max((piece.steps for piece in pieces), default=BEFORE),
     )
 
 
-def _apart(one: Vector, other: Vector) -> float:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+def _largest_difference(left: Vector, right: Vector) -> float:
+    return max(abs(a - b) for a, b in zip(left, right, strict=True))

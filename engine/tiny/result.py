@@ -1,4 +1,4 @@
-"""What a run leaves behind: the parameters, what each rank held, and what it sent."""
+"""Training result: parameters, persistent states per rank, and numbers sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engine.core.units import Bytes, Count
 from engine.formulas.states import StateBytes
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job
+from engine.tiny.job import TinyJob
 from engine.tiny.matrix import Vector
 
 # Adam's own state holds three numbers per parameter: a copy and two moments.
@@ -14,8 +14,8 @@ OPTIMIZER_NUMBERS: Count = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """Numbers that one rank keeps from step to step; buffers that come and go are left out."""
+class StateCounts:
+    """Sizes of one rank's persistent states; temporary buffers are left out."""
 
     parameters: Count
     gradients: Count
@@ -31,7 +31,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TrainingResult:
     """The outcome of a training run.
 
     Attributes:
@@ -42,20 +42,20 @@ class Run:
         sent: kind -> numbers that each rank sent, over all steps.
     """
 
-    job: Job
+    job: TinyJob
     parameters: Vector
     losses: tuple[float, ...]
-    held: tuple[Held, ...]
+    held: tuple[StateCounts, ...]
     sent: Mapping[str, tuple[int, ...]]
 
 
-def sent_by(exchange: Exchange) -> dict[str, tuple[int, ...]]:
-    """Return what an exchange counted."""
+def sent_numbers(exchange: Exchange) -> dict[str, tuple[int, ...]]:
+    """Return the numbers sent per rank, by kind."""
     return {kind: tuple(numbers) for kind, numbers in exchange.sent.items()}
 
 
-def difference(run: Run, other: Run) -> float:
+def parameter_difference(run: TrainingResult, other: TrainingResult) -> float:
     """Return the largest difference of two runs' parameters, relative to the largest parameter."""
     largest = max(abs(number) for number in other.parameters)
     pairs = zip(run.parameters, other.parameters, strict=True)
-    return max(abs(one - two) for one, two in pairs) / largest
+    return max(abs(value - expected) for value, expected in pairs) / largest

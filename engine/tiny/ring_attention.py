@@ -5,16 +5,16 @@ Backward, keys and values go around once more, and with them the gradients that 
 
 from engine.core.units import Count
 from engine.tiny.attention import (
-    Attended,
+    AttentionPass,
     Heads,
     Place,
     attend,
     attend_backward,
     merge,
-    visible,
+    visible_keys,
 )
 from engine.tiny.exchange import Exchange
-from engine.tiny.matrix import Matrix, add, flat, rows_of
+from engine.tiny.matrix import Matrix, add, flatten_rows, split_rows
 
 Places = list[tuple[Place, ...]]
 
@@ -27,21 +27,21 @@ def ring_forward(
     results: list[Matrix] = []
     logs: list[Matrix] = []
     for rank, own in enumerate(heads):
-        result, log = attend(own.query, own, visible(places[rank], places[rank]), head)
+        result, log = attend(own.query, own, visible_keys(places[rank], places[rank]), head)
         results.append(result)
         logs.append(log)
     blocks = list(heads)
     for step in range(1, ranks):
-        blocks = _around(blocks, exchange)
+        blocks = _pass_around(blocks, exchange)
         for rank, own in enumerate(heads):
-            seen = visible(places[rank], places[(rank - step) % ranks])
+            seen = visible_keys(places[rank], places[(rank - step) % ranks])
             result, log = attend(own.query, blocks[rank], seen, head)
             results[rank], logs[rank] = merge(results[rank], logs[rank], result, log, head)
     return results, logs
 
 
 def ring_backward(
-    heads: list[Heads], done: list[Attended], places: Places, exchange: Exchange, head: Count
+    heads: list[Heads], done: list[AttentionPass], places: Places, exchange: Exchange, head: Count
 ) -> list[Heads]:
     """Return every rank's gradients of its own queries, keys and values.
 
@@ -49,53 +49,55 @@ def ring_backward(
     are home after as many hops as there are other ranks.
     """
     ranks = exchange.ranks
-    found = [
-        attend_backward(done[rank], own, visible(places[rank], places[rank]), head)
+    gradients = [
+        attend_backward(done[rank], own, visible_keys(places[rank], places[rank]), head)
         for rank, own in enumerate(heads)
     ]
     blocks = list(heads)
     travelling: list[Heads] = []
     for step in range(1, ranks):
-        blocks = _around(blocks, exchange)
+        blocks = _pass_around(blocks, exchange)
         if travelling:
-            travelling = _around(travelling, exchange)
+            travelling = _pass_around(travelling, exchange)
         for rank in range(ranks):
-            seen = visible(places[rank], places[(rank - step) % ranks])
+            seen = visible_keys(places[rank], places[(rank - step) % ranks])
             own = attend_backward(done[rank], blocks[rank], seen, head)
-            found[rank] = Heads(
-                query=add(found[rank].query, own.query),
-                key=found[rank].key,
-                value=found[rank].value,
+            gradients[rank] = Heads(
+                query=add(gradients[rank].query, own.query),
+                key=gradients[rank].key,
+                value=gradients[rank].value,
             )
             if step == 1:
                 travelling.append(own)
             else:
-                travelling[rank] = _added(travelling[rank], own)
+                travelling[rank] = _add_keys_values(travelling[rank], own)
     if travelling:
-        home = _around(travelling, exchange)
-        found = [_added(own, back) for own, back in zip(found, home, strict=True)]
-    return found
+        home = _pass_around(travelling, exchange)
+        gradients = [_add_keys_values(own, back) for own, back in zip(gradients, home, strict=True)]
+    return gradients
 
 
-def _added(own: Heads, other: Heads) -> Heads:
+def _add_keys_values(own: Heads, other: Heads) -> Heads:
     """Return the keys and values of both added; the queries of the first."""
     return Heads(query=own.query, key=add(own.key, other.key), value=add(own.value, other.value))
 
 
-def _around(blocks: list[Heads], exchange: Exchange) -> list[Heads]:
-    """Return what every rank has after each has passed keys and values to the next."""
+def _pass_around(blocks: list[Heads], exchange: Exchange) -> list[Heads]:
+    """Return the blocks after every rank has passed its keys and values to the next."""
     ranks, width = exchange.ranks, len(blocks[0].key[0])
     arrived = []
     for rank in range(ranks):
         source = (rank - 1) % ranks
         block = blocks[source]
-        content = exchange.send(source, rank, flat(block.key) + flat(block.value), "activations")
+        content = exchange.send(
+            source, rank, flatten_rows(block.key) + flatten_rows(block.value), "activations"
+        )
         half = len(content) // 2
         arrived.append(
             Heads(
                 query=[],
-                key=rows_of(content[:half], width),
-                value=rows_of(content[half:], width),
+                key=split_rows(content[:half], width),
+                value=split_rows(content[half:], width),
             )
         )
     return arrived

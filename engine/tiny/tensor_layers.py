@@ -1,7 +1,7 @@
 """The model cut by tensor parallelism, all ranks in step, forward and backward.
 
-`Region` says what happens where a cut region begins and ends: f and g of Shoeybi et al. 2019, or
-their variants with a split sequence of Korthikanti et al. 2022. On the way back each is the
+`SplitRegion` says what happens where a cut region begins and ends: f and g of Shoeybi et al. 2019,
+or their variants with a split sequence of Korthikanti et al. 2022. On the way back each is the
 other's inverse: a region is left backward as it is entered forward, and the reverse.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from engine.catalog.models import Model, head_size
 from engine.tiny import ends
 from engine.tiny.attention import (
-    Attended,
+    AttentionPass,
     attend,
     attend_backward,
     project,
     project_backward,
-    visible,
+    visible_keys,
 )
 from engine.tiny.exchange import Exchange
 from engine.tiny.feed_forward import feed_forward, feed_forward_backward
@@ -30,21 +30,21 @@ Across = list[Matrix]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """How the ranks enter a cut region, and how they leave it with parts of a sum."""
+class SplitRegion:
+    """Communication at the entry and the exit of a tensor-parallel region."""
 
     enter: Callable[[Across], Across]
     leave: Callable[[Across], Across]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
-    """The model on all ranks: `weights[rank][part]`, and their messages."""
+class SplitModel:
+    """The tensor-parallel model on all ranks: `weights[rank][part]`, and their messages."""
 
     model: Model
     weights: list[Parameters]
     exchange: Exchange
-    region: Region
+    region: SplitRegion
     tokens: Tokens
 
 
@@ -52,9 +52,9 @@ Half = Callable[[Matrix, Weights], Matrix]
 HalfBackward = Callable[[Matrix, Weights, Matrix], tuple[Matrix, Weights]]
 
 
-def gradients(split: Split) -> tuple[float, list[Parameters]]:
+def gradients(split: SplitModel) -> tuple[float, list[Parameters]]:
     """Return the loss, and every rank's gradients of its own pieces."""
-    model, found = split.model, [Parameters() for _ in split.weights]
+    model, rank_gradients = split.model, [Parameters() for _ in split.weights]
     names = [layer_name(i) for i in range(model.num_layers)]
     rows = split.region.leave(
         [
@@ -63,25 +63,32 @@ def gradients(split: Split) -> tuple[float, list[Parameters]]:
         ]
     )
     rows, kept = through_layers(split, rows)
-    loss, gradient = _output(split, rows, found)
+    loss, gradient = _output(split, rows, rank_gradients)
     for name, (rows, middle) in zip(reversed(names), reversed(kept), strict=True):
-        for own in found:
+        for own in rank_gradients:
             own[name] = {}
         gradient = _half_backward(
-            split, (name, "mlp_norm"), middle, gradient, feed_forward_backward, found
+            split, (name, "mlp_norm"), middle, gradient, feed_forward_backward, rank_gradients
         )
         gradient = _half_backward(
-            split, (name, "attention_norm"), rows, gradient, _attention_backward(split), found
+            split,
+            (name, "attention_norm"),
+            rows,
+            gradient,
+            _attention_backward(split),
+            rank_gradients,
         )
-    for rank, (own, back) in enumerate(zip(found, split.region.enter(gradient), strict=True)):
+    for rank, (own, back) in enumerate(
+        zip(rank_gradients, split.region.enter(gradient), strict=True)
+    ):
         count = len(split.weights[rank][EMBEDDING]["tokens"])
         table = ends.embed_backward(split.tokens.inputs, back, count, _first(split, rank))
         own[EMBEDDING] = {"tokens": table}
-    return loss, found
+    return loss, rank_gradients
 
 
-def through_layers(split: Split, rows: Across) -> tuple[Across, list[tuple[Across, Across]]]:
-    """Return what the layers make of the rows, and what went into each half of every layer."""
+def through_layers(split: SplitModel, rows: Across) -> tuple[Across, list[tuple[Across, Across]]]:
+    """Return the output rows of the layers, and the inputs of each half of every layer."""
     kept: list[tuple[Across, Across]] = []
     for name in (layer_name(i) for i in range(split.model.num_layers)):
         middle = _half(split, name, "attention_norm", rows, _attention(split))
@@ -90,12 +97,12 @@ def through_layers(split: Split, rows: Across) -> tuple[Across, list[tuple[Acros
     return rows, kept
 
 
-def _first(split: Split, rank: int) -> int:
+def _first(split: SplitModel, rank: int) -> int:
     """Return the first token of a rank's piece of the vocabulary."""
     return rank * split.model.vocab_size // len(split.weights)
 
 
-def _half(split: Split, name: str, scale: str, rows: Across, half: Half) -> Across:
+def _half(split: SplitModel, name: str, scale: str, rows: Across, half: Half) -> Across:
     normed = [
         norm(own, weights[name][scale]) for own, weights in zip(rows, split.weights, strict=True)
     ]
@@ -105,12 +112,12 @@ def _half(split: Split, name: str, scale: str, rows: Across, half: Half) -> Acro
 
 
 def _half_backward(
-    split: Split,
+    split: SplitModel,
     where: tuple[str, str],
     rows: Across,
     gradient: Across,
     half: HalfBackward,
-    found: list[Parameters],
+    rank_gradients: list[Parameters],
 ) -> Across:
     name, scale = where
     normed = [
@@ -121,55 +128,60 @@ def _half_backward(
     parts = []
     for rank, own in enumerate(split.weights):
         back, weights = half(entered[rank], own[name], upstream[rank])
-        found[rank][name] |= weights
+        rank_gradients[rank][name] |= weights
         parts.append(back)
     result = []
     for rank, back in enumerate(split.region.leave(parts)):
         of_rows, of_scale = norm_backward(rows[rank], split.weights[rank][name][scale], back)
-        found[rank][name][scale] = of_scale
+        rank_gradients[rank][name][scale] = of_scale
         result.append(add(gradient[rank], of_rows))
     return result
 
 
-def _is_split(split: Split, rows: Across) -> bool:
+def _is_split(split: SplitModel, rows: Across) -> bool:
     """Return whether the sequence is split, so that the input must be gathered once more."""
     return len(rows[0]) < len(split.tokens.inputs)
 
 
-def _attention(split: Split) -> Half:
+def _attention(split: SplitModel) -> Half:
     head, places = head_size(split.model), split.tokens.places
 
     def run(rows: Matrix, weights: Weights) -> Matrix:
         heads = project(rows, weights, places, head)
-        context, _ = attend(heads.query, heads, visible(places, places), head)
+        context, _ = attend(heads.query, heads, visible_keys(places, places), head)
         return product(context, weights["out"])
 
     return run
 
 
-def _attention_backward(split: Split) -> HalfBackward:
+def _attention_backward(split: SplitModel) -> HalfBackward:
     head, places = head_size(split.model), split.tokens.places
 
     def run(rows: Matrix, weights: Weights, gradient: Matrix) -> tuple[Matrix, Weights]:
-        heads, seen = project(rows, weights, places, head), visible(places, places)
+        heads, seen = project(rows, weights, places, head), visible_keys(places, places)
         context, logs = attend(heads.query, heads, seen, head)
         upstream = product_transposed(gradient, weights["out"])
-        done = Attended(query=heads.query, result=context, logs=logs, gradient=upstream)
+        done = AttentionPass(query=heads.query, result=context, logs=logs, gradient=upstream)
         of_heads = attend_backward(done, heads, seen, head)
-        back, found = project_backward(rows, weights, places, head, of_heads)
-        return back, found | {"out": transposed_product(context, gradient)}
+        back, slopes = project_backward(rows, weights, places, head, of_heads)
+        return back, slopes | {"out": transposed_product(context, gradient)}
 
     return run
 
 
-def _output(split: Split, rows: Across, found: list[Parameters]) -> tuple[float, Across]:
+def _output(
+    split: SplitModel, rows: Across, rank_gradients: list[Parameters]
+) -> tuple[float, Across]:
     """Return the loss and the gradient of the rows; every rank sees its tokens' logits only."""
     exchange, tokens = split.exchange, split.tokens
     weights = [own[OUTPUT] for own in split.weights]
-    normed = [norm(own, one["norm"]) for own, one in zip(rows, weights, strict=True)]
+    normed = [
+        norm(own, rank_weights["norm"]) for own, rank_weights in zip(rows, weights, strict=True)
+    ]
     entered = split.region.enter(normed)
     logits = [
-        ends.logits(own, one["vocabulary"]) for own, one in zip(entered, weights, strict=True)
+        ends.logits(own, rank_weights["vocabulary"])
+        for own, rank_weights in zip(entered, weights, strict=True)
     ]
     tops = exchange.largest([[max(row) for row in own] for own in logits], "scores")
     own_scores = [
@@ -179,18 +191,18 @@ def _output(split: Split, rows: Across, found: list[Parameters]) -> tuple[float,
     sums = exchange.all_reduce([own.sums for own in own_scores], "scores")
     hits = exchange.all_reduce([own.hits for own in own_scores], "scores")
     parts, wholes = [], []
-    for rank, one in enumerate(weights):
+    for rank, rank_weights in enumerate(weights):
         whole = ends.Scores(tops=tops[rank], sums=sums[rank], hits=hits[rank])
         slopes = ends.logits_backward(
             logits[rank], tokens.targets, whole, tokens.count, _first(split, rank)
         )
-        back, table = ends.vocabulary_backward(entered[rank], one["vocabulary"], slopes)
-        found[rank][OUTPUT] = {"vocabulary": table}
+        back, table = ends.vocabulary_backward(entered[rank], rank_weights["vocabulary"], slopes)
+        rank_gradients[rank][OUTPUT] = {"vocabulary": table}
         parts.append(back)
         wholes.append(whole)
     gradient = []
     for rank, back in enumerate(split.region.leave(parts)):
         of_rows, of_scale = norm_backward(rows[rank], weights[rank]["norm"], back)
-        found[rank][OUTPUT]["norm"] = of_scale
+        rank_gradients[rank][OUTPUT]["norm"] = of_scale
         gradient.append(of_rows)
     return ends.loss(wholes[0], tokens.count), gradient

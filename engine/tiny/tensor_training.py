@@ -1,56 +1,64 @@
-"""Training with every matrix cut over the ranks, whatever happens at the borders of the cut."""
+"""Training with tensor parallelism, for any communication at the region's borders."""
 
 from collections.abc import Callable
 
-from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.slices import SlicedFunction, Slices, step_progress
 from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, initial, num_targets
+from engine.tiny.job import TinyJob, initial_parameters, num_targets
 from engine.tiny.layout import Parameters
-from engine.tiny.parts import tokens_of
-from engine.tiny.pieces import check, cut_vector, joined, pieces_of, vector_of_pieces
-from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
-from engine.tiny.tensor_layers import Region, Split, gradients
+from engine.tiny.parts import token_rows
+from engine.tiny.pieces import (
+    check_divisible,
+    cut_vector,
+    join_vectors,
+    rank_weights,
+    vector_of_pieces,
+)
+from engine.tiny.result import OPTIMIZER_NUMBERS, StateCounts, TrainingResult, sent_numbers
+from engine.tiny.tensor_layers import SplitModel, SplitRegion, gradients
 
 # What is left to do with the gradients of all ranks before Adam.
 Finish = Callable[[Exchange, list[Parameters]], None]
 
 
-@Sliced
-def train_in_columns(
-    job: Job, ranks: Count, region_of: Callable[[Exchange], Region], finish: Finish
-) -> Slices[Run]:
+@SlicedFunction
+def train_tensor_parallel(
+    job: TinyJob, ranks: Count, region_of: Callable[[Exchange], SplitRegion], finish: Finish
+) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks, each with its pieces of all matrices.
 
     Raises:
         ValueError: the ranks do not divide heads, inner width and vocabulary.
     """
-    check(job.model, ranks)
+    check_divisible(job.model, ranks)
     exchange, losses = Exchange(ranks), []
-    vectors = [cut_vector(job.model, initial(job.model), rank, ranks) for rank in range(ranks)]
-    moments = [adam.start(vector) for vector in vectors]
-    tokens, region = tokens_of(job.batch, num_targets(job)), region_of(exchange)
+    vectors = [
+        cut_vector(job.model, initial_parameters(job.model), rank, ranks) for rank in range(ranks)
+    ]
+    moments = [adam.initial_moments(vector) for vector in vectors]
+    tokens, region = token_rows(job.batch, num_targets(job)), region_of(exchange)
     for step in range(job.steps):
-        yield steps_done(step, job.steps)
-        weights = [pieces_of(job.model, vector, ranks) for vector in vectors]
-        split = Split(
+        yield step_progress(step, job.steps)
+        weights = [rank_weights(job.model, vector, ranks) for vector in vectors]
+        split = SplitModel(
             model=job.model, weights=weights, exchange=exchange, region=region, tokens=tokens
         )
-        loss, found = gradients(split)
+        loss, rank_gradients = gradients(split)
         losses.append(loss)
-        finish(exchange, found)
-        for rank, own in enumerate(found):
+        finish(exchange, rank_gradients)
+        for rank, own in enumerate(rank_gradients):
             slopes = vector_of_pieces(job.model, own)
             vectors[rank] = adam.step(moments[rank], slopes, job.learning_rate)
-    held = [
-        Held(parameters=len(own), gradients=len(own), optimizer=OPTIMIZER_NUMBERS * len(own))
+    counts = [
+        StateCounts(parameters=len(own), gradients=len(own), optimizer=OPTIMIZER_NUMBERS * len(own))
         for own in vectors
     ]
-    return Run(
+    return TrainingResult(
         job=job,
-        parameters=joined(job.model, vectors),
+        parameters=join_vectors(job.model, vectors),
         losses=tuple(losses),
-        held=tuple(held),
-        sent=sent_by(exchange),
+        held=tuple(counts),
+        sent=sent_numbers(exchange),
     )

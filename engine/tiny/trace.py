@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.tiny.adam import Moments
 from engine.tiny.exchange import Exchange
-from engine.tiny.result import sent_by
+from engine.tiny.result import sent_numbers
 
 # A number for every place of the flat vector; None where the rank holds none.
 Places = tuple[float | None, ...]
@@ -13,7 +13,7 @@ Places = tuple[float | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankNumbers:
-    """What one rank holds, by place in the flat vector of all parameters."""
+    """Numbers held by one rank, by place in the flat parameter vector."""
 
     parameters: Places
     gradients: Places
@@ -23,8 +23,8 @@ class RankNumbers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """The world after one phase of a step.
+class StepSnapshot:
+    """State of all ranks after one phase of a step.
 
     Attributes:
         step: 1 for the first.
@@ -47,11 +47,11 @@ class Snapshot:
     crossed: int = 0
 
 
-Recorder = Callable[[Snapshot], None]
+Recorder = Callable[[StepSnapshot], None]
 
 
-def ignore(snapshot: Snapshot) -> None:
-    """Record nothing."""
+def discard_snapshot(snapshot: StepSnapshot) -> None:
+    """Discard the snapshot."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,15 +68,15 @@ class RankState:
     moments: Moments
 
 
-def snapshot(
+def take_snapshot(
     step: int, phase: str, states: Sequence[RankState], exchange: Exchange, size: int
-) -> Snapshot:
-    """Return the world as it is; `size` is the length of the flat vector."""
-    return Snapshot(
+) -> StepSnapshot:
+    """Return a snapshot of all ranks; `size` is the length of the flat vector."""
+    return StepSnapshot(
         step=step,
         phase=phase,
         ranks=tuple(_numbers(state, size) for state in states),
-        sent=sent_by(exchange),
+        sent=sent_numbers(exchange),
     )
 
 
@@ -84,11 +84,11 @@ def _numbers(state: RankState, size: int) -> RankNumbers:
     def placed(vector: Sequence[float]) -> Places:
         if len(vector) == size:
             return tuple(vector)
-        found: list[float | None] = [None] * size
+        numbers: list[float | None] = [None] * size
         for place, number in zip(state.own, vector, strict=False):
             if place < size:
-                found[place] = number
-        return tuple(found)
+                numbers[place] = number
+        return tuple(numbers)
 
     moments = state.moments
     return RankNumbers(
@@ -100,8 +100,8 @@ def _numbers(state: RankState, size: int) -> RankNumbers:
     )
 
 
-def passing(
-    base: Snapshot,
+def with_gathered_part(
+    base: StepSnapshot,
     phase: str,
     part: str,
     places: range,
@@ -109,38 +109,42 @@ def passing(
     micro: int = 1,
     parameters: Sequence[Sequence[float]] = (),
     gradients: Sequence[Sequence[float]] = (),
-) -> Snapshot:
-    """Return the world with what is there only for a while: one whole part, on every rank.
+) -> StepSnapshot:
+    """Return the snapshot with a temporarily gathered part on every rank.
 
     Args:
         base: the world without it.
-        phase: as in `Snapshot`.
+        phase: as in `StepSnapshot`.
         part: likewise.
         places: of the part.
-        micro: as in `Snapshot`.
+        micro: as in `StepSnapshot`.
         parameters: of the part, by rank; empty if none came.
         gradients: likewise.
     """
     ranks = [
         replace(
             own,
-            parameters=_laid(own.parameters, places, parameters[rank])
+            parameters=_overlay(own.parameters, places, parameters[rank])
             if parameters
             else own.parameters,
-            gradients=_laid(own.gradients, places, gradients[rank]) if gradients else own.gradients,
+            gradients=_overlay(own.gradients, places, gradients[rank])
+            if gradients
+            else own.gradients,
         )
         for rank, own in enumerate(base.ranks)
     ]
     return replace(base, phase=phase, part=part, micro=micro, ranks=tuple(ranks))
 
 
-def laid(base: Snapshot, rank: int, places: range, numbers: Sequence[float]) -> Snapshot:
-    """Return the world with parameters at some places of one rank laid over its own."""
+def with_parameters(
+    base: StepSnapshot, rank: int, places: range, numbers: Sequence[float]
+) -> StepSnapshot:
+    """Return the snapshot with parameters at some places of one rank replaced."""
     own = base.ranks[rank]
-    own = replace(own, parameters=_laid(own.parameters, places, numbers))
+    own = replace(own, parameters=_overlay(own.parameters, places, numbers))
     return replace(base, ranks=(*base.ranks[:rank], own, *base.ranks[rank + 1 :]))
 
 
-def _laid(whole: Places, places: range, numbers: Sequence[float]) -> Places:
-    """Return the places with a part's numbers laid over them."""
+def _overlay(whole: Places, places: range, numbers: Sequence[float]) -> Places:
+    """Return the places with a part's numbers replaced."""
     return (*whole[: places.start], *numbers[: len(places)], *whole[places.stop :])

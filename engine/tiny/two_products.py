@@ -11,11 +11,11 @@ from engine.core.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import (
     Matrix,
-    columns_of,
-    flat,
+    flatten_rows,
     product,
     product_transposed,
-    rows_of,
+    select_columns,
+    split_rows,
     transposed_product,
 )
 
@@ -35,8 +35,8 @@ Grid = tuple[tuple[float | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """The world after one phase.
+class ProductPhase:
+    """State of all ranks after one phase.
 
     Attributes:
         phase: "start", "enter", "column", "relu", "row", "leave", "dropout", and backward "loss",
@@ -55,14 +55,14 @@ class Moment:
 
 
 @dataclass(slots=True, kw_only=True)
-class _World:
-    """All ranks in step; `slots[rank]` is what is drawn of each matrix."""
+class _TensorRanks:
+    """State of all ranks; `slots[rank]` holds the grid of each matrix."""
 
     ranks: Count
     sequence: bool
     exchange: Exchange
     slots: list[dict[str, Grid]]
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[ProductPhase] = field(default_factory=list)
 
     @property
     def rows(self) -> Count:
@@ -77,14 +77,14 @@ class _World:
         """Return all rows on every rank: f, or the gather in its place."""
         if not self.sequence:
             return own
-        gathered = self.exchange.all_gather([flat(one) for one in own], "activations")
-        return [rows_of(one, HIDDEN) for one in gathered]
+        gathered = self.exchange.all_gather([flatten_rows(part) for part in own], "activations")
+        return [split_rows(part, HIDDEN) for part in gathered]
 
     def leave(self, parts: list[Matrix]) -> list[Matrix]:
         """Return the sum of all parts, whole or by rows: g, or the scatter in its place."""
-        buffers = [flat(one) for one in parts]
+        buffers = [flatten_rows(part) for part in parts]
         reduce = self.exchange.reduce_scatter if self.sequence else self.exchange.all_reduce
-        return [rows_of(one, HIDDEN) for one in reduce(buffers, "activations")]
+        return [split_rows(part, HIDDEN) for part in reduce(buffers, "activations")]
 
     def show(self, name: str, numbers: list[Matrix], *, cut: str = "") -> None:
         """Lay every rank's numbers into the whole matrix: "rows", "columns" or all of it."""
@@ -103,9 +103,9 @@ class _World:
             )
 
     def mark(self, phase: str, part: str = "", gradients: str = "") -> None:
-        """Record the world as it is."""
+        """Record the state of all ranks."""
         sent = self.exchange.sent.get("activations", [0] * self.ranks)
-        moment = Moment(
+        moment = ProductPhase(
             phase=phase,
             held=tuple(dict(own) for own in self.slots),
             gradients=frozenset(gradients),
@@ -129,7 +129,7 @@ _NOTHING = {
 
 def two_products(
     ranks: Count, *, sequence_parallel: bool = False, first: float = X[0][0]
-) -> tuple[Moment, ...]:
+) -> tuple[ProductPhase, ...]:
     """Return the phases of one forward and one backward pass.
 
     Args:
@@ -144,7 +144,7 @@ def two_products(
     if INNER % ranks:
         raise ValueError(f"{ranks} ranks do not divide {INNER} columns")
     whole = [[first, *X[0][1:]], *X[1:]]
-    world = _World(
+    world = _TensorRanks(
         ranks=ranks,
         sequence=sequence_parallel,
         exchange=Exchange(ranks),
@@ -152,49 +152,53 @@ def two_products(
     )
     width = INNER // ranks
     cuts = [slice(rank * width, (rank + 1) * width) for rank in range(ranks)]
-    pieces = [(columns_of(A, cut), B[cut]) for cut in cuts]
+    pieces = [(select_columns(A, cut), B[cut]) for cut in cuts]
     inner = _forward(world, whole, pieces)
     _backward(world, whole, pieces, inner)
     return tuple(world.moments)
 
 
-def _forward(world: _World, whole: Matrix, pieces: list[tuple[Matrix, Matrix]]) -> list[Matrix]:
-    """Run the forward pass; return what every rank keeps between its two products."""
+def _forward(
+    world: _TensorRanks, whole: Matrix, pieces: list[tuple[Matrix, Matrix]]
+) -> list[Matrix]:
+    """Run the forward pass; return every rank's activations between the two products."""
     rows = "rows" if world.sequence else ""
     own = [world.own(whole, rank) for rank in range(world.ranks)]
-    world.show("A", [one for one, _ in pieces], cut="columns")
-    world.show("B", [two for _, two in pieces], cut="rows")
+    world.show("A", [piece for piece, _ in pieces], cut="columns")
+    world.show("B", [second_piece for _, second_piece in pieces], cut="rows")
     world.show("X", own, cut=rows)
     world.mark("start")
     entered = world.enter(own)
     world.show("X", entered)
     world.mark("enter")
-    products = [product(one, first) for one, (first, _) in zip(entered, pieces, strict=True)]
+    products = [product(piece, first) for piece, (first, _) in zip(entered, pieces, strict=True)]
     world.show("Y", products, cut="columns")
     world.mark("column")
-    inner = [[[max(0.0, x) for x in row] for row in one] for one in products]
+    inner = [[[max(0.0, x) for x in row] for row in piece] for piece in products]
     world.show("Y", inner, cut="columns")
     world.mark("relu")
-    parts = [product(one, second) for one, (_, second) in zip(inner, pieces, strict=True)]
+    parts = [product(piece, second) for piece, (_, second) in zip(inner, pieces, strict=True)]
     world.show("Z", parts)
     world.mark("row", part="Z")
     left = world.leave(parts)
     world.show("X", own, cut=rows)
     world.show("Z", left, cut=rows)
     world.mark("leave")
-    world.show("Z", [_dropped(world, one, rank) for rank, one in enumerate(left)], cut=rows)
+    world.show(
+        "Z", [_apply_dropout(world, piece, rank) for rank, piece in enumerate(left)], cut=rows
+    )
     world.mark("dropout")
     return inner
 
 
-def _dropped(world: _World, rows: Matrix, rank: int) -> Matrix:
-    """Return rows, or their gradients, with what dropout leaves of them."""
+def _apply_dropout(world: _TensorRanks, rows: Matrix, rank: int) -> Matrix:
+    """Return rows, or their gradients, after dropout."""
     mask = world.own(KEPT, rank)
     return [[x * m for x, m in zip(*pair, strict=True)] for pair in zip(rows, mask, strict=True)]
 
 
 def _backward(
-    world: _World,
+    world: _TensorRanks,
     whole: Matrix,
     pieces: list[tuple[Matrix, Matrix]],
     inner: list[Matrix],
@@ -203,16 +207,18 @@ def _backward(
     coming = [world.own(COMING, rank) for rank in range(world.ranks)]
     world.show("Z", coming, cut=rows)
     world.mark("loss", gradients="Z")
-    own = [_dropped(world, one, rank) for rank, one in enumerate(coming)]
+    own = [_apply_dropout(world, part, rank) for rank, part in enumerate(coming)]
     world.show("Z", own, cut=rows)
     world.mark("undropped", gradients="Z")
     back = world.enter(own)
     world.show("Z", back)
     world.mark("left", gradients="Z")
     of_inner = [
-        product_transposed(one, second) for one, (_, second) in zip(back, pieces, strict=True)
+        product_transposed(part, second) for part, (_, second) in zip(back, pieces, strict=True)
     ]
-    of_second = [transposed_product(one, two) for one, two in zip(inner, back, strict=True)]
+    of_second = [
+        transposed_product(part, other_part) for part, other_part in zip(inner, back, strict=True)
+    ]
     world.show("Y", of_inner, cut="columns")
     world.show("B", of_second, cut="rows")
     world.mark("second", gradients="ZYB")
@@ -228,8 +234,13 @@ def _backward(
     entered = world.enter([world.own(whole, rank) for rank in range(world.ranks)])
     world.show("X", entered)
     world.mark("again", gradients="ZYB")
-    of_first = [transposed_product(one, two) for one, two in zip(entered, slopes, strict=True)]
-    parts = [product_transposed(one, first) for one, (first, _) in zip(slopes, pieces, strict=True)]
+    of_first = [
+        transposed_product(part, other_part)
+        for part, other_part in zip(entered, slopes, strict=True)
+    ]
+    parts = [
+        product_transposed(part, first) for part, (first, _) in zip(slopes, pieces, strict=True)
+    ]
     world.show("A", of_first, cut="columns")
     world.show("X", parts)
     world.mark("first", part="X", gradients="ZYBAX")
@@ -237,7 +248,7 @@ def _backward(
     world.mark("entered", gradients="ZYBAX")
 
 
-def whole_of(moment: Moment, name: str) -> Grid:
+def assemble_matrix(moment: ProductPhase, name: str) -> Grid:
     """Return a matrix put together from all ranks; None where no rank holds a number."""
     grids = [own[name] for own in moment.held]
     return tuple(
@@ -248,8 +259,8 @@ def whole_of(moment: Moment, name: str) -> Grid:
     )
 
 
-def kept_numbers(ranks: Count, *, sequence_parallel: bool = False) -> tuple[Count, Count]:
-    """Return what a rank keeps for the backward pass: outside, and between the two products.
+def count_activations(ranks: Count, *, sequence_parallel: bool = False) -> tuple[Count, Count]:
+    """Return the activations a rank keeps: outside, and between the two products.
 
     Outside stand what goes in and the mask of the dropout.
     """
@@ -257,7 +268,7 @@ def kept_numbers(ranks: Count, *, sequence_parallel: bool = False) -> tuple[Coun
     return outside // ranks if sequence_parallel else outside, TOKENS * INNER // ranks
 
 
-def wrong_places(first: float = X[0][0]) -> Count:
+def count_wrong(first: float = X[0][0]) -> Count:
     """Return how many of the inner numbers come out wrong if A is cut by rows instead.
 
     Two ranks then hold parts of X A, and relu(a) + relu(b) is not relu(a + b).

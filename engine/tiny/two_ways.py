@@ -7,7 +7,7 @@ from functools import lru_cache
 from engine.catalog.models import TINY_260, Model
 from engine.core.units import Count
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import initial
+from engine.tiny.job import initial_parameters
 from engine.tiny.layout import (
     EMBEDDING,
     layer_name,
@@ -16,10 +16,10 @@ from engine.tiny.layout import (
     weights_of,
 )
 from engine.tiny.matrix import Matrix, Vector
-from engine.tiny.parts import Tokens, forward, tokens_of
-from engine.tiny.pieces import cut_vector, pieces_of
-from engine.tiny.schemes.tensor_parallel import region
-from engine.tiny.tensor_layers import Split, through_layers
+from engine.tiny.parts import Tokens, forward, token_rows
+from engine.tiny.pieces import cut_vector, rank_weights
+from engine.tiny.schemes.tensor_parallel import all_reduce_region
+from engine.tiny.tensor_layers import SplitModel, through_layers
 
 RANKS: Count = 2
 _VOCABULARY: Count = 8
@@ -46,23 +46,23 @@ class TwoWays:
 
 @lru_cache(maxsize=16)
 def two_ways(num_tokens: Count) -> TwoWays:
-    """Return the pass of a prompt of so many tokens."""
-    model, vector = TINY_260, initial(TINY_260)
+    """Return the forward pass of a prompt of `num_tokens` tokens, in both ways."""
+    model, vector = TINY_260, initial_parameters(TINY_260)
     prompt = tuple(i % _VOCABULARY for i in range(num_tokens + 1))
-    tokens = tokens_of((prompt,), num_tokens)
+    tokens = token_rows((prompt,), num_tokens)
     parameters = unflatten(model, vector)
     start = forward(model, EMBEDDING, parameters[EMBEDDING], [], tokens)
     alone = start
     for name in _layers(model):
         alone = forward(model, name, parameters[name], alone, tokens)
     gathering, adding = Exchange(RANKS), Exchange(RANKS)
-    gathered = _gathered(model, vector, start, tokens, gathering)
-    added = _added(model, vector, start, tokens, adding)
+    gathered = _forward_gathering(model, vector, start, tokens, gathering)
+    added = _forward_adding(model, vector, start, tokens, adding)
     most = max(abs(x) for row in alone for x in row)
     off = max(
         abs(x - y)
-        for found in (gathered, added)
-        for row, true in zip(found, alone, strict=True)
+        for result in (gathered, added)
+        for row, true in zip(result, alone, strict=True)
         for x, y in zip(row, true, strict=True)
     )
     return TwoWays(
@@ -78,10 +78,10 @@ def _layers(model: Model) -> tuple[str, ...]:
     return tuple(layer_name(i) for i in range(model.num_layers))
 
 
-def _gathered(
+def _forward_gathering(
     model: Model, vector: Sequence[float], rows: Matrix, tokens: Tokens, exchange: Exchange
 ) -> Matrix:
-    """Each GPU keeps half of a layer's weights; both gather all of them, layer by layer."""
+    """Return the rows after gathering each layer's weights from both GPUs."""
     for name in _layers(model):
         place = part_range(model, name)
         middle = place.start + len(place) // RANKS
@@ -91,14 +91,18 @@ def _gathered(
     return rows
 
 
-def _added(
+def _forward_adding(
     model: Model, vector: Vector, rows: Matrix, tokens: Tokens, exchange: Exchange
 ) -> Matrix:
-    """Each GPU keeps its columns and rows of a layer's matrices; results are added up."""
+    """Return the rows of tensor-parallel layers, whose partial results are added."""
     weights = [
-        pieces_of(model, cut_vector(model, vector, rank, RANKS), RANKS) for rank in range(RANKS)
+        rank_weights(model, cut_vector(model, vector, rank, RANKS), RANKS) for rank in range(RANKS)
     ]
-    split = Split(
-        model=model, weights=weights, exchange=exchange, region=region(exchange), tokens=tokens
+    split = SplitModel(
+        model=model,
+        weights=weights,
+        exchange=exchange,
+        region=all_reduce_region(exchange),
+        tokens=tokens,
     )
     return through_layers(split, [rows] * RANKS)[0][0]

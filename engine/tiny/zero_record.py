@@ -8,10 +8,10 @@ from engine.core.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import gathered, single
 from engine.tiny.gathered import Sharding
-from engine.tiny.job import Job, example_batch
-from engine.tiny.result import Run, difference
+from engine.tiny.job import TinyJob, example_batch
+from engine.tiny.result import TrainingResult, parameter_difference
 from engine.tiny.schemes import data_parallel, zero_1, zero_2, zero_3
-from engine.tiny.trace import RankNumbers, Snapshot
+from engine.tiny.trace import RankNumbers, StepSnapshot
 
 # Eight sequences, so that every one of eight ranks has one; two predicted tokens in each.
 BATCH = example_batch(8, 2)
@@ -20,7 +20,7 @@ LEAST = 1e-14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class ZeroRecord:
     """A run on several ranks beside the run of a single GPU.
 
     Attributes:
@@ -29,14 +29,14 @@ class Record:
         trace: the phases of the last step.
     """
 
-    run: Run
-    alone: Run
-    trace: tuple[Snapshot, ...]
+    run: TrainingResult
+    alone: TrainingResult
+    trace: tuple[StepSnapshot, ...]
 
     @property
     def off(self) -> float:
         """The largest difference of a parameter, of the largest parameter."""
-        return difference(self.run, self.alone)
+        return parameter_difference(self.run, self.alone)
 
     @property
     def digits(self) -> float:
@@ -45,7 +45,7 @@ class Record:
 
     @property
     def held(self) -> Bytes:
-        """What the fullest rank holds, in mixed precision."""
+        """Bytes held by the fullest rank, in mixed precision."""
         return max(own.size(MIXED_PRECISION) for own in self.run.held)
 
     @property
@@ -56,58 +56,64 @@ class Record:
 
 
 @lru_cache(maxsize=64)
-def _alone(job: Job) -> Run:
+def _single_run(job: TinyJob) -> TrainingResult:
     return single.train(job)
 
 
 @lru_cache(maxsize=32)
-def record(ranks: Count, zero_stage: Count, steps: Count, learning_rate: float) -> Record:
+def zero_record(ranks: Count, zero_stage: Count, steps: Count, learning_rate: float) -> ZeroRecord:
     """Return the run of `steps` steps; `zero_stage` is 0 or 1."""
-    job = Job(batch=BATCH, steps=steps, learning_rate=learning_rate)
-    trace: list[Snapshot] = []
+    job = TinyJob(batch=BATCH, steps=steps, learning_rate=learning_rate)
+    trace: list[StepSnapshot] = []
 
-    def keep(snapshot: Snapshot) -> None:
+    def keep(snapshot: StepSnapshot) -> None:
         if snapshot.step == steps:
             trace.append(snapshot)
 
     scheme = zero_1 if zero_stage else data_parallel
-    return Record(run=scheme.train(job, ranks, keep), alone=_alone(job), trace=tuple(trace))
+    return ZeroRecord(
+        run=scheme.train(job, ranks, keep), alone=_single_run(job), trace=tuple(trace)
+    )
 
 
 @lru_cache(maxsize=32)
 def sharded_record(
     ranks: Count, zero_stage: Count, num_microbatches: Count, *, reshard: bool = True
-) -> Record:
+) -> ZeroRecord:
     """Return one step of stage 2 or 3, recorded part by part, with its micro-batches."""
-    job = Job(batch=BATCH, steps=1, num_microbatches=num_microbatches)
-    trace: list[Snapshot] = []
+    job = TinyJob(batch=BATCH, steps=1, num_microbatches=num_microbatches)
+    trace: list[StepSnapshot] = []
     if zero_stage == 3:
         run = zero_3.train(job, ranks, trace.append, reshard=reshard)
     else:
         run = zero_2.train(job, ranks, trace.append)
-    return Record(run=run, alone=_alone(replace(job, num_microbatches=1)), trace=tuple(trace))
+    return ZeroRecord(
+        run=run, alone=_single_run(replace(job, num_microbatches=1)), trace=tuple(trace)
+    )
 
 
 @lru_cache(maxsize=32)
-def node_record(ranks: Count, sharding: Sharding, num_microbatches: Count) -> Record:
+def node_record(ranks: Count, sharding: Sharding, num_microbatches: Count) -> ZeroRecord:
     """Return one step with sharded parameters on several nodes, recorded part by part."""
-    job = Job(batch=BATCH, steps=1, num_microbatches=num_microbatches)
-    trace: list[Snapshot] = []
+    job = TinyJob(batch=BATCH, steps=1, num_microbatches=num_microbatches)
+    trace: list[StepSnapshot] = []
     run = gathered.train(job, ranks, sharding, trace.append)
-    return Record(run=run, alone=_alone(replace(job, num_microbatches=1)), trace=tuple(trace))
+    return ZeroRecord(
+        run=run, alone=_single_run(replace(job, num_microbatches=1)), trace=tuple(trace)
+    )
 
 
-def memory_of(found: Record) -> tuple[tuple[Bytes, ...], Bytes]:
-    """Return the bytes of the first rank at every event, and those that stay between steps.
+def memory_of(record: ZeroRecord) -> tuple[tuple[Bytes, ...], Bytes]:
+    """Return the first rank's bytes at every event, and its persistent bytes.
 
     Parameters that are more than its own are there for a while only, in a second copy or gathered,
     and so is the whole gradient of a part; mixed precision, without activations.
     """
-    types, own = MIXED_PRECISION, found.run.held[0]
-    least = min(_count(now.ranks[0]) for now in found.trace)
-    extra = tuple(_count(now.ranks[0]) - least for now in found.trace)
-    held = own.size(types)
-    return tuple(held + types.parameter * more for more in extra), held
+    types, own = MIXED_PRECISION, record.run.held[0]
+    least = min(_count(now.ranks[0]) for now in record.trace)
+    extra = tuple(_count(now.ranks[0]) - least for now in record.trace)
+    resident = own.size(types)
+    return tuple(resident + types.parameter * more for more in extra), resident
 
 
 def _count(rank: RankNumbers) -> Count:

@@ -16,10 +16,10 @@ from typing import Any
 
 from builder.core import node
 from builder.runtime.bundle import engine_sources
-from builder.runtime.bytecode import SCRIPT
+from builder.runtime.bytecode import NODE_SCRIPT
 from engine import calculator as calculators
 from engine.core.inputs import Choice, Field, Number, Switch
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from tests.bench.estimate import ROOT
 from tests.bench.inside import BEGIN
 
@@ -81,9 +81,9 @@ def cases(name: str) -> dict[str, Any]:
     """Return the number to step, and inputs at their ends: one at a time, all high, all low."""
     fields = calculators.load(name).fields
     numbers = {key: field for key, field in fields.items() if isinstance(field, Number)}
-    single = [{key: plain(end)} for key, field in fields.items() for end in ends(field)]
-    both = [{key: plain(field.low) for key, field in numbers.items()}]
-    both += [{key: plain(field.high) for key, field in numbers.items()}]
+    single = [{key: exact_text(end)} for key, field in fields.items() for end in ends(field)]
+    both = [{key: exact_text(field.low) for key, field in numbers.items()}]
+    both += [{key: exact_text(field.high) for key, field in numbers.items()}]
     return {
         "stepped": next(iter(numbers), ""),
         "ends": [{}, *single, *both],
@@ -126,7 +126,7 @@ def run(names: tuple[str, ...] = ()) -> dict[str, Any]:
     chosen = {name: cases(name) for name in names or calculators.names()}
     sources = engine_sources(ROOT / "engine")
     request = {"sources": sources, "cases": chosen, "rounds": ROUNDS}
-    answer = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
+    answer = node.run(NODE_SCRIPT, {"library": None, "python": INSIDE, "request": request})
     assert isinstance(answer, dict)
     print(f"{'milliseconds in Pyodide':28}{'defaults':>16}{'worst':>18}")
     print(f"{'':28}{'p50':>8}{'p95':>8}{'p50':>10}{'p95':>8}")

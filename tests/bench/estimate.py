@@ -13,9 +13,9 @@ from typing import Any
 
 from builder.core import node
 from builder.runtime.bundle import engine_sources
-from builder.runtime.bytecode import SCRIPT
+from builder.runtime.bytecode import NODE_SCRIPT
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 from tests.bench.inside import BEGIN
 from tests.validation.any_run import any_document
 
@@ -64,7 +64,7 @@ def times(runs: list[dict[str, Any]]) -> list[float]:
     for _ in range(ROUNDS):
         began = time.perf_counter()
         for run in runs:
-            estimate(read(run))
+            estimate(read_run(run))
         found.append((time.perf_counter() - began) / len(runs))
     return found
 
@@ -72,7 +72,7 @@ def times(runs: list[dict[str, Any]]) -> list[float]:
 def in_pyodide(runs: list[dict[str, Any]]) -> list[float]:
     """Return the same, measured inside Pyodide."""
     request = {"sources": engine_sources(ROOT / "engine"), "runs": runs, "rounds": ROUNDS}
-    found = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
+    found = node.run(NODE_SCRIPT, {"library": None, "python": INSIDE, "request": request})
     assert isinstance(found, list)
     return found
 

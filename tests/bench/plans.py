@@ -12,9 +12,9 @@ from typing import Any
 
 from builder.core import node
 from builder.runtime.bundle import engine_sources
-from builder.runtime.bytecode import SCRIPT
+from builder.runtime.bytecode import NODE_SCRIPT
 from engine.form.planner.inputs import PRESETS, Inputs, job_of
-from engine.plan_every import every
+from engine.plan_every import all_plans
 from engine.simulate.planner.survey import survey
 from tests.bench.estimate import ROOT
 from tests.bench.inside import BEGIN
@@ -47,7 +47,7 @@ def natively(processes: int) -> dict[str, float]:
     """Return plans per second of processes, and what one plan costs in turns of the loop."""
     job = job_of(Inputs(**PRESETS[JOB]))
     began = time.perf_counter()
-    found = every(job, 8, processes).found
+    found = all_plans(job, 8, processes).found
     together = found.plans / (time.perf_counter() - began)
     before, began = turn(), time.process_time()
     alone = survey(job, 8)
@@ -64,7 +64,7 @@ def natively(processes: int) -> dict[str, float]:
 def in_pyodide() -> float:
     """Return plans per second in Pyodide."""
     request: dict[str, Any] = {"sources": engine_sources(ROOT / "engine"), "job": JOB}
-    found = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
+    found = node.run(NODE_SCRIPT, {"library": None, "python": INSIDE, "request": request})
     plans, seconds = found  # type: ignore[misc]
     return float(plans / seconds)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from builder.figures import bokeh_documents, static_charts
-from builder.theme.templates import templates_of
+from builder.theme.templates import load_templates
 from engine.core.numbers import DEFAULT
 from engine.core.units import BYTES, COUNT, SECONDS
 from engine.core.views import (
@@ -29,7 +29,7 @@ from engine.core.views import (
     Table,
     Timeline,
 )
-from engine.draw.alt_text import spoken
+from engine.draw.alt_text import chart_alt_text
 from engine.draw.chart_table import table_text
 from engine.draw.view_json import view_json
 from tests.browser.hosting import hosting
@@ -155,14 +155,14 @@ def write_page(folder: Path, made, other=None) -> None:
     """Write the page and all it needs; `other.json` holds the views of another run."""
     sent = {name: view_json(view, DEFAULT) for name, view in made.items()}
     charts = {n: v for n, v in made.items() if isinstance(v, Chart)}
-    drawn = static_charts.draw(
+    drawn = static_charts.draw_charts(
         THEME,
-        {n: {"view": sent[n], "spoken": spoken(v, DEFAULT)} for n, v in charts.items()},
+        {n: {"view": sent[n], "spoken": chart_alt_text(v, DEFAULT)} for n, v in charts.items()},
     )
     tables = {n: table_text(v, DEFAULT) for n, v in charts.items()}
     extra = SimpleNamespace(svg=drawn, table=tables)
     ctx = SimpleNamespace(name="made", outputs=sent, fields=(), reply=SimpleNamespace(extra=extra))
-    templates = templates_of(THEME / "templates", folder / "kept")
+    templates = load_templates(THEME / "templates", folder / "kept")
     macros = templates.get_template("calculator.html")
     told = templates.get_template("panels/live.html").render()
     blocks = "".join(str(macros.module.output_block(ctx, name)) for name in made)

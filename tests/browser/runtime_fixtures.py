@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from builder.runtime.bundle import Runtime, bundle
+from builder.runtime.bundle import Runtime, build_runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
@@ -43,7 +43,7 @@ class Host:
 @cache
 def made(engine: Path, cache: Path) -> Runtime:
     """Return the live runtime of an engine that no test changes."""
-    return bundle(engine, cache)
+    return build_runtime(engine, cache)
 
 
 def write_page(folder: Path, engine: Path, cache: Path, patience: int = 4000) -> str:

@@ -24,10 +24,10 @@ def test_the_contents_name_the_page_on_which_a_chapter_begins(tmp_path, monkeypa
         guides.append(SimpleNamespace(slug=slug, title=slug, url=f"guides/{slug}/"))
     path = SimpleNamespace(letter="B", name="Bytes", guides=tuple(guides))
     made = []
-    document = book.document
-    monkeypatch.setattr(book, "document", lambda *given: made.append(document(*given)) or made[-1])
-    pdf = book.book(path, tmp_path, Project(name="A Site", engine="engine"))
-    found = book.pages_of(pdf, ["ring", "tree", "last"])
+    document = book.book_html
+    monkeypatch.setattr(book, "book_html", lambda *given: made.append(document(*given)) or made[-1])
+    pdf = book.print_book(path, tmp_path, Project(name="A Site", engine="engine"))
+    found = book.pages_of_links(pdf, ["ring", "tree", "last"])
     assert found["ring"] == 3
     assert found["tree"] > 5
     assert found["last"] == found["tree"] + 1

@@ -19,24 +19,26 @@ SOME = 9  # every ninth is drawn
 
 @pytest.fixture(scope="module")
 def style():
-    return hero_figures.rules(THEME / "styles")
+    return hero_figures.drawing_rules(THEME / "styles")
 
 
 @pytest.fixture(scope="module")
 def sheets(site, style):
-    places = folders.of(project_file.read(THEME.parent), THEME.parent)
-    texts = content_folder.read(places, drafts=False)
+    places = folders.project_folders(project_file.read_project(THEME.parent), THEME.parent)
+    texts = content_folder.read_content(places, drafts=False)
     pages = {
         article.source: (article, (site / article.url / "index.html").read_text("utf-8"))
         for article in texts.articles
     }
-    return social_cards.sheets(places.project.name, pages, style)
+    return social_cards.card_contents(places.project.name, pages, style)
 
 
 @pytest.fixture(scope="module")
 def drawn(sheets, style):
-    measure = social_cards.measured(FONTS)
-    return {source: social_cards.drawing(sheet, style, measure) for source, sheet in sheets.items()}
+    measure = social_cards.text_measure(FONTS)
+    return {
+        source: social_cards.draw_card(sheet, style, measure) for source, sheet in sheets.items()
+    }
 
 
 def test_every_page_has_one_that_says_what_it_is_about(sheets):
@@ -54,7 +56,7 @@ def test_a_guide_shows_its_own_figure(sheets):
 
 
 def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
-    measure = social_cards.measured(FONTS)
+    measure = social_cards.text_measure(FONTS)
     letters = [ImageFont.truetype(str(path), 40) for path in social_cards.font_files(FONTS)]
     unknown = [bytes(font.getmask("\uffff")) for font in letters]
     wrong = []
@@ -75,7 +77,7 @@ def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
 
 def test_no_card_is_empty(drawn):
     some = {source: drawn[source] for source in sorted(drawn)[::SOME]}
-    made = social_cards.pngs(some, social_cards.font_files(FONTS))
+    made = social_cards.render_pngs(some, social_cards.font_files(FONTS))
     assert len(made) > 5
     for source, png in made.items():
         with Image.open(io.BytesIO(png)) as image:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from engine.calculator import load
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from tests.browser.reading import AT_REST, PATIENCE, all_live, at_rest
 
 pytestmark = pytest.mark.browser
@@ -68,7 +68,7 @@ def states(rows: list[Row]) -> Iterator[tuple[dict[str, str], list[Row]]]:
 def default(key: str) -> str:
     """Return what "calculator.input" is set to where nobody has changed it."""
     calculator, _, name = key.partition(".")
-    return plain(load(calculator).defaults[name])
+    return exact_text(load(calculator).defaults[name])
 
 
 def unmoved(page: Page, inputs: dict[str, str], rows: list[Row]) -> list[Row]:

@@ -30,7 +30,7 @@ from iniconfig import IniConfig
 from own_words import WORD
 
 from engine.core.inputs import Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count
 
 TITLE = "Mail"
@@ -50,8 +50,8 @@ class Inputs:
 class Result:
     """Every number of the page."""
 
-    read: Annotated[Count, Told("What the pure package read")]
-    signs: Annotated[Count, Told("Signs of the mail")]
+    read: Annotated[Count, Output("What the pure package read")]
+    signs: Annotated[Count, Output("Signs of the mail")]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -64,7 +64,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    return Teller(inputs, result, equations=()).values("read", "signs")
+    return Presenter(inputs, result, equations=()).values("read", "signs")
 '''
 
 
@@ -83,7 +83,7 @@ def wheel(folder: Path) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with three packages, built; skipped where no registry answers."""
     root = tmp_path_factory.mktemp("packages") / "mail"
-    new_project.make(root)
+    new_project.make_project(root)
     wheel(root / "wheels")
     site = root / "site.toml"
     named = 'packages = ["iniconfig", "css-inline", "own-words==1.0"]\nwheels = "wheels"\n'

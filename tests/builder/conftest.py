@@ -15,7 +15,7 @@ from builder.core import build_cache
 from builder.core.folders import Folders
 from builder.core.project import Project
 from builder.pages.build_services import Services
-from builder.project.activate_project import enter
+from builder.project.activate_project import activate_project
 from builder.runtime.bundle import Runtime
 
 HERE = Path(__file__).parent
@@ -57,7 +57,7 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.memo = build_cache.Memo()
+        self.memo = build_cache.BuildCache()
 
     @property
     def folders(self) -> Folders:
@@ -71,11 +71,11 @@ class Site:
             code=(self.root / "tiny_calculators",),
         )
 
-    def build(self, **options) -> pipeline.Built:
-        self.memo = self.memo.next()
+    def build(self, **options) -> pipeline.BuildResult:
+        self.memo = self.memo.for_next_build()
         return self.build_with(self.memo, **options)
 
-    def build_with(self, memory: build_cache.Memo, **options) -> pipeline.Built:
+    def build_with(self, memory: build_cache.BuildCache, **options) -> pipeline.BuildResult:
         given = pipeline.Options(**options)
         return pipeline.build(self.folders, given, SERVICES, memory, silent)
 
@@ -124,8 +124,8 @@ def forget_calculators() -> None:
     for module in [m for m in sys.modules if m.partition(".")[0] == "tiny_calculators"]:
         del sys.modules[module]
     importlib.invalidate_caches()
-    engine.core.registry.names.cache_clear()
-    engine.core.registry.tree.cache_clear()
+    engine.core.registry.module_names.cache_clear()
+    engine.core.registry.module_tree.cache_clear()
     engine.calculator.load.cache_clear()
 
 
@@ -135,7 +135,7 @@ def at_home() -> Iterator[None]:
     before = engine.core.active_project.package()
     yield
     if before == "engine" != engine.core.active_project.package():
-        enter(ROOT)
+        activate_project(ROOT)
 
 
 @pytest.fixture

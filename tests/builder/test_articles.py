@@ -9,10 +9,10 @@ import pytest
 from builder import pipeline
 from builder.calculators import calculator_context
 from builder.content import library
-from builder.content.article import parse
+from builder.content.article import parse_article
 from builder.core import folders
 from builder.markdown import article_html, formula_sheet
-from builder.markdown.render_state import Surroundings
+from builder.markdown.render_state import RenderContext
 
 ROOT = Path(__file__).parents[2]
 ARTICLES = {path.stem: path for path in folders.files(ROOT / "content", "*.md")}
@@ -25,7 +25,7 @@ def load(name):
     What Node draws has tests of its own; all that a receipt cites, whatever is chosen, is looked up
     by the tests of the calculator and by the build.
     """
-    found = calculator_context.read_alone(name)[0]
+    found = calculator_context.load_without_sources(name)[0]
     extra = found.reply["extra"]
     pictures = dict.fromkeys(extra["spoken"], "<svg></svg>")
     reply = {**found.reply, "extra": {**extra, "svg": pictures}}
@@ -37,10 +37,10 @@ def around():
     shelf = [(ROOT / name).read_text("utf-8") for name in library.FILES]
     templates = pipeline.templates_of(ROOT / "theme" / "templates", ROOT / ".cache")
     macros = [templates.get_template(name).module for name in ("calculator.html", "blocks.html")]
-    return Surroundings(
-        library=library.parse(*shelf)[0],
+    return RenderContext(
+        library=library.parse_library(*shelf)[0],
         load=load,
-        expanded=formula_sheet.expanded,
+        expand=formula_sheet.expand_formula_sheet,
         macros=macros[0],
         blocks=macros[1],
     )
@@ -49,7 +49,7 @@ def around():
 @pytest.mark.parametrize("slug", ARTICLES)
 def test_an_article_renders_without_a_problem(slug):
     path = ARTICLES[slug]
-    article, problems = parse(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    article, problems = parse_article(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
     assert problems == []
     made = article_html.render(article, around())
     assert list(map(str, made.problems)) == []

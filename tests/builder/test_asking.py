@@ -78,18 +78,18 @@ def web() -> Iterator[str]:
     ],
 )
 def test_an_address_answers_with_its_status(web, path, status):
-    assert external_links.status_of(web + path) == status
+    assert external_links.fetch_status(web + path) == status
 
 
 def test_a_host_that_is_not_there_gives_no_answer():
-    assert external_links.status_of("http://127.0.0.1:9/") == 0
-    assert external_links.status_of("http://no such host/") == 0
+    assert external_links.fetch_status("http://127.0.0.1:9/") == 0
+    assert external_links.fetch_status("http://no such host/") == 0
 
 
 def test_a_doi_becomes_a_source(web, tmp_path, monkeypatch):
     (tmp_path / "content").mkdir()
     monkeypatch.setattr(cite_command, "RESOLVER", web)
-    assert cite_command.add(tmp_path, "10.1000/182") == ["a_2020"]
+    assert cite_command.add_sources(tmp_path, "10.1000/182") == ["a_2020"]
     assert 'title = "Of Lines"' in (tmp_path / "content/references.toml").read_text("utf-8")
 
 
@@ -97,4 +97,4 @@ def test_a_resolver_that_is_not_there_is_said(tmp_path, monkeypatch):
     (tmp_path / "content").mkdir()
     monkeypatch.setattr(cite_command, "RESOLVER", "http://127.0.0.1:9/")
     with pytest.raises(cite_command.CiteError, match="did not answer"):
-        cite_command.add(tmp_path, "10.1000/182")
+        cite_command.add_sources(tmp_path, "10.1000/182")

@@ -11,7 +11,7 @@ from builder.cli import commands, new_files, new_project, parser
 from builder.core import build_cache
 from builder.markdown import article_html
 from builder.project import project_file
-from builder.project.activate_project import enter
+from builder.project.activate_project import activate_project
 from tests.builder.conftest import ROOT, SERVICES, silent
 
 PAGES = sorted((ROOT / "content" / "authors").glob("*.md"))
@@ -52,7 +52,7 @@ def test_every_site_file_is_a_project(tmp_path):
         package = re.search(r'engine = "(\w+)"', text)[1]
         (tmp_path / package / "calculators").mkdir(parents=True, exist_ok=True)
         (tmp_path / package / "calculators" / "__init__.py").touch()
-        assert project_file.read(tmp_path).engine == package
+        assert project_file.read_project(tmp_path).engine == package
 
 
 def test_every_workflow_is_read_and_runs_verbs_that_there_are():
@@ -65,8 +65,8 @@ def test_every_workflow_is_read_and_runs_verbs_that_there_are():
 def written(tmp_path):
     """A project as the pages tell to write it."""
     root = tmp_path / "kettles"
-    new_project.make(root)
-    new_files.make(root, "calculator", "examples/kettle", "kettles")
+    new_project.make_project(root)
+    new_files.make_files(root, "calculator", "examples/kettle", "kettles")
     calculator, test = listings("python", named("write-a-calculator"))
     (root / "kettles/calculators/examples/kettle.py").write_text(calculator, "utf-8")
     place = test.partition("\n")[0].removeprefix("# ")
@@ -78,8 +78,8 @@ def written(tmp_path):
 
 
 def test_what_the_pages_tell_to_write_builds_and_passes(written):
-    places = enter(written)
-    done = pipeline.build(places, pipeline.Options(), SERVICES, build_cache.Memo(), silent)
+    places = activate_project(written)
+    done = pipeline.build(places, pipeline.Options(), SERVICES, build_cache.BuildCache(), silent)
     assert [str(one) for one in done.problems] == []
     page = done.output["guides/tea/index.html"].decode()
     for output in ("over_power", "amounts", "challenge"):
@@ -103,7 +103,7 @@ def test_what_is_wrong_in_an_example_is_told_on_its_line(live):
 
 def test_a_block_in_an_example_has_one_slash_less():
     text = "//// example\n/// note | Mind\nThis.\n///\n////\n"
-    found = article_html.expanded(text)
+    found = article_html.expand_examples(text)
     assert found.count("/// note | Mind") == 2
     assert found.startswith("//// example\n`````markdown\n/// note")
 

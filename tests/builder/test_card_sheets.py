@@ -15,7 +15,9 @@ DRAWN = (
 @pytest.fixture
 def sheets():
     def made(*pages):
-        return social_cards.sheets("Clock", {one.source: (one, html) for one, html in pages}, "")
+        return social_cards.card_contents(
+            "Clock", {one.source: (one, html) for one, html in pages}, ""
+        )
 
     return made
 

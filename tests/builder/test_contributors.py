@@ -117,8 +117,8 @@ def test_a_bibliography_is_text(tmp_path):
     sent.write_text(
         f"@article{{a, title={{{PLAIN}}}, year={{2026}}, url={{https://e.org/}}, author={{A, B}}}}"
     )
-    assert cite_command.add(tmp_path, str(sent)) == ["a"]
+    assert cite_command.add_sources(tmp_path, str(sent)) == ["a"]
     assert RUN in (tmp_path / "content/references.toml").read_text("utf-8")
     sent.write_text("@article{b, title={B}, year={2026}, url={javascript:window.ran=1}}")
     with pytest.raises(cite_command.CiteError, match="no url"):
-        cite_command.add(tmp_path, str(sent))
+        cite_command.add_sources(tmp_path, str(sent))

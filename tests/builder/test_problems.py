@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from builder.core import error_locations
-from builder.core.problem import lines_of
+from builder.core.problem import lines_containing
 
 SECOND = "content/guides/second.md"
 SPEED = "tiny_calculators/speed.py"
@@ -32,7 +32,7 @@ def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
 )
 def test_python_that_cannot_be_read_is_named_where_it_stands_in_the_calculators(live, broken, told):
     error = SyntaxError("invalid syntax", (str(live.root / broken), 2, 5, "y = = 2"))
-    found = error_locations.in_calculator("speed", SPEED, error)
+    found = error_locations.calculator_problem("speed", SPEED, error)
     assert str(found) == told
 
 
@@ -360,7 +360,7 @@ def test_all_problems_are_gathered(live):
 
 
 def test_code_is_not_searched_for_mistakes():
-    assert lines_of("`[[x]]`\n\n```\n[[x]]\n```\n\n[[x]]\n", "[[x]]") == [7]
+    assert lines_containing("`[[x]]`\n\n```\n[[x]]\n```\n\n[[x]]\n", "[[x]]") == [7]
 
 
 def test_a_term_whose_guide_is_not_there(live):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from builder.markdown import article_html
-from builder.markdown.render_state import Findings, Surroundings
+from builder.markdown.render_state import RenderContext, RenderState
 
 
 def test_receipts_of_one_equation_lie_side_by_side():
@@ -18,7 +18,7 @@ def test_receipts_of_one_equation_lie_side_by_side():
         '<p data-equation="a.x">6',
     ]
     order = [2, 1, 5, 4, 0, 3]
-    assert article_html._alike(receipts) == tuple(receipts[at] for at in order)
+    assert article_html._sort_by_equation(receipts) == tuple(receipts[at] for at in order)
 
 
 CALCULATORS = {
@@ -29,7 +29,7 @@ CALCULATORS = {
     ),
     "tree": SimpleNamespace(name="tree", presets=(), fields=(SimpleNamespace(name="kind"),)),
 }
-LATER = Surroundings(
+LATER = RenderContext(
     library=None,
     blocks=None,
     load=CALCULATORS.__getitem__,
@@ -67,9 +67,9 @@ def choice(name, calculator):
     ],
 )
 def test_presets_and_further_options_are_had_once_a_calculator_is_used(html, later):
-    assert list(article_html._later(html, LATER)) == later
+    assert list(article_html._deferred_parts(html, LATER)) == later
 
 
 def test_each_value_on_the_page_has_its_receipt():
-    found = Findings(values={("ring", "time"): None, ("tree", "time"): None})
+    found = RenderState(values={("ring", "time"): None, ("tree", "time"): None})
     assert article_html._receipts(found, LATER) == ["time of ring", "time of tree"]

@@ -5,14 +5,14 @@ import re
 import shutil
 from pathlib import Path
 
-from builder.runtime.bundle import bundle
+from builder.runtime.bundle import build_runtime
 from tests.browser.runtime_fixtures import ROOT
 
 LAB = ROOT / "content" / "guides" / "gradient-sync-lab.md"
 
 
 def test_the_live_runtime_of_the_lab_is_at_most_4_9_megabytes_compressed():
-    runtime = bundle(ROOT / "engine", ROOT / ".cache")
+    runtime = build_runtime(ROOT / "engine", ROOT / ".cache")
     used = re.findall(r"\[\[(\w+)", LAB.read_text("utf-8"))
     others = set(runtime.calculators) - set(used)
     left_out = {runtime.calculators[name] for name in others}
@@ -26,7 +26,7 @@ def test_the_same_engine_gives_the_same_bytes(tmp_path: Path):
     for room in (engine / "calculators").iterdir():
         if room.is_dir() and room.name != "reference":  # a few calculators of all kinds
             shutil.rmtree(room)
-    assert bundle(engine, tmp_path / "one") == bundle(engine, tmp_path / "other")
+    assert build_runtime(engine, tmp_path / "one") == build_runtime(engine, tmp_path / "other")
 
 
 def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):
@@ -34,8 +34,8 @@ def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):
     more = tmp_path / "engine" / "calculators" / "one_gpu" / "one_more.py"
     ladder = (ROOT / "engine/calculators/splitting_the_model/bubble_conventions.py").read_text()
     more.write_text(ladder + "\nfrom fractions import Fraction\nHALF = Fraction(1, 2)\n")
-    before = bundle(ROOT / "engine", ROOT / ".cache")
-    after = bundle(tmp_path / "engine", ROOT / ".cache")
+    before = build_runtime(ROOT / "engine", ROOT / ".cache")
+    after = build_runtime(tmp_path / "engine", ROOT / ".cache")
     assert set(after.files) - set(before.files) == {after.calculators["one_more"]}
     assert after.manifest == before.manifest
 

@@ -17,7 +17,9 @@ from tests.builder.conftest import SERVICES, silent
 def test_pages_calculators_and_their_numbers_are_documents(live):
     found: dict[str, str] = {}
     services = replace(SERVICES, search=lambda texts: found.update(texts) or {})
-    built = pipeline.build(live.folders, pipeline.Options(), services, build_cache.Memo(), silent)
+    built = pipeline.build(
+        live.folders, pipeline.Options(), services, build_cache.BuildCache(), silent
+    )
     assert not built.problems
     pages = {path for path in built.output if path.endswith("/index.html")}
     pages -= {path for path in pages if path.endswith("/receipts/index.html")}
@@ -28,14 +30,14 @@ def test_pages_calculators_and_their_numbers_are_documents(live):
 
 def test_an_index_names_its_files_in_a_folder_with_a_hash():
     page = search_documents._document("<h1>Bubble</h1><p>idle stages</p>", "Guide", "guides/x/")
-    made = pagefind.index({"guides/x/index.html": page})
-    where = json.loads(made[pagefind.WHERE])
+    made = pagefind.build_index({"guides/x/index.html": page})
+    where = json.loads(made[pagefind.INDEX_LOCATION])
     assert {f"search/{where['folder']}/{name}" for name in where["files"]} == {*made} - {
-        pagefind.WHERE
+        pagefind.INDEX_LOCATION
     }
     assert "pagefind.js" in where["files"]
     assert not any(name.endswith(".css") for name in where["files"])
-    assert made == pagefind.index({"guides/x/index.html": page})
+    assert made == pagefind.build_index({"guides/x/index.html": page})
 
 
 def test_an_index_that_cannot_be_made_is_one_sentence(monkeypatch):
@@ -46,7 +48,7 @@ def test_an_index_that_cannot_be_made_is_one_sentence(monkeypatch):
 
     monkeypatch.setattr(pagefind.subprocess, "run", absent)
     with pytest.raises(ServiceError, match="search index could not be made: no such program"):
-        pagefind.index({})
+        pagefind.build_index({})
 
 
 @pytest.mark.parametrize("text", ["<b>&", "a\"b'c"])
@@ -81,7 +83,7 @@ def listed(slug, html, **library):
     )
     return [
         (one.name, one.kind, re.sub(r"<[^>]+>", "|", one.html), one.url)
-        for one in search_entries.of(page, html, SimpleNamespace(references=library))
+        for one in search_entries.page_entries(page, html, SimpleNamespace(references=library))
     ]
 
 

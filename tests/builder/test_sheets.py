@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from builder.core.folders import files
-from builder.theme.assets import SHEET, SOME, Sheet, classes, needed, sheets
+from builder.theme.assets import (
+    CONDITIONAL,
+    MAIN_SHEET,
+    StyleSheet,
+    remove_unused_sheets,
+    sheet_classes,
+    style_sheets,
+)
 
 STYLES = Path(__file__).resolve().parents[2] / "theme" / "styles"
 LINK = '<link rel="stylesheet" href="../{}">\n'
@@ -11,26 +18,29 @@ LINK = '<link rel="stylesheet" href="../{}">\n'
 
 def test_a_page_links_the_sheets_of_its_classes_only() -> None:
     some = (
-        Sheet(classes=("way", "card"), address="a.css"),
-        Sheet(classes=("tab",), address="b.css"),
+        StyleSheet(classes=("way", "card"), address="a.css"),
+        StyleSheet(classes=("tab",), address="b.css"),
     )
     links = LINK.format("a.css") + LINK.format("b.css")
     for name in ("card", "wide card"):
         body = f'<p class="{name}">tab</p>'
-        assert needed(links + body, some) == LINK.format("a.css") + body
-    assert needed(links + "<p>card</p>", some) == "<p>card</p>"
+        assert remove_unused_sheets(links + body, some) == LINK.format("a.css") + body
+    assert remove_unused_sheets(links + "<p>card</p>", some) == "<p>card</p>"
 
 
 def test_sheets_apart_stay_out_of_that_of_every_page() -> None:
-    made = sheets(
+    made = style_sheets(
         STYLES.parent, {path.name: (path.name, b"") for path in files(STYLES.parent / "fonts")}
     )
-    assert set(made) == {SHEET, *(f"{SOME}/{path.name}" for path in files(STYLES / SOME))}
-    assert ".guide-cards" not in made[SHEET]
+    assert set(made) == {
+        MAIN_SHEET,
+        *(f"{CONDITIONAL}/{path.name}" for path in files(STYLES / CONDITIONAL)),
+    }
+    assert ".guide-cards" not in made[MAIN_SHEET]
 
 
 def test_every_sheet_apart_names_classes_that_it_styles() -> None:
-    for path in files(STYLES / SOME):
+    for path in files(STYLES / CONDITIONAL):
         text = path.read_text("utf-8")
-        assert classes(text), path.name
-        assert all(f".{name}" in text for name in classes(text)), path.name
+        assert sheet_classes(text), path.name
+        assert all(f".{name}" in text for name in sheet_classes(text)), path.name

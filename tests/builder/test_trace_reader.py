@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from builder.core import node
-from engine.run.traces.document import fault_words, read_traces
-from engine.run.traces.kineto import Fault, read_kineto
+from engine.run.traces.document import fault_message, read_traces
+from engine.run.traces.kineto import TraceFault, read_kineto
 from engine.simulate.profile_analysis.sample import sample_files
 from tests.engine.run.traces.files import DATA, event, kineto
 from tests.engine.run.traces.fuzz import base, mutated
@@ -26,7 +26,7 @@ def read(texts, chunk=65536):
 def native(text):
     try:
         return read_kineto(text, "my.json")
-    except Fault as fault:
+    except TraceFault as fault:
         return {"fault": fault.parts}
 
 
@@ -59,7 +59,7 @@ def test_damaged_files_are_refused_or_read_alike():
     for text, mine in zip(texts, read(texts, 199), strict=True):
         theirs = native(text)
         if "fault" in mine:
-            assert 10 < len(fault_words(mine["fault"])) < 500
+            assert 10 < len(fault_message(mine["fault"])) < 500
         elif "fault" not in theirs:
             assert mine == theirs
             both += 1
@@ -81,4 +81,4 @@ REFUSED = {
 
 def test_what_is_no_trace_is_refused_with_place_and_reason():
     for text, found in zip(REFUSED, read(REFUSED), strict=True):
-        assert REFUSED[text] in fault_words(found["fault"])
+        assert REFUSED[text] in fault_message(found["fault"])

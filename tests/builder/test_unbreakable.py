@@ -16,7 +16,7 @@ from builder import pipeline
 from builder.cli import commands
 from builder.core import build_cache
 from builder.outputs import output_folder
-from builder.pipeline import Built
+from builder.pipeline import BuildResult
 from tests.builder.cli.test_commands import begun
 from tests.builder.conftest import ROOT
 
@@ -69,10 +69,10 @@ def test_a_build_killed_at_any_step_leaves_a_whole_site_or_the_next_one_does(tmp
     target = tmp_path / "site"
     seen = []
     for step in range(40):
-        output_folder.swap_in(target, OLD)
+        output_folder.replace_output(target, OLD)
         ended = child(KILLED, target, step, how, given=pickle.dumps(NEW))
         seen.append(held(target) if target.exists() else None)
-        output_folder.swap_in(target, NEW)
+        output_folder.replace_output(target, NEW)
         assert held(target) == NEW
         assert [path.name for path in tmp_path.iterdir()] == ["site"]
         if ended.returncode == 0:
@@ -107,7 +107,7 @@ def test_two_builds_at_once_leave_one_of_both_whole(tmp_path):
 
 
 def test_a_full_disk_leaves_the_old_site(tmp_path):
-    output_folder.swap_in(tmp_path / "site", OLD)
+    output_folder.replace_output(tmp_path / "site", OLD)
     code = (
         "import sys\nfrom builder.cli import build_command, commands\n"
         "from builder.pipeline import Built\n"
@@ -136,12 +136,12 @@ def test_a_full_disk_leaves_the_old_site(tmp_path):
 )
 def test_what_cannot_be_read_or_written_is_one_sentence(tmp_path, monkeypatch, capsys, error, said):
     begun(tmp_path)
-    output_folder.swap_in(tmp_path / "site", OLD)
+    output_folder.replace_output(tmp_path / "site", OLD)
 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr("builder.cli.build_command.once", fail)
+    monkeypatch.setattr("builder.cli.build_command.build_with_cache", fail)
     assert commands.main(["--project", str(tmp_path), "build"]) == 1
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(said)
@@ -152,7 +152,10 @@ def test_a_note_that_cannot_be_kept_costs_only_time(tmp_path, monkeypatch):
     begun(tmp_path)
     (tmp_path / ".cache").mkdir()
     (tmp_path / ".cache" / "built").write_text("a file, where a folder should be")
-    monkeypatch.setattr("builder.cli.build_command.once", lambda *_: Built(output=NEW, problems=()))
+    monkeypatch.setattr(
+        "builder.cli.build_command.build_with_cache",
+        lambda *_: BuildResult(output=NEW, problems=()),
+    )
     assert commands.main(["--project", str(tmp_path), "build"]) == 0
     assert held(tmp_path / "site") == NEW
 
@@ -160,9 +163,9 @@ def test_a_note_that_cannot_be_kept_costs_only_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", [b"", b"\x00\xff" * 40, b"{}", "half", "folder"])
 def test_any_damaged_file_of_the_cache_heals(live, damage):
     def built():
-        memory = build_cache.load(build_cache.place(live.folders))
+        memory = build_cache.load(build_cache.cache_file(live.folders))
         found = live.build_with(memory)
-        memory.save(build_cache.place(live.folders))
+        memory.save(build_cache.cache_file(live.folders))
         return found
 
     before = built().output
@@ -214,7 +217,7 @@ def test_many_articles_take_calls_in_proportion(plain):
         for number in range(count):
             copy = text.replace("order = ", f"order = {number + 10}")
             (guide.parent / f"copy-{number}.md").write_text(copy, "utf-8")
-        plain.memo = build_cache.Memo()
+        plain.memo = build_cache.BuildCache()
         with cProfile.Profile() as profile:  # counts, for a clock also tells what else runs
             assert plain.build().problems == ()
         calls[count] = pstats.Stats(profile).total_calls

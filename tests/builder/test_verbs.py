@@ -42,24 +42,26 @@ def site(monkeypatch):
         calls=[],
         clock=iter([10.0, 11.256]),
     )
-    monkeypatch.setattr(parser, "places", lambda given, cache=None: places())
-    monkeypatch.setattr(output_folder, "is_ours", lambda target: made.ours)
+    monkeypatch.setattr(parser, "open_project", lambda given, cache=None: places())
+    monkeypatch.setattr(output_folder, "is_replaceable", lambda target: made.ours)
     monkeypatch.setattr(
-        output_folder, "swap_in", lambda *words: made.calls.append(("swap", *words))
+        output_folder, "replace_output", lambda *words: made.calls.append(("swap", *words))
     )
-    monkeypatch.setattr(up_to_date, "inputs", lambda *words: "read")
+    monkeypatch.setattr(up_to_date, "inputs_digest", lambda *words: "read")
     monkeypatch.setattr(up_to_date, "is_current", lambda *words: made.current)
-    monkeypatch.setattr(up_to_date, "leave", lambda *words: made.calls.append(("leave", *words)))
     monkeypatch.setattr(
-        build_command, "once", lambda *words: made.calls.append("once") or made.built
+        up_to_date, "record_build", lambda *words: made.calls.append(("leave", *words))
+    )
+    monkeypatch.setattr(
+        build_command, "build_with_cache", lambda *words: made.calls.append("once") or made.built
     )
     monkeypatch.setattr(build_command.time, "perf_counter", lambda: next(made.clock))
     return made
 
 
 def test_a_line_is_said_with_its_end(capsys):
-    parser.say("one")
-    parser.say("")
+    parser.print_line("one")
+    parser.print_line("")
     assert capsys.readouterr().out == "one\n\n"
 
 
@@ -74,8 +76,8 @@ def test_a_line_is_said_with_its_end(capsys):
 def test_problems_are_told_one_a_line_and_counted(problems, said):
     heard = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parser, "say", lambda text: heard.append(f"{text}\n"))
-        assert parser.told(problems) is bool(problems)
+        patch.setattr(parser, "print_line", lambda text: heard.append(f"{text}\n"))
+        assert parser.report_problems(problems) is bool(problems)
     assert "".join(heard) == said
 
 
@@ -85,11 +87,11 @@ def test_wrong_content_ends_with_one_and_wrong_usage_with_two():
 
 def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert parser.root(given()) == GENERATOR
-    assert parser.root(given(project="p")) == tmp_path / "p"
-    assert parser.target(given()) == GENERATOR / "site"
-    assert parser.target(given(project="p")) == tmp_path / "p" / "site"
-    assert parser.target(given(project="p", out="o")) == tmp_path / "o"
+    assert parser.project_root(given()) == GENERATOR
+    assert parser.project_root(given(project="p")) == tmp_path / "p"
+    assert parser.target_folder(given()) == GENERATOR / "site"
+    assert parser.target_folder(given(project="p")) == tmp_path / "p" / "site"
+    assert parser.target_folder(given(project="p", out="o")) == tmp_path / "o"
 
 
 @each(
@@ -102,19 +104,19 @@ def test_the_folders_of_a_verb_are_those_named_or_the_usual_ones(tmp_path, monke
     ],
 )
 def test_the_address_of_a_build_is_that_named_or_the_projects(address, named, meant):
-    found = parser.options(given(base_url=named), places(address))
+    found = parser.build_options(given(base_url=named), places(address))
     assert found == Options(base_url=meant)
 
 
 @each(("known", "named", "meant"), [("r", "", "r"), ("r", "s", "s"), ("", "", "")])
 def test_the_repository_is_that_named_or_the_projects(known, named, meant):
-    found = parser.options(given(repository=named), places(repository=known))
+    found = parser.build_options(given(repository=named), places(repository=known))
     assert found.repository == meant
 
 
 def test_a_verb_without_an_address_takes_the_projects():
     words = Namespace(project="", repository="")
-    assert parser.options(words, places("https://a.org/")).base_url == "https://a.org/"
+    assert parser.build_options(words, places("https://a.org/")).base_url == "https://a.org/"
 
 
 def test_a_build_says_what_it_wrote(site, tmp_path, capsys):
@@ -154,10 +156,10 @@ def test_a_folder_of_somebody_else_is_left_alone(site, capsys):
 def test_what_a_build_made_is_kept_where_there_is_something_new(made):
     saved, memory = [], SimpleNamespace(made=made, save=lambda path: saved.append(path))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build_cache, "place", lambda places: "place")
+        patch.setattr(build_cache, "cache_file", lambda places: "place")
         patch.setattr(build_cache, "load", lambda path: memory if path == "place" else None)
-        patch.setattr(build_command, "anew", lambda *words: words)
-        assert build_command.once("places", "options", "report") == (
+        patch.setattr(build_command, "build_with_services", lambda *words: words)
+        assert build_command.build_with_cache("places", "options", "report") == (
             "places",
             "options",
             memory,
@@ -185,7 +187,7 @@ def twice(monkeypatch):
             return SimpleNamespace(result=lambda: make(words))
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Another)
-    monkeypatch.setattr(parser, "places", lambda given, cache=None: places())
+    monkeypatch.setattr(parser, "open_project", lambda given, cache=None: places())
     monkeypatch.setattr(check_command, "anew", lambda *words: made.first)
     monkeypatch.setattr(check_command, "once", lambda *words: built(made.second))
     return made
@@ -202,7 +204,7 @@ def test_a_check_names_what_differs(second):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(check_command, "say", heard.append)
         patch.setattr(concurrent.futures, "ProcessPoolExecutor", _Second)
-        patch.setattr(parser, "places", lambda given, cache=None: places())
+        patch.setattr(parser, "open_project", lambda given, cache=None: places())
         patch.setattr(check_command, "anew", lambda *words: built({"b": b"1", "a": b"2"}))
         patch.setattr(check_command, "once", lambda *words: built(second))
         assert check_command.check(given()) == 1
@@ -238,11 +240,13 @@ def outside(monkeypatch):
     from builder.cli import external_links
 
     made = SimpleNamespace(gone=[], unheard="", asked=[])
-    monkeypatch.setattr(external_links, "addresses", lambda output, own: [*output, *own])
-    monkeypatch.setattr(external_links, "kept", lambda root: made.asked.append("kept") or {})
-    monkeypatch.setattr(external_links, "asked", lambda *words: made.asked.append("asked") or {})
+    monkeypatch.setattr(external_links, "external_urls", lambda output, own: [*output, *own])
+    monkeypatch.setattr(
+        external_links, "load_answers", lambda root: made.asked.append("kept") or {}
+    )
+    monkeypatch.setattr(external_links, "ask_all", lambda *words: made.asked.append("asked") or {})
     monkeypatch.setattr(external_links, "problems", lambda *words: made.gone)
-    monkeypatch.setattr(external_links, "unheard", lambda *words: made.unheard)
+    monkeypatch.setattr(external_links, "unanswered_message", lambda *words: made.unheard)
     return made
 
 

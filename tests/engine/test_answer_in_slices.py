@@ -19,10 +19,10 @@ ASKED = {
 @pytest.fixture(autouse=True)
 def _afresh():
     solving.cache_clear()
-    planner._searched.cache_clear()
+    planner._shared_search.cache_clear()
     yield
     solving.cache_clear()
-    planner._searched.cache_clear()
+    planner._shared_search.cache_clear()
 
 
 def clock():
@@ -54,7 +54,7 @@ def test_views_in_slices_come_later_and_are_those_of_one_go():
         left = found.get("later", [])
     assert {"step", "table", "map"} == set(made)
     solving.cache_clear()
-    planner._searched.cache_clear()
+    planner._shared_search.cache_clear()
     assert made == reply(ASKED)["outputs"]
 
 

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from engine import budget as module
-from engine.budget import SLICE, Budget, told, until_heard
-from engine.calculator import Lazy
+from engine.budget import SLICE, Budget, reply_views, slice_limit
+from engine.calculator import LazyViews
 from engine.core.views import Receipt, Value
 
 
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     monkeypatch.setattr(module, "_costs", {})
-    monkeypatch.setattr(module, "_steps", {})
+    monkeypatch.setattr(module, "_longest_steps", {})
     return Clock()
 
 
@@ -34,12 +34,12 @@ def lazy(clock, **seconds):
         clock.now += taken
         return name
 
-    return Lazy({name: partial(made, name, taken) for name, taken in seconds.items()})
+    return LazyViews({name: partial(made, name, taken) for name, taken in seconds.items()})
 
 
 def ask(clock, views, within, only=None, **rest):
     budget = Budget(clock=clock, within=within, calculator="some", rest=rest.pop("rest", False))
-    return told(views, only, str.upper, budget, **rest)
+    return reply_views(views, only, str.upper, budget, **rest)
 
 
 def learnt(clock, **seconds):
@@ -49,7 +49,7 @@ def learnt(clock, **seconds):
 
 
 def test_without_a_budget_everything_is_made_in_the_order_of_the_page(clock):
-    found = told(lazy(clock, a=3.0, b=1.0), None, str.upper)
+    found = reply_views(lazy(clock, a=3.0, b=1.0), None, str.upper)
     assert (list(found.outputs.items()), found.later) == ([("a", "A"), ("b", "B")], [])
 
 
@@ -62,7 +62,7 @@ def test_what_would_take_too_long_is_named_and_not_made(clock):
 
 
 def test_what_is_ready_comes_whatever_else_is_asked_for(clock):
-    views = Lazy({"slow": partial(str, "slow"), "ready": "ready"})
+    views = LazyViews({"slow": partial(str, "slow"), "ready": "ready"})
     module._costs["some", "slow"] = 20.0
     found = ask(clock, views, 1.0)
     assert (found.outputs, found.later) == ({"ready": "READY"}, ["slow"])
@@ -70,9 +70,9 @@ def test_what_is_ready_comes_whatever_else_is_asked_for(clock):
 
 def test_a_number_comes_at_once_though_writing_it_was_once_interrupted(clock):
     number = Value(label="Step", value=1.0, quantity="duration", receipt=Receipt())
-    views = Lazy({"slow": "ready as well", "number": number})
+    views = LazyViews({"slow": "ready as well", "number": number})
     module._costs |= {("some", "slow"): 20.0, ("some", "number"): 20.0}
-    found = told(views, None, str, Budget(clock=clock, within=1.0, calculator="some"))
+    found = reply_views(views, None, str, Budget(clock=clock, within=1.0, calculator="some"))
     assert (list(found.outputs), found.later) == (["number"], ["slow"])
 
 
@@ -100,7 +100,7 @@ def test_asking_for_the_rest_comes_to_an_end(clock):
 
 
 def test_what_is_needed_is_made_whatever_it_costs(clock):
-    found = ask(clock, learnt(clock, slow=20.0, quick=0.1), 1.0, needed=["slow"])
+    found = ask(clock, learnt(clock, slow=20.0, quick=0.1), 1.0, required=["slow"])
     assert (list(found.outputs), found.later) == (["slow", "quick"], [])
 
 
@@ -117,20 +117,20 @@ def test_the_outputs_come_in_the_order_of_the_page(clock):
 
 def test_a_slice_is_over_before_a_step_that_lately_did_not_fit(clock):
     step = 0.7 * SLICE
-    first = until_heard(clock, "some")
+    first = slice_limit(clock, "some")
     clock.now += step
     assert first()
     clock.now += step  # between two replies
-    second = until_heard(clock, "some")
+    second = slice_limit(clock, "some")
     clock.now += 0.4 * SLICE
     assert second()
-    other = until_heard(clock, "other")
+    other = slice_limit(clock, "other")
     clock.now += 0.4 * SLICE
     assert not other()
 
 
 def test_views_end_with_the_slice_that_the_search_before_them_began(clock):
-    over = until_heard(clock)
+    over = slice_limit(clock)
     clock.now += 0.9 * SLICE  # the search
 
     def figure():
@@ -139,7 +139,7 @@ def test_views_end_with_the_slice_that_the_search_before_them_began(clock):
             yield None
         return "figure"
 
-    views, began = Lazy({"figure": figure}), clock.now
+    views, began = LazyViews({"figure": figure}), clock.now
     budget = Budget(clock=clock, within=SLICE, calculator="some", rest=True, over=over)
-    assert told(views, None, str, budget).later == ["figure"]
+    assert reply_views(views, None, str, budget).later == ["figure"]
     assert clock.now - began == pytest.approx(0.2 * SLICE)

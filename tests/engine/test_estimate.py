@@ -6,7 +6,7 @@ import json
 import pytest
 
 from engine.estimate import estimate, main
-from engine.run.file import read
+from engine.run.file import read_run
 
 # The example of the documentation: GPT-3 175B on 1,024 A100.
 RUN = {
@@ -80,20 +80,20 @@ PRINTED = [
 
 
 def test_the_estimate_has_the_documented_keys():
-    assert list(estimate(read(RUN))) == PRINTED
+    assert list(estimate(read_run(RUN))) == PRINTED
 
 
 def test_the_rate_counts_the_operations_of_megatrons_formula():
     # Korthikanti et al. 2022, equation 7: 72 B s l h^2 (1 + s/6h + V/12lh).
     operations = 72 * 1536 * 2048 * 96 * 12288**2
     operations *= 1 + 2048 / (6 * 12288) + 51200 / (12 * 96 * 12288)
-    found = estimate(read(RUN))
+    found = estimate(read_run(RUN))
     per_gpu = operations / found["step_time"] / 1024
     assert found["model_flops_rate"] == pytest.approx(per_gpu, rel=1e-3)
 
 
 def test_tokens_per_second_follow_from_the_step():
-    found = estimate(read(RUN))
+    found = estimate(read_run(RUN))
     assert found["tokens_per_second_per_gpu"] * found["step_time"] * 1024 == pytest.approx(
         1536 * 2048
     )
@@ -101,7 +101,7 @@ def test_tokens_per_second_follow_from_the_step():
 
 def test_a_run_that_does_not_fit_says_so():
     small = {**RUN, "parallelism": {"world_size": 8, "tensor_parallel": 8}}
-    found = estimate(read(small))
+    found = estimate(read_run(small))
     assert not found["fits"]
     assert any("needs" in sentence for sentence in found["problems"])
 
@@ -157,7 +157,7 @@ def test_a_data_type_that_a_gpu_lacks_is_replaced_by_the_one_that_is_timed(gpu, 
     def of(precision):
         training = {**RUN["training"], "precision": precision}
         cluster = {**RUN["cluster"], "gpu": gpu}
-        return estimate(read({**RUN, "cluster": cluster, "training": training}))
+        return estimate(read_run({**RUN, "cluster": cluster, "training": training}))
 
     lacking, wider = of(asked), of(taken)
     assert lacking["step_time"] == pytest.approx(wider["step_time"])
@@ -168,7 +168,7 @@ def test_a_data_type_that_a_gpu_lacks_is_replaced_by_the_one_that_is_timed(gpu, 
 
 def test_of_adapters_the_note_says_what_the_rate_counts():
     training = {**RUN["training"], "lora_rank": 16}
-    found, whole = estimate(read({**RUN, "training": training})), estimate(read(RUN))
+    found, whole = estimate(read_run({**RUN, "training": training})), estimate(read_run(RUN))
     assert found["time"]["compute"] < whole["time"]["compute"]
     assert any("Adapters alone are trained" in note for note in found["problems"])
     counted = found["model_flops_rate"] * found["step_time"]

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from engine.plan_every import every
+from engine.plan_every import all_plans
 from tests.engine.run.planner_jobs import JOBS
 from tests.engine.test_plan_run import REQUEST, run
 
 
 def test_several_processes_find_what_one_finds():
     job = JOBS["7b"]
-    alone, together = every(job, 5, 1), every(job, 5, 3)
-    assert together.found == alone.found
+    alone, together = all_plans(job, 5, 1), all_plans(job, 5, 3)
+    assert together.survey == alone.survey
     assert (alone.workers, together.workers) == (1, 3)
 
 

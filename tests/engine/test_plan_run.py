@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
-from engine.run.file import read
+from engine.run.file import read_run
 
 REQUEST = {
     "model": "llama-7b",
@@ -69,7 +69,7 @@ def test_a_printed_plan_is_a_run_file_of_the_same_step(monkeypatch, capsys):
         }
         from engine.estimate import estimate
 
-        assert estimate(read(document))["step_time"] == plan["step_time"]
+        assert estimate(read_run(document))["step_time"] == plan["step_time"]
         assert plan["step_time_low"] < plan["step_time"] < plan["step_time_high"]
 
 

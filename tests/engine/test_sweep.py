@@ -15,7 +15,7 @@ from pyarrow import parquet
 from engine.__main__ import main
 from engine.run.document import InputError
 from engine.run.sweep_grid import read_grid
-from engine.sweep_files import add_to_journal, read_journal
+from engine.sweep_files import append_to_journal, read_journal
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = {
@@ -92,12 +92,12 @@ def test_what_cannot_be_used_is_named_all_at_once():
 def test_a_line_that_was_cut_off_counts_as_not_written(tmp_path):
     journal = str(tmp_path / "sweep.jsonl")
     assert read_journal(journal) == {}
-    add_to_journal(journal, "a", [{"x": 1}])
-    add_to_journal(journal, "b", [{"x": 2}])
+    append_to_journal(journal, "a", [{"x": 1}])
+    append_to_journal(journal, "b", [{"x": 2}])
     whole = Path(journal).read_bytes()
     Path(journal).write_bytes(whole[:-5])
     assert read_journal(journal) == {"a": [{"x": 1}]}
-    add_to_journal(journal, "b", [{"x": 2}])
+    append_to_journal(journal, "b", [{"x": 2}])
     assert Path(journal).read_bytes() == whole
 
 

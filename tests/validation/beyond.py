@@ -8,9 +8,9 @@ after every change of the memory model; `test_beyond.py` compares it with the mo
 
 from collections.abc import Iterator
 
-from engine.run.published import Case
-from engine.simulate.planner.evaluate import one_candidate
-from engine.simulate.planner.ranked import as_cut
+from engine.run.published import PublishedRun
+from engine.simulate.planner.evaluate import run_candidate
+from engine.simulate.planner.ranked import with_layer_cut
 from tests.validation.published import DATA, ROOT
 from tests.validation.rows import cases
 
@@ -20,7 +20,7 @@ DIGITS = 4
 _OTHER_PLANS = ("mbridge-165", "mbridge-167", "mbridge-259")
 
 
-def cause_of(case: Case) -> str:
+def cause_of(case: PublishedRun) -> str:
     """Return the cause of a row, by what its software's recipes set for such runs."""
     if case.row["row_id"] in _OTHER_PLANS:
         return "plan"
@@ -31,9 +31,9 @@ def cause_of(case: Case) -> str:
 def rows() -> Iterator[tuple[str, str, str]]:
     """Yield row, share of the memory and cause of what does not fit."""
     for case in cases(DATA)[0]:
-        one = one_candidate(as_cut(case.run))
+        one = run_candidate(with_layer_cut(case.run))
         if not one.fits:
-            filled = one.held.total / one.room
+            filled = one.memory.total / one.capacity
             yield case.row["row_id"], f"{filled:.{DIGITS}g}", cause_of(case)
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.catalog.unseen_runs import ROUNDED
 from engine.core.units import Count, Ratio, Share
-from engine.run.published import Case
-from engine.simulate.step.step_range import classes_of, spread
+from engine.run.published import PublishedRun
+from engine.simulate.step.step_range import prediction_spread, run_classes
 from tests.validation.classes import CLASSES, kind
 
 # The logarithms of predicted over measured: without the source of a run, without its model.
@@ -64,7 +64,7 @@ def range_of(errors: Sequence[Both]) -> Range:
     raise ValueError(f"no range holds {len(errors)} runs")
 
 
-def ranges(found: Sequence[Case], logs: Logs) -> dict[str, tuple[Count, Ratio, Ratio]]:
+def ranges(found: Sequence[PublishedRun], logs: Logs) -> dict[str, tuple[Count, Ratio, Ratio]]:
     """Return of each class its runs and its range."""
     return {
         name: (len(rows), *range_of([logs[row] for row in rows]))
@@ -73,16 +73,18 @@ def ranges(found: Sequence[Case], logs: Logs) -> dict[str, tuple[Count, Ratio, R
     }
 
 
-def _members(found: Sequence[Case]) -> dict[str, list[str]]:
+def _members(found: Sequence[PublishedRun]) -> dict[str, list[str]]:
     """Return the rows of each class."""
     members: dict[str, list[str]] = defaultdict(list)
     for case in found:
-        for name in classes_of(case.run):
+        for name in run_classes(case.run):
             members[name].append(case.row["row_id"])
     return members
 
 
-def coverage(found: Sequence[Case], logs: Logs) -> Iterator[tuple[str, Count, Share, Share]]:
+def coverage(
+    found: Sequence[PublishedRun], logs: Logs
+) -> Iterator[tuple[str, Count, Share, Share]]:
     """Yield of each class of ten runs or more: runs, held without source and without model.
 
     First the classes that reports tell errors by, then those that a range is told of. Every run
@@ -90,7 +92,7 @@ def coverage(found: Sequence[Case], logs: Logs) -> Iterator[tuple[str, Count, Sh
     """
     held: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for case in found:
-        one = spread(case.run)
+        one = prediction_spread(case.run)
         ends = (-math.log(one.high), -math.log(one.low))
         inside = [holds(ends, value) for value in logs[case.row["row_id"]]]
         names = [f"{title}: {kind(case)}, {CLASSES[title](case)}" for title in DIVISIONS]
@@ -102,11 +104,11 @@ def coverage(found: Sequence[Case], logs: Logs) -> Iterator[tuple[str, Count, Sh
             yield title, len(rows), source, model
 
 
-def left_out(found: Sequence[Case], logs: Logs) -> dict[str, list[bool]]:
+def left_out(found: Sequence[PublishedRun], logs: Logs) -> dict[str, list[bool]]:
     """Return by kind whether each run lies in the range of its class without itself, both ways."""
     members, held = _members(found), defaultdict(list)
     for case in found:
-        name = next(name for name in classes_of(case.run) if len(members[name]) >= FEWEST)
+        name = next(name for name in run_classes(case.run) if len(members[name]) >= FEWEST)
         own = case.row["row_id"]
         ends = range_of([logs[row] for row in members[name] if row != own])
         held[kind(case)] += [holds(ends, value) for value in logs[own]]

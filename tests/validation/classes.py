@@ -2,24 +2,24 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.run.published import Case
+from engine.run.published import PublishedRun
 from tests.validation.fit import family
 
-Key = Callable[[Case], str]
+Key = Callable[[PublishedRun], str]
 
 
-def kind(case: Case) -> str:
+def kind(case: PublishedRun) -> str:
     """Dense, or a mixture of experts."""
     return "mixture" if case.moe else "dense"
 
 
-def framework(case: Case) -> str:
+def framework(case: PublishedRun) -> str:
     """The family of software, and whether its element-wise kernels are fused."""
     training = case.run.training
     return training.framework + ("" if training.compiled else ", eager")
 
 
-def scale(case: Case) -> str:
+def scale(case: PublishedRun) -> str:
     """The range of its number of GPUs, in powers of four."""
     gpus, low = case.run.plan.world_size, 8
     while low * 4 <= gpus:

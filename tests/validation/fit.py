@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.catalog.constants import ACHIEVED, COMMON, Achieved, Common
-from engine.run.published import Case
+from engine.catalog.constants import ACHIEVED, COMMON, AchievedShares, CommonConstants
+from engine.run.published import PublishedRun
 from engine.simulate.step.step_time import step_time
 from tests.validation.priors import (
     ATTENTION,
@@ -48,8 +48,8 @@ Name = tuple[str, str]
 class Constants:
     """What is fitted: the constants of each type of GPU, and those that all types share."""
 
-    types: Mapping[str, Achieved]
-    common: Common
+    types: Mapping[str, AchievedShares]
+    common: CommonConstants
 
     def value(self, name: Name) -> float:
         """Return one of them."""
@@ -68,7 +68,7 @@ class Constants:
         return Constants(types=types, common=common)
 
 
-def family(case: Case) -> str:
+def family(case: PublishedRun) -> str:
     """The type of GPU that a run counts for."""
     return case.run.cluster.gpu.name.split()[0]
 
@@ -95,24 +95,24 @@ def prior(name: Name) -> tuple[float, float]:
     return {**ATTENTION, **PRIOR[owner]}[of], PULL / SPREAD[of] ** 2
 
 
-def predicted(case: Case, constants: Constants) -> float:
+def predicted(case: PublishedRun, constants: Constants) -> float:
     """Return the step that the constants predict."""
     run, own = case.run, constants.types.get(family(case))
     return step_time(run.model, run.cluster, run.plan, run.training, own, constants.common).total
 
 
-def ratio(case: Case, constants: Constants) -> float:
+def ratio(case: PublishedRun, constants: Constants) -> float:
     """Return the logarithm of predicted over measured."""
     return math.log(predicted(case, constants) / case.time)
 
 
-def alike(case: Case) -> tuple[str, ...]:
+def alike(case: PublishedRun) -> tuple[str, ...]:
     """What equal runs have in common."""
     columns = ("source_file", "model", "n_gpus", "seq_len", "precision", "tp", "pp", "mbs")
     return tuple(case.row[column] for column in columns)
 
 
-def weights(chosen: Sequence[Case]) -> list[float]:
+def weights(chosen: Sequence[PublishedRun]) -> list[float]:
     """Equal runs share one weight, and so do the runs of one source; both softened by a root.
 
     Fifty releases of one run are no fifty runs, and no source is to outvote the others.
@@ -137,7 +137,7 @@ class Lines:
     slopes: np.ndarray
 
 
-def lines(chosen: Sequence[Case], at: Constants) -> Lines:
+def lines(chosen: Sequence[PublishedRun], at: Constants) -> Lines:
     """Return the lines at `at`."""
     free = names()
     ratios = np.array([ratio(case, at) for case in chosen])
@@ -164,7 +164,7 @@ def pulled(at: Constants, shares: Mapping[str, float]) -> tuple[np.ndarray, np.n
     return np.array(away), np.array(pull)
 
 
-def shares_of(chosen: Sequence[Case]) -> tuple[np.ndarray, dict[str, float]]:
+def shares_of(chosen: Sequence[PublishedRun]) -> tuple[np.ndarray, dict[str, float]]:
     """Return the weight of each run, all together one, and that of each type of GPU."""
     each = np.array(weights(chosen))
     each /= each.sum()
@@ -174,7 +174,7 @@ def shares_of(chosen: Sequence[Case]) -> tuple[np.ndarray, dict[str, float]]:
     return each, dict(types)
 
 
-def solved(found: Lines, chosen: Sequence[Case], reach: float) -> dict[Name, float]:
+def solved(found: Lines, chosen: Sequence[PublishedRun], reach: float) -> dict[Name, float]:
     """Return by how much the lines would move each constant, at most by `reach`."""
     each, types = shares_of(chosen)
     away, pull = pulled(found.at, types)
@@ -188,7 +188,7 @@ def solved(found: Lines, chosen: Sequence[Case], reach: float) -> dict[Name, flo
     return dict(zip(names(), map(float, change), strict=True))
 
 
-def loss(chosen: Sequence[Case], at: Constants) -> float:
+def loss(chosen: Sequence[PublishedRun], at: Constants) -> float:
     """Return what is minimized."""
     each, types = shares_of(chosen)
     off = np.array([ratio(case, at) for case in chosen])
@@ -196,7 +196,7 @@ def loss(chosen: Sequence[Case], at: Constants) -> float:
     return float(each @ np.abs(off) + pull @ away**2)
 
 
-def fit(chosen: Sequence[Case], start: Constants) -> Constants:
+def fit(chosen: Sequence[PublishedRun], start: Constants) -> Constants:
     """Return the constants that fit best, from a start."""
     found, best, reach = start, loss(chosen, start), REACH
     drawn = lines(chosen, found)

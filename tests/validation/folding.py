@@ -16,7 +16,7 @@ from typing import Any
 from engine.catalog.models import MODELS
 from engine.core.units import Count, Share
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 
 _SEQUENCE, _SEQUENCES = 4096, 256
 _MIXTRAL = {
@@ -157,7 +157,7 @@ def predicted(row: Row) -> dict[str, Any]:
             "framework": "fsdp" if row.sharded else "megatron",
         },
     }
-    return estimate(read(document))
+    return estimate(read_run(document))
 
 
 def main() -> None:

@@ -60,7 +60,7 @@ _ALIKE = (
 
 def settings(row: Published) -> dict[str, object]:
     """Return what a lever could change."""
-    return {key: getattr(row.given, key) for key in _SETTINGS}
+    return {key: getattr(row.inputs, key) for key in _SETTINGS}
 
 
 def pairs() -> Iterator[tuple[Published, Published]]:
@@ -68,7 +68,7 @@ def pairs() -> Iterator[tuple[Published, Published]]:
     alike: dict[tuple[object, ...], list[Published]] = defaultdict(list)
     for row in published():
         if row.case.trusted:
-            alike[(row.source, *(getattr(row.given, key) for key in _ALIKE))].append(row)
+            alike[(row.source, *(getattr(row.inputs, key) for key in _ALIKE))].append(row)
     for rows in alike.values():
         for one, other in combinations(rows, 2):
             if _differing(one, other) == 1:
@@ -92,14 +92,14 @@ def errors() -> list[float]:
 
 
 def _speed(row: Published, which: str) -> float:
-    return row.given.global_batch_size / float(getattr(row, which))
+    return row.inputs.global_batch_size / float(getattr(row, which))
 
 
 def text() -> str:
     """Return the module."""
     found = sorted(errors())
     return (
-        '"""How far predicted gains are from published ones. By tests.validation.gains."""\n'
+        '"""Errors of predicted gains against published ones; by tests.validation.gains."""\n'
         "\n"
         "# Pairs of runs that differ in one setting; median and 80th percentile of the error of\n"
         "# the ratio of their speeds.\n"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.units import GB, GiB
-from engine.run.published import Case
+from engine.run.published import PublishedRun
 from engine.simulate.memory import memory
 from engine.simulate.memory.allocator import Memory
 from tests.validation.rows import cases
@@ -18,14 +18,14 @@ from tests.validation.rows import cases
 PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers", "reserve")
 
 
-def read(path: str) -> list[Case]:
+def read(path: str) -> list[PublishedRun]:
     """Return the runs of the table that have a memory."""
     return [case for case in cases(Path(path))[0] if case.held]
 
 
-def predicted(case: Case) -> Memory:
+def predicted(case: PublishedRun) -> Memory:
     """Return what the fullest rank of the run holds."""
-    return memory.memory(case.run.model, case.run.plan, case.run.training)
+    return memory.rank_memory(case.run.model, case.run.plan, case.run.training)
 
 
 def summary(errors):

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from engine.catalog.published_runs import SOURCES
 from engine.formulas.parameters import active_parameters
-from engine.run.published import Case
+from engine.run.published import PublishedRun
 from tests.validation.unseen import model_of
 
 
-def name_of(case: Case) -> str:
+def name_of(case: PublishedRun) -> str:
     """The model as a reader knows it, with its layers where it is cut."""
     name = case.row["model"]
     if "InternLM" in name:
@@ -20,7 +20,7 @@ def name_of(case: Case) -> str:
     return f"{name}, {case.run.model.num_layers} layers" if cut else name
 
 
-def line(case: Case) -> tuple[str, ...]:
+def line(case: PublishedRun) -> tuple[str, ...]:
     """What is said of one run."""
     run = case.run
     plan, training = run.plan, run.training
@@ -36,7 +36,7 @@ def line(case: Case) -> tuple[str, ...]:
     return (name_of(case), gpu, *map(str, sizes), active, f"{case.time:.4g}", str(source))
 
 
-def nearby_text(found: Sequence[Case]) -> str:
+def nearby_text(found: Sequence[PublishedRun]) -> str:
     """Return the table; of releases of one run the fastest."""
     chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
     for case in found:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from engine.run.published import Case
+from engine.run.published import PublishedRun
 
 APART = math.log(1.02)
 # Fewer plans than this are no group.
@@ -36,7 +36,7 @@ class Group:
     regret: float
 
 
-def job_of(case: Case) -> tuple[str, ...]:
+def job_of(case: PublishedRun) -> tuple[str, ...]:
     """What the plans of one job have in common."""
     row, run = case.row, case.run
     release = row["flag"].split(";")[0] if row["source_file"].startswith("megatron_bridge") else ""
@@ -55,7 +55,9 @@ def job_of(case: Case) -> tuple[str, ...]:
     )
 
 
-def group(name: str, runs: Sequence[Case], predicted: Callable[[Case], float]) -> Group:
+def group(
+    name: str, runs: Sequence[PublishedRun], predicted: Callable[[PublishedRun], float]
+) -> Group:
     """Return how the plans of one job are ranked."""
     right = wrong = 0
     for one, other in combinations(runs, 2):
@@ -74,9 +76,11 @@ def group(name: str, runs: Sequence[Case], predicted: Callable[[Case], float]) -
     )
 
 
-def groups(found: Sequence[Case], predicted: Callable[[Case], float]) -> list[Group]:
+def groups(
+    found: Sequence[PublishedRun], predicted: Callable[[PublishedRun], float]
+) -> list[Group]:
     """Return every job with enough plans that are apart."""
-    jobs: dict[tuple[str, ...], list[Case]] = defaultdict(list)
+    jobs: dict[tuple[str, ...], list[PublishedRun]] = defaultdict(list)
     for case in found:
         jobs[job_of(case)].append(case)
     named = (

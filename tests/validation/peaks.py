@@ -12,9 +12,9 @@ from pathlib import Path
 
 from engine.catalog.models import MODELS
 from engine.core.units import GB, GiB
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.run import Run
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 
 TABLE = Path(__file__).parent / "memory_peaks.tsv"
 _AXES = {
@@ -35,7 +35,7 @@ def rows():
 
 def run_of(row) -> Run:
     gpu = row["gpu"] if row["gpu"] != "H100-96" else {"like": "H100-SXM", "memory": 96e9}
-    run = read(
+    run = read_run(
         {
             "model": row["model"],
             "sequence_length": int(row["length"]),
@@ -79,14 +79,14 @@ def _software(row) -> dict[str, bool]:
 def error(row) -> float:
     """Predicted over measured, less one."""
     run = run_of(row)
-    return memory(run.model, run.plan, run.training).total / (float(row["gib"]) * GiB) - 1
+    return rank_memory(run.model, run.plan, run.training).total / (float(row["gib"]) * GiB) - 1
 
 
 def main():
     errors = []
     for row in rows():
         run = run_of(row)
-        held = memory(run.model, run.plan, run.training)
+        held = rank_memory(run.model, run.plan, run.training)
         errors.append(error(row))
         parts = " ".join(
             f"{getattr(held, part) / GB:6.1f}"

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.catalog.published_runs import SOURCES
-from engine.run.published import Case
-from engine.simulate.step.published_runs import Predicted, predictions
-from engine.simulate.step.step_range import classes_of
+from engine.run.published import PublishedRun
+from engine.simulate.step.published_runs import PredictedRun, predictions
+from engine.simulate.step.step_range import run_classes
 from tests.validation.calibrate import FEWEST, Both, ranges
 from tests.validation.fit import Name, family, prior, tabled
 from tests.validation.fit import lines as lines_of
@@ -61,7 +61,7 @@ def copy(table: Path) -> None:
         writer.writerows(row for row in rows if row["row_id"] in used or row["memory_value"])
 
 
-def write_unseen(found: Sequence[Case]) -> None:
+def write_unseen(found: Sequence[PublishedRun]) -> None:
     """Write the logarithms of predicted over measured: seen, without source, without model.
 
     And the constants, with what each was assumed and how far leaving a source out moves it.
@@ -126,7 +126,7 @@ def score(errors: Sequence[float]) -> tuple[int, float, float, float]:
     return len(sizes), statistics.fmean(sizes), tail, statistics.fmean(errors)
 
 
-def accuracy_module(found: Sequence[Predicted]) -> str:
+def accuracy_module(found: Sequence[PredictedRun]) -> str:
     logs = read_unseen()
     errors: dict[str, list[float]] = {"dense": [], "mixture": []}
     left: dict[tuple[str, str], list[float]] = {("all", "dense"): [], ("all", "mixture"): []}
@@ -161,7 +161,7 @@ def accuracy_module(found: Sequence[Predicted]) -> str:
     )
 
 
-def errors_module(found: Sequence[Case]) -> str:
+def errors_module(found: Sequence[PublishedRun]) -> str:
     """Return the module with the classes and the reach of the runs."""
     lines = [
         f'    "{name}": ({count}, {low:.5f}, {high:.5f}),'
@@ -172,7 +172,7 @@ def errors_module(found: Sequence[Case]) -> str:
     reach = {
         kind: tuple(max(key(case) for case in of) for key in REACHES)
         for kind in ("dense models", "mixtures of experts")
-        if (of := [case for case in trusted if classes_of(case.run)[-1] == kind])
+        if (of := [case for case in trusted if run_classes(case.run)[-1] == kind])
     }
     reached = "".join(f'    "{kind}": {ends},\n' for kind, ends in reach.items())
     return (

@@ -12,11 +12,11 @@ import multiprocessing
 import sys
 import time
 
-from engine.core.slices import whole
-from engine.run.plan_difference import told
+from engine.core.slices import run_to_end
+from engine.run.plan_difference import format_plan_difference
 from engine.run.run import Run
-from engine.simulate.planner.evaluate import run_of
-from engine.simulate.planner.ranked import as_cut, job_of_run, ranked
+from engine.simulate.planner.evaluate import candidate_run
+from engine.simulate.planner.ranked import job_of_run, rank_plan, with_layer_cut
 from tests.validation.published import DATA, ROOT
 from tests.validation.rows import cases
 
@@ -27,12 +27,16 @@ DIGITS = 6
 
 def row_of(run: Run) -> str:
     """Return what the table says of a run: rank, step over the best one's, the best plan."""
-    found = whole(ranked(run))
+    found = run_to_end(rank_plan(run))
     if not found.rank:
         return "0\t\t"
-    cut = as_cut(run)
+    cut = with_layer_cut(run)
     best = found.best
-    other = told(cut, run_of(job_of_run(cut), best.plan, best.training)) if best else ""
+    other = (
+        format_plan_difference(cut, candidate_run(job_of_run(cut), best.plan, best.training))
+        if best
+        else ""
+    )
     return f"{found.rank}\t{found.reason.slower:.{DIGITS}g}\t{other}"
 
 

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engine.estimate import estimate
-from engine.run.file import read
-from engine.run.published import Case
+from engine.run.file import read_run
+from engine.run.published import PublishedRun
 from engine.simulate.step.step_time import step_time
 from tests.validation.any_run import any_document
 from tests.validation.calibrate import coverage
@@ -35,7 +35,7 @@ Errors = tuple[float, ...]
 TITLES = ("seen", "without its source", "without its model")
 
 
-def error(case: Case) -> float:
+def error(case: PublishedRun) -> float:
     """The relative error of one run."""
     run = case.run
     return step_time(run.model, run.cluster, run.plan, run.training).total / case.time - 1
@@ -57,7 +57,7 @@ def head(count: int) -> str:
     return f"{'':37s}{first}\n{'':32s}{'rows':>5s}{columns}"
 
 
-def table(title: str, scored: Iterable[tuple[Case, Errors]], key: Key) -> None:
+def table(title: str, scored: Iterable[tuple[PublishedRun, Errors]], key: Key) -> None:
     """Print one line per class, dense and mixtures apart."""
     found: dict[str, list[Errors]] = {}
     for case, errors in scored:
@@ -68,7 +68,7 @@ def table(title: str, scored: Iterable[tuple[Case, Errors]], key: Key) -> None:
         print(f"{name[:32]:32s}{len(rows):5d}{columns}")
 
 
-def order(found: Sequence[Case], title: str, shift: dict[str, float]) -> None:
+def order(found: Sequence[PublishedRun], title: str, shift: dict[str, float]) -> None:
     """Print how the plans of each job are ranked, with `shift` as their errors."""
     ranked = groups(found, lambda case: case.time * math.exp(shift[case.row["row_id"]]))
     print(f"\nPlans of one job, {title}{'':10s} plans pairs   tau regret %")
@@ -85,7 +85,7 @@ def order(found: Sequence[Case], title: str, shift: dict[str, float]) -> None:
     )
 
 
-def details(found: Iterable[Case]) -> None:
+def details(found: Iterable[PublishedRun]) -> None:
     """Print one line per run."""
     for case in found:
         run = case.run
@@ -102,7 +102,7 @@ def check_random(count: int) -> None:
     """Estimate random runs; stop at the first that is not finite or does not add up."""
     for seed in range(count):
         document = any_document(random.Random(f"report {seed}"))
-        found = estimate(read(document))
+        found = estimate(read_run(document))
         times, sizes = found["time"].values(), found["memory"].values()
         fine = all(math.isfinite(value) and value >= 0 for value in (*times, *sizes))
         fine = fine and math.isclose(sum(times), found["step_time"], rel_tol=1e-9)
@@ -111,7 +111,7 @@ def check_random(count: int) -> None:
     print(f"{count} random runs: finite, not negative, parts add up")
 
 
-def report(found: Sequence[Case], *, seen_only: bool) -> None:
+def report(found: Sequence[PublishedRun], *, seen_only: bool) -> None:
     """Print all tables."""
     if seen_only:
         columns = [{case.row["row_id"]: math.log(1 + error(case)) for case in found}]
@@ -131,7 +131,7 @@ def report(found: Sequence[Case], *, seen_only: bool) -> None:
         covered(found, columns[1:])
 
 
-def covered(found: Sequence[Case], without: Sequence[dict[str, float]]) -> None:
+def covered(found: Sequence[PublishedRun], without: Sequence[dict[str, float]]) -> None:
     """Print how often the ranges hold, without the source and without the model of each run."""
     source, model = without
     print(f"\nMeasured steps in the range{'':28s} rows  without source, without model, in %")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.catalog.over_memory_runs import CAUSES, beyond
-from engine.simulate.planner.evaluate import one_candidate
-from engine.simulate.planner.ranked import as_cut
+from engine.catalog.over_memory_runs import CAUSES, over_memory_runs
+from engine.simulate.planner.evaluate import run_candidate
+from engine.simulate.planner.ranked import with_layer_cut
 from tests.validation.beyond import TABLE, rows
 from tests.validation.published import DATA
 from tests.validation.rows import cases
@@ -17,31 +17,31 @@ OFFLOADED = {"GB300 NVL72": 20, "GB200 NVL72": 40}
 
 def test_the_table_is_that_of_the_model():
     assert TABLE.read_text(encoding="utf-8").splitlines() == ["\t".join(row) for row in rows()]
-    assert {one.cause for one in beyond().values()} == {*CAUSES}
+    assert {one.cause for one in over_memory_runs().values()} == {*CAUSES}
 
 
 @pytest.fixture(scope="module")
 def held():
     """Row -> run and its memory."""
-    runs = {case.row["row_id"]: as_cut(case.run) for case in cases(DATA)[0]}
-    return {row: (runs[row], one_candidate(runs[row])) for row in beyond()}
+    runs = {case.row["row_id"]: with_layer_cut(case.run) for case in cases(DATA)[0]}
+    return {row: (runs[row], run_candidate(runs[row])) for row in over_memory_runs()}
 
 
 def of(held, cause):
-    found = [held[row] for row, one in beyond().items() if one.cause == cause]
+    found = [held[row] for row, one in over_memory_runs().items() if one.cause == cause]
     assert found
     return found
 
 
 def test_what_the_recipes_set_makes_all_other_plans_in_8_bits_fit():
     """Weights in 8 bits alone, modules recomputed, gradients in 16 bits: without them 35 do not."""
-    runs = [case.run for case in cases(DATA)[0] if case.row["row_id"] not in beyond()]
-    quantized = [as_cut(run) for run in runs if run.training.quantized_weights]
+    runs = [case.run for case in cases(DATA)[0] if case.row["row_id"] not in over_memory_runs()]
+    quantized = [with_layer_cut(run) for run in runs if run.training.quantized_weights]
     assert len(quantized) > 100
-    assert all(one_candidate(run).fits for run in quantized)
+    assert all(run_candidate(run).fits for run in quantized)
     both = {"quantized_weights": False, "quantized_once": False}
     plain = [replace(run, training=replace(run.training, **both)) for run in quantized]
-    assert sum(not one_candidate(run).fits for run in plain) >= 15
+    assert sum(not run_candidate(run).fits for run in plain) >= 15
 
 
 def test_with_the_recipes_layers_on_the_host_every_plan_of_that_class_fits(held):
@@ -58,4 +58,4 @@ def test_of_the_other_plans_the_smaller_micro_batch_fits(held):
             plan = replace(plan, pipeline_parallel=4, virtual_pipeline=5)
             training = replace(training, schedule="interleaved")
         less = replace(run, plan=plan, training=training)
-        assert one_candidate(as_cut(less)).fits
+        assert run_candidate(with_layer_cut(less)).fits

@@ -10,7 +10,7 @@ points below the engine's times.
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
 from tests.each import each
@@ -155,7 +155,7 @@ def test_large_copies_reach_what_the_catalog_says_of_the_memory():
             gpu = ACCELERATORS[row["device"]]
             reached = 2 * int(row["size"]) / float(row["time"])
             assert reached == pytest.approx(
-                gpu.memory_bandwidth * achieved(gpu).memory, rel=0.02
+                gpu.memory_bandwidth * achieved_shares(gpu).memory, rel=0.02
             ), row["device"]
 
 
@@ -164,7 +164,9 @@ def test_a_product_under_the_limit_of_power_reaches_the_constant_of_training():
     for machine in tables.machines():
         gpu = ACCELERATORS[tables.GPUS[machine["device"]]]
         rates = sorted(one[1] for one in machine["long product"][-10:])
-        assert 1e12 * rates[5] / gpu.peak["bf16"] == pytest.approx(achieved(gpu).matmul, abs=0.02)
+        assert 1e12 * rates[5] / gpu.peak["bf16"] == pytest.approx(
+            achieved_shares(gpu).matmul, abs=0.02
+        )
 
 
 def test_every_table_has_both_devices_and_its_repeats():

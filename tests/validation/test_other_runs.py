@@ -4,7 +4,7 @@ import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 from tests.each import each
 
 
@@ -25,7 +25,7 @@ def found(model, length, machines, plan, **training):
         "parallelism": plan,
         "training": {"micro_batch_size": 1, "precision": "bf16"} | training,
     }
-    return estimate(read(document))
+    return estimate(read_run(document))
 
 
 H100 = cluster("H100-SXM")

@@ -8,9 +8,9 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.core.units import MiB
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.adapters import held_with
-from engine.simulate.memory.allocator import reserved
-from engine.simulate.memory.cast_weights import left_by_cast, reserved_after_cast
+from engine.simulate.layer.adapters import adapter_memory
+from engine.simulate.memory.allocator import reserved_bytes
+from engine.simulate.memory.cast_weights import cast_leftover_bytes, reserved_after_cast
 from tests.validation.device.adapter_trace import reserved_by_trace
 from tests.validation.device.caching_allocator import Allocator
 from tests.validation.device.tables import table
@@ -64,7 +64,7 @@ def held(name, length, batch, mode):
         recompute=mode,
         lora_rank=16,
     )
-    return training, held_with(MODELS[name], PLAN, training, "lora", trapped=False)
+    return training, adapter_memory(MODELS[name], PLAN, training, "lora", trapped=False)
 
 
 @cache
@@ -76,7 +76,7 @@ def errors(*, cast):
         training, memory = held(name, length, batch, mode)
         ruled = reserved_by_trace(model, length * batch, recomputed=mode == "full", cast=cast)
         after = reserved_after_cast(model, PLAN, training, memory, trapped=False)
-        found.append((after / ruled - 1, reserved(memory) / ruled - 1))
+        found.append((after / ruled - 1, reserved_bytes(memory) / ruled - 1))
     return tuple(found)
 
 
@@ -102,6 +102,6 @@ def test_recomputed_steps_reserved_up_to_58_percent_more_than_they_allocated():
 
 def test_a_cast_leaves_four_bytes_for_each_parameter_and_the_first_copy():
     # 8,030,261,248 parameters; 128,256 rows of 4,096 in 16 bits.
-    assert left_by_cast(MODELS["llama-3-8b"]) == 4 * 8_030_261_248 + 2 * 128_256 * 4096
+    assert cast_leftover_bytes(MODELS["llama-3-8b"]) == 4 * 8_030_261_248 + 2 * 128_256 * 4096
     # 1,235,814,400; the output matrix that tying throws away, in single precision.
-    assert left_by_cast(MODELS["llama-3.2-1b"]) == 4 * (1_235_814_400 + 128_256 * 2048)
+    assert cast_leftover_bytes(MODELS["llama-3.2-1b"]) == 4 * (1_235_814_400 + 128_256 * 2048)

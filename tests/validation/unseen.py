@@ -8,7 +8,7 @@ runs that were left out are then predicted in full, on no line.
 import re
 from collections.abc import Callable, Sequence
 
-from engine.run.published import Case
+from engine.run.published import PublishedRun
 from tests.validation.fit import Lines, Name, lines, names, ratio, solved, tabled
 
 # How far a constant may go that the runs left over say nothing of: all the way back to what was
@@ -17,12 +17,12 @@ REACH = 2.0
 _SIZES = re.compile(r"[ (]*(?:layer-cut|\d+ layers).*$")
 
 
-def source_of(case: Case) -> str:
+def source_of(case: PublishedRun) -> str:
     """The table that a run comes from."""
     return case.row["source_file"]
 
 
-def model_of(case: Case) -> str:
+def model_of(case: PublishedRun) -> str:
     """The model, however a source spells it: cut and whole, 3 and 3.1, all sizes of a sweep."""
     name = case.row["model"].lower().replace("llama-", "llama ").replace("llama2", "llama 2")
     name = _SIZES.sub("", name.replace("llama3", "llama 3").replace("llama 3.1", "llama 3"))
@@ -35,7 +35,7 @@ def model_of(case: Case) -> str:
 
 
 def without(
-    case_key: Callable[[Case], str], found: Sequence[Case], drawn: Lines
+    case_key: Callable[[PublishedRun], str], found: Sequence[PublishedRun], drawn: Lines
 ) -> dict[str, float]:
     """Return the error of every run, predicted without the runs of the same key, by its row."""
     trusted = [case.trusted for case in found]
@@ -50,7 +50,7 @@ def without(
     return errors
 
 
-def reaches(found: Sequence[Case], drawn: Lines) -> dict[Name, tuple[float, float]]:
+def reaches(found: Sequence[PublishedRun], drawn: Lines) -> dict[Name, tuple[float, float]]:
     """Return between which values each constant lies when any one source is left out."""
     values: dict[Name, list[float]] = {name: [] for name in names()}
     for key in sorted({source_of(case) for case in found}):
@@ -63,7 +63,7 @@ def reaches(found: Sequence[Case], drawn: Lines) -> dict[Name, tuple[float, floa
 
 
 def unseen(
-    found: Sequence[Case], drawn: Lines | None = None
+    found: Sequence[PublishedRun], drawn: Lines | None = None
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
     """Return, by row, the logarithm of predicted over measured: seen, by source, by model."""
     drawn = drawn or lines(found, tabled())

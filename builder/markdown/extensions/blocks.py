@@ -1,4 +1,4 @@
-"""Markdown blocks of our own: `predict | calculator.output`, `figure | id`, `example`."""
+"""Markdown extension: the blocks `predict | calculator.output`, `figure | id` and `example`."""
 
 import re
 import xml.etree.ElementTree as etree
@@ -9,12 +9,12 @@ from pymdownx.blocks import BlocksExtension, BlocksProcessor  # type: ignore[imp
 from pymdownx.blocks.block import Block, type_number, type_string_in  # type: ignore[import-untyped]
 
 from builder.core.problem import ContentError
-from builder.markdown.placements import calculator_of, parse
-from builder.markdown.predictions import prediction
-from builder.markdown.render_state import Findings, Surroundings, show_value
+from builder.markdown.placements import find_calculator, parse
+from builder.markdown.predictions import make_prediction
+from builder.markdown.render_state import RenderContext, RenderState, record_value
 from engine.core.views import Value
 
-_NUMBERED = re.compile(r"Figure \d+")
+_FIGURE_NUMBER = re.compile(r"Figure \d+")
 
 
 class FigureBlock(Block):  # type: ignore[misc]
@@ -25,39 +25,39 @@ class FigureBlock(Block):  # type: ignore[misc]
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Number the figure as soon as it begins, so that numbers follow the text."""
-        titles = self.config["findings"].titles
-        count = sum(bool(_NUMBERED.fullmatch(title)) for title in titles.values())
+        titles = self.config["state"].titles
+        count = sum(bool(_FIGURE_NUMBER.fullmatch(title)) for title in titles.values())
         titles[self.argument] = f"Figure {count + 1}"
         attributes = {"class": "illustration", "id": self.argument}
         return etree.SubElement(parent, "figure", attributes)
 
     def on_end(self, block: etree.Element) -> None:
-        """Move what follows the line into the caption."""
-        findings: Findings = self.config["findings"]
-        after = _after_line(block)
-        if after is None:
+        """Move the content after the rule into the caption."""
+        state: RenderState = self.config["state"]
+        caption_elements = _split_at_rule(block)
+        if caption_elements is None:
             raw = f"figure | {self.argument}"
-            findings.problems.append((raw, f"figure '{self.argument}' has no line '---' + caption"))
+            state.problems.append((raw, f"figure '{self.argument}' has no line '---' + caption"))
             return
         caption = etree.SubElement(block, "figcaption")
         number = etree.SubElement(caption, "span", {"class": "figure-number"})
-        number.text = findings.titles[self.argument] + "."
+        number.text = state.titles[self.argument] + "."
         number.tail = " "
-        caption.extend(after)
+        caption.extend(caption_elements)
 
 
 class ExampleBlock(Block):  # type: ignore[misc]
-    """A construct below its source, which `builder.markdown.article_html` has put there."""
+    """A Markdown example below its source, which `builder.markdown.article_html` inserts."""
 
     NAME = "example"
 
     def on_create(self, parent: etree.Element) -> etree.Element:
-        """Make what holds both together."""
+        """Create the container of source and result."""
         return etree.SubElement(parent, "div", {"class": "example"})
 
 
 class PredictBlock(Block):  # type: ignore[misc]
-    """A question to answer before reading on: body, `---`, and what the guess reveals."""
+    """A question with a guessing slider: the question, `---`, and its answer."""
 
     NAME = "predict"
     ARGUMENT = True
@@ -68,22 +68,22 @@ class PredictBlock(Block):  # type: ignore[misc]
     }
 
     def on_create(self, parent: etree.Element) -> etree.Element:
-        """Make the section; its parts are filled when it ends."""
+        """Create the section; it is filled when the block ends."""
         return etree.SubElement(parent, "section", {"class": "predict"})
 
     def on_end(self, block: etree.Element) -> None:
         """Put the slider between the question and the answer."""
-        around: Surroundings = self.config["around"]
-        findings: Findings = self.config["findings"]
+        context: RenderContext = self.config["context"]
+        state: RenderState = self.config["state"]
         raw = f"predict | {self.argument}"
-        after = _after_line(block)
-        if after is None:
-            findings.problems.append((raw, "a predict block has no line '---' before its answer"))
+        answer_elements = _split_at_rule(block)
+        if answer_elements is None:
+            state.problems.append((raw, "a predict block has no line '---' before its answer"))
             return
         try:
-            slider = self._slider(around, findings)
+            slider = self._slider(context, state)
         except (ContentError, ValueError) as error:
-            findings.problems.append((raw, str(error)))
+            state.problems.append((raw, str(error)))
             return
         question = etree.Element("div", {"class": "prompt"})
         question.extend(list(block))
@@ -93,34 +93,34 @@ class PredictBlock(Block):  # type: ignore[misc]
         etree.SubElement(block, "p").text = self.md.htmlStash.store(slider)
         answer = etree.SubElement(block, "details", {"data-answer": ""})
         etree.SubElement(answer, "summary").text = "Show the answer"
-        etree.SubElement(answer, "div", {"class": "answer"}).extend(after)
+        etree.SubElement(answer, "div", {"class": "answer"}).extend(answer_elements)
 
-    def _slider(self, around: Surroundings, findings: Findings) -> str:
+    def _slider(self, context: RenderContext, state: RenderState) -> str:
         placement = parse(self.argument)
-        found = calculator_of(placement, around.load)
-        view = found.views.get(placement.member)
+        calculator = find_calculator(placement, context.load)
+        view = calculator.views.get(placement.member)
         if not isinstance(view, Value):
             raise ContentError(f"'{self.argument}' is no value; only a value can be predicted")
         if placement.settings:
-            shown, _ = around.at(found, placement.settings, placement.member)
-            view = replace(view, value=shown["value"])
+            fixed, _ = context.at(calculator, placement.settings, placement.member)
+            view = replace(view, value=fixed["value"])
         missing = [name for name in ("low", "high") if self.options[name] is None]
         if missing:
-            lacks = (
+            message = (
                 f"{' and '.join(missing)} of the slider {'are' if missing[1:] else 'is'} missing"
             )
-            raise ContentError(f"{lacks}, such as low: 1")
+            raise ContentError(f"{message}, such as low: 1")
         low, high = float(self.options["low"]), float(self.options["high"])
-        made = prediction(view, low, high, self.options["scale"])
-        show_value(found, placement.member, findings)
-        name = findings.identify("predict")
-        findings.answers.append((f'data-predict="{name}"', made.truth))
-        findings.receipts.append(str(around.blocks.stops(made, name)).strip())
-        return str(around.blocks.predict(made, name, self.argument)).strip()
+        guess = make_prediction(view, low, high, self.options["scale"])
+        record_value(calculator, placement.member, state)
+        name = state.unique_id("predict")
+        state.answers.append((f'data-predict="{name}"', guess.truth))
+        state.receipts.append(str(context.blocks.stops(guess, name)).strip())
+        return str(context.blocks.predict(guess, name, self.argument)).strip()
 
 
-def _after_line(block: etree.Element) -> list[etree.Element] | None:
-    """Remove the first rule and what follows it; return what followed, None without a rule."""
+def _split_at_rule(block: etree.Element) -> list[etree.Element] | None:
+    """Remove the first rule and all elements after it; return those, or None without a rule."""
     children = list(block)
     line = next((i for i, child in enumerate(children) if child.tag == "hr"), None)
     if line is None:
@@ -130,15 +130,15 @@ def _after_line(block: etree.Element) -> list[etree.Element] | None:
     return children[line + 1 :]
 
 
-class OwnBlocksExtension(BlocksExtension):  # type: ignore[misc]
+class SiteBlocksExtension(BlocksExtension):  # type: ignore[misc]
     """Registers the blocks."""
 
-    def __init__(self, around: Surroundings, findings: Findings) -> None:
+    def __init__(self, context: RenderContext, state: RenderState) -> None:
         super().__init__()
-        self.given = {"around": around, "findings": findings}
+        self.block_config = {"context": context, "state": state}
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: BlocksProcessor) -> None:
-        """Register them with what they need."""
-        block_mgr.register(FigureBlock, self.given)
-        block_mgr.register(PredictBlock, self.given)
+        """Register the blocks with their configuration."""
+        block_mgr.register(FigureBlock, self.block_config)
+        block_mgr.register(PredictBlock, self.block_config)
         block_mgr.register(ExampleBlock, {})

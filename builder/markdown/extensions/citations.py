@@ -8,17 +8,17 @@ from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyp
 from markdown.util import AtomicString  # type: ignore[import-untyped]
 
 from builder.content.library import REFERENCES, Library
-from builder.markdown.render_state import Findings
+from builder.markdown.render_state import RenderState
 
 PATTERN = r"\[(@[\w:.+-]+(?:\s*;\s*@[\w:.+-]+)*)\]"
 
 
-class CiteInline(InlineProcessor):  # type: ignore[misc]
-    """One pair of brackets with one or more keys."""
+class CitationInline(InlineProcessor):  # type: ignore[misc]
+    """Inline processor of one pair of brackets with one or more citation keys."""
 
-    def __init__(self, md: Markdown, library: Library, findings: Findings) -> None:
+    def __init__(self, md: Markdown, library: Library, state: RenderState) -> None:
         super().__init__(PATTERN, md)
-        self.library, self.findings = library, findings
+        self.library, self.state = library, state
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:
         """Return "(Author Year; Author Year)", each a link."""
@@ -27,9 +27,9 @@ class CiteInline(InlineProcessor):  # type: ignore[misc]
         keys = [key.strip().lstrip("@") for key in m[1].split(";")]
         for key in keys:
             if key not in self.library.references:
-                self.findings.problems.append((m[0], f"citation '@{key}' is not in {REFERENCES}"))
+                self.state.problems.append((m[0], f"citation '@{key}' is not in {REFERENCES}"))
                 continue
-            self.findings.cites[key] = None
+            self.state.cites[key] = None
             link = etree.SubElement(group, "a", {"data-cite": key, "href": f"#ref-{key}"})
             # Atomic: a label is text, whatever signs of Markdown or HTML are in it.
             link.text = AtomicString(self.library.references[key].label)
@@ -37,13 +37,13 @@ class CiteInline(InlineProcessor):  # type: ignore[misc]
         return group, m.start(0), m.end(0)
 
 
-class CiteExtension(Extension):  # type: ignore[misc]
+class CitationExtension(Extension):  # type: ignore[misc]
     """Registers the pattern above links (160), so that no reference link takes the brackets."""
 
-    def __init__(self, library: Library, findings: Findings) -> None:
+    def __init__(self, library: Library, state: RenderState) -> None:
         super().__init__()
-        self.library, self.findings = library, findings
+        self.library, self.state = library, state
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the pattern."""
-        md.inlinePatterns.register(CiteInline(md, self.library, self.findings), "cite", 174)
+        md.inlinePatterns.register(CitationInline(md, self.library, self.state), "cite", 174)

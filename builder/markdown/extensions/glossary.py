@@ -7,7 +7,7 @@ from markdown import Extension, Markdown  # type: ignore[import-untyped]
 from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.content.library import GLOSSARY, Library
-from builder.markdown.render_state import Findings
+from builder.markdown.render_state import RenderState
 
 PATTERN = r"\?\?([^?|\n]+)(?:\|([^?|\n]+))?\?\?"
 
@@ -18,20 +18,20 @@ def term_id(name: str) -> str:
 
 
 class TermInline(InlineProcessor):  # type: ignore[misc]
-    """A word whose definition opens in place, also without JavaScript."""
+    """Inline processor of terms; a term's definition opens in place, also without JavaScript."""
 
-    def __init__(self, md: Markdown, library: Library, findings: Findings) -> None:
+    def __init__(self, md: Markdown, library: Library, state: RenderState) -> None:
         super().__init__(PATTERN, md)
-        self.library, self.findings = library, findings
+        self.library, self.state = library, state
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element | str, int, int]:
         """Return a button that opens the definition's popover."""
         shown, name = m[1].strip(), (m[2] or m[1]).strip()
         term = self.library.terms.get(" ".join(name.lower().split()))
         if term is None:
-            self.findings.problems.append((m[0], f"term '{name}' is not defined in {GLOSSARY}"))
+            self.state.problems.append((m[0], f"term '{name}' is not defined in {GLOSSARY}"))
             return shown, m.start(0), m.end(0)
-        self.findings.terms[term.name] = None
+        self.state.terms[term.name] = None
         attributes = {"type": "button", "class": "term", "popovertarget": term_id(term.name)}
         button = etree.Element("button", attributes)
         button.text = shown
@@ -41,10 +41,10 @@ class TermInline(InlineProcessor):  # type: ignore[misc]
 class GlossaryExtension(Extension):  # type: ignore[misc]
     """Registers the pattern."""
 
-    def __init__(self, library: Library, findings: Findings) -> None:
+    def __init__(self, library: Library, state: RenderState) -> None:
         super().__init__()
-        self.library, self.findings = library, findings
+        self.library, self.state = library, state
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the pattern."""
-        md.inlinePatterns.register(TermInline(md, self.library, self.findings), "glossary", 173)
+        md.inlinePatterns.register(TermInline(md, self.library, self.state), "glossary", 173)

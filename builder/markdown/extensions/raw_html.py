@@ -1,7 +1,7 @@
-"""Markdown extension: what Markdown itself takes for HTML is looked at, wherever it stands.
+"""Markdown extension: checks all raw HTML that the Markdown parser finds.
 
-`builder.markdown.allowed_html` reads the source, and so knows lines and what is left open. This
-sees what the parser sees: no difference in what is code, and what is not, hides a tag.
+`builder.markdown.allowed_html` reads the source, and so knows line numbers and unclosed tags. This
+extension sees what the parser sees, so no tag is missed where the two disagree about code.
 """
 
 import re
@@ -12,54 +12,54 @@ from markdown.inlinepatterns import HTML_RE, HtmlInlineProcessor  # type: ignore
 from markdown.preprocessors import HtmlBlockPreprocessor  # type: ignore[import-untyped]
 
 from builder.markdown import allowed_html
-from builder.markdown.render_state import Findings
+from builder.markdown.render_state import RenderState
 
 
-class Blocks(HtmlBlockPreprocessor):  # type: ignore[misc]
-    """HTML that stands as a block."""
+class HtmlBlocks(HtmlBlockPreprocessor):  # type: ignore[misc]
+    """Preprocessor of block-level HTML."""
 
-    def __init__(self, md: Markdown, findings: Findings) -> None:
+    def __init__(self, md: Markdown, state: RenderState) -> None:
         super().__init__(md)
-        self.findings = findings
+        self.state = state
 
     def run(self, lines: list[str]) -> list[str]:
-        """Take the blocks out, as Markdown does, and look at each."""
+        """Extract the HTML blocks as Markdown does, and check each."""
         before = len(self.md.htmlStash.rawHtmlBlocks)
         kept = list(super().run(lines))
         for block in self.md.htmlStash.rawHtmlBlocks[before:]:
-            note(str(block), self.findings)
+            record_disallowed(str(block), self.state)
         return kept
 
 
-class Inline(HtmlInlineProcessor):  # type: ignore[misc]
-    """A tag within a sentence."""
+class InlineHtml(HtmlInlineProcessor):  # type: ignore[misc]
+    """Inline processor of HTML tags."""
 
-    def __init__(self, md: Markdown, findings: Findings) -> None:
+    def __init__(self, md: Markdown, state: RenderState) -> None:
         super().__init__(HTML_RE, md)
-        self.findings = findings
+        self.state = state
 
     def handleMatch(
         self, m: re.Match[str], data: str
     ) -> tuple[str | etree.Element, int | None, int | None]:
-        """Take the tag out, as Markdown does, and look at it."""
-        note(m[0], self.findings)
+        """Extract the tag as Markdown does, and check it."""
+        record_disallowed(m[0], self.state)
         place, start, end = super().handleMatch(m, data)
         return place, start, end
 
 
-def note(html: str, findings: Findings) -> None:
-    """Note what an article may not hold."""
-    findings.raw += [(html, message) for message in allowed_html.refused(html)]
+def record_disallowed(html: str, state: RenderState) -> None:
+    """Record the disallowed HTML of a fragment."""
+    state.raw += [(html, message) for message in allowed_html.disallowed_messages(html)]
 
 
-class RawExtension(Extension):  # type: ignore[misc]
-    """Takes the places of Markdown's own two."""
+class RawHtmlExtension(Extension):  # type: ignore[misc]
+    """Replaces Markdown's two HTML processors by checking ones."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, state: RenderState) -> None:
         super().__init__()
-        self.findings = findings
+        self.state = state
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Register both where Markdown has them."""
-        md.preprocessors.register(Blocks(md, self.findings), "html_block", 20)
-        md.inlinePatterns.register(Inline(md, self.findings), "html", 90)
+        """Register both with Markdown's own names and priorities."""
+        md.preprocessors.register(HtmlBlocks(md, self.state), "html_block", 20)
+        md.inlinePatterns.register(InlineHtml(md, self.state), "html", 90)

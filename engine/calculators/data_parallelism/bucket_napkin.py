@@ -1,4 +1,4 @@
-"""The napkin of 14 buckets: how many there are, what each takes, and what sticks out."""
+"""The napkin of 14 buckets: their number, the time of each, and the exposed time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,15 +7,21 @@ from math import ceil
 from typing import Annotated
 
 from engine.core.inputs import BILLIONS, ELEMENTS, PERCENT, Number, Scalar, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import GIGA, MEGA, SECONDS, Bytes, Count, Gbit, Seconds, Share
 from engine.core.views import Axis, Badge, Lane, Lines, Point, Published, Series, Span, Timeline
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
-from engine.simulate.data_parallel.reduce_buckets import Job, Piece, Reduced, pieces, reduced
+from engine.simulate.data_parallel.reduce_buckets import (
+    BucketedBackward,
+    BucketJob,
+    BucketTimes,
+    bucket_times,
+    bucketed_backward,
+)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "0.3B: one bucket": {"parameters": 0.3 * GIGA},
@@ -25,18 +31,18 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 BUCKETS = (1 * MEGA, 4 * GIGA)
 MODELS = (0.1 * GIGA, 100 * GIGA)
-_ASSUMED = (
+_ASSUMES = (
     "Gradients in bf16, complete at an even pace; one reduction on the wire at a time.",
     "Nodes of eight GPUs. Attention scores are left out.",
 )
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(
         label,
         note=note,
         color=color,
-        assumes=_ASSUMED,
+        assumes=_ASSUMES,
         sources=("deepspeed_config",),
         basis="simulated",
     )
@@ -44,7 +50,7 @@ def _told(label: str, note: str, color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change; M is a million elements."""
+    """The calculator's inputs; M is a million elements."""
 
     bucket: Annotated[
         float,
@@ -84,7 +90,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """What is exposed of full buckets, and all reductions, over the range of an input."""
+    """Exposed and total reduction time of full buckets over the range of an input."""
 
     x: tuple[float, ...]
     exposed: tuple[Seconds, ...]
@@ -93,33 +99,34 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The buckets of one backward pass, and input -> its curve."""
+    """The buckets of a backward pass, and the curves by input."""
 
-    pieces: Later[tuple[Piece, ...]]
-    curves: Mapping[str, Later[Curve]]
+    pieces: Lazy[tuple[BucketTimes, ...]]
+    curves: Mapping[str, Lazy[Curve]]
     buckets: Annotated[
         Count,
-        Told(
+        Output(
             "Buckets",
             note="of {bucket} elements at most",
             assumes=("Parameters over the size of a bucket, rounded up.",),
             sources=("deepspeed_config",),
         ),
     ]
-    computing: Annotated[Seconds, _told("To compute a bucket", "backward", "compute")]
-    sending: Annotated[Seconds, _told("To reduce it", "alone on the wire", "communication")]
-    exposed: Annotated[Seconds, _told("Exposed", "of {isolated} in all", "communication")]
-    share: Annotated[Share, _told("Exposed share", "of all reductions", "communication")]
-    isolated: Annotated[Seconds, _told("All reductions", "one after the other", "communication")]
+    computing: Annotated[Seconds, _output("To compute a bucket", "backward", "compute")]
+    sending: Annotated[Seconds, _output("To reduce it", "alone on the wire", "communication")]
+    exposed: Annotated[Seconds, _output("Exposed", "of {isolated} in all", "communication")]
+    share: Annotated[Share, _output("Exposed share", "of all reductions", "communication")]
+    isolated: Annotated[Seconds, _output("All reductions", "one after the other", "communication")]
     buffers: Annotated[
-        Bytes, _told("Memory of the buckets", "allocated whole, however small the model", "buffers")
+        Bytes,
+        _output("Memory of the buckets", "allocated whole, however small the model", "buffers"),
     ]
-    backward: Annotated[Seconds, _told("Backward pass", "alone", "compute")]
+    backward: Annotated[Seconds, _output("Backward pass", "alone", "compute")]
 
 
-def _job(inputs: Inputs) -> Job:
+def _job(inputs: Inputs) -> BucketJob:
     """Return the job of the inputs."""
-    return Job(
+    return BucketJob(
         parameters=inputs.parameters,
         bucket=inputs.bucket,
         tokens=inputs.tokens,
@@ -136,12 +143,12 @@ def _job(inputs: Inputs) -> Job:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     job = _job(inputs)
-    ran = reduced(job)
+    ran = bucketed_backward(job)
     return Result(
-        pieces=Later(partial(pieces, job)),
+        pieces=Lazy(partial(bucket_times, job)),
         curves={
-            "bucket": Later(partial(_curve, job, "bucket", BUCKETS)),
-            "parameters": Later(partial(_curve, job, "parameters", MODELS)),
+            "bucket": Lazy(partial(_curve, job, "bucket", BUCKETS)),
+            "parameters": Lazy(partial(_curve, job, "parameters", MODELS)),
         },
         buckets=ran.count,
         computing=ran.computing,
@@ -154,22 +161,24 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _curve(job: Job, name: str, ends: tuple[float, float]) -> Curve:
+def _curve(job: BucketJob, name: str, ends: tuple[float, float]) -> Curve:
     low, high = ends
     xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
     jobs = [replace(job, **{name: x}) for x in xs]
     return Curve(
         x=xs,
-        exposed=tuple(_with_full_buckets(one).exposed for one in jobs),
-        isolated=tuple(reduced(one).isolated for one in jobs),
+        exposed=tuple(_with_full_buckets(job).exposed for job in jobs),
+        isolated=tuple(bucketed_backward(job).isolated for job in jobs),
     )
 
 
-def _with_full_buckets(job: Job) -> Reduced:
-    """Return the pass of a model whose last bucket is full too, if there are several."""
+def _with_full_buckets(job: BucketJob) -> BucketedBackward:
+    """Return the backward pass of a job with its model size rounded to full buckets."""
     if job.bucket >= job.parameters:
-        return reduced(job)
-    return reduced(replace(job, parameters=ceil(job.parameters / job.bucket) * job.bucket))
+        return bucketed_backward(job)
+    return bucketed_backward(
+        replace(job, parameters=ceil(job.parameters / job.bucket) * job.bucket)
+    )
 
 
 _SHOWN = 16
@@ -186,7 +195,7 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
     for number, piece in enumerate(shown, first + 1):
         links = (f"bucket:{number}",)
         spans.append(_span(f"B{number}", "compute", (previous, piece.ready), links))
-        spans += _sent(number, (piece.start, piece.end), ran[-1].ready, inputs, links)
+        spans += _reduction_spans(number, (piece.start, piece.end), ran[-1].ready, inputs, links)
         previous = piece.end if not inputs.overlap else piece.ready
     end = ran[-1].end
     caption: Text = "Hatched: nothing is computed meanwhile."
@@ -224,7 +233,7 @@ def _span(
     )
 
 
-def _sent(
+def _reduction_spans(
     number: int,
     times: tuple[Seconds, Seconds],
     backward: Seconds,
@@ -243,22 +252,22 @@ def _sent(
     ]
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
-    """Return what is exposed over the range of an input: the bucket or the parameters."""
-    found = result.curves[name]()
-    xs, exposed, whole = found.x, found.exposed, found.isolated
+def curve(present: Presenter, inputs: Inputs, result: Result, name: str) -> Lines:
+    """Return the chart of exposed time over the bucket size or the parameters."""
+    points = result.curves[name]()
+    xs, exposed, whole = points.x, points.exposed, points.isolated
     return Lines(
         title="Exposed reduction against the size of a bucket"
         if name == "bucket"
         else "Exposed reduction against the size of the model",
-        x=tell.axis(
+        x=present.axis(
             name,
             "elements of a bucket" if name == "bucket" else "parameters",
             low=xs[0],
             high=xs[-1],
             scale="log",
         ),
-        y=tell.axis("exposed", "time", low=min(exposed) / 2, high=max(whole) * 2, scale="log"),
+        y=present.axis("exposed", "time", low=min(exposed) / 2, high=max(whole) * 2, scale="log"),
         series=(
             Series(key="exposed", label="exposed", x=xs, y=exposed, color="communication"),
             Series(key="whole", label="all reductions", x=xs, y=whole, color="ink", dashed=True),
@@ -266,7 +275,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say(
+                label=present.say(
                     "{exposed}, {buckets} buckets" if result.buckets > 1 else "{exposed}, 1 bucket"
                 ),
                 x=getattr(inputs, name),
@@ -285,24 +294,24 @@ QUESTION = "How much of the reduction of gradients is left when the backward pas
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "timeline": partial(timeline, inputs, result),
-        **tell.values("exposed", "buckets"),
-        "computing": tell.value("computing", published=_published(tell, inputs)),
-        "sending": tell.value("sending"),
-        "regime": _regime(tell, inputs, result),
-        "curve": partial(curve, tell, inputs, result, "bucket"),
-        "models": partial(curve, tell, inputs, result, "parameters"),
-        **tell.values("share", "buffers", "isolated", "backward"),
+        **present.values("exposed", "buckets"),
+        "computing": present.value("computing", published=_published(present, inputs)),
+        "sending": present.value("sending"),
+        "regime": _regime(present, inputs, result),
+        "curve": partial(curve, present, inputs, result, "bucket"),
+        "models": partial(curve, present, inputs, result, "parameters"),
+        **present.values("share", "buffers", "isolated", "backward"),
     }
 
 
-def _published(tell: Teller, inputs: Inputs) -> Published:
+def _published(present: Presenter, inputs: Inputs) -> Published:
     """Return the published napkin: 3 TFLOP per billion parameters at 1 PFLOP/s, 800 GB/s."""
     size = min(inputs.bucket, inputs.parameters)
     return Published(
-        text=tell.say(
+        text=present.say(
             "a published page: {c} to compute a bucket, {m} to send it",
             c=(3e3 * size / 1e15, SECONDS),
             m=(2 * size / 800e9, SECONDS),
@@ -314,11 +323,11 @@ def _published(tell: Teller, inputs: Inputs) -> Published:
     )
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not inputs.overlap:
         return Badge(
             text="Nothing hides",
-            sentence=tell.say("The backward pass stops for every bucket: {exposed} in all."),
+            sentence=present.say("The backward pass stops for every bucket: {exposed} in all."),
             color="communication",
         )
     if result.buckets == 1:
@@ -331,14 +340,14 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.sending > result.computing:
         return Badge(
             text="The wire is slower",
-            sentence=tell.say(
+            sentence=present.say(
                 "A bucket takes {sending} to reduce and {computing} to compute: they queue up."
             ),
             color="communication",
         )
     return Badge(
         text="Only the last bucket is exposed",
-        sentence=tell.say(
+        sentence=present.say(
             "A bucket takes {computing} to compute and {sending} to reduce. Each is gone before "
             "the next is full."
         ),

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from engine.catalog.models import TINY_260
 from engine.core.inputs import Choice, Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
 from engine.core.views import Badge, Frame, Scene, Shape, Table
 from engine.draw.shapes import rect, text
-from engine.tiny.bucket_record import BucketRecord, Turn, bucket_record
+from engine.tiny.bucket_record import BucketRecord, StreamTurn, bucket_record
 from engine.tiny.layout import part_names, part_range
 
 _LEFT, _WIDTH = 74.0, 458.0
@@ -22,27 +22,29 @@ _TOP, _ROW, _FONT = 92.0, 44.0, 15.0
 _OPACITY = {"none": "0", "local": "0.2", "moving": "0.75", "summed": "0.6"}
 
 
-def bucket_scene(found: BucketRecord) -> Scene:
-    """Return one frame for every turn of the two streams, and one that compares with one GPU."""
-    ground = [*_parts(), *_brackets(found), *_names(found)]
+def bucket_scene(record: BucketRecord) -> Scene:
+    """Return the animation: a frame per turn of the two streams, then the single-GPU comparison."""
+    ground = [*_part_labels(), *_brackets(record), *_row_labels(record)]
     frames = [
-        Frame(caption=_caption(found, turn), shapes=(*ground, *_state(found, turn)))
-        for turn in found.turns
+        Frame(caption=_caption(record, turn), shapes=(*ground, *_state_shapes(record, turn)))
+        for turn in record.turns
     ]
     everything = frozenset(range(260))
-    last = Turn(part="", bucket=-1, ready=everything, summed=everything, sent=found.turns[-1].sent)
-    off = "less than 1e-14" if found.off < 1e-14 else f"up to {significant(found.off, 2)}"
+    last = StreamTurn(
+        part="", bucket=-1, ready=everything, summed=everything, sent=record.turns[-1].sent
+    )
+    off = "less than 1e-14" if record.off < 1e-14 else f"up to {format_significant(record.off, 2)}"
     end = say(
         "All {n} sums are there, on every GPU, and the optimizer may start. Each GPU has sent {s} "
         f"numbers. The sums differ from the gradients of one GPU by {typeset(off)} of the largest.",
         n=(260, COUNT),
         s=(last.sent, COUNT),
     )
-    frames.append(Frame(caption=end, shapes=(*ground, *_state(found, last))))
+    frames.append(Frame(caption=end, shapes=(*ground, *_state_shapes(record, last))))
     return Scene(
         title="A backward pass in buckets, turn by turn",
         width=_WIDTH,
-        height=_TOP + len(found.local) * _ROW + 92,
+        height=_TOP + len(record.local) * _ROW + 92,
         frames=tuple(frames),
         opening=min(4, len(frames) - 1),
         caption="The strip of each GPU is the gradient of all 260 parameters, in the order of the "
@@ -51,67 +53,67 @@ def bucket_scene(found: BucketRecord) -> Scene:
     )
 
 
-def _x(place: float) -> float:
+def _x_of(place: float) -> float:
     return _LEFT + place * _SCALE
 
 
-def _parts() -> list[Shape]:
+def _part_labels() -> list[Shape]:
     shapes = []
     for part in part_names(TINY_260):
         places = part_range(TINY_260, part)
-        middle = _x((places.start + places.stop) / 2)
+        middle = _x_of((places.start + places.stop) / 2)
         name = "embed" if part == "embedding" else part
         shapes.append(text(f"part {part}", middle, 18, 15, name))
         shapes.append(
-            rect(f"edge {part}", (_x(places.start), 26), (1.5, 8), "cell done c-muted", ())
+            rect(f"edge {part}", (_x_of(places.start), 26), (1.5, 8), "cell done c-muted", ())
         )
     return shapes
 
 
 def _runs(places: Iterable[int]) -> list[tuple[int, int]]:
     """Return stretches of neighboring places as (first, behind the last)."""
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for place in sorted(places):
-        if found and found[-1][1] == place:
-            found[-1] = found[-1][0], place + 1
+        if runs and runs[-1][1] == place:
+            runs[-1] = runs[-1][0], place + 1
         else:
-            found.append((place, place + 1))
-    return found
+            runs.append((place, place + 1))
+    return runs
 
 
-def _brackets(found: BucketRecord) -> list[Shape]:
-    """Return what each bucket covers, with its number if there is room."""
+def _brackets(record: BucketRecord) -> list[Shape]:
+    """Return brackets over the parameters of each bucket, numbered where there is room."""
     shapes = []
-    for number, bucket in enumerate(found.buckets, start=1):
+    for number, bucket in enumerate(record.buckets, start=1):
         start, stop = _runs(bucket.places)[0]
         width = (stop - start) * _SCALE
         links = (("data-links", f"bucket:{number}"), ("fill-opacity", "0.25"))
         shapes.append(
-            rect(f"pack{number}", (_x(start) + 1, 40), (width - 2, 24), "cell c-data", links)
+            rect(f"pack{number}", (_x_of(start) + 1, 40), (width - 2, 24), "cell c-data", links)
         )
         label = f"{number}" if width > 12 else ""
-        shapes.append(text(f"packed{number}", _x((start + stop) / 2), 57, 14, label))
+        shapes.append(text(f"packed{number}", _x_of((start + stop) / 2), 57, 14, label))
     shapes.append(text("packs", 2, 57, 14, "bucket", "start"))
     return shapes
 
 
-def _names(found: BucketRecord) -> list[Shape]:
+def _row_labels(record: BucketRecord) -> list[Shape]:
     shapes = [
         text(f"gpu{rank}", 2, _TOP + rank * _ROW + 24, 15, f"GPU {rank}", "start")
-        for rank in range(len(found.local))
+        for rank in range(len(record.local))
     ]
-    bottom = _TOP + len(found.local) * _ROW + 10
+    bottom = _TOP + len(record.local) * _ROW + 10
     for row, name in enumerate(("compute", "network")):
         shapes.append(text(f"lane{row}", 2, bottom + row * 38 + 22, 15, name, "start"))
     return shapes
 
 
-def _state(found: BucketRecord, turn: Turn) -> list[Shape]:
+def _state_shapes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
     shapes: list[Shape] = []
-    moving = frozenset(found.buckets[turn.bucket].places) if turn.bucket >= 0 else frozenset()
-    for rank, own in enumerate(found.local):
+    moving = frozenset(record.buckets[turn.bucket].places) if turn.bucket >= 0 else frozenset()
+    for rank, own in enumerate(record.local):
         top = _TOP + rank * _ROW
-        for number, bucket in enumerate(found.buckets):
+        for number, bucket in enumerate(record.buckets):
             for part in part_names(TINY_260):
                 places = set(bucket.places) & set(part_range(TINY_260, part))
                 if places:
@@ -119,14 +121,16 @@ def _state(found: BucketRecord, turn: Turn) -> list[Shape]:
         for part in part_names(TINY_260):
             place = part_range(TINY_260, part).start + 5
             ready, summed = place in turn.ready, place in turn.summed
-            value = found.sums[place] if summed else own[place]
-            label = typeset(significant(value * 1e3, 3)) if ready else ""
+            value = record.sums[place] if summed else own[place]
+            label = typeset(format_significant(value * 1e3, 3)) if ready else ""
             middle = sum(part_range(TINY_260, part)) / len(part_range(TINY_260, part)) + 0.5
-            shapes.append(text(f"n{rank}.{part}", _x(middle), top + 25, _FONT, label))
-    return [*shapes, *_lanes(found, turn)]
+            shapes.append(text(f"n{rank}.{part}", _x_of(middle), top + 25, _FONT, label))
+    return [*shapes, *_lanes(record, turn)]
 
 
-def _piece(key: str, top: float, places: set[int], turn: Turn, moving: frozenset[int]) -> Shape:
+def _piece(
+    key: str, top: float, places: set[int], turn: StreamTurn, moving: frozenset[int]
+) -> Shape:
     start, stop = _runs(places)[0]
     look = "local" if places <= turn.ready else "none"
     if places <= turn.summed:
@@ -136,11 +140,11 @@ def _piece(key: str, top: float, places: set[int], turn: Turn, moving: frozenset
     color = "communication" if look == "moving" else "gradients"
     size = ((stop - start) * _SCALE - 1, _ROW - 10)
     more = (("fill-opacity", _OPACITY[look]),)
-    return rect(f"g{key}", (_x(start) + 0.5, top + 2), size, f"cell c-{color}", more)
+    return rect(f"g{key}", (_x_of(start) + 0.5, top + 2), size, f"cell c-{color}", more)
 
 
-def _lanes(found: BucketRecord, turn: Turn) -> list[Shape]:
-    bottom = _TOP + len(found.local) * _ROW + 10
+def _lanes(record: BucketRecord, turn: StreamTurn) -> list[Shape]:
+    bottom = _TOP + len(record.local) * _ROW + 10
     bucket = f"all-reduce, bucket {turn.bucket + 1}" if turn.bucket >= 0 else ""
     rows = (
         ("compute", f"backward, {turn.part}" if turn.part else ""),
@@ -158,8 +162,8 @@ def _lanes(found: BucketRecord, turn: Turn) -> list[Shape]:
     return shapes
 
 
-def _caption(found: BucketRecord, turn: Turn) -> Text:
-    size = len(found.buckets[turn.bucket].places) if turn.bucket >= 0 else 0
+def _caption(record: BucketRecord, turn: StreamTurn) -> Text:
+    size = len(record.buckets[turn.bucket].places) if turn.bucket >= 0 else 0
     wire = (
         f"The network sums bucket {turn.bucket + 1}, {{s}} numbers, over all GPUs."
         if turn.bucket >= 0
@@ -171,8 +175,8 @@ def _caption(found: BucketRecord, turn: Turn) -> Text:
             "exposed.",
             s=(size, COUNT),
         )
-    what = f"Every GPU runs the backward pass of the {turn.part}".replace("the layer", "layer")
-    return say(f"{what} on its own sequences. {wire}", s=(size, COUNT))
+    work = f"Every GPU runs the backward pass of the {turn.part}".replace("the layer", "layer")
+    return say(f"{work} on its own sequences. {wire}", s=(size, COUNT))
 
 
 TITLE = "A backward pass in buckets"
@@ -194,7 +198,7 @@ _TURNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     capacity: Annotated[
         int,
@@ -212,12 +216,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The backward pass and what it waits for."""
+    """The backward pass and its exposed reductions."""
 
     found: BucketRecord
     buckets: Annotated[
         Count,
-        Told(
+        Output(
             "Buckets",
             "",
             "all-reduces in the step",
@@ -229,7 +233,7 @@ class Result:
     ]
     exposed: Annotated[
         Count,
-        Told(
+        Output(
             "Exposed turns",
             "",
             "of {buckets} that communicate",
@@ -241,7 +245,7 @@ class Result:
     hidden: Count
     sent: Annotated[
         Count,
-        Told(
+        Output(
             "Sent by each GPU",
             "",
             "numbers, with the zeros that fill up each bucket",
@@ -256,32 +260,32 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found = bucket_record(inputs.ranks, inputs.capacity, ready=inputs.order == "ready")
+    record = bucket_record(inputs.ranks, inputs.capacity, ready=inputs.order == "ready")
     return Result(
-        found=found,
-        buckets=len(found.buckets),
-        exposed=found.exposed,
-        hidden=len(found.buckets) - found.exposed,
-        sent=found.turns[-1].sent,
+        found=record,
+        buckets=len(record.buckets),
+        exposed=record.exposed,
+        hidden=len(record.buckets) - record.exposed,
+        sent=record.turns[-1].sent,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "scene": partial(bucket_scene, result.found),
-        "equal": _equal(tell, result.found.off),
-        **tell.values("exposed", "buckets", "sent"),
-        "follow": partial(_follow, result.found),
+        "equal": _equality_badge(present, result.found.off),
+        **present.values("exposed", "buckets", "sent"),
+        "follow": partial(_follow_table, result.found),
     }
 
 
-def _equal(tell: Teller, off: float) -> Badge:
-    bound = "less than 1e-14" if off < 1e-14 else f"up to {significant(off, 2)}"
+def _equality_badge(present: Presenter, off: float) -> Badge:
+    bound = "less than 1e-14" if off < 1e-14 else f"up to {format_significant(off, 2)}"
     return Badge(
         text="Equal to one GPU" if off < 1e-12 else "Not equal",
-        sentence=tell.say(
+        sentence=present.say(
             f"The {{size}} sums differ by {typeset(bound)} of the largest from the gradients of "
             "one GPU with all sequences."
         ),
@@ -289,21 +293,21 @@ def _equal(tell: Teller, off: float) -> Badge:
     )
 
 
-def _follow(found: BucketRecord) -> Table:
-    """Return one number of every bucket: each GPU's gradient, and the sum."""
-    ranks = range(len(found.local))
+def _follow_table(record: BucketRecord) -> Table:
+    """Return the table of a gradient element per bucket: by GPU, and the sum."""
+    ranks = range(len(record.local))
     rows = []
-    for number, bucket in enumerate(found.buckets[:12], start=1):
+    for number, bucket in enumerate(record.buckets[:12], start=1):
         place = bucket.places[0]
         rows.append(
             (
                 f"bucket {number}",
                 f"{place + 1}",
-                *(_digits(found.local[rank][place]) for rank in ranks),
-                _digits(found.sums[place]),
+                *(_digits(record.local[rank][place]) for rank in ranks),
+                _digits(record.sums[place]),
             )
         )
-    more = len(found.buckets) - len(rows)
+    more = len(record.buckets) - len(rows)
     return Table(
         title="The first number of every bucket",
         columns=("Bucket", "Place", *(f"GPU {rank}" for rank in ranks), "Sum"),

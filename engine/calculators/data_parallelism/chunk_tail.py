@@ -1,11 +1,11 @@
-"""The exposed tail: one gradient in N pieces behind a backward pass, and what is left over."""
+"""The exposed tail: reduction of a gradient in N pieces, overlapped with the backward pass."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, MILLISECONDS, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
 from engine.core.views import Badge, Lines, Point, Published, Rule, Series
 from engine.formulas.bucket_tail import (
@@ -26,7 +26,7 @@ _EQUAL = "Equal pieces, ready at even intervals; the wire carries one at a time.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change: at first the example of a published page."""
+    """The calculator's inputs; the defaults are the example of a published page."""
 
     pieces: Annotated[
         int,
@@ -66,11 +66,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What is exposed, at the reader's number of pieces and at all others."""
+    """The exposed time at the chosen number of pieces and at all others."""
 
     exposed: Annotated[
         Seconds,
-        Told(
+        Output(
             "Exposed tail",
             "Te",
             "of {whole} for the whole gradient",
@@ -80,7 +80,7 @@ class Result:
     ]
     hidden: Annotated[
         Share,
-        Told(
+        Output(
             "Hidden",
             "",
             "of the communication runs beside computation",
@@ -91,7 +91,7 @@ class Result:
     ]
     published_overlap: Annotated[
         Share,
-        Told(
+        Output(
             "A published overlap efficiency",
             "",
             "communication over the backward pass: it says nothing about overlap",
@@ -102,7 +102,7 @@ class Result:
     most: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "More pieces help up to",
             "N",
             "where latencies fill the backward pass",
@@ -111,7 +111,7 @@ class Result:
     ]
     half: Annotated[
         Count,
-        Told(
+        Output(
             "Little left to gain from",
             "",
             "pieces: transfer and latency of the last one are equally long",
@@ -120,7 +120,7 @@ class Result:
     ]
     whole: Annotated[
         Seconds,
-        Told(
+        Output(
             "Whole gradient",
             "Tm",
             "one all-reduce by a ring, without latency",
@@ -130,7 +130,7 @@ class Result:
     ]
     compared: Annotated[
         Seconds,
-        Told(
+        Output(
             "Exposed with 16 pieces",
             "",
             "the published optimum",
@@ -144,18 +144,18 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     whole = ring_all_reduce_time(inputs.size, inputs.ranks, inputs.bandwidth)
-    given = whole, inputs.backward
-    exposed = exposed_tail(*given, inputs.pieces, inputs.latency)
+    times = whole, inputs.backward
+    exposed = exposed_tail(*times, inputs.pieces, inputs.latency)
     everything = whole + inputs.pieces * inputs.latency
     return Result(
         exposed=exposed,
         hidden=max(0.0, hidden_share(everything, exposed)),
-        published_overlap=published_overlap(*given),
-        most=most_pieces(*given, inputs.latency),
+        published_overlap=published_overlap(*times),
+        most=most_pieces(*times, inputs.latency),
         half=round(max(1.0, whole / inputs.latency)),
         whole=whole,
-        compared=exposed_tail(*given, PUBLISHED, inputs.latency),
-        curve=tuple(exposed_tail(*given, count, inputs.latency) for count in COLUMN),
+        compared=exposed_tail(*times, PUBLISHED, inputs.latency),
+        curve=tuple(exposed_tail(*times, count, inputs.latency) for count in COLUMN),
     )
 
 
@@ -171,25 +171,25 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=(EXPOSED_TAIL,))
+    present = Presenter(result, inputs, equations=(EXPOSED_TAIL,))
     eta = Published(
-        text=tell.say("a published page's overlap efficiency: {published_overlap}"),
+        text=present.say("a published page's overlap efficiency: {published_overlap}"),
         reason="It divides communication by the backward pass: the better all of it hides, the "
         "smaller it gets.",
         source="pingdo_pipeline",
         claim="E4.42",
     )
     return {
-        "curve": partial(_curve, tell, inputs, result),
-        "exposed": tell.value("exposed", symbols={"N": "pieces"}),
-        "regime": _regime(tell, inputs, result),
-        "hidden": tell.value("hidden", published=eta),
-        "most": tell.value("most", equation=MOST_PIECES, symbols={"N": "most"}),
-        **tell.values("half", "compared", "whole", "published_overlap"),
+        "curve": partial(_curve, present, inputs, result),
+        "exposed": present.value("exposed", symbols={"N": "pieces"}),
+        "regime": _regime(present, inputs, result),
+        "hidden": present.value("hidden", published=eta),
+        "most": present.value("most", equation=MOST_PIECES, symbols={"N": "most"}),
+        **present.values("half", "compared", "whole", "published_overlap"),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.pieces == 1:
         return Badge(
             text="Nothing hides",
@@ -199,7 +199,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.pieces > result.most:
         return Badge(
             text="The wire never rests",
-            sentence=tell.say(
+            sentence=present.say(
                 "Transfers and {pieces} latencies outlast the backward pass: more pieces only add "
                 "latency."
             )
@@ -214,7 +214,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     high, low = max(result.curve), min(result.curve)
     rules = [Rule(key="whole", label="nothing hidden", axis="y", at=result.whole, color="muted")]
     if 1 < result.most < MOST:
@@ -230,7 +230,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     points = [
         Point(
             key="now",
-            label=tell.say("{exposed}"),
+            label=present.say("{exposed}"),
             x=float(inputs.pieces),
             y=result.exposed,
         )
@@ -248,8 +248,8 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         )
     return Lines(
         title="Exposed communication against the number of pieces",
-        x=tell.axis("pieces", "pieces of the gradient", low=1.0, high=float(MOST), scale="log"),
-        y=tell.axis("exposed", "exposed", low=low / 2, high=high * 2, scale="log"),
+        x=present.axis("pieces", "pieces of the gradient", low=1.0, high=float(MOST), scale="log"),
+        y=present.axis("exposed", "exposed", low=low / 2, high=high * 2, scale="log"),
         series=(
             Series(
                 key="exposed",

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from engine.catalog.hardware import GPUS
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
-from engine.core.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens, as_given
+from engine.core.outputs import Output, Presenter, Symbol, Views
+from engine.core.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens, with_digits
 from engine.core.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
 from engine.form.fields import LabGpu
 from engine.formulas.critical_tokens import CRITICAL_TOKENS, critical_tokens
@@ -30,7 +30,7 @@ _COLORS = {1: "communication", 2: "buffers", 4: "optimizer", 8: "compute", 16: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     port: Annotated[
         float,
@@ -79,7 +79,7 @@ class Result:
 
     critical: Annotated[
         Tokens,
-        Told(
+        Output(
             "Critical tokens per GPU",
             "t",
             "from here on the step computes longer than it communicates",
@@ -93,7 +93,7 @@ class Result:
     ]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Computation over communication",
             "",
             "with your tokens",
@@ -103,7 +103,7 @@ class Result:
     peak: Annotated[
         float,
         FLOP_RATE,
-        Told(
+        Output(
             "Peak of the GPU",
             "F",
             "dense, bf16",
@@ -113,7 +113,7 @@ class Result:
             of="gpu",
         ),
     ]
-    num_ports: Annotated[int, Told(symbol="k", of="ports")]
+    num_ports: Annotated[int, Output(symbol="k", of="ports")]
     lines: tuple[tuple[Tokens, ...], ...]
     ratios: tuple[tuple[Ratio, ...], ...]
 
@@ -121,18 +121,18 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     peak = GPUS[inputs.gpu].peak["bf16"]
-    given = inputs.utilization, peak
-    bound = critical_tokens(*given, int(inputs.ports), inputs.port)
+    rates = inputs.utilization, peak
+    bound = critical_tokens(*rates, int(inputs.ports), inputs.port)
     return Result(
         critical=bound,
         ratio=inputs.tokens / bound,
         peak=peak,
         num_ports=int(inputs.ports),
         lines=tuple(
-            tuple(critical_tokens(*given, count, port) for port in _LINE) for count in _COUNTS
+            tuple(critical_tokens(*rates, count, port) for port in _LINE) for count in _COUNTS
         ),
         ratios=tuple(
-            tuple(inputs.tokens / critical_tokens(*given, count, speed * Gbit) for speed in _SPEEDS)
+            tuple(inputs.tokens / critical_tokens(*rates, count, speed * Gbit) for speed in _SPEEDS)
             for count in _COUNTS
         ),
     )
@@ -140,7 +140,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     claim = Published(
         text="a published page: on a 100G link, ZeRO-3 is unusable",
         reason="It depends on the tokens per GPU, which the page does not give.",
@@ -148,33 +148,33 @@ def views(inputs: Inputs, result: Result) -> Views:
         claim="E4.20",
     )
     return {
-        "curve": partial(_curve, tell, inputs, result),
-        "critical": tell.value("critical", published=claim),
-        "regime": _regime(tell, inputs, result),
-        **tell.values("ratio", "peak"),
-        "map": partial(_map, tell, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
+        "critical": present.value("critical", published=claim),
+        "regime": _regime(present, inputs, result),
+        **present.values("ratio", "peak"),
+        "map": partial(_map, present, inputs, result),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if result.ratio >= 1:
         return Badge(
             text="Compute-bound",
-            sentence=tell.say(
+            sentence=present.say(
                 "{tokens} tokens per GPU are {ratio} the critical number: the gathers can hide."
             ),
             color="compute",
         )
     return Badge(
         text="Network-bound",
-        sentence=tell.say(
+        sentence=present.say(
             "{tokens} tokens per GPU are {ratio} the critical number: the step waits for gathers."
         ),
         color="communication",
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     high, low = result.lines[0][0], result.lines[-1][-1]
     yours = Rule(
         key="yours",
@@ -185,8 +185,8 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="Critical tokens per GPU against the speed of a port",
-        x=tell.axis("port", "port, one way", low=25 * Gbit, high=1600 * Gbit, scale="log"),
-        y=tell.axis("critical", "tokens per GPU", low=low / 1.5, high=high * 1.5, scale="log"),
+        x=present.axis("port", "port, one way", low=25 * Gbit, high=1600 * Gbit, scale="log"),
+        y=present.axis("critical", "tokens per GPU", low=low / 1.5, high=high * 1.5, scale="log"),
         series=tuple(
             Series(
                 key=f"ports{count}",
@@ -198,7 +198,9 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             )
             for count, line in zip(_COUNTS, result.lines, strict=True)
         ),
-        points=(Point(key="now", label=tell.say("{critical}"), x=inputs.port, y=result.critical),),
+        points=(
+            Point(key="now", label=present.say("{critical}"), x=inputs.port, y=result.critical),
+        ),
         rules=(yours,),
         handle="port",
         caption="Both axes are logarithmic. Above its line a node is compute-bound, below it "
@@ -206,7 +208,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
+def _map(present: Presenter, inputs: Inputs, result: Result) -> Heatmap:
     """Return computation over communication at the reader's tokens, for all networks."""
     return Heatmap(
         title="Computation over communication, with your tokens",
@@ -215,11 +217,11 @@ def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
         x=tuple(f"{speed:,}" for speed in _SPEEDS),
         y=tuple(str(count) for count in _COUNTS),
         values=result.ratios,
-        quantity=as_given(RATIO, 2),
+        quantity=with_digits(RATIO, 2),
         points=(
             Point(
                 key="own",
-                label=tell.say("framed: you, {ratio}"),
+                label=present.say("framed: you, {ratio}"),
                 x=math.log2(inputs.port / (_SPEEDS[0] * Gbit)),
                 y=math.log2(int(inputs.ports) / _COUNTS[0]),
                 color="ink",

@@ -1,4 +1,4 @@
-"""Data-parallel steps: five phases on real numbers, sixteen samples, one to eight GPUs."""
+"""Data-parallel steps: five phases on real numbers, 16 samples, 1 to 8 GPUs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,14 +7,27 @@ from typing import Annotated, Any
 
 from engine.core.inputs import MILLISECONDS, Choice, Number
 from engine.core.numbers import typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, MILLI, SECONDS, Count, Seconds
 from engine.core.views import Badge, Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
-from engine.form.missing_range import MADE_UP
-from engine.simulate.data_parallel.replicas import SAMPLES, Line, Step, distance, shards, train
-from engine.simulate.streams.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
+from engine.draw.drag_handle import DragHandle
+from engine.form.missing_range import SYNTHETIC_JOB
+from engine.simulate.data_parallel.replicas import (
+    SAMPLES,
+    Line,
+    TrainingStep,
+    parameter_distance,
+    sample_shards,
+    train_steps,
+)
+from engine.simulate.streams.replica_clock import (
+    BACKWARD,
+    FORWARD,
+    UPDATE,
+    ReplicaClock,
+    replica_times,
+)
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
@@ -24,12 +37,12 @@ _PHASES = ("partition", "forward", "backward", "all-reduce", "update")
 # Dragging a tile up gives GPU 0 one sample more of the last GPU's; down gives it back. The number
 # in the form does the same by keyboard.
 _GRIPS = tuple(
-    Grip(name="extra", key=f"{sample}", notch=0.6 * _ROW, steps=1, up=True).attributes()
+    DragHandle(name="extra", key=f"{sample}", notch=0.6 * _ROW, steps=1, up=True).attributes()
     for sample in range(len(SAMPLES))
 )
 
 
-def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
+def replicas_scene(step: TrainingStep, clock: ReplicaClock, number: Count) -> Scene:
     """Return a step as eight frames: the batch, and the five phases with their moments of truth."""
     lanes = len(step.replicas)
     height = _TOP + lanes * _ROW + 42
@@ -51,31 +64,31 @@ def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
     )
 
 
-def _shapes(step: Step, clock: Clock, stage: int, height: float) -> Iterable[Shape]:
+def _shapes(step: TrainingStep, clock: ReplicaClock, stage: int, height: float) -> Iterable[Shape]:
     yield _text("batch", 8, 20, "one batch", "c-ink", 16.5, "start")
     for lane, replica in enumerate(step.replicas):
         top = _TOP + lane * _ROW
         links = f"rank:{lane}"
         yield _rect(f"box{lane}", 0, top, _WIDTH, _ROW - 8, "rank", links)
         line = replica.after if stage == 7 else step.before
-        shown = _shown(step, lane, stage)
+        shown = _gradient_text(step, lane, stage)
         yield _text(f"gpu{lane}", 8, top + 18, f"GPU {lane}", "c-ink", 16.5, "start")
-        yield _text(f"line{lane}", 84, top + 18, f"y = {_line(line)}", "c-ink", 16.5, "start")
+        yield _text(f"line{lane}", 84, top + 18, f"y = {_line_text(line)}", "c-ink", 16.5, "start")
         yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16.5, "end")
-        yield from _time(clock, lane, stage, top)
+        yield from _clock_shapes(clock, lane, stage, top)
         for place, sample in enumerate(replica.samples):
             yield from _tile(step, (lane, place, sample), stage)
     yield from _progress(clock, stage, height)
 
 
-def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape]:
+def _tile(step: TrainingStep, where: tuple[int, int, int], stage: int) -> Iterable[Shape]:
     """Yield a tile: in the batch at first, then in its lane."""
     lane, place, sample = where
     moved = stage > 0
     x = _LEFT + _TILE * (place if moved else sample)
     y = _TOP + lane * _ROW + 24 if moved else 26.0
     style = f"transform:translate({x:g}px,{y:g}px);{_GLIDE}"
-    given, wanted = SAMPLES[sample]
+    sample_x, sample_y = SAMPLES[sample]
     error = step.replicas[lane].errors[place]
     links = f"rank:{lane} sample:{sample + 1}"
     yield Shape(
@@ -94,7 +107,10 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             **(_GRIPS[sample] if moved else {}),
         },
     )
-    rows = (typeset(f"{given:g}"), typeset(f"{wanted:g}") if stage < 2 else _short(error))
+    rows = (
+        typeset(f"{sample_x:g}"),
+        typeset(f"{sample_y:g}") if stage < 2 else _short_number(error),
+    )
     for row, text in enumerate(rows):
         yield Shape(
             key=f"tile{sample}.{row}",
@@ -111,7 +127,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
         )
 
 
-def _time(clock: Clock, lane: int, stage: int, top: float) -> Iterable[Shape]:
+def _clock_shapes(clock: ReplicaClock, lane: int, stage: int, top: float) -> Iterable[Shape]:
     """Yield how far the GPU has come, and the ground that its bar grows over."""
     whole = _WIDTH - _LEFT - 12
     done = (0.0, 0.0, clock.forward[lane], clock.backward[lane])
@@ -129,9 +145,9 @@ def _time(clock: Clock, lane: int, stage: int, top: float) -> Iterable[Shape]:
     yield _rect(f"last{lane}", start, top + 70, width, 7, "sent c-compute", f"rank:{lane}")
 
 
-def _progress(clock: Clock, stage: int, height: float) -> Iterable[Shape]:
+def _progress(clock: ReplicaClock, stage: int, height: float) -> Iterable[Shape]:
     whole = _WIDTH - _LEFT - 12
-    share = _now(clock, stage) / clock.end if clock.end else 0.0
+    share = _time_of(clock, stage) / clock.end if clock.end else 0.0
     yield _text("clock", 8, height - 24, f"{share:.0%} of the step", "c-ink", 16.5, "start")
     yield _rect("all", _LEFT, height - 16, whole, 12, "port", "")
     yield _rect("now", _LEFT, height - 16, whole * share, 12, "sent c-ink", "")
@@ -143,56 +159,61 @@ def _phase(stage: int) -> int:
     return (0, 0, 1, 2, 3, 3, 4, 4)[stage]
 
 
-def _now(clock: Clock, stage: int) -> Seconds:
+def _time_of(clock: ReplicaClock, stage: int) -> Seconds:
     """Return the simulated time that a frame shows."""
     forward, first = max(clock.forward), min(clock.backward)
     times = (0.0, 0.0, forward, first, clock.ready, clock.reduced, clock.reduced, clock.end)
     return times[stage]
 
 
-def _shown(step: Step, lane: int, stage: int) -> str:
+def _gradient_text(step: TrainingStep, lane: int, stage: int) -> str:
     """Return the gradient that a GPU holds."""
     if stage < 3:
         return ""
     own = step.replicas[lane].gradient
-    return f"\N{NABLA} = {_pair(own)}" if stage < 5 else f"mean \N{NABLA} = {_pair(step.average)}"
+    return (
+        f"\N{NABLA} = {_pair_text(own)}"
+        if stage < 5
+        else f"mean \N{NABLA} = {_pair_text(step.average)}"
+    )
 
 
-def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
+def _caption(step: TrainingStep, clock: ReplicaClock, number: Count, stage: int) -> Text:
     replicas = step.replicas
     sizes = sorted({len(replica.samples) for replica in replicas})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     first = replicas[0]
-    gradients = ", ".join(typeset(f"{one.gradient[0]:.2f}") for one in replicas)
+    gradients = ", ".join(typeset(f"{replica.gradient[0]:.2f}") for replica in replicas)
     wait = clock.ready - min(clock.backward)
     alike = all(replica.after == first.after for replica in replicas)
+    average = _pair_text(step.average)
     captions: tuple[Text, ...] = (
         say(
             f"Step {number}: a batch of {len(SAMPLES)} samples, and {{n}} GPUs with the same "
-            f"model, y = {_line(step.before)}.",
+            f"model, y = {_line_text(step.before)}.",
             n=(len(replicas), COUNT),
         ),
         f"Phase 1 of 5, partition: each GPU gets {each} samples of its own. No sample goes twice.",
         say(
             "Phase 2 of 5, forward: each GPU predicts y for its own samples and finds its errors. "
             "{t} have passed.",
-            t=(_now(clock, stage), SECONDS),
+            t=(_time_of(clock, stage), SECONDS),
         ),
         say(
             "Phase 3 of 5, backward: each GPU averages the gradient of its own samples. The "
             "slopes differ: " + gradients + ". The first GPU is done after {t}.",
-            t=(_now(clock, stage), SECONDS),
+            t=(_time_of(clock, stage), SECONDS),
         ),
         say(
             "The barrier: the sum needs every GPU. The fastest has waited {w} for the slowest.",
             w=(wait, SECONDS),
         ),
-        f"Phase 4 of 5, all-reduce: every GPU now holds the same average, {_pair(step.average)}.",
-        f"Phase 5 of 5, update: each GPU subtracts {_pair(step.average)} times the learning rate "
+        f"Phase 4 of 5, all-reduce: every GPU now holds the same average, {average}.",
+        f"Phase 5 of 5, update: each GPU subtracts {average} times the learning rate "
         "from its own copy.",
         say(
             f"Done: all {{n}} copies are {'identical' if alike else 'different'}, "
-            f"y = {_line(first.after)}. The loss fell from {step.loss:.3g} to "
+            f"y = {_line_text(first.after)}. The loss fell from {step.loss:.3g} to "
             f"{step.loss_after:.3g}.",
             n=(len(replicas), COUNT),
         ),
@@ -200,17 +221,17 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
     return captions[stage]
 
 
-def _short(number: float) -> str:
+def _short_number(number: float) -> str:
     """Return a number that fits a tile."""
     text = f"{number:.1f}".removesuffix(".0")
     return "0" if text == "-0" else typeset(text)
 
 
-def _line(line: Line) -> str:
+def _line_text(line: Line) -> str:
     return typeset(f"{line[0]:.2f} x {'-' if line[1] < 0 else '+'} {abs(line[1]):.2f}")
 
 
-def _pair(pair: Line) -> str:
+def _pair_text(pair: Line) -> str:
     return typeset(f"({pair[0]:.2f}, {pair[1]:.2f})")
 
 
@@ -265,7 +286,7 @@ _TIMED: Mapping[str, Any] = {
     "assumes": (
         "Each sample takes {forward} forward and {backward} backward, the update {update}.",
         "No overlap: the all-reduce starts when the last GPU is done.",
-        MADE_UP,
+        SYNTHETIC_JOB,
     ),
     "basis": "simulated",
 }
@@ -273,7 +294,7 @@ _TIMED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_gpus: Annotated[int, Number(label="GPUs", low=1, high=8, whole=True, symbol="n")] = 4
     extra: Annotated[
@@ -303,48 +324,50 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One step on all GPUs, beside the same on one; `clock` is when its phases end."""
+    """A step on all GPUs beside the same on a single GPU; `clock` holds the ends of its phases."""
 
-    step: Step
-    clock: Clock
+    step: TrainingStep
+    clock: ReplicaClock
     step_time: Annotated[
-        Seconds, Told("Step", "", "made-up times, the same for every sample", **_TIMED)
+        Seconds, Output("Step", "", "made-up times, the same for every sample", **_TIMED)
     ]
     forward: Seconds = FORWARD
     backward: Seconds = BACKWARD
     update: Seconds = UPDATE
     apart: Annotated[
         Plain,
-        Told("Copies differ by", "", "largest difference of a parameter between two GPUs", **_RUN),
+        Output(
+            "Copies differ by", "", "largest difference of a parameter between two GPUs", **_RUN
+        ),
     ]
     off: Annotated[
         Plain,
-        Told(
+        Output(
             "From one GPU with the whole batch",
             "",
             "largest difference of a parameter, rounding aside",
             **_RUN,
         ),
     ]
-    loss: Annotated[Plain, Told("Loss before the step", "", "{loss_after} after it", **_RUN)]
+    loss: Annotated[Plain, Output("Loss before the step", "", "{loss_after} after it", **_RUN)]
     loss_after: Plain
     waiting: Annotated[
-        Seconds, Told("Fastest GPU waits", "", "for the slowest, before the all-reduce", **_TIMED)
+        Seconds, Output("Fastest GPU waits", "", "for the slowest, before the all-reduce", **_TIMED)
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the step, computed sample by sample, GPU by GPU."""
-    parts = shards(inputs.num_gpus, inputs.extra)
-    step = train(parts, inputs.step, weighted=inputs.average == "samples")
-    alone = train(shards(1, 0), inputs.step, weighted=True)
-    timed = clock([len(part) for part in parts], inputs.all_reduce)
-    off = distance(step, alone)
+    parts = sample_shards(inputs.num_gpus, inputs.extra)
+    step = train_steps(parts, inputs.step, weighted=inputs.average == "samples")
+    alone = train_steps(sample_shards(1, 0), inputs.step, weighted=True)
+    timed = replica_times([len(part) for part in parts], inputs.all_reduce)
+    off = parameter_distance(step, alone)
     return Result(
         step=step,
         clock=timed,
         step_time=timed.end,
-        apart=distance(step, step),
+        apart=parameter_distance(step, step),
         off=off if off > _ROUNDING else 0.0,
         loss=step.loss,
         loss_after=step.loss_after,
@@ -354,11 +377,11 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "step_time": tell.value("step_time"),
+        "step_time": present.value("step_time"),
         "scene": partial(replicas_scene, result.step, result.clock, inputs.step),
-        **tell.values("apart", "off", "loss", "waiting"),
+        **present.values("apart", "off", "loss", "waiting"),
         "verdict": _verdict(result),
     }
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import GBITS, MEBIBYTES, MICROSECONDS, MILLISECONDS, Choice, Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BYTES,
@@ -23,10 +23,10 @@ from engine.core.units import (
     Share,
 )
 from engine.core.views import Bar, Bars, Code, Lane, Segment, Table, Timeline
-from engine.core.views import Span as Drawn
-from engine.form.missing_range import UNRANGED
+from engine.core.views import Span as ViewSpan
+from engine.form.missing_range import NO_RANGE
 from engine.formulas.overlap import EFFICIENCY
-from engine.simulate.streams.ddp_variants import TENSORS, Job, Loop, play
+from engine.simulate.streams.ddp_variants import TENSORS, DdpJob, LoopStep, run_loops
 from engine.simulate.streams.streams import COMPUTE
 
 NAMES = {
@@ -37,41 +37,41 @@ NAMES = {
 }
 
 
-def bars(tell: Teller, loops: Mapping[str, Loop]) -> Bars:
-    """Return what one step of every loop is made of."""
-    high = max(one.account.length for one in loops.values())
+def bars(present: Presenter, loops: Mapping[str, LoopStep]) -> Bars:
+    """Return the bars of step time by part, for every loop."""
+    high = max(loop.account.length for loop in loops.values())
     return Bars(
         title="One step of each",
-        axis=tell.axis("step_time", "time", low=0.0, high=high * 1.05),
+        axis=present.axis("step_time", "time", low=0.0, high=high * 1.05),
         bars=tuple(
             Bar(
                 key=name,
                 label=NAMES[name],
                 segments=(
                     Segment(
-                        key="compute", label="compute", value=one.account.compute, color="compute"
+                        key="compute", label="compute", value=loop.account.compute, color="compute"
                     ),
                     Segment(
                         key="exposed",
                         label="exposed",
-                        value=one.account.exposed,
+                        value=loop.account.exposed,
                         color="communication",
                     ),
                 ),
             )
-            for name, one in loops.items()
+            for name, loop in loops.items()
         ),
     )
 
 
-def timeline(tell: Teller, loops: Mapping[str, Loop]) -> Timeline:
+def timeline(present: Presenter, loops: Mapping[str, LoopStep]) -> Timeline:
     """Return the three rings; the star would leave them no room."""
     shown = [name for name in loops if name != "star"]
-    drawn = [one for name in shown for one in _drawn(name, loops[name])]
-    end = max(one.end for one in drawn)
+    drawn = [span for name in shown for span in _loop_spans(name, loops[name])]
+    end = max(span.end for span in drawn)
     return Timeline(
         title="The three rings in time",
-        axis=tell.axis("step_time", "time", low=0.0, high=end * 1.02),
+        axis=present.axis("step_time", "time", low=0.0, high=end * 1.02),
         lanes=tuple(
             Lane(key=f"{name}:{kind}", label=f"{NAMES[name]}: {kind}")
             for name in shown
@@ -83,11 +83,11 @@ def timeline(tell: Teller, loops: Mapping[str, Loop]) -> Timeline:
     )
 
 
-def _drawn(name: str, loop: Loop) -> list[Drawn]:
+def _loop_spans(name: str, loop: LoopStep) -> list[ViewSpan]:
     """Return the passes, and stretches of the network without a pause."""
     spans, (forward, backward) = loop.spans, loop.passes
-    found = [
-        Drawn(
+    drawn = [
+        ViewSpan(
             key=f"{name} {label}",
             lane=f"{name}:compute",
             start=start,
@@ -105,9 +105,9 @@ def _drawn(name: str, loop: Loop) -> list[Drawn]:
             network[-1] = network[-1][0], span.end, network[-1][2]
         else:
             network.append((span.start, span.end, span.op.key))
-    for start, end, key in _few(network):
-        found += [
-            Drawn(
+    for start, end, key in _joined(network):
+        drawn += [
+            ViewSpan(
                 key=f"{name} {key}{'!' if exposed else ''}",
                 lane=f"{name}:network",
                 start=at,
@@ -118,19 +118,23 @@ def _drawn(name: str, loop: Loop) -> list[Drawn]:
             )
             for at, stop, exposed in loop.parts(start, end)
         ]
-    return found
+    return drawn
 
 
-def _few(found: list[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+def _joined(stretches: list[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
     """Return at most about a hundred stretches, neighbors joined where there are more."""
-    each = -(-len(found) // 100)
+    each = -(-len(stretches) // 100)
     return [
-        (found[first][0], found[min(first + each, len(found)) - 1][1], found[first][2])
-        for first in range(0, len(found), each)
+        (
+            stretches[first][0],
+            stretches[min(first + each, len(stretches)) - 1][1],
+            stretches[first][2],
+        )
+        for first in range(0, len(stretches), each)
     ]
 
 
-def table(loops: Mapping[str, Loop]) -> Table:
+def table(loops: Mapping[str, LoopStep]) -> Table:
     """Return the loops in figures."""
     return Table(
         title="Four loops in figures",
@@ -138,12 +142,12 @@ def table(loops: Mapping[str, Loop]) -> Table:
         rows=tuple(
             (
                 NAMES[name],
-                say("{t}", t=(one.account.length, SECONDS)),
-                say("{e}", e=(one.efficiency, SHARE)),
-                say("{n}", n=(one.collectives, COUNT)),
-                say("{b}", b=(one.sent, BYTES)),
+                say("{t}", t=(loop.account.length, SECONDS)),
+                say("{e}", e=(loop.efficiency, SHARE)),
+                say("{n}", n=(loop.collectives, COUNT)),
+                say("{b}", b=(loop.sent, BYTES)),
             )
-            for name, one in loops.items()
+            for name, loop in loops.items()
         ),
     )
 
@@ -227,7 +231,7 @@ _RUN: Mapping[str, Any] = {
         "bf16 gradients in {tensors} equal tensors per layer; a star or a ring over {world_size} "
         "equal links, no contention.",
         "Optimizer, data loading and launches are left out.",
-        UNRANGED,
+        NO_RANGE,
     ),
     "sources": ("li2020",),
     "basis": "simulated",
@@ -236,7 +240,7 @@ _RUN: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     variant: Annotated[
         str,
@@ -302,25 +306,29 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One step of every loop; `step_time` is of the loop whose code is shown."""
+    """A step of every loop; `step_time` belongs to the loop whose code is shown."""
 
-    loops: Mapping[str, Loop]
+    loops: Mapping[str, LoopStep]
     fastest: str
     tensors: Count = TENSORS
     step_time: Annotated[
-        Seconds, Told("Step", "", "forward, backward, exposed communication", **_RUN)
+        Seconds, Output("Step", "", "forward, backward, exposed communication", **_RUN)
     ]
-    best: Annotated[Seconds, Told("Fastest", **_RUN)]
-    naive: Annotated[Seconds, Told("Through rank 0", "", "every gradient through one port", **_RUN)]
-    efficiency: Annotated[Share, Told("Efficiency", "q", assumes=("Times of both are simulated.",))]
-    compute: Annotated[Seconds, Told(symbol="Tc")]
-    exposed: Annotated[Seconds, Told(symbol="Te")]
+    best: Annotated[Seconds, Output("Fastest", **_RUN)]
+    naive: Annotated[
+        Seconds, Output("Through rank 0", "", "every gradient through one port", **_RUN)
+    ]
+    efficiency: Annotated[
+        Share, Output("Efficiency", "q", assumes=("Times of both are simulated.",))
+    ]
+    compute: Annotated[Seconds, Output(symbol="Tc")]
+    exposed: Annotated[Seconds, Output(symbol="Te")]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return one step of every loop."""
-    loops = play(
-        Job(
+    """Return a simulated step of every loop."""
+    loops = run_loops(
+        DdpJob(
             world_size=inputs.world_size,
             layers=inputs.layers,
             forward=inputs.forward,
@@ -347,15 +355,15 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     shown = NAMES[inputs.variant]
     return {
-        "step_time": tell.value("step_time"),
-        "best": tell.value("best", note=NAMES[result.fastest]),
-        "naive": tell.value("naive"),
-        "efficiency": tell.value("efficiency", note=f"of {shown}"),
-        "bars": partial(bars, tell, result.loops),
-        "timeline": partial(timeline, tell, result.loops),
+        "step_time": present.value("step_time"),
+        "best": present.value("best", note=NAMES[result.fastest]),
+        "naive": present.value("naive"),
+        "efficiency": present.value("efficiency", note=f"of {shown}"),
+        "bars": partial(bars, present, result.loops),
+        "timeline": partial(timeline, present, result.loops),
         "table": partial(table, result.loops),
         "code": Code(title=shown, language="python", text=CODE[inputs.variant]),
     }

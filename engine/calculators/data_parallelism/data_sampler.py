@@ -1,15 +1,15 @@
-"""Data sampler: which GPU sees which samples of an epoch, and what happens to the rest."""
+"""Data sampler: the samples of an epoch by GPU, and the remainder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from engine.core.inputs import Choice, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count, Share
 from engine.core.views import Table
-from engine.simulate.data_parallel.sampler import everything, shards
+from engine.simulate.data_parallel.sampler import reads_without_sampler, sampler_shards
 
 TITLE = "The sampler"
 QUESTION = "Which GPU sees which samples, and are any seen twice or never?"
@@ -31,7 +31,7 @@ _COUNTED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     dataset: Annotated[int, Number(label="Samples of the dataset", low=1, high=64, whole=True)] = 22
     num_gpus: Annotated[int, Number(label="GPUs", low=1, high=8, whole=True, symbol="n")] = 4
@@ -50,23 +50,31 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What each GPU reads, and how often that is something new."""
+    """The samples read by each GPU; repeated, missing and useful reads."""
 
     shards: tuple[tuple[int, ...], ...]
     reads: Count
-    twice: Annotated[Count, Told("Repeated reads", "", "of {reads} reads in an epoch", **_COUNTED)]
-    never: Annotated[Count, Told("Never read", "", "of {dataset} samples", **_COUNTED)]
+    twice: Annotated[
+        Count, Output("Repeated reads", "", "of {reads} reads in an epoch", **_COUNTED)
+    ]
+    never: Annotated[Count, Output("Never read", "", "of {dataset} samples", **_COUNTED)]
     useful: Annotated[
         Share,
-        Told("New samples per read", "", "share of the reads that bring a new sample", **_COUNTED),
+        Output(
+            "New samples per read", "", "share of the reads that bring a new sample", **_COUNTED
+        ),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the epoch of every GPU."""
-    given = inputs.dataset, inputs.num_gpus
+    counts = inputs.dataset, inputs.num_gpus
     distributed = inputs.sampler == "distributed"
-    dealt = shards(*given, drop_last=inputs.drop_last) if distributed else everything(*given)
+    dealt = (
+        sampler_shards(*counts, drop_last=inputs.drop_last)
+        if distributed
+        else reads_without_sampler(*counts)
+    )
     reads = sum(map(len, dealt))
     seen = len({sample for shard in dealt for sample in shard})
     return Result(
@@ -80,16 +88,16 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "twice": tell.value("twice", value=float(result.twice)),
-        "never": tell.value("never", value=float(result.never)),
-        "useful": tell.value("useful"),
+        "twice": present.value("twice", value=float(result.twice)),
+        "never": present.value("never", value=float(result.never)),
+        "useful": present.value("useful"),
         "table": Table(
             title="The epoch of every GPU",
             columns=("GPU", "Samples, in order", "Count"),
             rows=tuple(
-                (f"GPU {rank}", _listed(shard), say("{n}", n=(len(shard), COUNT)))
+                (f"GPU {rank}", _sample_list(shard), say("{n}", n=(len(shard), COUNT)))
                 for rank, shard in enumerate(result.shards)
             ),
             links=tuple((f"rank:{rank}",) for rank in range(inputs.num_gpus)),
@@ -97,7 +105,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _listed(shard: tuple[int, ...]) -> Text:
+def _sample_list(shard: tuple[int, ...]) -> Text:
     if not shard:
         return "nothing: fewer samples than GPUs"
     shown = ", ".join(str(sample) for sample in shard[:12])

@@ -1,4 +1,4 @@
-"""The settings of FSDP2, each with what it costs and what it gains."""
+"""The settings of FSDP2 with the cost and gain of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,15 +6,22 @@ from functools import partial
 from typing import Annotated, Any
 
 from engine.core.inputs import Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Count, Gbit, Seconds
 from engine.core.views import Badge, Table
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
-from engine.form.sharded.lab import LabRanks, LabTokens, fit, simulated, simulated_step, timeline
-from engine.simulate.data_parallel.sharded_step import Sharded, sharded
+from engine.form.sharded.lab import (
+    LabRanks,
+    LabTokens,
+    fit_badge,
+    simulated_output,
+    simulated_step,
+    step_timeline,
+)
+from engine.simulate.data_parallel.sharded_step import ShardedStep, simulate_sharded_step
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Kept after the forward pass": {"reshard": "false"},
@@ -25,7 +32,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 _NODE = 8
 _DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
 # (setting, value as it is told, what it changes): each alone, all others at their defaults
-TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+TRIED_SETTINGS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("all defaults", "", {}),
     ("reshard_after_forward", "8", {"reshard": "node"}),
     ("reshard_after_forward", "False", {"reshard": "false"}),
@@ -39,7 +46,7 @@ TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     unit: Annotated[
         str,
@@ -83,34 +90,34 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-_told = partial(simulated, ("pytorch_fsdp2", "zhao2023"))
+_output = partial(simulated_output, ("pytorch_fsdp2", "zhao2023"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step; `tried` are those of `TRIED`."""
+    """The step; `tried` are those of `TRIED_SETTINGS`."""
 
-    ran: Sharded
-    tried: Later[tuple[Sharded, ...]]
+    ran: ShardedStep
+    tried: Lazy[tuple[ShardedStep, ...]]
     exposed: Annotated[
-        Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
+        Seconds, _output("Exposed communication", "of a step of {step_time}", "communication")
     ]
     buffers: Annotated[
-        Bytes, _told("Gathered and on its way", "at most, beside {states} of states", "buffers")
+        Bytes, _output("Gathered and on its way", "at most, beside {states} of states", "buffers")
     ]
-    calls: Annotated[Count, _told("Collectives", "in a step", "communication")]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer", "ink")]
+    calls: Annotated[Count, _output("Collectives", "in a step", "communication")]
+    step_time: Annotated[Seconds, _output("Step", "without its optimizer", "ink")]
     states: Bytes
 
 
-def _step(inputs: Inputs) -> Sharded:
+def _step(inputs: Inputs) -> ShardedStep:
     """Return the simulated step of the inputs."""
     job = knob_job(*knob_fields(inputs))
-    whole = sharded(job, 3).work
+    whole = simulate_sharded_step(job, 3).job
     layers = whole.work.layers
     unit = layers if inputs.unit == "all" else int(inputs.unit)
     again = min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0
-    return sharded(
+    return simulate_sharded_step(
         replace(
             job,
             unit=unit,
@@ -124,13 +131,13 @@ def _step(inputs: Inputs) -> Sharded:
     )
 
 
-def calls_of(ran: Sharded) -> Count:
+def calls_of(ran: ShardedStep) -> Count:
     """Return the collectives of a step."""
     return sum(":" in span.op.key for span in ran.spans)
 
 
-def buffers_of(ran: Sharded) -> Bytes:
-    """Return what comes on top of the states for a while."""
+def buffers_of(ran: ShardedStep) -> Bytes:
+    """Return the bytes of temporary buffers on top of the states."""
     return ran.peak - ran.states.total
 
 
@@ -139,18 +146,18 @@ def solve(inputs: Inputs) -> Result:
     ran = _step(inputs)
     return Result(
         ran=ran,
-        tried=Later(partial(_tried, inputs)),
-        exposed=ran.seen.exposed,
+        tried=Lazy(partial(_try_settings, inputs)),
+        exposed=ran.account.exposed,
         buffers=buffers_of(ran),
         calls=calls_of(ran),
-        step_time=ran.seen.length,
+        step_time=ran.account.length,
         states=ran.states.total,
     )
 
 
-def _tried(inputs: Inputs) -> tuple[Sharded, ...]:
-    """Return the step of every setting of `TRIED`, the job as the reader has it."""
-    return tuple(_step(replace(inputs, **{**_DEFAULTS, **change})) for *_, change in TRIED)
+def _try_settings(inputs: Inputs) -> tuple[ShardedStep, ...]:
+    """Return the step of every setting of `TRIED_SETTINGS`, the job as the reader has it."""
+    return tuple(_step(replace(inputs, **{**_DEFAULTS, **change})) for *_, change in TRIED_SETTINGS)
 
 
 TITLE = "Settings of FSDP2"
@@ -159,23 +166,23 @@ QUESTION = "What does each setting of FSDP2 cost in memory, calls and time?"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "timeline": partial(
-            timeline,
+            step_timeline,
             "A step of FSDP2 on its streams",
             result.ran,
             "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
         ),
-        **tell.values("exposed", "buffers", "calls"),
-        "regime": _regime(tell, inputs, result),
+        **present.values("exposed", "buffers", "calls"),
+        "regime": _regime(present, inputs, result),
         "board": partial(_board, result),
-        "fits": fit(tell, result.ran),
-        "step_time": simulated_step(tell, result.ran.evidence),
+        "fits": fit_badge(present, result.ran),
+        "step_time": simulated_step(present, result.ran.evidence),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.unit == "all":
         return Badge(
             text="Nothing overlaps",
@@ -186,12 +193,12 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.exposed > 0.1 * result.step_time:
         return Badge(
             text="The step waits",
-            sentence=tell.say("{exposed} of {step_time} is exposed."),
+            sentence=present.say("{exposed} of {step_time} is exposed."),
             color="communication",
         )
     return Badge(
         text="Hidden",
-        sentence=tell.say("{exposed} of {step_time} is exposed, for {buffers} of room."),
+        sentence=present.say("{exposed} of {step_time} is exposed, for {buffers} of room."),
         color="compute",
     )
 
@@ -203,16 +210,16 @@ def _board(result: Result) -> Table:
         columns=("Setting", "Value", "Room", "Collectives", "Exposed"),
         rows=tuple(
             (name, value, *_row(ran))
-            for (name, value, _), ran in zip(TRIED, result.tried(), strict=True)
+            for (name, value, _), ran in zip(TRIED_SETTINGS, result.tried(), strict=True)
         ),
         caption="Room: parameters gathered and gradients on their way, at most. Your model, GPUs, "
         "tokens and ports.",
     )
 
 
-def _row(ran: Sharded) -> tuple[Text, ...]:
+def _row(ran: ShardedStep) -> tuple[Text, ...]:
     return (
         say("{b}", b=(buffers_of(ran), BYTES)),
         say("{n}", n=(calls_of(ran), COUNT)),
-        say("{t}", t=(ran.seen.exposed, SECONDS)),
+        say("{t}", t=(ran.account.exposed, SECONDS)),
     )

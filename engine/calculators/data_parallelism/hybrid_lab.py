@@ -7,10 +7,10 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Scalar, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Views
-from engine.core.text import say, words
-from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share, as_given
+from engine.core.lazy import Lazy
+from engine.core.outputs import Presenter, Views
+from engine.core.text import render_text, say
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share, with_digits
 from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Lines, Point, Series
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
@@ -19,15 +19,19 @@ from engine.form.sharded.lab import (
     LabModel,
     LabPort,
     LabTokens,
-    fit,
-    simulated,
+    fit_badge,
+    simulated_output,
     simulated_step,
     step_segments,
-    timeline,
+    step_timeline,
 )
-from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_timed
-from engine.simulate.overlap.overlap_job import Setting
-from engine.simulate.streams.stream_account import Account, Timed
+from engine.simulate.data_parallel.sharded_step import (
+    ShardedStep,
+    sharded_step_times,
+    simulate_sharded_step,
+)
+from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.streams.stream_account import ExposedAccount, StepAccount
 
 PRESETS = {
     "Full sharding": {"shard": 128},
@@ -43,12 +47,12 @@ PRESETS = {
 NODE: Count = 8
 TOKENS = tuple(512 * 2**i for i in range(9))
 _SIZES = (16, 32, 64, 128, 256, 512)
-_told = partial(simulated, ("zhang2022_mics", "zhao2023"))
+_output = partial(simulated_output, ("zhang2022_mics", "zhao2023"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     shard: Annotated[
         int,
@@ -88,27 +92,29 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step; without a second copy, those of every width, and what part of them computes.
+    """The step; without a second copy, the steps of every width and their compute shares.
 
     Attributes:
         by_width: as `widths` are.
         by_tokens: (width, share of the step that computes, as `TOKENS` are): over all, a node.
     """
 
-    ran: Sharded
+    ran: ShardedStep
     width: Count
     widths: tuple[Count, ...]
-    by_width: Later[tuple[Sharded, ...]]
-    by_tokens: Later[tuple[tuple[Count, tuple[Share, ...]], ...]]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
+    by_width: Lazy[tuple[ShardedStep, ...]]
+    by_tokens: Lazy[tuple[tuple[Count, tuple[Share, ...]], ...]]
+    step_time: Annotated[Seconds, _output("Step", "without its optimizer; {computing} computing")]
     computing: Share
     exposed: Annotated[
         Seconds,
-        _told("Exposed communication", "of {isolated} in all collectives, alone", "communication"),
+        _output(
+            "Exposed communication", "of {isolated} in all collectives, alone", "communication"
+        ),
     ]
     isolated: Seconds
-    peak: Annotated[Bytes, _told("States and buffers, at most", "{kept} of it states", "buffers")]
-    kept: Annotated[Bytes, _told("States on each GPU", "between steps", "optimizer")]
+    peak: Annotated[Bytes, _output("States and buffers, at most", "{kept} of it states", "buffers")]
+    kept: Annotated[Bytes, _output("States on each GPU", "between steps", "optimizer")]
 
 
 def width_of(inputs: Inputs) -> Count:
@@ -116,11 +122,11 @@ def width_of(inputs: Inputs) -> Count:
     return int(min(2 ** round(math.log2(inputs.shard)), int(inputs.ranks)))
 
 
-def _setting(inputs: Inputs, shard: Count) -> Setting:
+def _setting(inputs: Inputs, shard: Count) -> OverlapSetting:
     """Return the job with another width."""
     ranks = int(inputs.ranks)
     wide = shard > NODE and inputs.second
-    return Setting(
+    return OverlapSetting(
         model=inputs.model,
         gpu=inputs.gpu,
         tensor_parallel=1,
@@ -140,32 +146,42 @@ def _setting(inputs: Inputs, shard: Count) -> Setting:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     width = width_of(inputs)
-    ran = sharded(_setting(inputs, width), 3)
+    ran = simulate_sharded_step(_setting(inputs, width), 3)
     widths = tuple(2**i for i in range(1, int(inputs.ranks).bit_length()))
     plain = replace(inputs, second=False)
     return Result(
         ran=ran,
         width=width,
         widths=widths,
-        by_width=Later(lambda: tuple(sharded(_setting(plain, one), 3) for one in widths)),
-        by_tokens=Later(partial(_by_tokens, plain)),
-        step_time=ran.seen.length,
-        computing=_computing(ran.seen),
-        exposed=ran.seen.exposed,
+        by_width=Lazy(
+            lambda: tuple(simulate_sharded_step(_setting(plain, width), 3) for width in widths)
+        ),
+        by_tokens=Lazy(partial(_computing_by_tokens, plain)),
+        step_time=ran.account.length,
+        computing=_computing_share(ran.account),
+        exposed=ran.account.exposed,
         isolated=ran.isolated,
         peak=ran.peak,
         kept=ran.states.total,
     )
 
 
-def _by_tokens(plain: Inputs) -> tuple[tuple[Count, tuple[Share, ...]], ...]:
+def _computing_by_tokens(plain: Inputs) -> tuple[tuple[Count, tuple[Share, ...]], ...]:
     return tuple(
-        (width, tuple(_computing(step_timed(replace(one, tokens=count), 3)) for count in TOKENS))
-        for width, one in ((width, _setting(plain, width)) for width in (int(plain.ranks), NODE))
+        (
+            width,
+            tuple(
+                _computing_share(sharded_step_times(replace(setting, tokens=count), 3))
+                for count in TOKENS
+            ),
+        )
+        for width, setting in (
+            (width, _setting(plain, width)) for width in (int(plain.ranks), NODE)
+        )
     )
 
 
-def _computing(seen: Account | Timed) -> Share:
+def _computing_share(seen: StepAccount | ExposedAccount) -> Share:
     return 1 - seen.exposed / seen.length
 
 
@@ -184,15 +200,15 @@ SOLUTION: Mapping[str, Scalar] = {**START, "shard": 128, "second": True, "tokens
 
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
-    """Return the challenge, with what is met."""
+    """Return the challenge with the conditions that are met."""
     share = result.exposed / result.step_time
     return Challenge(
         title="Challenge: 70B on a slower network",
         goal=say(
             "Train Llama 3 70B on 128 H100 with ports of 50 Gb/s, at most 8,192 tokens in a "
             "micro-batch and {m} of states and buffers, and expose less than {s} of the step.",
-            s=(_MOST, as_given(SHARE)),
-            m=(_ROOM, as_given(BYTES)),
+            s=(_MOST, with_digits(SHARE)),
+            m=(_ROOM, with_digits(BYTES)),
         ),
         conditions=(
             Condition(
@@ -207,11 +223,11 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=inputs.tokens <= 8192 and inputs.micro_batches == 1,
             ),
             Condition(
-                text=say("at most {m} for states and buffers", m=(_ROOM, as_given(BYTES))),
+                text=say("at most {m} for states and buffers", m=(_ROOM, with_digits(BYTES))),
                 met=result.peak <= _ROOM,
             ),
             Condition(
-                text=say("less than {s} of {t} exposed", s=(_MOST, as_given(SHARE)),
+                text=say("less than {s} of {t} exposed", s=(_MOST, with_digits(SHARE)),
                          t=(result.step_time, SECONDS)),
                 met=share < _MOST,
             ),
@@ -232,70 +248,70 @@ QUESTION = "How wide should the states of this job be sharded?"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "step_time": simulated_step(tell, result.ran.evidence),
-        **tell.values("exposed", "peak", "kept"),
-        "regime": _regime(tell, inputs, result),
-        "fits": fit(tell, result.ran),
-        "widths": partial(_widths, inputs, result),
+        "step_time": simulated_step(present, result.ran.evidence),
+        **present.values("exposed", "peak", "kept"),
+        "regime": _regime(present, inputs, result),
+        "fits": fit_badge(present, result.ran),
+        "widths": partial(_width_bars, inputs, result),
         "timeline": partial(
-            timeline,
+            step_timeline,
             "A step on its streams",
             result.ran,
             "Gathers and reductions inside a node and the sums between nodes use different "
             "wires. Hatched: communication that nothing hides.",
         ),
-        "curve": partial(_curve, tell, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
         "challenge": partial(challenge, inputs, result),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if result.exposed > 0.1 * result.step_time:
         return Badge(
             text="The step waits for the network",
-            sentence=tell.say("{exposed} of {step_time} is exposed."),
+            sentence=present.say("{exposed} of {step_time} is exposed."),
             color="communication",
         )
     return Badge(
         text="Hidden",
-        sentence=tell.say("{exposed} of {step_time} is exposed, with {kept} of states."),
+        sentence=present.say("{exposed} of {step_time} is exposed, with {kept} of states."),
         color="compute",
     )
 
 
-def _widths(inputs: Inputs, result: Result) -> Bars:
+def _width_bars(inputs: Inputs, result: Result) -> Bars:
     steps = list(zip(result.widths, result.by_width(), strict=True))
     if inputs.second and result.width > NODE:
         steps.append((0, result.ran))
-    high = max(one.seen.length for _, one in steps) * 1.05
+    high = max(step.account.length for _, step in steps) * 1.05
     return Bars(
         title="The step by width of the shard group",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),
-        bars=tuple(_bar(width, one, inputs) for width, one in steps),
+        bars=tuple(_bar(width, step, inputs) for width, step in steps),
         caption="Beside the width: states and buffers at most. Activations come on top.",
     )
 
 
-def _bar(width: int, one: Sharded, inputs: Inputs) -> Bar:
-    held = words(say("{m}", m=(one.peak, BYTES)))
+def _bar(width: int, step: ShardedStep, inputs: Inputs) -> Bar:
+    memory = render_text(say("{m}", m=(step.peak, BYTES)))
     name = f"{width} GPUs" if width else "with a second copy"
     if width == int(inputs.ranks):
         name = f"all {width}"
     return Bar(
         key=f"width{width}",
-        label=f"{name}, {held}" if one.fits else f"{name}, {held}: does not fit",
-        segments=step_segments(one),
+        label=f"{name}, {memory}" if step.fits else f"{name}, {memory}: does not fit",
+        segments=step_segments(step),
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    told = ("one copy over all", "communication"), ("a copy in each node", "data")
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    labels = ("one copy over all", "communication"), ("a copy in each node", "data")
     xs = tuple(float(count) for count in TOKENS)
     return Lines(
         title="Share of the step that computes, by tokens of a micro-batch",
-        x=tell.axis("tokens", "tokens of a micro-batch", low=512, high=131_072, scale="log"),
+        x=present.axis("tokens", "tokens of a micro-batch", low=512, high=131_072, scale="log"),
         y=Axis(label="computing", quantity=SHARE, low=0.0, high=1.05),
         series=tuple(
             Series(
@@ -306,12 +322,12 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
                 color=color,
                 dashed=width != result.width,
             )
-            for (label, color), (width, shares) in zip(told, result.by_tokens(), strict=True)
+            for (label, color), (width, shares) in zip(labels, result.by_tokens(), strict=True)
         ),
         points=(
             Point(
                 key="now",
-                label=tell.say("{computing}"),
+                label=present.say("{computing}"),
                 x=float(inputs.tokens),
                 y=result.computing,
             ),

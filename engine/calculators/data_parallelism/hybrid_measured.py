@@ -5,11 +5,11 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, SECONDS, SHARE, Seconds, Share
 from engine.core.views import Axis, Bar, Bars, Segment, Table
-from engine.simulate.step.published_runs import Predicted, predictions
+from engine.simulate.step.published_runs import PredictedRun, predictions
 
 TITLE = "HSDP and full sharding, measured"
 QUESTION = "How long does a published step take with a copy in each node, and with one copy?"
@@ -23,7 +23,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     shown: Annotated[
         str,
@@ -34,16 +34,18 @@ class Inputs:
     ] = "node"
 
 
-def _time(label: str, note: str, basis: str) -> Told:
+def _time(label: str, note: str, basis: str) -> Output:
     sources = ("fms_fsdp",)
-    return Told(label, "", note, "compute", _ASSUMES if basis == "modelled" else (), sources, basis)
+    return Output(
+        label, "", note, "compute", _ASSUMES if basis == "modelled" else (), sources, basis
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The runs, and the first with a copy in each node."""
 
-    runs: tuple[Predicted, ...]
+    runs: tuple[PredictedRun, ...]
     measured: Annotated[
         Seconds, _time("Llama 2 7B, HSDP, measured", "128 A100, 400 Gb/s per node", "measured")
     ]
@@ -51,53 +53,53 @@ class Result:
     worst: Annotated[Share, _time("Largest error", "of the runs shown", "modelled")]
 
 
-def _is_hybrid(one: Predicted) -> bool:
-    return bool(one.case.run.plan.shard_group)
+def _is_hybrid(run: PredictedRun) -> bool:
+    return bool(run.case.run.plan.shard_group)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the runs that the reader chose."""
-    known = tuple(one for one in predictions() if one.case.row["source_file"] == _FILE)
+    known = tuple(run for run in predictions() if run.case.row["source_file"] == _FILE)
     runs = tuple(
-        one for one in known if inputs.shown == "all" or _is_hybrid(one) == (inputs.shown == "node")
+        run for run in known if inputs.shown == "all" or _is_hybrid(run) == (inputs.shown == "node")
     )
-    first = next(one for one in known if _is_hybrid(one))
+    first = next(run for run in known if _is_hybrid(run))
     return Result(
         runs=runs,
         measured=first.case.time,
         modelled=first.time,
-        worst=max(abs(one.error) for one in runs),
+        worst=max(abs(run.error) for run in runs),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "bars": partial(_bars, result),
-        **tell.values("measured", "modelled", "worst"),
+        **present.values("measured", "modelled", "worst"),
         "table": partial(_table, result),
     }
 
 
-def _name(one: Predicted) -> str:
-    how = "HSDP" if _is_hybrid(one) else "full"
-    compiled = ", compiled" if "compile=yes" in one.case.row["precision"] else ""
-    return f"{one.case.row['model'].partition(' (')[0]}, {how}{compiled}"
+def _name(run: PredictedRun) -> str:
+    how = "HSDP" if _is_hybrid(run) else "full"
+    compiled = ", compiled" if "compile=yes" in run.case.row["precision"] else ""
+    return f"{run.case.row['model'].partition(' (')[0]}, {how}{compiled}"
 
 
 def _bars(result: Result) -> Bars:
     bars = []
-    for one in result.runs:
-        tokens = one.case.run.training.global_batch_size / 128
+    for run in result.runs:
+        tokens = run.case.run.training.global_batch_size / 128
         for kind, time, color in (
-            ("measured", one.case.time, "ink"),
-            ("modeled", one.time, "compute"),
+            ("measured", run.case.time, "ink"),
+            ("modeled", run.time, "compute"),
         ):
             bars.append(
                 Bar(
-                    key=f"{one.case.row['row_id']}-{kind}",
-                    label=f"{_name(one)}, {kind}",
+                    key=f"{run.case.row['row_id']}-{kind}",
+                    label=f"{_name(run)}, {kind}",
                     segments=(Segment(key=kind, label=kind, value=time / tokens, color=color),),
                 )
             )
@@ -112,18 +114,18 @@ def _bars(result: Result) -> Bars:
 
 def _table(result: Result) -> Table:
     rows = []
-    for one in result.runs:
-        sign = "+" if one.error >= 0 else "−"
-        row = one.case.row
+    for run in result.runs:
+        sign = "+" if run.error >= 0 else "−"
+        row = run.case.row
         rows.append(
             (
-                _name(one),
+                _name(run),
                 say("{n}", n=(int(row["mbs"]), COUNT)),
                 row["recompute"],
                 "yes" if "compile=yes" in row["precision"] else "no",
-                say("{t}", t=(one.case.time, SECONDS)),
-                say("{t}", t=(one.time, SECONDS)),
-                say(f"{sign}{{o}}", o=(abs(one.error), SHARE)),
+                say("{t}", t=(run.case.time, SECONDS)),
+                say("{t}", t=(run.time, SECONDS)),
+                say(f"{sign}{{o}}", o=(abs(run.error), SHARE)),
             )
         )
     return Table(

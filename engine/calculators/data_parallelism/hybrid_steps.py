@@ -1,4 +1,4 @@
-"""Hierarchical sharding, part by part: two nodes of two GPUs, and what crosses between them."""
+"""Hierarchical sharding step by step: 2 nodes of 2 GPUs, and the traffic between them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Slices, steps_done, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import Slices, run_to_end, step_progress
 from engine.core.units import Bytes, Count, Ratio
 from engine.core.views import Badge, Table
 from engine.draw.shard_strips import Step, shard_scene
-from engine.form.sharded.steps import HALF, SIZE, Place, equal, log_table
+from engine.form.sharded.steps import HALF, SIZE, Place, equality_badge, log_table
 from engine.formulas.node_volumes import NODE_BYTES, node_bytes_sent
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.tiny.gathered import Sharding
-from engine.tiny.zero_record import Record, memory_of, node_record
+from engine.tiny.zero_record import ZeroRecord, memory_of, node_record
 
 _RANKS, _NODE = 4, 2
 _SCHEMES: Mapping[str, str] = {
@@ -37,7 +37,7 @@ _SAID: Mapping[str, Mapping[str, str]] = {
         "that of its twin in the other node.",
     },
 }
-_EACH = (
+_REDUCTION = (
     "Reduce-scatter of the {part} inside each node, and an all-reduce of the shares between the "
     "nodes."
 )
@@ -45,7 +45,7 @@ _EACH = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     scheme: Annotated[
         str,
@@ -67,14 +67,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A step, what a GPU held and what a node sent, counted and by the formula."""
+    """A step with the memory of a GPU and the bytes sent by a node, counted and by formula."""
 
-    found: Record
+    found: ZeroRecord
     step: Step
     size: Count = SIZE
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held between steps",
             "",
             "on each GPU",
@@ -87,7 +87,7 @@ class Result:
     ]  # fmt: skip
     peak: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held at most",
             "",
             "with what comes only for a while",
@@ -99,7 +99,7 @@ class Result:
     ]
     crossed: Annotated[
         Bytes,
-        Told(
+        Output(
             "Left node 0",
             "",
             "in the step, to the other node",
@@ -111,7 +111,7 @@ class Result:
     ]
     crossed_formula: Annotated[
         Bytes,
-        Told(
+        Output(
             "By the formula",
             "V",
             "",
@@ -126,7 +126,7 @@ class Result:
     full: Bytes
     less: Annotated[
         Ratio,
-        Told(
+        Output(
             "ZeRO-3 sends between nodes",
             "",
             "what this scheme sends",
@@ -136,14 +136,14 @@ class Result:
             basis="simulated",
         ),
     ]
-    shard: Annotated[Count, Told(symbol="s", of="scheme")]
-    copies: Annotated[Count, Told(symbol="c", of="scheme")]
-    node: Annotated[Count, Told(symbol="g")] = _NODE
-    gathers: Annotated[Count, Told(symbol="a", of="scheme")]
-    reductions: Annotated[Count, Told(symbol="r", of="micro_batches")]
-    summed: Annotated[Count, Told(symbol="k", of="sums")]
-    parameters: Annotated[Bytes, Told(symbol="P")] = SIZE * HALF
-    gradients: Annotated[Bytes, Told(symbol="G")] = SIZE * HALF
+    shard: Annotated[Count, Output(symbol="s", of="scheme")]
+    copies: Annotated[Count, Output(symbol="c", of="scheme")]
+    node: Annotated[Count, Output(symbol="g")] = _NODE
+    gathers: Annotated[Count, Output(symbol="a", of="scheme")]
+    reductions: Annotated[Count, Output(symbol="r", of="micro_batches")]
+    summed: Annotated[Count, Output(symbol="k", of="sums")]
+    parameters: Annotated[Bytes, Output(symbol="P")] = SIZE * HALF
+    gradients: Annotated[Bytes, Output(symbol="G")] = SIZE * HALF
 
 
 def _sharding(inputs: Inputs) -> Sharding:
@@ -157,41 +157,41 @@ def _sharding(inputs: Inputs) -> Sharding:
 
 def solve(inputs: Inputs) -> Result:
     """Return the step."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Train a step as it was chosen, and one with a single copy over all GPUs."""
+    """Train a step with the chosen sharding, and a step sharded over all GPUs."""
     micro, own = inputs.micro_batches, _sharding(inputs)
-    yield steps_done(1, 2, "Training")
-    found = node_record(_RANKS, own, micro)
-    yield steps_done(2, 2, "Training")
+    yield step_progress(1, 2, "Training")
+    record = node_record(_RANKS, own, micro)
+    yield step_progress(2, 2, "Training")
     everywhere = node_record(_RANKS, Sharding(shard=_RANKS, gpus_per_node=_NODE), micro)
     inside = inputs.scheme == "node"
     copies, size = _RANKS // own.shard, SIZE * HALF
     gathers = 0 if inside else micro * (1 if own.second else 2)
     reductions = 0 if inside else micro
     summed = (1 if own.sum_once else micro) if inside else 0
-    memory, held = memory_of(found)
+    memory, by_formula = memory_of(record)
     said = dict(_SAID[inputs.scheme])
     if inside and not own.sum_once:
-        said["reduce_scatter"] = _EACH
-    crossed = tuple(now.crossed * HALF for now in found.trace)
+        said["reduce_scatter"] = _REDUCTION
+    crossed = tuple(now.crossed * HALF for now in record.trace)
     full = everywhere.trace[-1].crossed * HALF
     return Result(
-        found=found,
+        found=record,
         step=Step(
-            trace=found.trace,
+            trace=record.trace,
             memory=memory,
             whole=sharded_states(SIZE, MIXED_PRECISION, 0, 1).total,
             place=inputs.place - 1,
-            off=found.off,
+            off=record.off,
             per_node=_NODE,
             crossed=crossed,
             full=full,
             said=said,
         ),
-        held=held,
+        held=by_formula,
         peak=max(memory),
         crossed=crossed[-1],
         crossed_formula=node_bytes_sent(
@@ -220,37 +220,39 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(shard_scene, result.step),
-        "equal": equal(tell, result.found.off),
-        "verdict": _verdict(tell, inputs),
-        **tell.values("held", "peak", "crossed", "crossed_formula", "less"),
-        "log": partial(_log, result),
+        "equal": equality_badge(present, result.found.off),
+        "verdict": _verdict(present, inputs),
+        **present.values("held", "peak", "crossed", "crossed_formula", "less"),
+        "log": partial(_event_table, result),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs) -> Badge:
     if inputs.scheme == "node":
         return Badge(
             text="A copy in each node",
-            sentence=tell.say("Only shares of the gradients cross: {crossed} instead of {full}."),
+            sentence=present.say(
+                "Only shares of the gradients cross: {crossed} instead of {full}."
+            ),
             color="data",
         )
     if inputs.scheme == "second":
         return Badge(
             text="One gather stays inside",
-            sentence=tell.say("{crossed} cross instead of {full}. At most, a GPU holds {peak}."),
+            sentence=present.say("{crossed} cross instead of {full}. At most, a GPU holds {peak}."),
             color="data",
         )
     return Badge(
         text="One copy over all nodes",
-        sentence=tell.say("Each GPU holds only {held}, and {crossed} leave each node."),
+        sentence=present.say("Each GPU holds only {held}, and {crossed} leave each node."),
         color="communication",
     )
 
 
-def _log(result: Result) -> Table:
+def _event_table(result: Result) -> Table:
     step = result.step
     return log_table(
         step, "Every event, with bytes held by GPU 0 and sent by node 0 to node 1", step.crossed

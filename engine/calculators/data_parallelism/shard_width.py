@@ -1,4 +1,4 @@
-"""How wide to shard: what a GPU keeps against what a node sends."""
+"""Shard width: memory per GPU against traffic per node."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import BYTES, COUNT, Bytes, Count, Parameters, Ratio
 from engine.core.views import Badge, Lines, Point, Rule, Series, Table
 from engine.form.fields import LabGpu
@@ -16,14 +16,14 @@ from engine.form.sharded.lab import LabModel
 from engine.formulas.node_volumes import NODE_BYTES
 from engine.formulas.parameters import total_parameters
 from engine.simulate.data_parallel.sharding_width import (
-    Sharers,
-    Way,
-    crossings,
-    front,
-    kept,
-    replicated,
-    sent,
-    way,
+    ShardingJob,
+    ShardingOption,
+    kept_bytes,
+    node_bytes,
+    node_crossings,
+    pareto_front,
+    sharding_option,
+    zero_option,
 )
 
 PRESETS = {
@@ -37,7 +37,7 @@ _SIZES = (16, 32, 64, 128, 256, 512)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     shard: Annotated[
         int,
@@ -66,8 +66,8 @@ class Inputs:
     gpu: LabGpu = "h100"
 
 
-_told = partial(
-    Told,
+_output = partial(
+    Output,
     assumes=(
         "Nodes of eight GPUs. Each ring enters and leaves a node once, as NCCL lays them.",
         "Parameters and gradients cross in bf16.",
@@ -79,21 +79,21 @@ _told = partial(
 class Result:
     """The reader's width, and every other."""
 
-    job: Sharers
+    job: ShardingJob
     widths: tuple[Count, ...]
-    fixed: tuple[Way, ...]
-    along: tuple[Way, ...]
+    fixed: tuple[ShardingOption, ...]
+    along: tuple[ShardingOption, ...]
     once: tuple[Bytes, ...]
     each: tuple[Bytes, ...]
-    best: tuple[Way, ...]
-    width: Annotated[Count, Told(symbol="s", of="shard")]
+    best: tuple[ShardingOption, ...]
+    width: Annotated[Count, Output(symbol="s", of="shard")]
     copies: Annotated[
         Count,
-        Told("Copies", "c", "of all states", "data", ("All GPUs over the width.",), of="shard"),
+        Output("Copies", "c", "of all states", "data", ("All GPUs over the width.",), of="shard"),
     ]
     memory: Annotated[
         Bytes,
-        Told(
+        Output(
             "States on each GPU",
             "M",
             "of {capacity} that the GPU has",
@@ -104,31 +104,33 @@ class Result:
     capacity: Bytes
     sent: Annotated[
         Bytes,
-        _told("Leaves each node", "V", "per step, all its GPUs together", color="communication"),
+        _output("Leaves each node", "V", "per step, all its GPUs together", color="communication"),
     ]
-    full: Annotated[Bytes, _told("Leaves each node, fully sharded", "", "", color="communication")]
+    full: Annotated[
+        Bytes, _output("Leaves each node, fully sharded", "", "", color="communication")
+    ]
     less: Annotated[
         Ratio,
-        _told(
+        _output(
             "Full sharding sends",
             "",
             "what this width sends",
             color="communication",
         ),
     ]
-    parameters: Annotated[Parameters, Told(symbol="N")]
-    sent_parameters: Annotated[Bytes, Told(symbol="P")]
-    sent_gradients: Annotated[Bytes, Told(symbol="G")]
-    gathers: Annotated[Ratio, Told(symbol="a")]
-    reductions: Annotated[Ratio, Told(symbol="r", of="micro_batches")]
-    summed: Annotated[Ratio, Told(symbol="k", of="sums")]
-    node: Annotated[Count, Told(symbol="g")] = NODE
+    parameters: Annotated[Parameters, Output(symbol="N")]
+    sent_parameters: Annotated[Bytes, Output(symbol="P")]
+    sent_gradients: Annotated[Bytes, Output(symbol="G")]
+    gathers: Annotated[Ratio, Output(symbol="a")]
+    reductions: Annotated[Ratio, Output(symbol="r", of="micro_batches")]
+    summed: Annotated[Ratio, Output(symbol="k", of="sums")]
+    node: Annotated[Count, Output(symbol="g")] = NODE
 
 
-def job_of(inputs: Inputs) -> Sharers:
+def job_of(inputs: Inputs) -> ShardingJob:
     """Return the job with the reader's width as a power of two."""
     ranks = int(inputs.ranks)
-    return Sharers(
+    return ShardingJob(
         parameters=total_parameters(MODELS[inputs.model]),
         ranks=ranks,
         gpus_per_node=NODE,
@@ -142,25 +144,27 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     job = job_of(inputs)
     widths = tuple(2**i for i in range(job.ranks.bit_length()))
-    along = tuple(way(_name(width, job.ranks), replace(job, shard=width)) for width in widths)
-    fixed = _fixed(job)
-    gathers, reductions, summed = crossings(job)
-    full = sent(replace(job, shard=job.ranks))
+    along = tuple(
+        sharding_option(_name(width, job.ranks), replace(job, shard=width)) for width in widths
+    )
+    fixed = _fixed_ways(job)
+    gathers, reductions, summed = node_crossings(job)
+    full = node_bytes(replace(job, shard=job.ranks))
     return Result(
         job=job,
         widths=widths,
         fixed=fixed,
         along=along,
-        once=tuple(sent(replace(job, shard=width, sum_once=True)) for width in widths),
-        each=tuple(sent(replace(job, shard=width, sum_once=False)) for width in widths),
-        best=front([one for one in (*fixed, *along) if one.key != "ZeRO++"]),
+        once=tuple(node_bytes(replace(job, shard=width, sum_once=True)) for width in widths),
+        each=tuple(node_bytes(replace(job, shard=width, sum_once=False)) for width in widths),
+        best=pareto_front([way for way in (*fixed, *along) if way.key != "ZeRO++"]),
         width=job.shard,
         copies=job.ranks // job.shard,
-        memory=kept(job),
+        memory=kept_bytes(job),
         capacity=GPUS[inputs.gpu].memory,
-        sent=sent(job),
+        sent=node_bytes(job),
         full=full,
-        less=full / sent(job),
+        less=full / node_bytes(job),
         parameters=job.parameters,
         sent_parameters=2.0 * job.parameters,
         sent_gradients=2.0 * job.parameters,
@@ -176,16 +180,16 @@ def _name(width: Count, ranks: Count) -> str:
     return "plain" if width == 1 else f"HSDP {width}"
 
 
-def _fixed(job: Sharers) -> tuple[Way, ...]:
+def _fixed_ways(job: ShardingJob) -> tuple[ShardingOption, ...]:
     """Return the ways that have no width: stages 1 and 2, hpZ, and ZeRO++."""
     wide = replace(job, shard=job.ranks, second=True)
     return (
         *(
-            replicated(f"ZeRO-{stage}", stage, job.parameters, job.ranks, job.num_microbatches)
+            zero_option(f"ZeRO-{stage}", stage, job.parameters, job.ranks, job.num_microbatches)
             for stage in (1, 2)
         ),
-        way("hpZ", wide),
-        way("ZeRO++", replace(wide, quantized=True)),
+        sharding_option("hpZ", wide),
+        sharding_option("ZeRO++", replace(wide, quantized=True)),
     )
 
 
@@ -196,21 +200,21 @@ EQUATIONS = (NODE_BYTES,)
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "curve": partial(_curve, tell, result),
-        "verdict": _verdict(tell, result),
-        **tell.values("sent", "memory", "copies", "full", "less"),
-        "front": partial(_front, tell, result),
-        "ways": partial(_ways, tell, result),
+        "curve": partial(_curve, present, result),
+        "verdict": _verdict(present, result),
+        **present.values("sent", "memory", "copies", "full", "less"),
+        "front": partial(_front_chart, present, result),
+        "ways": partial(_way_table, present, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.memory > result.capacity:
         return Badge(
             text="Does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "{memory} of states, and the GPU has {capacity}. "
                 + ("Use more GPUs." if result.width == result.job.ranks else "Shard wider.")
             ),
@@ -219,13 +223,15 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.width == result.job.ranks:
         return Badge(
             text="One copy over all nodes",
-            sentence=tell.say("Only {memory} of states on each GPU, and {sent} leave each node."),
+            sentence=present.say(
+                "Only {memory} of states on each GPU, and {sent} leave each node."
+            ),
             color="communication",
         )
     if result.sent > result.full:
         return Badge(
             text="More bytes than full sharding",
-            sentence=tell.say(
+            sentence=present.say(
                 "The groups span nodes, and the copies add their gradients on top: {sent} instead "
                 "of {full}."
             ),
@@ -233,12 +239,12 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Fewer bytes between nodes",
-        sentence=tell.say("{sent} leave each node instead of {full}, for {memory} of states."),
+        sentence=present.say("{sent} leave each node instead of {full}, for {memory} of states."),
         color="data",
     )
 
 
-def _curve(tell: Teller, result: Result) -> Lines:
+def _curve(present: Presenter, result: Result) -> Lines:
     xs = tuple(float(width) for width in result.widths)
     high = 1.15 * max(*result.once, *result.each)
     lines = [Series(key="once", label="added once a step", x=xs, y=result.once, color="data")]
@@ -253,17 +259,19 @@ def _curve(tell: Teller, result: Result) -> Lines:
                 dashed=True,
             )
         )
-    fits = next((n for n, one in zip(xs, result.along, strict=True)
-                 if one.memory <= result.capacity), None)  # fmt: skip
+    fits = next((n for n, way in zip(xs, result.along, strict=True)
+                 if way.memory <= result.capacity), None)  # fmt: skip
     rules = [Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted")]
     if fits and fits not in (1.0, float(NODE)):
         rules.append(Rule(key="fits", label="fits from here on", axis="x", at=fits, color="ink"))
     return Lines(
         title="Bytes that leave each node in a step",
-        x=tell.axis("shard", "GPUs that share one copy", low=1, high=512, scale="log"),
-        y=tell.axis("sent", "leaves each node", low=0.0, high=high),
+        x=present.axis("shard", "GPUs that share one copy", low=1, high=512, scale="log"),
+        y=present.axis("sent", "leaves each node", low=0.0, high=high),
         series=tuple(lines),
-        points=(Point(key="now", label=tell.say("{sent}"), x=float(result.width), y=result.sent),),
+        points=(
+            Point(key="now", label=present.say("{sent}"), x=float(result.width), y=result.sent),
+        ),
         rules=tuple(rules),
         handle="shard",
         caption="Parameters are gathered and gradients reduced inside the group; then the copies "
@@ -274,35 +282,37 @@ def _curve(tell: Teller, result: Result) -> Lines:
 _NAMED = ("ZeRO-1", "ZeRO-2", "hpZ", "ZeRO++", "ZeRO-3", "HSDP 8", "HSDP 16", "HSDP 32")
 
 
-def _front(tell: Teller, result: Result) -> Lines:
-    ways = {one.key: one for one in (*result.fixed, *result.along)}
-    least = min(one.memory for one in ways.values())
-    most = max(one.memory for one in ways.values())
-    high = 1.2 * max(one.sent for one in ways.values())
-    best = {one.key for one in result.best}
-    now = next(one for one in result.along if one.memory == result.memory)
+def _front_chart(present: Presenter, result: Result) -> Lines:
+    ways = {way.key: way for way in (*result.fixed, *result.along)}
+    least = min(way.memory for way in ways.values())
+    most = max(way.memory for way in ways.values())
+    high = 1.2 * max(way.sent for way in ways.values())
+    best = {way.key for way in result.best}
+    now = next(way for way in result.along if way.memory == result.memory)
     shown = [ways[key] for key in _NAMED if key in ways and key != now.key]
     return Lines(
         title="Memory against bytes between nodes",
-        x=tell.axis("memory", "states on each GPU", low=least / 1.6, high=most * 1.6, scale="log"),
-        y=tell.axis("sent", "leaves each node", low=0.0, high=high),
+        x=present.axis(
+            "memory", "states on each GPU", low=least / 1.6, high=most * 1.6, scale="log"
+        ),
+        y=present.axis("sent", "leaves each node", low=0.0, high=high),
         series=(
             Series(
                 key="widths",
                 label="by width",
-                x=tuple(one.memory for one in reversed(result.along)),
-                y=tuple(one.sent for one in reversed(result.along)),
+                x=tuple(way.memory for way in reversed(result.along)),
+                y=tuple(way.sent for way in reversed(result.along)),
                 color="data",
             ),
         ),
         points=(
-            *(_point(one, "ink" if one.key in best else "muted") for one in shown),
+            *(_point(way, "ink" if way.key in best else "muted") for way in shown),
             _point(now, "accent"),
         ),
         rules=(
             Rule(
                 key="capacity",
-                label=tell.say("a GPU has {capacity}"),
+                label=present.say("a GPU has {capacity}"),
                 axis="x",
                 at=result.capacity,
                 color="bad",
@@ -313,29 +323,29 @@ def _front(tell: Teller, result: Result) -> Lines:
     )
 
 
-def _point(one: Way, color: str) -> Point:
-    return Point(key=one.key, label=one.key, x=one.memory, y=one.sent, color=color)
+def _point(way: ShardingOption, color: str) -> Point:
+    return Point(key=way.key, label=way.key, x=way.memory, y=way.sent, color=color)
 
 
-def _ways(tell: Teller, result: Result) -> Table:
-    best = {one.key for one in result.best}
+def _way_table(present: Presenter, result: Result) -> Table:
+    best = {way.key for way in result.best}
     rows = []
-    for one in sorted((*result.fixed, *result.along), key=lambda way: way.memory):
-        fits = one.memory <= result.capacity
+    for way in sorted((*result.fixed, *result.along), key=lambda way: way.memory):
+        fits = way.memory <= result.capacity
         rows.append(
             (
-                one.key,
-                tell.say("{m}", m=(one.memory, BYTES)),
-                tell.say("{s}", s=(one.sent, BYTES)),
+                way.key,
+                present.say("{m}", m=(way.memory, BYTES)),
+                present.say("{s}", s=(way.sent, BYTES)),
                 "yes" if fits else "no",
-                "" if one.key == "ZeRO++" else "no" if one.key in best else "yes",
+                "" if way.key == "ZeRO++" else "no" if way.key in best else "yes",
             )
         )
     return Table(
         title="Every way to shard this job",
         columns=("Way", "States on each GPU", "Leaves each node", "States fit", "Beaten in both"),
         rows=tuple(rows),
-        caption=tell.say(
+        caption=present.say(
             "HSDP with a number: that many of the {n} GPUs share one copy. Plain: nothing is "
             "sharded. ZeRO++ is not compared: it rounds what it sends.",
             n=(result.job.ranks, COUNT),

@@ -9,7 +9,7 @@ from engine.catalog.deepspeed_settings import VERSION as DEEPSPEED
 from engine.catalog.fsdp2_settings import ARGUMENTS
 from engine.catalog.fsdp2_settings import VERSION as PYTORCH
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count
 from engine.core.views import Table
 
@@ -23,7 +23,7 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     library: Annotated[
         str,
@@ -46,7 +46,7 @@ class Result:
     rows: tuple[tuple[str, str, str], ...]
     count: Annotated[
         Count,
-        Told(
+        Output(
             "Settings",
             note="that are read",
             assumes=("Deprecated and removed ones are left out.",),
@@ -59,12 +59,12 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the settings of the library."""
     if inputs.library == "fsdp2":
-        rows = tuple((one.name, one.default, one.does) for one in ARGUMENTS)
+        rows = tuple((setting.name, setting.default, setting.effect) for setting in ARGUMENTS)
     else:
         rows = tuple(
-            (name, one.default or "none", one.does)
-            for name, one in SETTINGS.items()
-            if int(inputs.stage) in one.stages and not one.old and not one.gone
+            (name, setting.default or "none", setting.effect)
+            for name, setting in SETTINGS.items()
+            if int(inputs.stage) in setting.stages and not setting.replacement and not setting.gone
         )
     return Result(rows=rows, count=len(rows))
 
@@ -72,7 +72,7 @@ def solve(inputs: Inputs) -> Result:
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     return {
-        **Teller(result, inputs).values("count"),
+        **Presenter(result, inputs).values("count"),
         "settings": partial(_settings, inputs, result),
     }
 

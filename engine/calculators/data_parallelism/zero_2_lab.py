@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Scalar
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.text import say
 from engine.core.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
 from engine.core.views import (
@@ -30,24 +30,28 @@ from engine.form.sharded.lab import (
     LabPort,
     LabRanks,
     LabTokens,
-    capacity,
-    fit,
-    simulated,
+    capacity_rule,
+    fit_badge,
+    simulated_output,
     simulated_step,
-    timeline,
+    step_timeline,
 )
-from engine.simulate.data_parallel.sharded_step import Sharded, sharded, step_length
-from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.data_parallel.sharded_step import (
+    ShardedStep,
+    sharded_step_length,
+    simulate_sharded_step,
+)
+from engine.simulate.overlap.overlap_job import OverlapSetting
 
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
 PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
 _SOURCES = ("rajbhandari2020",)
-_told = partial(simulated, _SOURCES)
+_output = partial(simulated_output, _SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     zero_stage: Annotated[
         str, Choice(label="Stage shown", options={"2": "ZeRO-2", "1": "ZeRO-1", "0": "DDP"})
@@ -64,24 +68,24 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The steps of all stages, and the numbers of the one shown.
+    """The steps of all stages, and the results of the selected stage.
 
     Attributes:
         over_ports: stage -> step, as `PORTS` are.
     """
 
-    runs: Mapping[int, Sharded]
-    over_ports: Running[Mapping[int, list[Seconds]]]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
-    exposed: Annotated[Seconds, _told("Exposed communication", "per step", "communication")]
-    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+    runs: Mapping[int, ShardedStep]
+    over_ports: SlicedRun[Mapping[int, list[Seconds]]]
+    step_time: Annotated[Seconds, _output("Step", "without its optimizer")]
+    exposed: Annotated[Seconds, _output("Exposed communication", "per step", "communication")]
+    sent: Annotated[Bytes, _output("Sent by each GPU", "per step", "communication")]
     peak: Annotated[
-        Bytes, _told("States and buffers, at most", "of {room} that can be used", "buffers")
+        Bytes, _output("States and buffers, at most", "of {room} that can be used", "buffers")
     ]
     room: Bytes
     saved: Annotated[
         Bytes,
-        Told(
+        Output(
             "ZeRO-2 saves",
             "",
             "of gradients, against ZeRO-1",
@@ -90,13 +94,13 @@ class Result:
             sources=_SOURCES,
         ),
     ]
-    slower: Annotated[Ratio, _told("ZeRO-2 over ZeRO-1", "step times", "communication")]
-    more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
+    slower: Annotated[Ratio, _output("ZeRO-2 over ZeRO-1", "step times", "communication")]
+    more: Annotated[Bytes, _output("ZeRO-2 sends more by", "per GPU and step", "communication")]
 
 
-def setting_of(inputs: Inputs, micro: int) -> Setting:
+def setting_of(inputs: Inputs, micro: int) -> OverlapSetting:
     """Return the job, with so many micro-batches."""
-    return Setting(
+    return OverlapSetting(
         model=inputs.model,
         gpu=inputs.gpu,
         tensor_parallel=1,
@@ -112,37 +116,37 @@ def setting_of(inputs: Inputs, micro: int) -> Setting:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Run a step of every stage, one after the other."""
+    """Simulate a step of every stage in turn."""
     setting = setting_of(inputs, inputs.micro_batches)
     runs = {}
     for place, stage in enumerate(NAMES, start=1):
-        yield steps_done(place, len(NAMES), "Stage")
-        runs[stage] = sharded(setting, stage)
+        yield step_progress(place, len(NAMES), "Stage")
+        runs[stage] = simulate_sharded_step(setting, stage)
     own = runs[int(inputs.zero_stage)]
     return Result(
         runs=runs,
-        over_ports=Running(_over_ports(setting)),
-        step_time=own.seen.length,
-        exposed=own.seen.exposed,
+        over_ports=SlicedRun(_over_ports(setting)),
+        step_time=own.account.length,
+        exposed=own.account.exposed,
         sent=own.sent,
         peak=own.peak,
-        room=own.room,
+        room=own.capacity,
         saved=runs[1].states.gradients - runs[2].states.gradients,
-        slower=runs[2].seen.length / runs[1].seen.length,
+        slower=runs[2].account.length / runs[1].account.length,
         more=runs[2].sent - runs[1].sent,
     )
 
 
-def _over_ports(setting: Setting) -> Slices[Mapping[int, list[Seconds]]]:
+def _over_ports(setting: OverlapSetting) -> Slices[Mapping[int, list[Seconds]]]:
     times: dict[int, list[Seconds]] = {1: [], 2: []}
     for place, port in enumerate(PORTS, start=1):
         for stage, lengths in times.items():
-            yield steps_done(place, len(PORTS), "Port")
-            lengths.append(step_length(replace(setting, port=port), stage))
+            yield step_progress(place, len(PORTS), "Port")
+            lengths.append(sharded_step_length(replace(setting, port=port), stage))
     return times
 
 
@@ -157,32 +161,32 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell, stage = Teller(result, inputs), int(inputs.zero_stage)
+    present, stage = Presenter(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, own.evidence),
-        **tell.values("exposed"),
-        "regime": _regime(tell, result),
+        "step_time": simulated_step(present, own.evidence),
+        **present.values("exposed"),
+        "regime": _regime(present, result),
         "timeline": partial(
-            timeline,
+            step_timeline,
             f"A step of {NAMES[stage]} on its streams",
             own,
             "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
         ),
         "curve": partial(_curve, inputs, result),
-        **tell.values("saved", "more", "slower"),
+        **present.values("saved", "more", "slower"),
         "bars": partial(_bars, result),
-        **tell.values("peak", "sent"),
-        "fits": fit(tell, own),
+        **present.values("peak", "sent"),
+        "fits": fit_badge(present, own),
         "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _regime(tell: Teller, result: Result) -> Badge:
+def _regime(present: Presenter, result: Result) -> Badge:
     if result.slower <= 1.005:
         return Badge(
             text="ZeRO-2 costs nothing here",
-            sentence=tell.say(
+            sentence=present.say(
                 "It sends {more} more, all of it hidden, and saves {saved}."
                 if result.more
                 else "It sends no more bytes, and saves {saved}."
@@ -191,14 +195,14 @@ def _regime(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="ZeRO-2 costs time here",
-        sentence=tell.say("It sends {more} more and takes {slower} the time; it saves {saved}."),
+        sentence=present.say("It sends {more} more and takes {slower} the time; it saves {saved}."),
         color="communication",
     )
 
 
 def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
     times = yield from result.over_ports.rest()
-    now = result.runs[int(inputs.zero_stage)].seen.length
+    now = result.runs[int(inputs.zero_stage)].account.length
     return Lines(
         title="The step against the speed of the network",
         x=Axis(
@@ -258,7 +262,7 @@ def _bars(result: Result) -> Bars:
             )
             for stage, run in result.runs.items()
         ),
-        rules=(capacity(result.runs[2]),),
+        rules=(capacity_rule(result.runs[2]),),
         caption="Activations come on top; the line is what the GPU can use.",
     )
 
@@ -276,7 +280,7 @@ SOLUTION: Mapping[str, Scalar] = {**START, "micro_batches": 2, "tokens": 8192}
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     own = result.runs[int(inputs.zero_stage)]
-    share = own.seen.exposed / own.seen.length
+    share = own.account.exposed / own.account.length
     same = inputs.model == "llama-2-13b" and inputs.ranks == 16 and inputs.gpu == "h100"
     return Challenge(
         title="Challenge: the same batch, less waiting",

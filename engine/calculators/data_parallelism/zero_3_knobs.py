@@ -1,4 +1,4 @@
-"""The settings of ZeRO-3 in DeepSpeed, each with what it costs and what it gains."""
+"""The settings of ZeRO-3 in DeepSpeed with the cost and gain of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from functools import partial
 from typing import Annotated, Any
 
 from engine.core.inputs import ELEMENTS, Number, Scalar, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices, steps_done
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices, step_progress
 from engine.core.text import Text, say
 from engine.core.units import (
     BYTES,
@@ -23,7 +23,7 @@ from engine.core.units import (
     Gbit,
     Parameters,
     Seconds,
-    as_given,
+    with_digits,
 )
 from engine.core.views import (
     Axis,
@@ -43,12 +43,18 @@ from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens, simulated_step
 from engine.simulate.data_parallel.fetched_step import (
     BUCKET,
-    Buckets,
     FetchedStep,
+    ReduceBuckets,
+    fetch_plan,
     fetched_step,
-    planned,
 )
-from engine.simulate.data_parallel.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE, Knobs
+from engine.simulate.data_parallel.parameter_fetch import (
+    LIVE,
+    PERSISTENT,
+    PREFETCH,
+    REUSE,
+    FetchSettings,
+)
 
 # name -> lowest and highest value of its slider
 RANGES: Mapping[str, tuple[float, float]] = {
@@ -60,18 +66,18 @@ RANGES: Mapping[str, tuple[float, float]] = {
 }
 
 
-def _elements(name: str, label: str, words: str) -> Number:
+def _elements_field(name: str, label: str, words: str) -> Number:
     low, high = RANGES[name]
     return Number(label=label, unit=ELEMENTS, low=low, high=high, scale="log", help=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change; M is a million elements. The labels leave out "stage3_"."""
+    """The calculator's inputs; M is a million elements, and labels leave out "stage3_"."""
 
     live: Annotated[
         float,
-        _elements(
+        _elements_field(
             "live",
             "max_live_parameters",
             "No prefetch is started while this many elements are gathered.",
@@ -79,7 +85,7 @@ class Inputs:
     ] = LIVE
     prefetch: Annotated[
         float,
-        _elements(
+        _elements_field(
             "prefetch",
             "prefetch_bucket_size",
             "Elements that one prefetch gathers; each module starts one.",
@@ -87,11 +93,11 @@ class Inputs:
     ] = PREFETCH
     bucket: Annotated[
         float,
-        _elements("bucket", "reduce_bucket_size", "Gradients that are reduced together."),
+        _elements_field("bucket", "reduce_bucket_size", "Gradients that are reduced together."),
     ] = BUCKET
     reuse: Annotated[
         float,
-        _elements(
+        _elements_field(
             "reuse",
             "max_reuse_distance",
             "A tensor stays if it is used again before this many other elements are.",
@@ -99,7 +105,7 @@ class Inputs:
     ] = REUSE
     persistent: Annotated[
         float,
-        _elements(
+        _elements_field(
             "persistent",
             "persistence_threshold",
             "Tensors up to this size are never divided.",
@@ -117,8 +123,8 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def auto(hidden: int) -> Mapping[str, Scalar]:
-    """Return what "auto" means to Hugging Face's accelerate for a hidden size."""
+def auto_values(hidden: int) -> Mapping[str, Scalar]:
+    """Return the values of "auto" in Hugging Face's accelerate for a hidden size."""
     return {
         "bucket": float(hidden * hidden),
         "prefetch": float(int(0.9 * hidden * hidden)),
@@ -127,8 +133,8 @@ def auto(hidden: int) -> Mapping[str, Scalar]:
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "\N{LEFT DOUBLE QUOTATION MARK}auto\N{RIGHT DOUBLE QUOTATION MARK} of accelerate, 8B": auto(
-        4096
+    "\N{LEFT DOUBLE QUOTATION MARK}auto\N{RIGHT DOUBLE QUOTATION MARK} of accelerate, 8B": (
+        auto_values(4096)
     ),
     "Little memory": {"live": 100 * MEGA, "bucket": 50 * MEGA},
     "Everything large": {"live": 10 * GIGA, "bucket": 2 * GIGA, "prefetch": 500 * MEGA},
@@ -144,7 +150,7 @@ DEFAULTS = {
     "bucket": BUCKET,
 }
 # What the figure of a setting shows: exposed time, buffers or collectives.
-SHOWN = {
+CURVE_OUTPUTS = {
     "live": "buffers",
     "prefetch": "exposed",
     "bucket": "exposed",
@@ -152,7 +158,7 @@ SHOWN = {
     "persistent": "calls",
 }
 # name -> value that the board tries instead of the default
-TRIED = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
+TRIED_VALUES = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
 _POINTS = 9
 _ASSUMED: tuple[str, ...] = (
     "One micro-batch; every matrix is a module; gathers and reductions take turns on the wire.",
@@ -161,8 +167,8 @@ _ASSUMED: tuple[str, ...] = (
 )
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(
         label,
         note=note,
         color=color,
@@ -174,7 +180,7 @@ def _told(label: str, note: str, color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """What a setting changes over its range, with the reader's value and with the default."""
+    """The output of a setting over its range, at the reader's value and at the default."""
 
     x: tuple[Parameters, ...]
     y: tuple[float, ...]
@@ -188,31 +194,31 @@ class Result:
 
     Attributes:
         usual: the step with the defaults, overlap as the reader has it.
-        curves: setting -> what `SHOWN` names over its range.
-        tried: with the defaults, with each value of `TRIED`, without overlap.
+        curves: setting -> what `CURVE_OUTPUTS` names over its range.
+        tried: with the defaults, with each value of `TRIED_VALUES`, without overlap.
     """
 
     step: FetchedStep
-    usual: Later[FetchedStep]
-    curves: Mapping[str, Running[Curve]]
-    tried: Running[tuple[FetchedStep, ...]]
+    usual: Lazy[FetchedStep]
+    curves: Mapping[str, SlicedRun[Curve]]
+    tried: SlicedRun[tuple[FetchedStep, ...]]
     exposed: Annotated[
-        Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
+        Seconds, _output("Exposed communication", "of a step of {step_time}", "communication")
     ]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
+    step_time: Annotated[Seconds, _output("Step", "without its optimizer")]
     buffers: Annotated[
-        Bytes, _told("Buffers", "{gathered} gathered, {reduced} for gradients", "buffers")
+        Bytes, _output("Buffers", "{gathered} gathered, {reduced} for gradients", "buffers")
     ]
     calls: Annotated[
-        Count, _told("Collectives", "{gathers} gathers, {reductions} reductions", "communication")
+        Count, _output("Collectives", "{gathers} gathers, {reductions} reductions", "communication")
     ]
-    most: Annotated[Parameters, _told("Gathered at once", "elements, at most", "parameters")]
+    most: Annotated[Parameters, _output("Gathered at once", "elements, at most", "parameters")]
     gathered: Bytes
     reduced: Bytes
     gathers: Count
     reductions: Count
-    states: Annotated[Bytes, _told("States", "on each GPU between steps", "optimizer")]
-    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+    states: Annotated[Bytes, _output("States", "on each GPU between steps", "optimizer")]
+    sent: Annotated[Bytes, _output("Sent by each GPU", "per step", "communication")]
 
 
 def _step(inputs: Inputs, changes: Mapping[str, Any]) -> FetchedStep:
@@ -221,14 +227,14 @@ def _step(inputs: Inputs, changes: Mapping[str, Any]) -> FetchedStep:
     return fetched_step(knob_job(*knob_fields(inputs)), *_settings(inputs))
 
 
-def _settings(inputs: Inputs) -> tuple[Knobs, Buckets]:
-    knobs = Knobs(
+def _settings(inputs: Inputs) -> tuple[FetchSettings, ReduceBuckets]:
+    knobs = FetchSettings(
         prefetch=inputs.prefetch,
         live=inputs.live,
         reuse=inputs.reuse,
         persistent=inputs.persistent,
     )
-    return knobs, Buckets(size=inputs.bucket, overlap=inputs.overlap)
+    return knobs, ReduceBuckets(size=inputs.bucket, overlap=inputs.overlap)
 
 
 def solve(inputs: Inputs) -> Result:
@@ -236,11 +242,11 @@ def solve(inputs: Inputs) -> Result:
     step = _step(inputs, {})
     return Result(
         step=step,
-        usual=Later(partial(_step, inputs, DEFAULTS)),
-        curves={name: Running(_curve(inputs, name)) for name in SHOWN},
-        tried=Running(_tried(inputs)),
-        exposed=step.seen.exposed,
-        step_time=step.seen.length,
+        usual=Lazy(partial(_step, inputs, DEFAULTS)),
+        curves={name: SlicedRun(_curve(inputs, name)) for name in CURVE_OUTPUTS},
+        tried=SlicedRun(_try_settings(inputs)),
+        exposed=step.times.exposed,
+        step_time=step.times.length,
         buffers=step.buffers,
         calls=step.gathers + step.reductions,
         most=step.fetched.live,
@@ -254,34 +260,36 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
-    """Find what one setting changes over its range, the others as they are."""
+    """Compute the curve of a setting over its range, the others fixed."""
     low, high = RANGES[name]
     xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
     ys = []
     for place, x in enumerate(xs, start=1):
-        yield steps_done(place, _POINTS, "Point")
-        ys.append(_shown(inputs, name, x))
-    now, default = (_shown(inputs, name, x) for x in (getattr(inputs, name), DEFAULTS[name]))
+        yield step_progress(place, _POINTS, "Point")
+        ys.append(_curve_value(inputs, name, x))
+    now, default = (_curve_value(inputs, name, x) for x in (getattr(inputs, name), DEFAULTS[name]))
     return Curve(x=xs, y=tuple(ys), now=now, default=default)
 
 
-def _shown(inputs: Inputs, name: str, value: float) -> float:
-    """Return what the figure of a setting shows; times alone need a step that is played."""
+def _curve_value(inputs: Inputs, name: str, value: float) -> float:
+    """Return the output of a setting's curve; only exposed time needs a simulated step."""
     changes: Mapping[str, Any] = {name: value}
-    if SHOWN[name] == "exposed":
-        return _step(inputs, changes).seen.exposed
-    plan = planned(inputs.model, *_settings(replace(inputs, **changes)))
-    return plan.buffers if SHOWN[name] == "buffers" else float(plan.gathers + plan.reductions)
+    if CURVE_OUTPUTS[name] == "exposed":
+        return _step(inputs, changes).times.exposed
+    plan = fetch_plan(inputs.model, *_settings(replace(inputs, **changes)))
+    return (
+        plan.buffers if CURVE_OUTPUTS[name] == "buffers" else float(plan.gathers + plan.reductions)
+    )
 
 
-def _tried(inputs: Inputs) -> Slices[tuple[FetchedStep, ...]]:
-    """Find every setting changed alone, the job as the reader has it."""
+def _try_settings(inputs: Inputs) -> Slices[tuple[FetchedStep, ...]]:
+    """Simulate the job with each setting changed alone."""
     usual = {**DEFAULTS, "overlap": True}
-    found = [_step(inputs, usual)]
-    for place, (name, value) in enumerate(TRIED.items(), start=1):
-        yield steps_done(place, len(TRIED), "Setting")
-        found.append(_step(inputs, {**usual, name: value}))
-    return *found, _step(inputs, {**usual, "overlap": False})
+    steps = [_step(inputs, usual)]
+    for place, (name, value) in enumerate(TRIED_VALUES.items(), start=1):
+        yield step_progress(place, len(TRIED_VALUES), "Setting")
+        steps.append(_step(inputs, {**usual, name: value}))
+    return *steps, _step(inputs, {**usual, "overlap": False})
 
 
 _MOST: Bytes = 1.5 * GB
@@ -296,8 +304,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         title="Challenge: give the memory back",
         goal=say(
             "Llama 3 8B on 64 H100: bring the buffers below {m}, and expose less than {t}.",
-            m=(_MOST, as_given(BYTES)),
-            t=(_WAIT, as_given(SECONDS)),
+            m=(_MOST, with_digits(BYTES)),
+            t=(_WAIT, with_digits(SECONDS)),
         ),
         conditions=(
             Condition(
@@ -308,11 +316,11 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 and inputs.port <= 50e9,
             ),
             Condition(
-                text=say("buffers of at most {m}", m=(_MOST, as_given(BYTES))),
+                text=say("buffers of at most {m}", m=(_MOST, with_digits(BYTES))),
                 met=result.buffers <= _MOST,
             ),
             Condition(
-                text=say("less than {t} exposed", t=(_WAIT, as_given(SECONDS))),
+                text=say("less than {t} exposed", t=(_WAIT, with_digits(SECONDS))),
                 met=result.exposed < _WAIT,
             ),
         ),
@@ -340,15 +348,22 @@ _AXES = {
 
 
 def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
-    """Show what one setting changes over its range, the others as they are."""
-    what = SHOWN[name]
-    title, quantity, color = _AXES[what]
+    """Yield progress and return the chart of a setting over its range, the others fixed."""
+    output = CURVE_OUTPUTS[name]
+    title, quantity, color = _AXES[output]
     low, high = RANGES[name]
-    found = yield from result.curves[name].rest()
+    points_of_curve = yield from result.curves[name].rest()
     now, default, step = getattr(inputs, name), DEFAULTS[name], result.step
-    points = [Point(key="now", label=say("{y}", y=(found.now, quantity)), x=now, y=found.now)]
+    points = [
+        Point(
+            key="now",
+            label=say("{y}", y=(points_of_curve.now, quantity)),
+            x=now,
+            y=points_of_curve.now,
+        )
+    ]
     if now != default:
-        other = found.default
+        other = points_of_curve.default
         points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
     return Lines(
         title=f"{KEYS[name]}: {title}",
@@ -357,23 +372,25 @@ def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
             label=title,
             quantity=quantity,
             low=0.0,
-            high=max(*found.y, *(p.y for p in points)) * 1.15,
+            high=max(*points_of_curve.y, *(p.y for p in points)) * 1.15,
         ),
-        series=(Series(key=what, label=title, x=found.x, y=found.y, color=color),),
+        series=(
+            Series(key=output, label=title, x=points_of_curve.x, y=points_of_curve.y, color=color),
+        ),
         points=tuple(points),
         handle=name,
         caption=say(
             "At the point: {b} of buffers, {t} exposed per step, {c} collectives. The axis of "
             "elements is logarithmic. Drag the handle.",
             b=(step.buffers, BYTES),
-            t=(step.seen.exposed, SECONDS),
+            t=(step.times.exposed, SECONDS),
             c=(step.gathers + step.reductions, COUNT),
         ),
     )
 
 
 def memory(result: Result) -> Bars:
-    """Return what the settings cost, beside the states."""
+    """Return the memory bars: states, and buffers of the settings."""
     rows = {"now": ("your settings", result.step), "default": ("defaults", result.usual())}
     high = max(step.buffers for _, step in rows.values()) * 1.1
     return Bars(
@@ -403,11 +420,11 @@ def memory(result: Result) -> Bars:
     )
 
 
-def board(result: Result) -> Slices[Table]:
-    """Show every setting changed alone, the job as the reader has it."""
+def settings_table(result: Result) -> Slices[Table]:
+    """Yield progress and return the table of steps with each setting changed alone."""
     usual, *changed, last = yield from result.tried.rest()
     rows = [_row("all defaults", "", usual)]
-    for (name, value), step in zip(TRIED.items(), changed, strict=True):
+    for (name, value), step in zip(TRIED_VALUES.items(), changed, strict=True):
         change = f"{DEFAULTS[name]:.0e} \N{RIGHTWARDS ARROW} {value:.0e}".replace(
             "e+0", "e"
         ).replace("e+", "e")
@@ -428,23 +445,23 @@ def _row(key: str, change: str, step: FetchedStep) -> tuple[Text, ...]:
         say("{b}", b=(step.buffers, BYTES)),
         say("{n}", n=(step.gathers, COUNT)),
         say("{n}", n=(step.reductions, COUNT)),
-        say("{t}", t=(step.seen.exposed, SECONDS)),
+        say("{t}", t=(step.times.exposed, SECONDS)),
     )
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what the settings give away."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the time or memory lost by the settings."""
     share = result.exposed / result.step_time
     if share > 0.1:
         return Badge(
             text="The step waits",
-            sentence=tell.say("{exposed} of {step_time} is exposed. {gathered} are gathered."),
+            sentence=present.say("{exposed} of {step_time} is exposed. {gathered} are gathered."),
             color="communication",
         )
     if result.most > inputs.live:
         return Badge(
             text="Above the limit",
-            sentence=tell.say(
+            sentence=present.say(
                 "{most} elements are gathered at once, although the limit is {limit}: it stops "
                 "prefetches before they begin, and no tensor is ever cut.",
                 limit=(inputs.live, PARAMETERS),
@@ -453,7 +470,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Within the limit",
-        sentence=tell.say("{most} elements are gathered at most. {exposed} is exposed."),
+        sentence=present.say("{most} elements are gathered at most. {exposed} is exposed."),
         color="compute",
     )
 
@@ -464,18 +481,18 @@ QUESTION = "What does each setting of ZeRO-3 cost in memory, calls and time?"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "live_curve": partial(curve, "live", inputs, result),
-        **tell.values("exposed", "buffers"),
-        "regime": regime(tell, inputs, result),
+        **present.values("exposed", "buffers"),
+        "regime": regime(present, inputs, result),
         "prefetch_curve": partial(curve, "prefetch", inputs, result),
         "bucket_curve": partial(curve, "bucket", inputs, result),
         "reuse_curve": partial(curve, "reuse", inputs, result),
         "persistent_curve": partial(curve, "persistent", inputs, result),
         "memory": partial(memory, result),
-        "board": partial(board, result),
-        **tell.values("calls", "most", "states", "sent"),
-        "step_time": simulated_step(tell, result.step.evidence),
+        "board": partial(settings_table, result),
+        **present.values("calls", "most", "states", "sent"),
+        "step_time": simulated_step(present, result.step.evidence),
         "challenge": partial(challenge, inputs, result),
     }

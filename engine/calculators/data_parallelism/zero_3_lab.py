@@ -7,11 +7,11 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Number, Scalar, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Views
-from engine.core.text import Text, say, words
-from engine.core.text import words as written
-from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Gbit, Seconds, Share, as_given
+from engine.core.lazy import Lazy
+from engine.core.outputs import Presenter, Views
+from engine.core.text import Text, render_text, say
+from engine.core.text import render_text as plain_words
+from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Gbit, Seconds, Share, with_digits
 from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.form.fields import LabGpu, OwnConstants
@@ -22,30 +22,30 @@ from engine.form.sharded.lab import (
     LabPort,
     LabRanks,
     LabTokens,
-    fit,
-    simulated,
+    fit_badge,
+    simulated_output,
     simulated_step,
     step_segments,
-    timeline,
+    step_timeline,
 )
-from engine.simulate.data_parallel.sharded_step import Sharded, sharded
-from engine.simulate.overlap.overlap_job import Setting
-from engine.simulate.streams.streams import COMPUTE, Span
+from engine.simulate.data_parallel.sharded_step import ShardedStep, simulate_sharded_step
+from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.streams.streams import COMPUTE, OpSpan
 
 _WIDTH, _LEFT, _HIGH, _TOP = 430.0, 8.0, 74.0, 34.0
-_Rooms = dict[int, list[tuple[Seconds, Seconds, Seconds]]]
+_GatherTimes = dict[int, list[tuple[Seconds, Seconds, Seconds]]]
 _LOOK = {"sharded": "0.06", "gathering": "0.3", "gathered": "0.55", "computing": "0.85"}
 
 
-def carousel(ran: Sharded) -> Scene:
-    """Return one frame for every pass of every unit of the first micro-batch."""
-    units = ran.work.work.layers
+def gather_scene(ran: ShardedStep) -> Scene:
+    """Return the animation: a frame per pass of each unit in the first micro-batch."""
+    units = ran.job.work.layers
     passes = [
         span
         for span in ran.spans
         if span.op.stream == COMPUTE and span.op.key[0] in "FB" and _micro(span) == 0
     ]
-    rooms = _rooms(ran)
+    rooms = _gather_times(ran)
     frames = tuple(_frame(ran, now, units, rooms) for now in passes)
     return Scene(
         title="Which layers are there",
@@ -57,15 +57,15 @@ def carousel(ran: Sharded) -> Scene:
     )
 
 
-def _micro(span: Span) -> int:
+def _micro(span: OpSpan) -> int:
     return int(span.op.key[1:].partition(".")[0])
 
 
-def _unit(span: Span) -> int:
+def _unit(span: OpSpan) -> int:
     return int(span.op.key.partition(".")[2])
 
 
-def _frame(ran: Sharded, now: Span, units: int, rooms: _Rooms) -> Frame:
+def _frame(ran: ShardedStep, now: OpSpan, units: int, rooms: _GatherTimes) -> Frame:
     middle = now.start + (now.end - now.start) / 2
     states = [_state(rooms.get(unit, []), middle) for unit in range(units)]
     states[_unit(now)] = "computing"
@@ -75,9 +75,9 @@ def _frame(ran: Sharded, now: Span, units: int, rooms: _Rooms) -> Frame:
     ]
     for unit, state in enumerate(states):
         shapes += _box(unit, units, state)
-    held = ran.memory[bisect_right(ran.memory, middle, key=lambda step: step[0]) - 1][1]
+    memory = ran.memory[bisect_right(ran.memory, middle, key=lambda step: step[0]) - 1][1]
     there = sum(state != "sharded" for state in states)
-    shapes += _bar(ran, held)
+    shapes += _bar(ran, memory)
     return Frame(caption=_caption(ran, now, there), shapes=tuple(shapes))
 
 
@@ -94,20 +94,20 @@ def _box(unit: int, units: int, state: str) -> tuple[Shape, Shape]:
     return box, text(f"n{unit}", corner[0] + wide / 2 - 1, _TOP + _HIGH + 16, 13, name)
 
 
-def _rooms(ran: Sharded) -> _Rooms:
+def _gather_times(ran: ShardedStep) -> _GatherTimes:
     """Return for each layer when its gathers of the first micro-batch start, end and are freed."""
     spans = {span.op.key: span for span in ran.spans}
-    found: _Rooms = {}
+    gathers: _GatherTimes = {}
     for key, span in spans.items():
         name, mark, rest = key.partition(":")
         if mark and rest == "parameters" and name[1:].startswith("0."):
             layer = int(name.partition(".")[2])
-            found.setdefault(layer, []).append((span.start, span.end, ran.freed(key, spans)))
-    return found
+            gathers.setdefault(layer, []).append((span.start, span.end, ran.freed(key, spans)))
+    return gathers
 
 
 def _state(rooms: list[tuple[Seconds, Seconds, Seconds]], middle: Seconds) -> str:
-    """Return what a layer's parameters do in the middle of a pass of another."""
+    """Return the state of a layer's parameters in the middle of another layer's pass."""
     for start, end, freed in rooms:
         if start <= middle < end:
             return "gathering"
@@ -116,27 +116,27 @@ def _state(rooms: list[tuple[Seconds, Seconds, Seconds]], middle: Seconds) -> st
     return "sharded"
 
 
-def _bar(ran: Sharded, held: float) -> list[Shape]:
+def _bar(ran: ShardedStep, memory: float) -> list[Shape]:
     top = _TOP + _HIGH + 54
     wide = _WIDTH - 2 * _LEFT
     most = max(ran.peak, 1.0)
-    label = written(say("{m} of states and buffers", m=(held, BYTES)))
+    label = plain_words(say("{m} of states and buffers", m=(memory, BYTES)))
     return [
         text("held", _LEFT, top - 10, 14, label, "start"),
         rect("room", (_LEFT, top), (wide, 16), "port", ()),
-        rect("fill", (_LEFT, top), (wide * held / most, 16), "sent c-buffers", ()),
+        rect("fill", (_LEFT, top), (wide * memory / most, 16), "sent c-buffers", ()),
         text(
             "peak",
             _WIDTH - _LEFT,
             top + 36,
             14,
-            written(say("at most {m}", m=(ran.peak, BYTES))),
+            plain_words(say("at most {m}", m=(ran.peak, BYTES))),
             "end",
         ),
     ]
 
 
-def _caption(ran: Sharded, now: Span, there: int) -> Text:
+def _caption(ran: ShardedStep, now: OpSpan, there: int) -> Text:
     way = "Backward" if now.op.key[0] == "B" else "Forward"
     waited = now.waited_for.endswith(":parameters")
     idle = "It had to wait for its parameters. " if waited else ""
@@ -149,12 +149,12 @@ def _caption(ran: Sharded, now: Span, there: int) -> Text:
 
 
 _SOURCES = ("rajbhandari2020", "zhao2023")
-_told = partial(simulated, _SOURCES)
+_output = partial(simulated_output, _SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     prefetch: Annotated[
         int,
@@ -185,25 +185,27 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step; `by_depth` is one micro-batch at each prefetch depth from 0 on."""
+    """The step; `by_depth` holds a micro-batch at each prefetch depth from 0."""
 
-    ran: Sharded
-    by_depth: Later[tuple[Sharded, ...]]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
+    ran: ShardedStep
+    by_depth: Lazy[tuple[ShardedStep, ...]]
+    step_time: Annotated[Seconds, _output("Step", "without its optimizer; {computing} computing")]
     computing: Share
     exposed: Annotated[
         Seconds,
-        _told("Exposed communication", "of {isolated} in all collectives, alone", "communication"),
+        _output(
+            "Exposed communication", "of {isolated} in all collectives, alone", "communication"
+        ),
     ]
     isolated: Seconds
-    peak: Annotated[Bytes, _told("States and buffers, at most", "{kept} of it states", "buffers")]
-    kept: Annotated[Bytes, _told("States on each GPU", "between steps", "optimizer")]
-    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+    peak: Annotated[Bytes, _output("States and buffers, at most", "{kept} of it states", "buffers")]
+    kept: Annotated[Bytes, _output("States on each GPU", "between steps", "optimizer")]
+    sent: Annotated[Bytes, _output("Sent by each GPU", "per step", "communication")]
 
 
-def setting_of(inputs: Inputs, prefetch: int) -> Setting:
+def setting_of(inputs: Inputs, prefetch: int) -> OverlapSetting:
     """Return the job, its parameters gathered so many layers ahead."""
-    return Setting(
+    return OverlapSetting(
         model=inputs.model,
         gpu=inputs.gpu,
         tensor_parallel=1,
@@ -222,13 +224,13 @@ def setting_of(inputs: Inputs, prefetch: int) -> Setting:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     setting = setting_of(inputs, inputs.prefetch)
-    ran = sharded(setting, 3)
+    ran = simulate_sharded_step(setting, 3)
     return Result(
         ran=ran,
-        by_depth=Later(partial(_by_depth, setting)),
-        step_time=ran.seen.length,
-        computing=1 - ran.seen.exposed / ran.seen.length,
-        exposed=ran.seen.exposed,
+        by_depth=Lazy(partial(_by_depth, setting)),
+        step_time=ran.account.length,
+        computing=1 - ran.account.exposed / ran.account.length,
+        exposed=ran.account.exposed,
         isolated=ran.isolated,
         peak=ran.peak,
         kept=ran.states.total,
@@ -236,9 +238,9 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _by_depth(setting: Setting) -> tuple[Sharded, ...]:
-    one = replace(setting, num_microbatches=1)
-    return tuple(sharded(replace(one, prefetch=depth), 3) for depth in range(5))
+def _by_depth(setting: OverlapSetting) -> tuple[ShardedStep, ...]:
+    single = replace(setting, num_microbatches=1)
+    return tuple(simulate_sharded_step(replace(single, prefetch=depth), 3) for depth in range(5))
 
 
 TITLE = "ZeRO-3 at real scale"
@@ -253,27 +255,27 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "carousel": partial(carousel, result.ran),
-        "step_time": simulated_step(tell, result.ran.evidence),
-        **tell.values("exposed"),
-        "regime": _regime(tell, inputs, result),
+        "carousel": partial(gather_scene, result.ran),
+        "step_time": simulated_step(present, result.ran.evidence),
+        **present.values("exposed"),
+        "regime": _regime(present, inputs, result),
         "timeline": partial(
-            timeline,
+            step_timeline,
             "A step of FSDP on its streams",
             result.ran,
             "FSDP2 has a stream for gathers and one for reductions; here they take turns on the "
             "wire. Hatched: communication that nothing hides.",
         ),
-        **tell.values("peak", "kept", "sent"),
-        "fits": fit(tell, result.ran),
-        "depths": partial(_depths, result),
+        **present.values("peak", "kept", "sent"),
+        "fits": fit_badge(present, result.ran),
+        "depths": partial(_depth_bars, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     share = result.exposed / result.step_time
     if inputs.prefetch == 0:
         return Badge(
@@ -284,36 +286,36 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if share < 0.1:
         return Badge(
             text="Compute-bound",
-            sentence=tell.say("Of {isolated} of communication only {exposed} is exposed."),
+            sentence=present.say("Of {isolated} of communication only {exposed} is exposed."),
             color="compute",
         )
     return Badge(
         text="Network-bound",
-        sentence=tell.say("The network never rests for long: {exposed} is exposed."),
+        sentence=present.say("The network never rests for long: {exposed} is exposed."),
         color="communication",
     )
 
 
-def _depths(result: Result) -> Bars:
+def _depth_bars(result: Result) -> Bars:
     depths = result.by_depth()
-    high = max(one.seen.length for one in depths) * 1.05
+    high = max(step.account.length for step in depths) * 1.05
     return Bars(
         title="One micro-batch by prefetch depth",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),
         bars=tuple(
             Bar(
                 key=f"depth{depth}",
-                label=f"depth {depth}, {_gigabytes(one.peak)}",
-                segments=step_segments(one),
+                label=f"depth {depth}, {_gigabytes(step.peak)}",
+                segments=step_segments(step),
             )
-            for depth, one in enumerate(depths)
+            for depth, step in enumerate(depths)
         ),
         caption="Beside the depth: states and buffers at most.",
     )
 
 
 def _gigabytes(size: Bytes) -> str:
-    return words(say("{m}", m=(size, BYTES)))
+    return render_text(say("{m}", m=(size, BYTES)))
 
 
 START: Mapping[str, Scalar] = {"model": "llama-3-70b", "prefetch": 0, "tokens": 4096, "ranks": 64}
@@ -328,7 +330,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "Train Llama 3 70B with at most {m} of states and buffers, and wait for less than a "
             "tenth of the step.",
-            m=(_MOST, as_given(BYTES)),
+            m=(_MOST, with_digits(BYTES)),
         ),
         conditions=(
             Condition(
@@ -342,7 +344,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=inputs.tokens <= 4096 and inputs.micro_batches == 1,
             ),
             Condition(
-                text=say("at most {m} for states and buffers", m=(_MOST, as_given(BYTES))),
+                text=say("at most {m} for states and buffers", m=(_MOST, with_digits(BYTES))),
                 met=result.peak <= _MOST,
             ),
             Condition(text="less than 10 % of the step exposed", met=share < 0.1),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.core.inputs import Switch
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.form.sharded.steps import (
     FewRanks,
     MicroBatches,
@@ -27,7 +27,7 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: FewRanks = 4
     reshard: Annotated[
@@ -49,4 +49,4 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    return step_views(Teller(result, inputs, equations=EQUATIONS), result)
+    return step_views(Presenter(result, inputs, equations=EQUATIONS), result)

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Bytes, Count, Parameters
 from engine.core.views import Badge, Frame, Scene, Shape, Table
@@ -23,16 +23,16 @@ from engine.draw.sharded_shapes import (
 )
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, sharded_states
 from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passes, zero_bytes_sent
-from engine.tiny.trace import Snapshot
-from engine.tiny.zero_record import LEAST, Record, record
+from engine.tiny.trace import StepSnapshot
+from engine.tiny.zero_record import LEAST, ZeroRecord, zero_record
 
 _EXCHANGED = 2  # the frame in which the gradients have been exchanged
 
 
 def sharded_scene(
-    trace: Sequence[Snapshot], alone: Sequence[float], place: int, *, sharded: bool
+    trace: Sequence[StepSnapshot], alone: Sequence[float], place: int, *, sharded: bool
 ) -> Scene:
-    """Return the frames of one step, and a last one that compares with a single GPU.
+    """Return the animation of a step, with a last frame that compares with a single GPU.
 
     Args:
         trace: the phases of one step on at most eight ranks.
@@ -43,18 +43,18 @@ def sharded_scene(
     ranks, size = len(trace[0].ranks), len(alone)
     sheet = sheet_for(ranks, size, place)
     ground = [*strip_shapes(sheet), *(s for rank in range(ranks) for s in rank_shapes(sheet, rank))]
-    most = max(1, *(_sent(trace[-1], rank) for rank in range(ranks)))
+    most = max(1, *(_sent_by(trace[-1], rank) for rank in range(ranks)))
     frames = []
-    before: Snapshot | None = None
+    before: StepSnapshot | None = None
     for now in trace:
         cells = _cells(sheet, before, now, sharded=sharded)
-        loads = [load_shape(sheet, rank, _sent(now, rank) / most) for rank in range(ranks)]
-        shapes = (*ground, *loads, *cells, *_single(sheet, alone, shown=False))
+        loads = [load_shape(sheet, rank, _sent_by(now, rank) / most) for rank in range(ranks)]
+        shapes = (*ground, *loads, *cells, *_single_gpu_row(sheet, alone, shown=False))
         frames.append(Frame(caption=_caption(now, sheet, sharded=sharded), shapes=shapes))
         before = now
     last = frames[-1].shapes[: len(ground) + ranks]
     cells = _cells(sheet, trace[-1], trace[-1], sharded=sharded)
-    shapes = (*last, *cells, *_single(sheet, alone, shown=True))
+    shapes = (*last, *cells, *_single_gpu_row(sheet, alone, shown=True))
     frames.append(Frame(caption=_comparison(trace[-1], alone), shapes=shapes))
     return Scene(
         title="One training step, phase by phase",
@@ -68,11 +68,13 @@ def sharded_scene(
     )
 
 
-def _sent(now: Snapshot, rank: int) -> int:
+def _sent_by(now: StepSnapshot, rank: int) -> int:
     return sum(numbers[rank] for numbers in now.sent.values())
 
 
-def _cells(sheet: Sheet, before: Snapshot | None, now: Snapshot, *, sharded: bool) -> list[Shape]:
+def _cells(
+    sheet: Sheet, before: StepSnapshot | None, now: StepSnapshot, *, sharded: bool
+) -> list[Shape]:
     shapes: list[Shape] = []
     for rank, own in enumerate(now.ranks):
         for line, (name, _, _, power) in enumerate(LINES):
@@ -91,7 +93,7 @@ def _cells(sheet: Sheet, before: Snapshot | None, now: Snapshot, *, sharded: boo
     return shapes
 
 
-def _gradient_look(now: Snapshot, own: bool, *, sharded: bool) -> str:
+def _gradient_look(now: StepSnapshot, own: bool, *, sharded: bool) -> str:
     """Return how a gradient is drawn: not there yet, in use, or a part that was passed on."""
     if now.phase == "start":
         return "none"
@@ -104,11 +106,11 @@ def _number(value: float, power: int) -> str:
     if power == 0:
         shown = f"{scaled:.4f}"
     else:
-        shown = significant(scaled, 3) if abs(scaled) >= 1e-4 else "0"
+        shown = format_significant(scaled, 3) if abs(scaled) >= 1e-4 else "0"
     return typeset(shown)
 
 
-def _single(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]:
+def _single_gpu_row(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]:
     """Return the row of the single GPU; until the comparison it is not seen."""
     top = sheet.top + sheet.ranks * sheet.block
     rows = [text("one", 2, top + 0.72 * sheet.line, sheet.font, "1 GPU", "start")]
@@ -139,9 +141,9 @@ def _single(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]
     ]
 
 
-def _caption(now: Snapshot, sheet: Sheet, *, sharded: bool) -> Text:
+def _caption(now: StepSnapshot, sheet: Sheet, *, sharded: bool) -> Text:
     size = (sheet.size, COUNT)
-    sent = (_sent(now, 0), COUNT)
+    sent = (_sent_by(now, 0), COUNT)
     if now.phase == "start":
         states = (
             "Of Adam's moments m and v each GPU has only those of its own share, {each} each."
@@ -176,14 +178,16 @@ def _caption(now: Snapshot, sheet: Sheet, *, sharded: bool) -> Text:
     return say(captions[now.phase], size=size, sent=sent, each=(sheet.each, COUNT))
 
 
-def _comparison(now: Snapshot, alone: Sequence[float]) -> Text:
+def _comparison(now: StepSnapshot, alone: Sequence[float]) -> Text:
     largest = max(
         abs((number or 0.0) - other)
         for own in now.ranks
         for number, other in zip(own.parameters, alone, strict=True)
     )
     # The last digits are the rounding of sums in another order, and not the same everywhere.
-    how = typeset("less than 1e-14" if largest < 1e-14 else f"up to {significant(largest, 2)}")
+    how = typeset(
+        "less than 1e-14" if largest < 1e-14 else f"up to {format_significant(largest, 2)}"
+    )
     return say(
         "Compared: one GPU has trained on all sequences. Over all GPUs and all {size} places its "
         f"parameters differ by {how}.",
@@ -206,7 +210,7 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[int, Number(label="GPUs", low=1, high=8, whole=True, symbol="N")] = 4
     zero_stage: Annotated[
@@ -234,14 +238,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The run beside that of one GPU, and what was held and sent, counted and by the formulas."""
+    """The run beside that of a single GPU, and its memory and traffic, counted and by formula."""
 
-    found: Record
+    found: ZeroRecord
     size: Count = SIZE
     digits: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Digits that agree",
             "",
             "of fourteen that are compared",
@@ -258,7 +262,7 @@ class Result:
     ]
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held by each GPU",
             "",
             "{held_optimizer} numbers of the optimizer among them",
@@ -277,17 +281,17 @@ class Result:
     held_gradients: Count
     held_optimizer: Count
     held_formula: Annotated[
-        Bytes, Told("By the formula", "M", "", "optimizer", assumes=("No padding.",))
+        Bytes, Output("By the formula", "M", "", "optimizer", assumes=("No padding.",))
     ]
-    parameters: Annotated[Parameters, Told(symbol="P")] = float(SIZE)
-    parameter: Annotated[Bytes, Told(symbol="p")] = MIXED_PRECISION.parameter
-    gradient: Annotated[Bytes, Told(symbol="g")] = MIXED_PRECISION.gradient
-    optimizer: Annotated[Bytes, Told(symbol="o")] = MIXED_PRECISION.optimizer
-    one: Annotated[Count, Told(symbol="a")] = 1
-    shares: Annotated[Count, Told(symbol="c", of="ranks")]
+    parameters: Annotated[Parameters, Output(symbol="P")] = float(SIZE)
+    parameter: Annotated[Bytes, Output(symbol="p")] = MIXED_PRECISION.parameter
+    gradient: Annotated[Bytes, Output(symbol="g")] = MIXED_PRECISION.gradient
+    optimizer: Annotated[Bytes, Output(symbol="o")] = MIXED_PRECISION.optimizer
+    one: Annotated[Count, Output(symbol="a")] = 1
+    shares: Annotated[Count, Output(symbol="c", of="ranks")]
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by each GPU in a step",
             "",
             "{sent_numbers} numbers",
@@ -303,7 +307,7 @@ class Result:
     sent_numbers: Count
     sent_formula: Annotated[
         Bytes,
-        Told(
+        Output(
             "By the formula",
             "V",
             "the same for ZeRO-1 as for plain data parallelism",
@@ -311,31 +315,31 @@ class Result:
             assumes=("Two bytes a number, zeros that fill up the last share included.",),
         ),
     ]
-    gradient_passes: Annotated[Count, Told(symbol="r")]
+    gradient_passes: Annotated[Count, Output(symbol="r")]
     parameter_passes: Count
-    padded: Annotated[Bytes, Told(symbol="G")]
+    padded: Annotated[Bytes, Output(symbol="G")]
     padding: Count
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the run, and what the formulas say of it."""
+    """Return the run and the results of the formulas for it."""
     stage, ranks = int(inputs.zero_stage), inputs.ranks
-    found = record(ranks, stage, inputs.steps, inputs.learning_rate)
+    run = zero_record(ranks, stage, inputs.steps, inputs.learning_rate)
     padding = -SIZE % ranks
     # The buffer is filled up to equal shares, in the all-reduce too.
     padded = (SIZE + padding) * HALF
-    first = found.run.held[0]
+    first = run.run.held[0]
     return Result(
-        found=found,
-        digits=found.digits,
-        held=found.held,
+        found=run,
+        digits=run.digits,
+        held=run.held,
         held_parameters=first.parameters,
         held_gradients=first.gradients,
         held_optimizer=first.optimizer,
         held_formula=sharded_states(SIZE, MIXED_PRECISION, stage, ranks).total,
         shares=ranks if stage else 1,
-        sent=found.sent * HALF / inputs.steps,
-        sent_numbers=found.sent // inputs.steps,
+        sent=run.sent * HALF / inputs.steps,
+        sent_numbers=run.sent // inputs.steps,
         sent_formula=zero_bytes_sent(padded, padded, stage, ranks),
         gradient_passes=gradient_passes(stage),
         parameter_passes=parameter_passes(stage),
@@ -345,8 +349,8 @@ def solve(inputs: Inputs) -> Result:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene, the comparison with one GPU, and what was held and sent."""
-    tell, found = Teller(result, inputs, equations=EQUATIONS), result.found
+    """Return the scene, the comparison with a single GPU, and the memory and traffic."""
+    present, run = Presenter(result, inputs, equations=EQUATIONS), result.found
     same = "the same as counted"
     if result.padding:
         zeros = (
@@ -356,29 +360,29 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "scene": partial(
             sharded_scene,
-            found.trace,
-            found.alone.parameters,
+            run.trace,
+            run.alone.parameters,
             inputs.place - 1,
             sharded=inputs.zero_stage == "1",
         ),
-        "equal": _equal(tell, found.off),
-        **tell.values("digits", "held"),
-        "held_formula": tell.value("held_formula", note=same, symbols={"b": "one"}),
-        "sent": tell.value("sent"),
-        "sent_formula": tell.value(
+        "equal": _equality_badge(present, run.off),
+        **present.values("digits", "held"),
+        "held_formula": present.value("held_formula", note=same, symbols={"b": "one"}),
+        "sent": present.value("sent"),
+        "sent_formula": present.value(
             "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "padded"}
         ),
-        "follow": partial(_follow, inputs, found),
+        "follow": partial(_follow_table, inputs, run),
     }
 
 
-def _equal(tell: Teller, off: float) -> Badge:
+def _equality_badge(present: Presenter, off: float) -> Badge:
     bound = "less than" if off < LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, LEAST), 2))} of the largest"
+    how = f"by {bound} {typeset(format_significant(max(off, LEAST), 2))} of the largest"
     same = off <= _EQUAL
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
-        sentence=tell.say(
+        sentence=present.say(
             f"After the last step the {{size}} parameters differ {how} from those of one GPU that "
             "was given the whole batch."
         ),
@@ -386,24 +390,24 @@ def _equal(tell: Teller, off: float) -> Badge:
     )
 
 
-def _follow(inputs: Inputs, found: Record) -> Table:
-    """Return one number's way through the step: its gradients, their sum, the update."""
+def _follow_table(inputs: Inputs, run: ZeroRecord) -> Table:
+    """Return the table that follows a parameter through the step: gradients, sum, update."""
     each = -(-SIZE // inputs.ranks)
     place = min((inputs.place - 1) % each, SIZE - 1)
-    by_phase = {snapshot.phase: snapshot for snapshot in found.trace}
-    backward, summed = by_phase["backward"], found.trace[2]
-    last = found.trace[-1].ranks[0]
+    by_phase = {snapshot.phase: snapshot for snapshot in run.trace}
+    backward, summed = by_phase["backward"], run.trace[2]
+    last = run.trace[-1].ranks[0]
     rows = [
-        (f"gradient on GPU {rank}", _digits_of(own.gradients[place]))
+        (f"gradient on GPU {rank}", _number_text(own.gradients[place]))
         for rank, own in enumerate(backward.ranks)
     ]
     rows += [
-        ("their sum, on GPU 0", _digits_of(summed.ranks[0].gradients[place])),
-        ("first moment m", _digits_of(last.first[place])),
-        ("second moment v", _digits_of(last.second[place])),
-        ("parameter before the step", _digits_of(backward.ranks[0].parameters[place])),
-        ("parameter after it", _digits_of(last.parameters[place])),
-        ("parameter of one GPU", _digits_of(found.alone.parameters[place])),
+        ("their sum, on GPU 0", _number_text(summed.ranks[0].gradients[place])),
+        ("first moment m", _number_text(last.first[place])),
+        ("second moment v", _number_text(last.second[place])),
+        ("parameter before the step", _number_text(backward.ranks[0].parameters[place])),
+        ("parameter after it", _number_text(last.parameters[place])),
+        ("parameter of one GPU", _number_text(run.alone.parameters[place])),
     ]
     return Table(
         title=f"Number {place + 1} of the vector, followed through the step",
@@ -414,5 +418,5 @@ def _follow(inputs: Inputs, found: Record) -> Table:
     )
 
 
-def _digits_of(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return typeset(f"{value:.10g}") if value is not None else ""

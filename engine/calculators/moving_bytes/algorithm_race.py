@@ -9,14 +9,14 @@ from typing import Annotated
 from engine.catalog.hardware import MEASURED
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
 from engine.core.views import Badge, Lines, Point, Receipt, Rule, Series, Value
 from engine.formulas.bandwidth import CROSSOVER, ring_tree_crossover_size
 from engine.formulas.communication import IN_NETWORK_ALL_REDUCE, RING_ALL_REDUCE, TREE_ALL_REDUCE
 from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE
-from engine.simulate.collectives.algorithm_race import Race, times
+from engine.simulate.collectives.algorithm_race import RaceNetwork, all_reduce_times
 
 TITLE = "Algorithm race"
 QUESTION = "Ring, tree, hierarchical or in the switch: which all-reduce wins at which size?"
@@ -43,7 +43,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     message: Annotated[
         float,
@@ -103,11 +103,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What every algorithm takes: for this message, and for all sizes of the chart."""
+    """The time of every algorithm for this message and for all sizes of the chart."""
 
     crossover: Annotated[
         Bytes,
-        Told(
+        Output(
             "Ring and tree cross at",
             "Sc",
             assumes=("Both on the same wires; both pipelines filled.",),
@@ -121,7 +121,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the times of all algorithms, and where ring and tree cross."""
-    race = Race(
+    race = RaceNetwork(
         world_size=inputs.world_size,
         gpus_per_node=inputs.gpus_per_node,
         bandwidth=inputs.bandwidth,
@@ -129,8 +129,8 @@ def solve(inputs: Inputs) -> Result:
         latency=inputs.latency,
         scale_up_latency=NVLINK.step,
     )
-    now = times(race, inputs.message)
-    rows = [times(race, size) for size in _COLUMN]
+    now = all_reduce_times(race, inputs.message)
+    rows = [all_reduce_times(race, size) for size in _COLUMN]
     best = min(("ring", "tree"), key=lambda name: now[name])  # of one tier alone
     return Result(
         crossover=ring_tree_crossover_size(inputs.world_size, inputs.bandwidth, inputs.latency),
@@ -143,20 +143,20 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     crossed = "below it the tree is faster, above it the ring"
     if result.crossover <= 0:
         crossed = "the ring is never slower: it takes no more steps than the tree"
     return {
-        "crossover": tell.value("crossover", note=crossed),
+        "crossover": present.value("crossover", note=crossed),
         "winner": _winner(result),
-        "race": partial(_race, tell, inputs, result),
-        "measured_ring": _measured("h200_ring", "Measured, ring"),
-        "measured_switch": _measured("h200_nvls", "Measured, in the switch"),
+        "race": partial(_race_chart, present, inputs, result),
+        "measured_ring": _measured_value("h200_ring", "Measured, ring"),
+        "measured_switch": _measured_value("h200_nvls", "Measured, in the switch"),
     }
 
 
-def _measured(key: str, label: str) -> Value:
+def _measured_value(key: str, label: str) -> Value:
     row = MEASURED[key]
     return Value(
         label=label,
@@ -186,13 +186,15 @@ def _winner(result: Result) -> Badge:
     )
 
 
-def _race(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _race_chart(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     every = [y for column in result.columns.values() for y in column]
-    crossover = Rule(key="crossover", label=tell.say("{crossover}"), axis="x", at=result.crossover)
+    crossover = Rule(
+        key="crossover", label=present.say("{crossover}"), axis="x", at=result.crossover
+    )
     return Lines(
         title="Time of one all-reduce against its size",
-        x=tell.axis("crossover", "message", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis(
+        x=present.axis("crossover", "message", low=LOW, high=HIGH, scale="log"),
+        y=present.axis(
             "time",
             "time",
             low=10.0 ** math.floor(math.log10(min(every))),
@@ -211,7 +213,7 @@ def _race(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             for name, (label, color) in _NAMES.items()
             if name in result.columns
         ),
-        points=(Point(key="now", label=tell.say("{time}"), x=inputs.message, y=result.time),),
+        points=(Point(key="now", label=present.say("{time}"), x=inputs.message, y=result.time),),
         rules=(crossover,) if LOW <= result.crossover <= HIGH else (),
         handle="message",
         caption="Both axes are logarithmic. Drag the message past the dashed line.",

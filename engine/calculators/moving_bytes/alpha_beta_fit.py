@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import Text
 from engine.core.units import GB, KB, MB, MICRO, Bandwidth, Bytes, Seconds, Share
 from engine.core.views import Badge, Lines, Point, Rule, Series
@@ -55,13 +55,13 @@ class Inputs:
 class Result:
     """The link through both points; where there is none, no finite number and the reason."""
 
-    latency: Annotated[Seconds, Told("Latency", "a", "of an empty message", assumes=_ASSUMES)]
+    latency: Annotated[Seconds, Output("Latency", "a", "of an empty message", assumes=_ASSUMES)]
     bandwidth: Annotated[
-        Bandwidth, Told("Bandwidth", "B", "of a very large message", assumes=_ASSUMES)
+        Bandwidth, Output("Bandwidth", "B", "of a very large message", assumes=_ASSUMES)
     ]
-    half_size: Annotated[Bytes, Told("Half of it at", "Sh", "message size", assumes=_ASSUMES)]
-    first_time: Annotated[Seconds, Told(symbol="Ta")]
-    second_time: Annotated[Seconds, Told(symbol="T2")]
+    half_size: Annotated[Bytes, Output("Half of it at", "Sh", "message size", assumes=_ASSUMES)]
+    first_time: Annotated[Seconds, Output(symbol="Ta")]
+    second_time: Annotated[Seconds, Output(symbol="T2")]
     small: Bytes
     large: Bytes
     small_time: Seconds
@@ -73,7 +73,7 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the fit, and what it says of both messages."""
+    """Return the fitted link, and its times for both messages."""
     times = inputs.first / inputs.first_bandwidth, inputs.second / inputs.second_bandwidth
     fits = True
     try:
@@ -101,32 +101,34 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page; without finite numbers where no link fits."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    shown = {name: tell.value(name, equation=FIT) for name in ("latency", "bandwidth", "half_size")}
+    present = Presenter(result, inputs, equations=EQUATIONS)
+    shown = {
+        name: present.value(name, equation=FIT) for name in ("latency", "bandwidth", "half_size")
+    }
     return {
         "latency": shown.pop("latency"),
-        "verdict": _verdict(tell, inputs, result),
+        "verdict": _verdict(present, inputs, result),
         **shown,
-        "curve": partial(_curve, tell, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     small, large = sorted(("first", "second"), key=lambda name: float(getattr(inputs, name)))
     if not result.fits:
-        why: Text = tell.say(
-            f"No link with one latency and one bandwidth: {_why(result)}.",
+        why: Text = present.say(
+            f"No link with one latency and one bandwidth: {_no_fit_reason(result)}.",
             small=small,
             large=large,
         )
         return Badge(text="Inconsistent", sentence=why, color="communication")
     if result.latency > _DOUBTFUL:
-        sentence = tell.say(
+        sentence = present.say(
             "A latency of {latency} is far above what a network step costs: check the larger "
             "message, or what else shared the wire."
         )
         return Badge(text="Doubtful", sentence=sentence, color="communication")
-    sentence = tell.say(
+    sentence = present.say(
         "The small message of {small} spends {waiting} of its time on latency; the large one "
         "reaches {reached} of the wire.",
         small=small,
@@ -134,7 +136,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     return Badge(text="Consistent", sentence=sentence, color="compute")
 
 
-def _why(result: Result) -> str:
+def _no_fit_reason(result: Result) -> str:
     if result.small == result.large:
         return "both messages have {small}; two sizes are needed"
     if result.large_time <= result.small_time:
@@ -142,19 +144,19 @@ def _why(result: Result) -> str:
     return "from {small} to {large} the time grows more than the size, so that no latency is left"
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    given = inputs.first_bandwidth, inputs.second_bandwidth
-    high = max(*given, result.bandwidth if result.fits else 0.0)
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    bandwidths = inputs.first_bandwidth, inputs.second_bandwidth
+    high = max(*bandwidths, result.bandwidth if result.fits else 0.0)
     fitted = Series(key="fit", label="fit", x=_COLUMN, y=result.curve, color="communication")
-    half = Rule(key="half", label=tell.say("half at {half_size}"), axis="x", at=result.half_size)
+    half = Rule(key="half", label=present.say("half at {half_size}"), axis="x", at=result.half_size)
     return Lines(
         title="Bandwidth reached against message size",
-        x=tell.axis("half_size", "message", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("bandwidth", "size over time", low=0.0, high=high * 1.1),
+        x=present.axis("half_size", "message", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("bandwidth", "size over time", low=0.0, high=high * 1.1),
         series=(fitted,) if result.curve else (),
         points=(
-            Point(key="first", label="small", x=inputs.first, y=given[0]),
-            Point(key="second", label="large", x=inputs.second, y=given[1]),
+            Point(key="first", label="small", x=inputs.first, y=bandwidths[0]),
+            Point(key="second", label="large", x=inputs.second, y=bandwidths[1]),
         ),
         rules=(half,) if LOW <= result.half_size <= HIGH else (),
     )

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import GBYTES_PER_SECOND, Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BANDWIDTH,
@@ -23,7 +23,7 @@ from engine.core.units import (
 )
 from engine.core.views import Badge, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.form.collective_names import TESTED
-from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES, size_words
+from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES, size_text
 from engine.formulas.bandwidth import (
     ALGORITHM_BANDWIDTH,
     BUS_BANDWIDTH,
@@ -40,7 +40,7 @@ COLUMN = tuple(2**power for power in range(1, 13))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     operation: Annotated[str, Choice(label="Operation", options=TESTED)] = "all_reduce"
     world_size: Annotated[
@@ -94,7 +94,7 @@ class Result:
 
     factor: Annotated[
         Ratio,
-        Told(
+        Output(
             "Factor of the operation",
             "f",
             basis="definition",
@@ -103,15 +103,17 @@ class Result:
         ),
     ]
     algorithm_bandwidth: Annotated[
-        Bandwidth, Told("Algorithm bandwidth", "Ba", "size over time", basis="definition")
+        Bandwidth, Output("Algorithm bandwidth", "Ba", "size over time", basis="definition")
     ]
     bus_bandwidth: Annotated[
         Bandwidth,
-        Told("Bus bandwidth", "Bb", "as nccl-tests print it", "communication", basis="definition"),
+        Output(
+            "Bus bandwidth", "Bb", "as nccl-tests print it", "communication", basis="definition"
+        ),
     ]
     wire: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "On the wire",
             "",
             "what the link of each GPU carries, one way",
@@ -122,10 +124,10 @@ class Result:
             sources=("nccl_tests", "graham2016"),
         ),
     ]
-    share: Annotated[Share, Told("Of the link", assumes=("On the wire, over its line rate.",))]
+    share: Annotated[Share, Output("Of the link", assumes=("On the wire, over its line rate.",))]
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by each GPU",
             assumes=("Factor times size; where the switch adds, (n + 1)/n of it.",),
             sources=("nccl_tests", "graham2016"),
@@ -155,9 +157,9 @@ def solve(inputs: Inputs) -> Result:
         sent=sent,
         above=bus / inputs.link - 1,
         switched=switched,
-        few=tuple(bus_bandwidth_factor("all_reduce", one) for one in COLUMN),
-        parts=tuple(bus_bandwidth_factor("all_gather", one) for one in COLUMN),
-        operations={one: _factor_and_bus(inputs, cast(Operation, one)) for one in TESTED},
+        few=tuple(bus_bandwidth_factor("all_reduce", item) for item in COLUMN),
+        parts=tuple(bus_bandwidth_factor("all_gather", item) for item in COLUMN),
+        operations={item: _factor_and_bus(inputs, cast(Operation, item)) for item in TESTED},
     )
 
 
@@ -190,27 +192,27 @@ _TESTS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        "bars": partial(_bars, tell, inputs, result),
-        **tell.values("algorithm_bandwidth", "bus_bandwidth", "factor", "wire", "share", "sent"),
-        "verdict": _verdict(tell, result),
-        "factors": partial(_factors, tell, inputs, result),
+        "bars": partial(_bars, present, inputs, result),
+        **present.values("algorithm_bandwidth", "bus_bandwidth", "factor", "wire", "share", "sent"),
+        "verdict": _verdict(present, result),
+        "factors": partial(_factors, present, inputs, result),
         "operations": partial(_operations, inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.share > 1:
         return Badge(
             text="More than the link",
-            sentence=tell.say("The wire would carry {wire} of {link}: a number is not right."),
+            sentence=present.say("The wire would carry {wire} of {link}: a number is not right."),
             color="bad",
         )
     if result.above > 0:
         return Badge(
             text="Above the link, and correct",
-            sentence=tell.say(
+            sentence=present.say(
                 "busbw is {above} above the line rate, because the factor counts bytes that the "
                 "switch saves. The wire carries {wire}, {share} of it."
             ),
@@ -218,12 +220,12 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Below the link",
-        sentence=tell.say("The wire carries {wire}, {share} of its line rate."),
+        sentence=present.say("The wire carries {wire}, {share} of its line rate."),
         color="compute",
     )
 
 
-def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+def _bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     shown = (
         ("algorithm", "algbw: size over time", result.algorithm_bandwidth, "muted"),
         ("bus", "busbw: times the factor", result.bus_bandwidth, "communication"),
@@ -233,7 +235,7 @@ def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     high = 1.3 * max(inputs.link, *(value for _, _, value, _ in shown))
     return Bars(
         title="One time, three bandwidths",
-        axis=tell.axis("bus_bandwidth", "bandwidth", low=0.0, high=high),
+        axis=present.axis("bus_bandwidth", "bandwidth", low=0.0, high=high),
         bars=tuple(
             Bar(
                 key=key,
@@ -242,12 +244,12 @@ def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             )
             for key, label, value, color in shown
         ),
-        rules=(Rule(key="link", label=tell.say("link {link}"), axis="x", at=inputs.link),),
-        caption=tell.say(f"{size_words(inputs.size)} on {{world_size}} GPUs in {{time}}."),
+        rules=(Rule(key="link", label=present.say("link {link}"), axis="x", at=inputs.link),),
+        caption=present.say(f"{size_text(inputs.size)} on {{world_size}} GPUs in {{time}}."),
     )
 
 
-def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _factors(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     ranks = tuple(map(float, COLUMN))
     shown = (
         ("few", "all-reduce", result.few, "communication"),
@@ -255,14 +257,14 @@ def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="The factor, by the number of GPUs",
-        x=tell.axis("world_size", "GPUs", low=2.0, high=float(MOST), scale="log"),
-        y=tell.axis("factor", "busbw over algbw", low=0.0, high=2.4),
+        x=present.axis("world_size", "GPUs", low=2.0, high=float(MOST), scale="log"),
+        y=present.axis("factor", "busbw over algbw", low=0.0, high=2.4),
         series=tuple(
             Series(key=key, label=label, x=ranks, y=column, color=color)
             for key, label, column, color in shown
         ),
         points=(
-            Point(key="now", label=tell.say("{factor}"), x=inputs.world_size, y=result.factor),
+            Point(key="now", label=present.say("{factor}"), x=inputs.world_size, y=result.factor),
         ),
         rules=(Rule(key="one", label="broadcast, reduce, send: 1", axis="y", at=1.0),),
         handle="world_size",

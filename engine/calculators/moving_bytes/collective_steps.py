@@ -6,12 +6,12 @@ from typing import Annotated
 
 from engine.core import registry
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count, Ratio
 from engine.draw.collective import collective_drawing
 from engine.form.fields import FewGpus
-from engine.simulate.collectives.collective_execution import run
-from engine.simulate.collectives.collective_trace import Trace, port_bytes
+from engine.simulate.collectives.collective_execution import run_collective
+from engine.simulate.collectives.collective_trace import CollectiveTrace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "An all-reduce, round by round"
@@ -23,15 +23,15 @@ _ORDER = ("ring_all_reduce", "star_all_reduce", "tree_all_reduce")
 
 def _options() -> dict[str, str]:
     """Return every collective in the folder, the all-reduces first."""
-    found = registry.names(PACKAGE)
-    ordered = [name for name in _ORDER if name in found]
-    ordered += [name for name in found if name not in ordered]
+    names = registry.module_names(PACKAGE)
+    ordered = [name for name in _ORDER if name in names]
+    ordered += [name for name in names if name not in ordered]
     return {name: registry.module(PACKAGE, name).TITLE for name in ordered}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     algorithm: Annotated[str, Choice(label="Algorithm", options=_options())] = "ring_all_reduce"
     world_size: FewGpus = 8
@@ -39,13 +39,13 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the run counted; `trace` is the run, and `star` whether rank 0 stands in the middle."""
+    """Counts of the run; `trace` is the run, `star` whether rank 0 is drawn in the center."""
 
-    trace: Trace
+    trace: CollectiveTrace
     star: bool
     rounds: Annotated[
         Count,
-        Told(
+        Output(
             "Rounds",
             "",
             "each waits for the one before",
@@ -56,7 +56,7 @@ class Result:
     ]
     busiest_port: Annotated[
         Ratio,
-        Told(
+        Output(
             "Busiest port sends",
             "",
             "the buffer",
@@ -67,7 +67,7 @@ class Result:
     ]
     idlest_port: Annotated[
         Ratio,
-        Told(
+        Output(
             "Least busy port sends",
             "",
             "the buffer, of {world_size} ports",
@@ -81,7 +81,7 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the run of the collective on small numbers."""
     collective = registry.module(PACKAGE, inputs.algorithm)
-    trace = run(collective, inputs.world_size)
+    trace = run_collective(collective, inputs.world_size)
     sent = [out for out, _ in port_bytes(trace, -1, 1.0)]
     return Result(
         trace=trace,
@@ -93,10 +93,10 @@ def solve(inputs: Inputs) -> Result:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene and what its run counted."""
-    tell = Teller(inputs, result)
+    """Return the scene and the counts of its run."""
+    present = Presenter(inputs, result)
     return {
         "scene": partial(collective_drawing, result.trace, star=result.star),
-        "rounds": tell.value("rounds", value=float(result.rounds)),
-        **tell.values("busiest_port", "idlest_port"),
+        "rounds": present.value("rounds", value=float(result.rounds)),
+        **present.values("busiest_port", "idlest_port"),
     }

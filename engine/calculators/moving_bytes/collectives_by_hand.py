@@ -7,42 +7,46 @@ from typing import Annotated
 
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text
 from engine.core.units import GB, KB, MICRO, TB, Bytes, Count, Gbit, Ratio, Seconds
 from engine.core.views import Badge, Bar, Bars, Scene, Segment, Table
 from engine.draw.collective import collective_drawing
-from engine.form.collective_names import label
+from engine.form.collective_names import algorithm_label
 from engine.form.fields import FewGpus
-from engine.simulate.collectives.collective_execution import OPERATIONS, part, promise
-from engine.simulate.collectives.collective_trace import Trace, port_bytes
-from engine.simulate.collectives.collective_walkthrough import (
-    Hand,
-    Setup,
-    agreed,
-    algorithms,
-    place,
-    play,
+from engine.simulate.collectives.collective_execution import (
+    OPERATION_NAMES,
+    expected_cell,
+    initial_value,
 )
-from engine.simulate.network.topology import describe
+from engine.simulate.collectives.collective_trace import CollectiveTrace, port_bytes
+from engine.simulate.collectives.collective_walkthrough import (
+    Walkthrough,
+    WalkthroughSetup,
+    algorithm_modules,
+    algorithm_position,
+    correct_cells,
+    run_walkthrough,
+)
+from engine.simulate.network.topology import describe_link
 
 
 def _options() -> dict[str, str]:
-    every = {name for names in algorithms().values() for name in names}
-    return {name: label(name) for name in sorted(every, key=place)}
+    every = {name for names in algorithm_modules().values() for name in names}
+    return {name: algorithm_label(name) for name in sorted(every, key=algorithm_position)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     operation: Annotated[
         str,
         Choice(
             label="Operation",
-            options={key: name.capitalize() for key, name in OPERATIONS.items()},
+            options={key: name.capitalize() for key, name in OPERATION_NAMES.items()},
         ),
     ] = "all_reduce"
     algorithm: Annotated[
@@ -117,9 +121,9 @@ class Inputs:
     ] = INFINIBAND.step
 
 
-def setup_of(inputs: Inputs) -> Setup:
-    """Return what is played."""
-    return Setup(
+def setup_of(inputs: Inputs) -> WalkthroughSetup:
+    """Return the setup of the collective to run."""
+    return WalkthroughSetup(
         operation=inputs.operation,
         algorithm=inputs.algorithm,
         world_size=inputs.world_size,
@@ -143,32 +147,34 @@ _FLUID = ("bertsekas1992", "hockney1994")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owed:
-    """One chunk, at the end.
+class ExpectedChunk:
+    """The final values of a chunk and the expected values.
 
     Attributes:
         ranks: the GPUs that must hold it.
-        held: the different values that they do hold.
+        values: the different values that they do hold.
         parts: the numbers whose sum they must hold, from the first frame.
     """
 
     ranks: tuple[int, ...]
-    held: tuple[int, ...]
+    values: tuple[int, ...]
     parts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the run counted and proved, and its time on wires; `hand` is the run.
+    """Counts and checks of the run, and its time on the network; `hand` is the run.
 
     `waits_for` is the link that the last message waits for, in words.
     """
 
-    hand: Hand
-    rounds: Annotated[Count, Told("Rounds", assumes=_COUNTED, sources=_SOURCES, basis="simulated")]
+    hand: Walkthrough
+    rounds: Annotated[
+        Count, Output("Rounds", assumes=_COUNTED, sources=_SOURCES, basis="simulated")
+    ]
     busiest_port: Annotated[
         Ratio,
-        Told(
+        Output(
             "Busiest port sends",
             "",
             "the buffer",
@@ -180,7 +186,7 @@ class Result:
     ]
     all_ports: Annotated[
         Ratio,
-        Told(
+        Output(
             "All ports together send",
             "",
             "the buffer, from {world_size} GPUs",
@@ -191,7 +197,7 @@ class Result:
     ]
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "",
             "",
             "{latency_part} of it latency",
@@ -204,7 +210,7 @@ class Result:
     latency_part: Seconds
     even_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "With equal ports",
             "",
             "{slower} as long with the slow one",
@@ -219,14 +225,14 @@ class Result:
     wrong: Count
     ports: tuple[tuple[Bytes, Bytes], ...]
     waits_for: str
-    chunks: Later[tuple[Owed, ...]]
+    chunks: Lazy[tuple[ExpectedChunk, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the run on numbers and on wires."""
-    hand = play(setup_of(inputs))
+    hand = run_walkthrough(setup_of(inputs))
     sent = [out for out, _ in port_bytes(hand.trace, -1, 1.0)]
-    equal = agreed(hand.trace)
+    equal = correct_cells(hand.trace)
     return Result(
         hand=hand,
         rounds=len(hand.trace.frames) - 1,
@@ -240,60 +246,66 @@ def solve(inputs: Inputs) -> Result:
         cells=len(equal),
         wrong=equal.count(False),
         ports=port_bytes(hand.trace, -1, inputs.size),
-        waits_for=describe(hand.timed.binding[0]) if hand.timed.binding else "",
-        chunks=Later(partial(_chunks, hand.trace)),
+        waits_for=describe_link(hand.timed.bottleneck[0]) if hand.timed.bottleneck else "",
+        chunks=Lazy(partial(_chunks, hand.trace)),
     )
 
 
-def _chunks(trace: Trace) -> tuple[Owed, ...]:
-    return tuple(_owed(trace, chunk) for chunk in range(trace.chunks))
+def _chunks(trace: CollectiveTrace) -> tuple[ExpectedChunk, ...]:
+    return tuple(_expected_chunk(trace, chunk) for chunk in range(trace.chunks))
 
 
-def _owed(trace: Trace, chunk: int) -> Owed:
+def _expected_chunk(trace: CollectiveTrace, chunk: int) -> ExpectedChunk:
     n, final = trace.world_size, trace.frames[-1].state
-    cells = {rank: cell for rank in range(n) if (cell := promise(trace, rank, chunk)) is not None}
+    cells = {
+        rank: cell for rank in range(n) if (cell := expected_cell(trace, rank, chunk)) is not None
+    }
     adders = sorted(next(iter(cells.values())).ranks)
-    return Owed(
+    return ExpectedChunk(
         ranks=tuple(cells),
-        held=tuple(sorted({final[rank][chunk].value for rank in cells})),
-        parts=tuple(part(rank, chunk, n, trace.chunks, trace.seed) for rank in adders),
+        values=tuple(sorted({final[rank][chunk].value for rank in cells})),
+        parts=tuple(initial_value(rank, chunk, n, trace.chunks, trace.seed) for rank in adders),
     )
 
 
-ADDING = ("all_reduce", "reduce_scatter", "reduce")
+REDUCING_OPERATIONS = ("all_reduce", "reduce_scatter", "reduce")
 
 
-def proof(tell: Teller, inputs: Inputs, equal: bool) -> Badge:
-    """Return whether every GPU ended with what was computed directly, cell by cell."""
-    what = "sums added directly" if inputs.operation in ADDING else "numbers looked up directly"
+def equality_badge(present: Presenter, inputs: Inputs, equal: bool) -> Badge:
+    """Return the badge on whether all cells equal the directly computed values."""
+    reference = (
+        "sums added directly"
+        if inputs.operation in REDUCING_OPERATIONS
+        else "numbers looked up directly"
+    )
     if equal:
         return Badge(
             text="Equal",
-            sentence=tell.say(
-                f"Compared after the last round: all {{cells}} cells equal the {what}."
+            sentence=present.say(
+                f"Compared after the last round: all {{cells}} cells equal the {reference}."
             ),
             color="data",
         )
     return Badge(
         text="Not equal",
-        sentence=tell.say(f"{{wrong}} of {{cells}} cells differ from the {what}."),
+        sentence=present.say(f"{{wrong}} of {{cells}} cells differ from the {reference}."),
         color="communication",
     )
 
 
-def sums(inputs: Inputs, result: Result) -> Table:
-    """Return what was promised and what is held, by chunk (by GPU in an all-to-all)."""
+def result_table(inputs: Inputs, result: Result) -> Table:
+    """Return the table of expected and actual values by chunk (by GPU in an all-to-all)."""
     if inputs.operation == "all_to_all":
-        rows = [_received(result, inputs.world_size, rank) for rank in range(inputs.world_size)]
+        rows = [_received_row(result, inputs.world_size, rank) for rank in range(inputs.world_size)]
         links = tuple((f"rank:{rank}",) for rank in range(inputs.world_size))
         columns = ("GPU", "Got", "Must get", "Had for the others")
     else:
         chunks = range(len(result.chunks()))
-        rows = [_chunk(result, chunk) for chunk in chunks]
+        rows = [_chunk_row(result, chunk) for chunk in chunks]
         links = tuple((f"chunk:{chunk}",) for chunk in chunks)
         columns = ("Chunk", "At the end", "Held by", "Computed directly")
     return Table(
-        title=f"The {OPERATIONS[inputs.operation]}, checked",
+        title=f"The {OPERATION_NAMES[inputs.operation]}, checked",
         columns=columns,
         rows=tuple(rows),
         caption="At the end: what the run left in the cells. The last column is computed without "
@@ -302,28 +314,31 @@ def sums(inputs: Inputs, result: Result) -> Table:
     )
 
 
-def _chunk(result: Result, chunk: int) -> tuple[Text, ...]:
-    one = result.chunks()[chunk]
-    direct = " + ".join(map(str, one.parts)) + (f" = {sum(one.parts)}" if one.parts[1:] else "")
-    who = f"GPU {one.ranks[0]}" if len(one.ranks) == 1 else f"all {len(one.ranks)} GPUs"
-    return (str(chunk), " and ".join(map(str, one.held)), who, direct)
+def _chunk_row(result: Result, chunk: int) -> tuple[Text, ...]:
+    owed = result.chunks()[chunk]
+    direct = " + ".join(map(str, owed.parts)) + (f" = {sum(owed.parts)}" if owed.parts[1:] else "")
+    who = f"GPU {owed.ranks[0]}" if len(owed.ranks) == 1 else f"all {len(owed.ranks)} GPUs"
+    return (str(chunk), " and ".join(map(str, owed.values)), who, direct)
 
 
-def _received(result: Result, n: Count, rank: int) -> tuple[Text, ...]:
-    """Return the blocks of a GPU: block a·n + b is what GPU a has for GPU b."""
+def _received_row(result: Result, n: Count, rank: int) -> tuple[Text, ...]:
+    """Return the table row of a GPU's blocks: block a·n + b goes from GPU a to GPU b."""
     blocks = result.chunks()
     own, others = blocks[rank * n : (rank + 1) * n], blocks[rank::n]
-    got, must = (one.held for one in others), (one.parts for one in others)
-    has = (one.parts for one in own)
-    return (str(rank), *(" ".join(str(one[0]) for one in column) for column in (got, must, has)))
+    got, must = (block.values for block in others), (block.parts for block in others)
+    has = (block.parts for block in own)
+    return (
+        str(rank),
+        *(" ".join(str(block[0]) for block in column) for column in (got, must, has)),
+    )
 
 
-def meter(tell: Teller, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:
-    """Return the bytes of every port, out and in beside one another."""
+def port_bars(present: Presenter, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:
+    """Return the bars of bytes sent and received by each port."""
     most = max(max(pair) for pair in ports)
     return Bars(
         title="What every port has carried",
-        axis=tell.axis("size", "each way", low=0.0, high=most * 1.18 or 1.0),
+        axis=present.axis("size", "each way", low=0.0, high=most * 1.18 or 1.0),
         bars=tuple(
             Bar(
                 key=f"gpu{rank} {way}",
@@ -337,7 +352,7 @@ def meter(tell: Teller, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:
                 ("in", "received", pair[1], "muted"),
             )
         ),
-        caption=tell.say(
+        caption=present.say(
             "For a buffer of {size}. A port works both ways at once, so the longer of its two "
             "bars counts."
         ),
@@ -356,68 +371,68 @@ PRESETS = {
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene, what its run counted and proved, and its time on wires."""
-    tell, hand = Teller(inputs, result), result.hand
-    note = _nearest(inputs, hand) or "each waits for the one before"
+    """Return the scene, the counts and checks of its run, and its time on the network."""
+    present, hand = Presenter(inputs, result), result.hand
+    note = _substitution_note(inputs, hand) or "each waits for the one before"
     return {
         "scene": partial(_scene, hand),
-        "proof": proof(tell, inputs, all(result.equal)),
-        "rounds": tell.value("rounds", note=note, value=float(result.rounds)),
-        **tell.values("busiest_port", "all_ports"),
-        "time": tell.value("time", label=f"This {OPERATIONS[inputs.operation]}"),
-        **tell.values("even_time"),
-        "binding": _binding(tell, inputs, result),
-        "meter": partial(meter, tell, result.ports),
-        "sums": partial(sums, inputs, result),
+        "proof": equality_badge(present, inputs, all(result.equal)),
+        "rounds": present.value("rounds", note=note, value=float(result.rounds)),
+        **present.values("busiest_port", "all_ports"),
+        "time": present.value("time", label=f"This {OPERATION_NAMES[inputs.operation]}"),
+        **present.values("even_time"),
+        "binding": _limit_badge(present, inputs, result),
+        "meter": partial(port_bars, present, result.ports),
+        "sums": partial(result_table, inputs, result),
     }
 
 
-def _scene(hand: Hand) -> Slices[Scene]:
+def _scene(hand: Walkthrough) -> Slices[Scene]:
     drawn = yield from _drawing(hand.trace, hasattr(hand.module, "ROOT")).rest()
     return drawn
 
 
 @lru_cache(maxsize=4)
-def _drawing(trace: Trace, star: bool) -> Running[Scene]:
-    return Running(_titled(collective_drawing(trace, star=star)))
+def _drawing(trace: CollectiveTrace, star: bool) -> SlicedRun[Scene]:
+    return SlicedRun(_with_caption(collective_drawing(trace, star=star)))
 
 
-def _titled(drawing: Slices[Scene]) -> Slices[Scene]:
+def _with_caption(drawing: Slices[Scene]) -> Slices[Scene]:
     drawn = yield from drawing
     # A page sets the title of a figure once; what the reader chose belongs into the caption.
     return replace(drawn, title="Round by round", caption=f"{drawn.title}. {drawn.caption}")
 
 
-def _nearest(inputs: Inputs, hand: Hand) -> str:
-    """Return a sentence if another algorithm is shown than the one chosen, else an empty text."""
+def _substitution_note(inputs: Inputs, hand: Walkthrough) -> str:
+    """Return a sentence if the chosen algorithm was substituted, else an empty string."""
     if hand.algorithm == inputs.algorithm:
         return ""
-    operation, shown = OPERATIONS[inputs.operation], label(hand.algorithm).lower()
+    operation, shown = OPERATION_NAMES[inputs.operation], algorithm_label(hand.algorithm).lower()
     return f'There is no such {operation} here; shown is the algorithm "{shown}".'
 
 
-def _binding(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what the run waits for: latency, one port, or ports that are all alike."""
+def _limit_badge(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the limit of the run: latency, a single port, or all ports."""
     timed, hand = result.hand.timed, result.hand
     if timed.latency > timed.time / 2:
-        sentence = tell.say(
+        sentence = present.say(
             "More than half of the time is latency: {rounds} rounds, each waiting for a message."
         )
         return Badge(text="Latency", sentence=sentence)
-    if hand.slow_port in timed.binding and inputs.slow_share < 1:
-        sentence = tell.say(
+    if hand.slow_port in timed.bottleneck and inputs.slow_share < 1:
+        sentence = present.say(
             "Everybody waits for one port at {slow_share} of its speed: {slower} as long as with "
             "equal ports."
         )
         return Badge(text=f"Port of GPU {hand.slow_gpu}", sentence=sentence, color="communication")
     loads = [load for link, load in timed.loads.items() if link[0] in ("port_out", "port_in")]
-    if max(loads) <= min(loads) * (1 + 1e-9) or len(timed.binding) == 0:
+    if max(loads) <= min(loads) * (1 + 1e-9) or len(timed.bottleneck) == 0:
         return Badge(
             text="All ports alike",
             sentence="Every port carries the same, in every round. No one waits for another.",
             color="data",
         )
-    first = timed.binding[0]
+    first = timed.bottleneck[0]
     return Badge(
         text=f"Port of GPU {first[1]}",
         sentence=f"The last message waits for the {result.waits_for}; other ports have less to do.",

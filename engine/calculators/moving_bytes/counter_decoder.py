@@ -9,7 +9,7 @@ from typing import Annotated
 from engine.catalog.port_counters import BROKEN, DATA, LOST, MARKED, PAUSED, PAUSES, WAITS
 from engine.core import units
 from engine.core.inputs import GBITS, Number, Sample, Scalar, Text, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BANDWIDTH,
@@ -25,15 +25,20 @@ from engine.core.units import (
     Share,
 )
 from engine.core.views import Badge, Cell, Table, Value
-from engine.form.text_validation import checked_by
-from engine.run.logs.counters import LONGEST_COUNTERS, CounterText, read_counters
-from engine.simulate.collectives.counter_rates import ODD_WAYS, Growth, Port, ports
+from engine.form.text_validation import text_check
+from engine.run.logs.counters import LONGEST_COUNTERS, CounterLog, read_counters
+from engine.simulate.collectives.counter_rates import (
+    ANOMALIES,
+    CounterGrowth,
+    PortReadings,
+    port_readings,
+)
 
-_START = 1_763_800_000
+_START_TIME = 1_763_800_000
 
 
 def _clock(seconds: float) -> str:
-    return f"{_START + seconds:.3f}\n"
+    return f"{_START_TIME + seconds:.3f}\n"
 
 
 def _ethtool(values: Mapping[str, int]) -> str:
@@ -53,7 +58,7 @@ def _rdma(values: Mapping[str, int]) -> str:
     return "link mlx5_0/1 " + " ".join(f"{name} {value}" for name, value in values.items()) + "\n"
 
 
-def _more(values: Mapping[str, int], grown: Mapping[str, int]) -> dict[str, int]:
+def _increased(values: Mapping[str, int], grown: Mapping[str, int]) -> dict[str, int]:
     return {name: value + grown.get(name, 0) for name, value in values.items()}
 
 
@@ -93,17 +98,17 @@ _LINK = {
 }
 
 
-def _twice(first: str, second: str, apart: float) -> str:
+def _two_readings(first: str, second: str, apart: float) -> str:
     return _clock(0.0) + first + _clock(apart) + second
 
 
 SAMPLES: Mapping[str, Sample] = {
     "paused": Sample(
         title="RoCE, paused",
-        text=_twice(
+        text=_two_readings(
             _ethtool(_ROCE),
             _ethtool(
-                _more(
+                _increased(
                     _ROCE,
                     {
                         "rx_bytes_phy": 118_400_000_000,
@@ -118,10 +123,10 @@ SAMPLES: Mapping[str, Sample] = {
     ),
     "cable": Sample(
         title="InfiniBand, a bad cable",
-        text=_twice(
+        text=_two_readings(
             _perfquery(_IB),
             _perfquery(
-                _more(
+                _increased(
                     _IB,
                     {
                         "SymbolErrorCounter": 212,
@@ -139,10 +144,10 @@ SAMPLES: Mapping[str, Sample] = {
     ),
     "credits": Sample(
         title="InfiniBand, no credits",
-        text=_twice(
+        text=_two_readings(
             _perfquery(_IB),
             _perfquery(
-                _more(
+                _increased(
                     _IB,
                     {
                         "PortXmitData": 44_100_000_000,
@@ -158,10 +163,10 @@ SAMPLES: Mapping[str, Sample] = {
     ),
     "healthy": Sample(
         title="InfiniBand, busy",
-        text=_twice(
+        text=_two_readings(
             _perfquery(_IB),
             _perfquery(
-                _more(
+                _increased(
                     _IB,
                     {
                         "PortXmitData": 118_900_000_000,
@@ -176,10 +181,10 @@ SAMPLES: Mapping[str, Sample] = {
     ),
     "lost": Sample(
         title="RoCE, packets lost",
-        text=_twice(
+        text=_two_readings(
             _rdma(_LINK),
             _rdma(
-                _more(
+                _increased(
                     _LINK,
                     {
                         "out_of_sequence": 1_422,
@@ -207,14 +212,14 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 
 @lru_cache(maxsize=4)
-def read(text: str) -> CounterText:
+def read_text(text: str) -> CounterLog:
     """Return a text, read once for the check under its box and for the results."""
     return read_counters(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     counters: Annotated[
         str,
@@ -225,7 +230,7 @@ class Inputs:
             rows=10,
             placeholder="date +%s.%N; ethtool -S eth0; sleep 10; date +%s.%N; ethtool -S eth0",
             help="A line of date +%s.%N before each says how far apart they are.",
-            check=checked_by(read),
+            check=text_check(read_text),
         ),
     ] = SAMPLES["paused"].text
     apart: Annotated[
@@ -256,14 +261,14 @@ _READ = ("The growth of the counters over the time between the two readings.",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the text says of its worst port; no finite value where no port was read twice."""
+    """The counters of the worst port in the text; not finite where no port was read twice."""
 
-    text: CounterText
-    ports: tuple[Port, ...]
-    worst: Port | None
+    text: CounterLog
+    ports: tuple[PortReadings, ...]
+    worst: PortReadings | None
     sent: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Sent",
             note="{sent_share} of the port",
             color="communication",
@@ -273,7 +278,7 @@ class Result:
     ]
     received: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Received",
             note="{received_share} of the port",
             color="communication",
@@ -283,7 +288,7 @@ class Result:
     ]
     paused: Annotated[
         Share,
-        Told(
+        Output(
             "Told to pause",
             note="share of the time, of the worst priority",
             basis="measured",
@@ -294,7 +299,7 @@ class Result:
             sources=("mlx5_counters",),
         ),
     ]
-    time: Annotated[Seconds, Told("Time between", basis="measured", assumes=_READ)]
+    time: Annotated[Seconds, Output("Time between", basis="measured", assumes=_READ)]
     sent_share: Share
     received_share: Share
     num_odd: Count
@@ -355,18 +360,18 @@ _WORDS = {
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page, of the port that is worst off."""
-    text = read(inputs.counters)
-    found = ports(text, inputs.apart, inputs.line_rate)
-    worst = min(found, key=lambda one: _ORDER.index(one.verdict), default=None)
-    sent = worst.sent if worst and _counts(worst, DATA) else math.nan
-    received = worst.received if worst and _counts(worst, DATA) else math.nan
+    text = read_text(inputs.counters)
+    read_ports = port_readings(text, inputs.apart, inputs.line_rate)
+    worst = min(read_ports, key=lambda port: _ORDER.index(port.verdict), default=None)
+    sent = worst.sent if worst and _has_counter(worst, DATA) else math.nan
+    received = worst.received if worst and _has_counter(worst, DATA) else math.nan
     return Result(
         text=text,
-        ports=found,
+        ports=read_ports,
         worst=worst,
         sent=sent,
         received=received,
-        paused=worst.paused if worst and _counts(worst, PAUSED) else math.nan,
+        paused=worst.paused if worst and _has_counter(worst, PAUSED) else math.nan,
         time=worst.apart if worst else math.nan,
         sent_share=sent / inputs.line_rate,
         received_share=received / inputs.line_rate,
@@ -374,34 +379,36 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _counts(port: Port, says: str) -> bool:
-    """Return whether the text has a counter of such a thing at all."""
-    return any(one.counter and one.counter.says == says for one in port.growth)
+def _has_counter(port: PortReadings, says: str) -> bool:
+    """Return whether the text has a counter of this kind."""
+    return any(growth.counter and growth.counter.says == says for growth in port.growth)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "verdict": _verdict(tell, result),
-        **{name: _known(tell, result, name) for name in ("sent", "received", "paused")},
-        **tell.values("time"),
-        "next": _next(result),
-        "growth": partial(_growth, result),
-        "ports": partial(_ports, result),
-        "odd": partial(_odd, result),
+        "verdict": _verdict(present, result),
+        **{name: _value_or_note(present, result, name) for name in ("sent", "received", "paused")},
+        **present.values("time"),
+        "next": _next_badge(result),
+        "growth": partial(_growth_table, result),
+        "ports": partial(_port_table, result),
+        "odd": partial(_unread_lines, result),
     }
 
 
-def _known(tell: Teller, result: Result, name: str) -> Value:
-    """Return a number, or that the text has no counter of it."""
+def _value_or_note(present: Presenter, result: Result, name: str) -> Value:
+    """Return a value, or a note that the text lacks its counter."""
     if math.isfinite(getattr(result, name)):
-        return tell.value(name)
+        return present.value(name)
     once = result.worst is None
-    return tell.value(name, note="needs two readings" if once else "this text has no counter of it")
+    return present.value(
+        name, note="needs two readings" if once else "this text has no counter of it"
+    )
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.worst is None:
         return Badge(
             text="Read once",
@@ -410,30 +417,32 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     name, sentence, _ = _WORDS[result.worst.verdict]
     good = result.worst.verdict in ("busy", "idle", MARKED)
     return Badge(
-        text=name, sentence=tell.say(sentence), color="compute" if good else "communication"
+        text=name, sentence=present.say(sentence), color="compute" if good else "communication"
     )
 
 
-def _next(result: Result) -> Badge:
+def _next_badge(result: Result) -> Badge:
     if result.worst is None:
         return Badge(text="Next", sentence="Paste the same command's output a second time.")
     return Badge(text="Next", sentence=_WORDS[result.worst.verdict][2])
 
 
-def _growth(result: Result) -> Table:
-    """Return the counters of the worst port that grew or are odd, those that speak first."""
+def _growth_table(result: Result) -> Table:
+    """Return the table of the worst port's growing or odd counters, the most telling first."""
     if result.worst is None:
         return Table(title="", columns=(), rows=())
-    shown = [one for one in result.worst.growth if one.grown or one.odd]
-    shown.sort(key=lambda one: _ORDER.index(one.says) if one.says in _ORDER else len(_ORDER))
+    shown = [growth for growth in result.worst.growth if growth.grown or growth.odd]
+    shown.sort(
+        key=lambda growth: _ORDER.index(growth.says) if growth.says in _ORDER else len(_ORDER)
+    )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            one.name,
-            _number(one),
-            _rate(one),
-            one.counter.meaning if one.counter else "not known here",
+            growth.name,
+            _growth_cell(growth),
+            _rate_cell(growth),
+            growth.counter.meaning if growth.counter else "not known here",
         )
-        for one in shown
+        for growth in shown
     )
     return Table(
         title=f"What grew on {result.worst.name}",
@@ -443,27 +452,29 @@ def _growth(result: Result) -> Table:
     )
 
 
-def _number(one: Growth) -> Cell:
-    """Return by how much a counter grew, in what it counts."""
-    odd = ODD_WAYS.get(one.odd, "")
-    if one.grown is None:
+def _growth_cell(growth: CounterGrowth) -> Cell:
+    """Return the growth of a counter in its unit."""
+    odd = ANOMALIES.get(growth.odd, "")
+    if growth.grown is None:
         return odd
-    unit, quantity, _ = _unit(one)
-    return say(f"{odd} {{g}}".strip(), g=(one.grown * unit, quantity))
+    unit, quantity, _ = _unit(growth)
+    return say(f"{odd} {{g}}".strip(), g=(growth.grown * unit, quantity))
 
 
-def _rate(one: Growth) -> Cell:
-    """Return how fast it grew."""
-    if one.rate is None:
+def _rate_cell(growth: CounterGrowth) -> Cell:
+    """Return the growth rate of a counter in its unit."""
+    if growth.rate is None:
         return "-"
-    unit, _, quantity = _unit(one)
+    unit, _, quantity = _unit(growth)
     words = "{r} of the time" if quantity is SHARE else "{r}"
-    return say(words if quantity is not COUNT else "{r} per second", r=(one.rate * unit, quantity))
+    return say(
+        words if quantity is not COUNT else "{r} per second", r=(growth.rate * unit, quantity)
+    )
 
 
-def _unit(one: Growth) -> tuple[float, Quantity, Quantity]:
-    """Return what one count stands for, and what its growth and its rate measure."""
-    counter = one.counter
+def _unit(growth: CounterGrowth) -> tuple[float, Quantity, Quantity]:
+    """Return the size of one count, and the quantities of its growth and its rate."""
+    counter = growth.counter
     if counter is None or not counter.unit:
         return 1.0, COUNT, COUNT
     if counter.says == DATA:
@@ -471,22 +482,22 @@ def _unit(one: Growth) -> tuple[float, Quantity, Quantity]:
     return counter.unit, SECONDS, SHARE
 
 
-def _ports(result: Result) -> Table:
+def _port_table(result: Result) -> Table:
     if len(result.ports) < 2:
         return Table(title="", columns=(), rows=())
     return Table(
         title="Every port that was read twice",
         columns=("Port", "Verdict", "Data, both ways"),
-        rows=tuple(_port(one) for one in result.ports),
+        rows=tuple(_port_row(port) for port in result.ports),
     )
 
 
-def _port(one: Port) -> tuple[Cell, ...]:
-    rate = say("{s} and {r}", s=(one.sent, BANDWIDTH), r=(one.received, BANDWIDTH))
-    return (one.name, _WORDS[one.verdict][0], rate)
+def _port_row(port: PortReadings) -> tuple[Cell, ...]:
+    rate = say("{s} and {r}", s=(port.sent, BANDWIDTH), r=(port.received, BANDWIDTH))
+    return (port.name, _WORDS[port.verdict][0], rate)
 
 
-def _odd(result: Result) -> Table:
+def _unread_lines(result: Result) -> Table:
     """Return the lines that were not understood, with the reason; empty if there are none."""
     if not result.text.odd:
         return Table(title="", columns=(), rows=())
@@ -494,6 +505,7 @@ def _odd(result: Result) -> Table:
         title="Lines that were not understood",
         columns=("Line", "Text", "Why"),
         rows=tuple(
-            (say("{n}", n=(one.line, COUNT)), one.text, one.reason) for one in result.text.odd[:50]
+            (say("{n}", n=(line.line, COUNT)), line.text, line.reason)
+            for line in result.text.odd[:50]
         ),
     )

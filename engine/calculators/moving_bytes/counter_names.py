@@ -1,4 +1,4 @@
-"""Counter names: what goes wrong with a port, and which counter tells it over either fabric."""
+"""Counter names: the counters that reveal each port fault on InfiniBand and Ethernet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from engine.catalog.port_counters import (
     PAUSES,
     RDMA,
     WAITS,
-    Counter,
+    PortCounter,
 )
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count
-from engine.core.views import Badge, Cell, Cite, Code, Table
+from engine.core.views import Badge, Cell, Citation, Code, Table
 
 TITLE = "Which counter tells what"
 QUESTION = "Which counter grows when this goes wrong, over InfiniBand and over RoCE?"
@@ -33,8 +33,8 @@ _FABRICS = {"infiniband": "InfiniBand", "roce": "RoCE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
-    """Something that goes wrong.
+class Fault:
+    """A fault of a port.
 
     Attributes:
         name: in a few words.
@@ -48,8 +48,8 @@ class Trouble:
     roce: str
 
 
-TROUBLES: Mapping[str, Trouble] = {
-    "cable": Trouble(
+TROUBLES: Mapping[str, Fault] = {
+    "cable": Fault(
         name="a bad cable or transceiver",
         says=(BROKEN,),
         infiniband="Lanes make errors, the link retrains, packets arrive damaged. Errors are "
@@ -57,7 +57,7 @@ TROUBLES: Mapping[str, Trouble] = {
         roce="The coding corrects most errors. What it cannot correct is counted on the physical "
         "port, and each such packet is lost.",
     ),
-    "lost": Trouble(
+    "lost": Fault(
         name="packets lost",
         says=(LOST,),
         infiniband="Rare: nothing is sent without room for it. A switch discards what waits too "
@@ -65,7 +65,7 @@ TROUBLES: Mapping[str, Trouble] = {
         roce="A buffer was full, and no pause came in time. The receiver sees a gap, and the "
         "sender goes back.",
     ),
-    "elsewhere": Trouble(
+    "elsewhere": Fault(
         name="a full port elsewhere",
         says=(WAITS, PAUSED),
         infiniband="The neighbor grants no credits, and this port waits. Follow the route to the "
@@ -73,14 +73,14 @@ TROUBLES: Mapping[str, Trouble] = {
         roce="The switch pauses this port's priority. Marks should have slowed the senders down "
         "before.",
     ),
-    "host": Trouble(
+    "host": Fault(
         name="a host that takes data too slowly",
         says=(PAUSES,),
         infiniband="The host's own port shows nothing. The switch port that faces it waits: read "
         "PortXmitWait there.",
         roce="The host pauses its switch. Look at its PCIe link and its memory.",
     ),
-    "congested": Trouble(
+    "congested": Fault(
         name="congestion under control",
         says=(MARKED,),
         infiniband="A sender waits for credits instead. Adaptive routing takes other links before "
@@ -92,11 +92,13 @@ TROUBLES: Mapping[str, Trouble] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     trouble: Annotated[
         str,
-        Choice(label="What goes wrong", options={key: one.name for key, one in TROUBLES.items()}),
+        Choice(
+            label="What goes wrong", options={key: fault.name for key, fault in TROUBLES.items()}
+        ),
     ] = "cable"
     fabric: Annotated[str, Choice(label="Over", options=_FABRICS)] = "infiniband"
     priority: Annotated[
@@ -111,18 +113,18 @@ class Inputs:
     ] = 3
 
 
-Found = tuple[tuple[str, str, Counter], ...]
+Counters = tuple[tuple[str, str, PortCounter], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The counters of the trouble: (name, tool, what it counts)."""
+    """The counters of the fault: (name, tool, counter)."""
 
-    trouble: Trouble
-    found: Found
+    trouble: Fault
+    found: Counters
     count: Annotated[
         Count,
-        Told(
+        Output(
             "Counters that tell it",
             basis="definition",
             assumes=("Those that this site's decoder knows.",),
@@ -134,11 +136,11 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the counters that grow."""
     trouble = TROUBLES[inputs.trouble]
-    found = _found(trouble, inputs.fabric, inputs.priority)
-    return Result(trouble=trouble, found=found, count=len(found))
+    counters = _find_counters(trouble, inputs.fabric, inputs.priority)
+    return Result(trouble=trouble, found=counters, count=len(counters))
 
 
-def _found(trouble: Trouble, fabric: str, priority: Count) -> Found:
+def _find_counters(trouble: Fault, fabric: str, priority: Count) -> Counters:
     tools = {"perfquery": INFINIBAND} if fabric == "infiniband" else {"ethtool -S": ETHERNET}
     every = [
         (name, tool, counter)
@@ -147,11 +149,11 @@ def _found(trouble: Trouble, fabric: str, priority: Count) -> Found:
         # Pause frames are counted beside the time that they make.
         if counters.get(f"{name}_duration", counter).says in trouble.says
     ]
-    return tuple(one for one in every if _fits(one[0], fabric, priority))
+    return tuple(counter for counter in every if _counts_priority(counter[0], fabric, priority))
 
 
-def _fits(name: str, fabric: str, priority: Count) -> bool:
-    """Return whether a counter exists on the fabric, and counts the priority if it counts one."""
+def _counts_priority(name: str, fabric: str, priority: Count) -> bool:
+    """Return whether the fabric has the counter and, if it is per priority, this priority."""
     if "prio" in name:
         return f"prio{priority}_" in name
     # Marks, notifications and adaptive retransmission are those of RDMA over Ethernet.
@@ -160,8 +162,8 @@ def _fits(name: str, fabric: str, priority: Count) -> bool:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return what happens, the counters, and how to read them."""
-    tell = Teller(result, inputs)
+    """Return the description of the fault, its counters, and the command that reads them."""
+    present = Presenter(result, inputs)
     trouble = result.trouble
     infiniband = inputs.fabric == "infiniband"
     return {
@@ -169,14 +171,14 @@ def views(inputs: Inputs, result: Result) -> Views:
             text=f"{trouble.name[0].upper()}{trouble.name[1:]}, over {_FABRICS[inputs.fabric]}",
             sentence=trouble.infiniband if infiniband else trouble.roce,
         ),
-        **tell.values("count"),
-        "counters": partial(_counters, result),
+        **present.values("count"),
+        "counters": partial(_counter_table, result),
         "command": _command(infiniband=infiniband),
-        "both": partial(_both, inputs.priority),
+        "both": partial(_fabric_table, inputs.priority),
     }
 
 
-def _counters(result: Result) -> Table:
+def _counter_table(result: Result) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, tool, counter.meaning) for name, tool, counter in result.found
     )
@@ -194,13 +196,13 @@ def _command(*, infiniband: bool) -> Code:
     return Code(title="Read twice", language="bash", text=f"{once}\nsleep 10\n{once}\n")
 
 
-def _both(priority: Count) -> Table:
+def _fabric_table(priority: Count) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for trouble in TROUBLES.values():
-        names = [_named(trouble, fabric, priority) for fabric in _FABRICS]
+        names = [_counter_names(trouble, fabric, priority) for fabric in _FABRICS]
         rows.append((trouble.name, *names))
     rows.append(
-        ("described by", Cite(("ib_counters", "perfquery")), Cite(("mlx5_counters",
+        ("described by", Citation(("ib_counters", "perfquery")), Citation(("mlx5_counters",
          "rdma_statistic")))
     )  # fmt: skip
     return Table(
@@ -212,9 +214,9 @@ def _both(priority: Count) -> Table:
     )
 
 
-def _named(trouble: Trouble, fabric: str, priority: Count) -> str:
+def _counter_names(trouble: Fault, fabric: str, priority: Count) -> str:
     tools: dict[str, list[str]] = {}
-    for name, tool, _ in _found(trouble, fabric, priority):
+    for name, tool, _ in _find_counters(trouble, fabric, priority):
         tools.setdefault(tool, []).append(name)
     first = [name for names in tools.values() for name in names[:2]]
     return ", ".join(first) or "nothing on this host"

@@ -1,4 +1,4 @@
-"""Two networks on one job: step, waiting, price, and the facts of each with their sources."""
+"""Two networks compared on the same job: step time, exposed time, price and properties."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -6,26 +6,26 @@ from typing import Annotated
 
 from engine.catalog.transports import TRANSPORTS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, HOUR, RATIO, SECONDS, Price, Ratio, Seconds
-from engine.core.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
+from engine.core.views import Axis, Badge, Bar, Bars, Citation, Segment, Table
 from engine.form import short_job
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
 from engine.form.price import PRICE
-from engine.form.run.prediction_text import known, ranged
+from engine.form.run.prediction_text import evidence_assumptions, value_with_range
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP, break_even_price, waiting_step
 from engine.run.networks import NETWORKS, Network
 from engine.run.run import Run
 from engine.simulate.memory.allocator import fits
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime, step_time
 
-_OPTIONS = {key: one.name for key, one in NETWORKS.items()}
-_WAIT = "By how much late messages lengthen what the step waits for; see the tails above."
-ALIKE = (
+_OPTIONS = {key: network.name for key, network in NETWORKS.items()}
+_WAIT_HELP = "By how much late messages lengthen what the step waits for; see the tails above."
+ASSUMES = (
     "The same GPUs, plan and software on both; nodes of 8 GPUs. Nothing is oversubscribed.",
     "Late messages lengthen what the step waits for, by the factor given.",
 )
@@ -33,7 +33,7 @@ ALIKE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     first: Annotated[str, Choice(label="Network A", options=_OPTIONS)] = "ib-400"
     second: Annotated[str, Choice(label="Network B", options=_OPTIONS)] = "roce-400"
@@ -53,18 +53,18 @@ class Inputs:
     framework: short_job.FrameworkName = "megatron"
     first_wait: Annotated[
         float,
-        Number(label="A: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT),
+        Number(label="A: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT_HELP),
     ] = 1.0
     second_wait: Annotated[
         float,
-        Number(label="B: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT, symbol="w"),
+        Number(label="B: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT_HELP, symbol="w"),
     ] = 1.0
     price: Annotated[float, replace(PRICE, label="A: price of a GPU", symbol="q")] = 2 / HOUR
     own_constants: OwnConstants = ""
 
 
-def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> Told:
-    return Told(label, symbol, note, color, ALIKE)
+def _output(label: str, note: str = "", color: str = "ink", symbol: str = "") -> Output:
+    return Output(label, symbol, note, color, ASSUMES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,25 +74,27 @@ class Result:
     evidence: tuple[Evidence, Evidence]
     steps: tuple[StepTime, StepTime]
     first_step: Annotated[
-        Seconds, _told("Step on A", "{first_exposed} of it waits", "pipeline", "A")
+        Seconds, _output("Step on A", "{first_exposed} of it waits", "pipeline", "A")
     ]
-    second_step: Annotated[Seconds, _told("Step on B", "{second_exposed} of it waits", "data", "T")]
+    second_step: Annotated[
+        Seconds, _output("Step on B", "{second_exposed} of it waits", "data", "T")
+    ]
     slower: Annotated[
-        Ratio, Told("B over A", assumes=("The step on B over the step on A.", *ALIKE))
+        Ratio, Output("B over A", assumes=("The step on B over the step on A.", *ASSUMES))
     ]
     break_even: Annotated[
         Price,
-        Told(
+        Output(
             "B may cost per GPU",
             "p",
             "so that a token costs as much as on A",
             assumes=("Prices of all that a GPU needs, in your own currency.",),
         ),
     ]
-    undisturbed: Annotated[Seconds, Told(symbol="P")]
+    undisturbed: Annotated[Seconds, Output(symbol="P")]
     first_exposed: Seconds
     second_exposed: Seconds
-    exposed: Annotated[Seconds, Told(symbol="E")]
+    exposed: Annotated[Seconds, Output(symbol="E")]
     fits: bool
     changes: tuple[Text, ...]
 
@@ -100,10 +102,10 @@ class Result:
 def runs_of(inputs: Inputs) -> tuple[Run, Run]:
     """Return the reader's run on both networks."""
     run = short_job.job_run(inputs)
-    return _on(run, inputs.first), _on(run, inputs.second)
+    return _run_on_network(run, inputs.first), _run_on_network(run, inputs.second)
 
 
-def _on(run: Run, key: str) -> Run:
+def _run_on_network(run: Run, key: str) -> Run:
     fabric = NETWORKS[key]
     per_node = fabric.node.nics_per_node * run.cluster.gpus_per_node // fabric.node.gpus_per_node
     cluster = replace(
@@ -119,22 +121,22 @@ def solve(inputs: Inputs) -> Result:
     """Return the step on both networks."""
     runs = runs_of(inputs)
     first, second = (step_time(run.model, run.cluster, run.plan, run.training) for run in runs)
-    one = waiting_step(first.total, first.exposed, inputs.first_wait)
+    step = waiting_step(first.total, first.exposed, inputs.first_wait)
     other = waiting_step(second.total, second.exposed, inputs.second_wait)
-    held = memory(runs[0].model, runs[0].plan, runs[0].training)
+    usage = rank_memory(runs[0].model, runs[0].plan, runs[0].training)
     return Result(
         evidence=(evidence(runs[0]), evidence(runs[1])),
         steps=(first, second),
-        first_step=one,
+        first_step=step,
         second_step=other,
-        slower=other / one,
-        break_even=break_even_price(inputs.price, one, other),
+        slower=other / step,
+        break_even=break_even_price(inputs.price, step, other),
         undisturbed=second.total,
         first_exposed=first.exposed * inputs.first_wait,
         second_exposed=second.exposed * inputs.second_wait,
         exposed=second.exposed,
-        changes=short_job.job_told(inputs)[1],
-        fits=fits(held, runs[0].training, runs[0].cluster.gpu.memory),
+        changes=short_job.job_run_and_changes(inputs)[1],
+        fits=fits(usage, runs[0].training, runs[0].cluster.gpu.memory),
     )
 
 
@@ -172,21 +174,21 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     first, second = result.evidence
     return {
-        "slower": tell.value("slower", assumes=(*ALIKE, *known(second))),
-        "verdict": told(_verdict(tell, inputs, result), result.changes),
+        "slower": present.value("slower", assumes=(*ASSUMES, *evidence_assumptions(second))),
+        "verdict": with_changes(_verdict(present, inputs, result), result.changes),
         "steps": partial(_steps, inputs, result),
-        "first_step": ranged(tell, "first_step", first, assumes=ALIKE),
-        "second_step": ranged(tell, "second_step", second, assumes=ALIKE),
-        "break_even": tell.value("break_even"),
+        "first_step": value_with_range(present, "first_step", first, assumes=ASSUMES),
+        "second_step": value_with_range(present, "second_step", second, assumes=ASSUMES),
+        "break_even": present.value("break_even"),
         "side_by_side": partial(_side_by_side, inputs, result),
-        "facts": facts,
+        "facts": network_table,
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.fits:
         return Badge(
             text="Does not fit",
@@ -204,7 +206,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     name = "B" if result.slower < 1 else "A"
     return Badge(
         text=f"{name} is faster",
-        sentence=tell.say("A step takes {first_step} on A and {second_step} on B."),
+        sentence=present.say("A step takes {first_step} on A and {second_step} on B."),
         color="pipeline" if name == "A" else "data",
     )
 
@@ -244,23 +246,23 @@ def _steps(inputs: Inputs, result: Result) -> Bars:
 def _side_by_side(inputs: Inputs, result: Result) -> Table:
     pair = NETWORKS[inputs.first], NETWORKS[inputs.second]
     rows: list[tuple[Text, ...]] = [
-        ("Ports of a GPU, line rate, one way", *(_rate(one) for one in pair)),
+        ("Ports of a GPU, line rate, one way", *(_rate_per_gpu(network) for network in pair)),
         (
             "Share that large messages reach, over that of InfiniBand",
-            *(say("{r}", r=(TRANSPORTS[one.transport].share, RATIO)) for one in pair),
+            *(say("{r}", r=(TRANSPORTS[network.transport].share, RATIO)) for network in pair),
         ),
         (
             "A hop of a large message",
-            *(say("{t}", t=(TRANSPORTS[one.transport].step, SECONDS)) for one in pair),
+            *(say("{t}", t=(TRANSPORTS[network.transport].step, SECONDS)) for network in pair),
         ),
         (
             "A hop of a small message",
-            *(say("{t}", t=(_small(one), SECONDS)) for one in pair),
+            *(say("{t}", t=(_small_message_step(network), SECONDS)) for network in pair),
         ),
-        ("Packets arrive", *(one.order for one in pair)),
-        ("Packets of a message take", *(one.paths for one in pair)),
-        ("A queue grows", *(one.full for one in pair)),
-        ("Switches add", *(one.sums for one in pair)),
+        ("Packets arrive", *(network.order for network in pair)),
+        ("Packets of a message take", *(network.paths for network in pair)),
+        ("A queue grows", *(network.full for network in pair)),
+        ("Switches add", *(network.sums for network in pair)),
     ]
     return Table(
         title="What the two networks are",
@@ -270,32 +272,32 @@ def _side_by_side(inputs: Inputs, result: Result) -> Table:
     )
 
 
-def _rate(one: Network) -> Text:
-    rate = one.node.nics_per_node * one.node.nic_bandwidth / one.node.gpus_per_node
+def _rate_per_gpu(network: Network) -> Text:
+    rate = network.node.nics_per_node * network.node.nic_bandwidth / network.node.gpus_per_node
     return say("{r}", r=(rate, BANDWIDTH))
 
 
-def _small(one: Network) -> float:
-    found = TRANSPORTS[one.transport]
-    return found.step_small or found.step_eager
+def _small_message_step(network: Network) -> float:
+    transport = TRANSPORTS[network.transport]
+    return transport.step_small or transport.step_eager
 
 
-def facts() -> Table:
+def network_table() -> Table:
     """Return all networks with their sources."""
     return Table(
         title="Networks of nodes with eight GPUs",
         columns=("Network", "Per GPU", "Hop, large", "Hop, small", "Packets", "Queues", "Source"),
         rows=tuple(
             (
-                one.name,
-                _rate(one),
-                say("{t}", t=(TRANSPORTS[one.transport].step, SECONDS)),
-                say("{t}", t=(_small(one), SECONDS)),
-                f"{one.order}; paths: {one.paths}",
-                one.full,
-                Cite((one.node.source, *one.sources)),
+                network.name,
+                _rate_per_gpu(network),
+                say("{t}", t=(TRANSPORTS[network.transport].step, SECONDS)),
+                say("{t}", t=(_small_message_step(network), SECONDS)),
+                f"{network.order}; paths: {network.paths}",
+                network.full,
+                Citation((network.node.source, *network.sources)),
             )
-            for one in NETWORKS.values()
+            for network in NETWORKS.values()
         ),
         caption="Hops: of InfiniBand and EFA v1 fitted to measured collectives, of RoCE taken from "
         "InfiniBand, of later EFA from Amazon's announcements and one public test.",

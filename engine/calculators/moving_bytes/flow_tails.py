@@ -6,18 +6,18 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import RATIO, SHARE, Count, Ratio
 from engine.core.views import Axis, Badge, Lines, Point, Series
 from engine.simulate.network.flow_tails import (
     ROUTINGS,
-    Flows,
-    Waiting,
+    FlowBatch,
+    LastFlowTimes,
+    last_flow_times,
+    num_trials,
     tail_ratio,
-    times,
-    trials_of,
-    waiting,
+    time_grid,
 )
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -32,7 +32,7 @@ _SOURCES = ("gangidi2024", "shalev2020", "david2003")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     routing: Annotated[str, Choice(label="Flows find their links", options=ROUTINGS)] = "ecmp"
     flows: Annotated[
@@ -81,61 +81,63 @@ class Inputs:
     ] = 5.0
 
 
-def _told(label: str, note: str = "", color: str = "ink") -> Told:
-    return Told(label, "", note, color, _ASSUMES, _SOURCES, "simulated")
+def _output(label: str, note: str = "", color: str = "ink") -> Output:
+    return Output(label, "", note, color, _ASSUMES, _SOURCES, "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The distribution of the last flow, for every routing, over the times of `grid`."""
 
-    found: Mapping[str, Waiting]
+    found: Mapping[str, LastFlowTimes]
     grid: tuple[Ratio, ...]
     slow: Annotated[
         Ratio,
-        _told("The step waits", "mean, over the time of equal loads and no delay", "communication"),
+        _output(
+            "The step waits", "mean, over the time of equal loads and no delay", "communication"
+        ),
     ]
-    rare: Annotated[Ratio, _told("One step in a thousand", "waits that long or longer")]
+    rare: Annotated[Ratio, _output("One step in a thousand", "waits that long or longer")]
     busiest: Annotated[
-        Ratio, _told("Busiest link of a leaf", "over an even load, mean of the trials")
+        Ratio, _output("Busiest link of a leaf", "over an even load, mean of the trials")
     ]
-    tail: Annotated[Ratio, _told("One flow alone: P99.9 over P50", "no collisions in it")]
+    tail: Annotated[Ratio, _output("One flow alone: P99.9 over P50", "no collisions in it")]
     trials: Count
-    over_leaves: Later[Mapping[str, tuple[Ratio, ...]]]
+    over_leaves: Lazy[Mapping[str, tuple[Ratio, ...]]]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the distributions of all three ways to find a link."""
+    """Return the distributions of all three routings."""
     flows = flows_of(inputs)
-    found = {name: waiting(flows, name) for name in ROUTINGS}
-    own = found[inputs.routing]
+    by_routing = {name: last_flow_times(flows, name) for name in ROUTINGS}
+    own = by_routing[inputs.routing]
     return Result(
-        found=found,
-        grid=times(),
-        slow=_slow(own),
+        found=by_routing,
+        grid=time_grid(),
+        slow=_slowdown(own),
         rare=own.rare / own.even,
         busiest=own.busiest / own.even,
         tail=tail_ratio(flows),
-        trials=trials_of(flows.flows * flows.pieces),
-        over_leaves=Later(partial(_slow_over_leaves, flows)),
+        trials=num_trials(flows.flows * flows.pieces),
+        over_leaves=Lazy(partial(_slowdown_over_leaves, flows)),
     )
 
 
-def _slow_over_leaves(flows: Flows) -> Mapping[str, tuple[Ratio, ...]]:
-    """Return what a step waits for with each routing, for every number of `LEAVES`."""
+def _slowdown_over_leaves(flows: FlowBatch) -> Mapping[str, tuple[Ratio, ...]]:
+    """Return the mean slowdown with each routing, for every number of `LEAVES`."""
     return {
-        name: tuple(_slow(waiting(replace(flows, leaves=n), name)) for n in LEAVES)
+        name: tuple(_slowdown(last_flow_times(replace(flows, leaves=n), name)) for n in LEAVES)
         for name in ROUTINGS
     }
 
 
-def _slow(one: Waiting) -> Ratio:
-    return one.mean / one.even
+def _slowdown(distribution: LastFlowTimes) -> Ratio:
+    return distribution.mean / distribution.even
 
 
-def flows_of(inputs: Inputs) -> Flows:
+def flows_of(inputs: Inputs) -> FlowBatch:
     """Return the flows of the inputs."""
-    return Flows(
+    return FlowBatch(
         flows=inputs.flows,
         paths=inputs.paths,
         leaves=inputs.leaves,
@@ -173,21 +175,21 @@ _COLORS = {"ecmp": "communication", "adaptive": "pipeline", "spray": "data"}
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the curves and the numbers of the reader's own."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("slow", "rare", "busiest", "tail"),
-        "verdict": _verdict(tell, inputs, result),
-        "done": partial(_done, inputs, result),
-        "over_leaves": partial(_over_leaves, tell, inputs, result),
+        **present.values("slow", "rare", "busiest", "tail"),
+        "verdict": _verdict(present, inputs, result),
+        "done": partial(_distribution_chart, inputs, result),
+        "over_leaves": partial(_over_leaves, present, inputs, result),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     own = result.found[inputs.routing]
     if own.busiest > 1.05 * own.even:
         return Badge(
             text="Collisions",
-            sentence=tell.say(
+            sentence=present.say(
                 "The busiest link carries {busiest} an even load, and all wait for it."
             ),
             color="communication",
@@ -195,23 +197,28 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.slow > 1.5:
         return Badge(
             text="Late flows",
-            sentence=tell.say(
+            sentence=present.say(
                 "The loads are even. The step waits for flows that are late: {slow}."
             ),
             color="communication",
         )
     return Badge(
-        text="Even", sentence=tell.say("The loads are even: the step waits {slow}."), color="data"
+        text="Even",
+        sentence=present.say("The loads are even: the step waits {slow}."),
+        color="data",
     )
 
 
-def _done(inputs: Inputs, result: Result) -> Lines:
+def _distribution_chart(inputs: Inputs, result: Result) -> Lines:
     grid = result.grid
     last = next(
-        (time for i, time in enumerate(grid) if all(one.shares[i] > 0.999 for one in
-                                                    result.found.values())),
+        (
+            time
+            for i, time in enumerate(grid)
+            if all(distribution.shares[i] > 0.999 for distribution in result.found.values())
+        ),
         grid[-1],
-    )  # fmt: skip
+    )
     kept = [i for i, time in enumerate(grid) if 0.8 <= time <= max(4.0, last)]
     own = result.found[inputs.routing]
     return Lines(
@@ -240,12 +247,12 @@ def _done(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _over_leaves(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _over_leaves(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     columns = result.over_leaves()
     most = max(max(column) for column in columns.values())
     return Lines(
         title="What the step waits for, over the leaves that take part",
-        x=tell.axis("leaves", "leaves", low=1.0, high=512.0, scale="log"),
+        x=present.axis("leaves", "leaves", low=1.0, high=512.0, scale="log"),
         y=Axis(label="over equal loads", quantity=RATIO, low=0.0, high=1.1 * most),
         series=tuple(
             Series(
@@ -258,6 +265,6 @@ def _over_leaves(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             )
             for name, column in columns.items()
         ),
-        points=(Point(key="now", label=tell.say("{slow}"), x=inputs.leaves, y=result.slow),),
+        points=(Point(key="now", label=present.say("{slow}"), x=inputs.leaves, y=result.slow),),
         handle="leaves",
     )

@@ -1,17 +1,17 @@
-"""Halving search: one slow port among a few nodes, found by all-reduce tests on halves."""
+"""Halving search: locate a slow port among a few nodes by all-reduce tests on halves."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Bandwidth, Count, Ratio
 from engine.core.views import Axis, Badge, Lines, Point, Series
 from engine.draw.group_board import group_scene, group_words
 from engine.formulas.group_tests import HALVING_ROUNDS, PAIR_TESTS, halving_rounds, pair_tests
-from engine.simulate.collectives.link_hunt import Cluster, Hunt, halve
+from engine.simulate.collectives.link_hunt import FaultyCluster, SlowPortSearch, search_by_halves
 
 TITLE = "Halving a slow group"
 QUESTION = "Which node slows the all-reduce down?"
@@ -32,7 +32,7 @@ _SIZES = tuple(2**power for power in range(2, 13))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     node: Annotated[int, Number(label="The slow port is on node", low=0, high=15, whole=True)] = 11
     left: Annotated[
@@ -61,27 +61,30 @@ class Inputs:
 class Result:
     """The search, and how such searches grow: for `_SIZES`, rounds of halves and tests of pairs."""
 
-    hunt: Hunt
+    hunt: SlowPortSearch
     whole: Annotated[
         Bandwidth,
-        Told("All nodes together", "", "{healthy} if nothing were slow", "communication", _PLAYED,
+        Output("All nodes together", "", "{healthy} if nothing were slow", "communication", _PLAYED,
              ("nccl_tests", "bertsekas1992"), "simulated"),
     ]  # fmt: skip
     healthy: Bandwidth
     halvings: Annotated[
         Count,
-        Told("Rounds of halving", "", "after the one that tests all", "data", _PLAYED, (),
+        Output("Rounds of halving", "", "after the one that tests all", "data", _PLAYED, (),
              "simulated"),
     ]  # fmt: skip
-    tests: Annotated[Count, Told("Groups tested", assumes=_PLAYED, basis="simulated")]
+    tests: Annotated[Count, Output("Groups tested", assumes=_PLAYED, basis="simulated")]
     grown: tuple[tuple[Count, Count], ...]
     rounds: Annotated[
-        Count, Told("Rounds in the large cluster", "r", "with one slow node", "data", of="cluster")
+        Count,
+        Output("Rounds in the large cluster", "r", "with one slow node", "data", of="cluster"),
     ]
-    pairs: Annotated[Count, Told("Tests, if pairs are tested", "t", "in two rounds", of="cluster")]
+    pairs: Annotated[
+        Count, Output("Tests, if pairs are tested", "t", "in two rounds", of="cluster")
+    ]
     single: Annotated[
         Count,
-        Told("Tests, one node at a time", note="each beside the same partner",
+        Output("Tests, one node at a time", note="each beside the same partner",
              assumes=("Every node but the partner, the slow one last.",)),
     ]  # fmt: skip
 
@@ -92,14 +95,14 @@ def solve(inputs: Inputs) -> Result:
     if inputs.second >= 0:
         ports.setdefault(inputs.second, inputs.left)
     slow = tuple((node, share) for node, share in sorted(ports.items()) if share < 1)
-    hunt = halve(Cluster(nodes=NODES, per_leaf=NODES, ports=slow))
+    hunt = search_by_halves(FaultyCluster(nodes=NODES, per_leaf=NODES, ports=slow))
     whole = hunt.rounds[0][0]
     return Result(
         hunt=hunt,
         whole=whole.reached,
         healthy=whole.expected,
         halvings=hunt.halvings,
-        tests=sum(len(one) for one in hunt.rounds),
+        tests=sum(len(tests) for tests in hunt.rounds),
         grown=tuple((halving_rounds(n), pair_tests(n)) for n in _SIZES),
         rounds=halving_rounds(inputs.cluster),
         pairs=pair_tests(inputs.cluster),
@@ -108,33 +111,33 @@ def solve(inputs: Inputs) -> Result:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the board, what was found, and how the search grows."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the board, the verdict, and the chart of test counts."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "board": partial(group_scene, NODES, result.hunt.rounds, "Halving a slow group"),
-        "verdict": _verdict(tell, result),
-        **tell.values("whole", "halvings", "tests", "rounds", "pairs", "single"),
+        "verdict": _verdict(present, result),
+        **present.values("whole", "halvings", "tests", "rounds", "pairs", "single"),
         "curve": partial(_curve, inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
-    found = result.hunt.culprits
-    if not found:
+def _verdict(present: Presenter, result: Result) -> Badge:
+    culprits = result.hunt.slow_nodes
+    if not culprits:
         return Badge(
             text="Nothing stands out",
-            sentence=tell.say(
+            sentence=present.say(
                 "All nodes together reach {whole} of {healthy}. That is within what these tests "
                 "count as healthy."
             ),
             color="data",
         )
-    names = f"Node {found[0]}" if len(found) == 1 else f"Nodes {group_words(found)}"
+    names = f"Node {culprits[0]}" if len(culprits) == 1 else f"Nodes {group_words(culprits)}"
     return Badge(
         text=names,
-        sentence=tell.say(
-            f"{names} {'slows' if len(found) == 1 else 'slow'} every group that "
-            f"{'it is' if len(found) == 1 else 'they are'} in. Found in {{halvings}} rounds of "
+        sentence=present.say(
+            f"{names} {'slows' if len(culprits) == 1 else 'slow'} every group that "
+            f"{'it is' if len(culprits) == 1 else 'they are'} in. Found in {{halvings}} rounds of "
             "halving."
         ),
         color="communication",

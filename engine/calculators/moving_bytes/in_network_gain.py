@@ -1,4 +1,4 @@
-"""In-network gain: what sums in the switch win by the number of GPUs, measured beside modeled."""
+"""In-network gain: speed-up of in-switch reduction by number of GPUs, measured and modeled."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -9,51 +9,51 @@ from engine.catalog.measured_collectives import (
     RAMP_SIZE,
     RAMP_SOURCE,
     RAMPS,
-    Collective,
-    Ramp,
+    MeasuredCollective,
+    MeasuredRamp,
 )
 from engine.catalog.nodes import NODES
 from engine.catalog.transports import SWITCH_SHARE
 from engine.core.inputs import Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
-from engine.core.views import Cell, Cite, Lines, Point, Series, Table
+from engine.core.views import Cell, Citation, Lines, Point, Series, Table
 from engine.form.collective_names import TESTED
-from engine.form.nccl_fields import off_words
+from engine.form.nccl_fields import difference_text
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
-from engine.simulate.collectives.nccl_choice import charged, place, times
-from engine.simulate.collectives.nccl_effect import bandwidth_of
+from engine.simulate.collectives.nccl_choice import algorithm_times, charged_time, place_collective
+from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
 
-MOST = 8
-COLUMN = tuple(range(2, MOST + 1))
-_HUGE = 16 * GiB
+MAX_GPUS = 8
+COLUMN = tuple(range(2, MAX_GPUS + 1))
+_LARGE_SIZE = 16 * GiB
 _Rates = tuple[Bandwidth, Bandwidth]  # of a ring, and of sums in the switch
 _MODEL = ("The times that a training step is charged, of 8 GiB in one node.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     world_size: Annotated[
-        int, Number(label="GPUs of one node", low=2, high=MOST, whole=True, symbol="n")
+        int, Number(label="GPUs of one node", low=2, high=MAX_GPUS, whole=True, symbol="n")
     ] = 8
     machine: Annotated[
         str, Choice(label="Node", options={"dgx-h200": "8 H200", "p6-b200": "8 B200"})
     ] = "dgx-h200"
 
 
-def _gain(label: str, note: str, basis: str, assumes: tuple[str, ...] = _MODEL) -> Told:
+def _gain_output(label: str, note: str, basis: str, assumes: tuple[str, ...] = _MODEL) -> Output:
     sources = (RAMP_SOURCE,) if basis == "measured" else ()
-    return Told(label, "", note, "data", assumes, sources, basis)
+    return Output(label, "", note, "data", assumes, sources, basis)
 
 
-def _large(label: str) -> Told:
+def _large_output(label: str) -> Output:
     assumes = ("16 GiB on eight H200 of one node.",)
-    return Told(
+    return Output(
         label, "", "bus bandwidth, measured on 8 H200", "ink", assumes, (RAMP_SOURCE,), "measured"
     )
 
@@ -68,58 +68,63 @@ class Result:
 
     measured: Annotated[
         Ratio,
-        _gain(
+        _gain_output(
             "Gain, measured",
             "left to NCCL, over a ring",
             "measured",
             ("8 GiB; NCCL with NVLS, over NCCL with NVLS switched off.",),
         ),
     ]
-    modelled: Annotated[Ratio, _gain("Gain, modeled", "the faster one, over a ring", "modelled")]
+    modelled: Annotated[
+        Ratio, _gain_output("Gain, modeled", "the faster one, over a ring", "modelled")
+    ]
     bound: Annotated[
         Ratio,
-        Told(
+        Output(
             "At most, by the bytes",
             note="2(n − 1)/(n + 1)",
             assumes=("If the switch moved its bytes as fast as a ring moves its own.",),
             sources=("graham2016", "bekman2025"),
         ),
     ]
-    ring: Annotated[Bandwidth, _gain("Ring, modeled", "bus bandwidth", "modelled")]
-    switch: Annotated[Bandwidth, _gain("In the switch, modeled", "bus bandwidth", "modelled")]
+    ring: Annotated[Bandwidth, _gain_output("Ring, modeled", "bus bandwidth", "modelled")]
+    switch: Annotated[
+        Bandwidth, _gain_output("In the switch, modeled", "bus bandwidth", "modelled")
+    ]
     modelled_column: tuple[Ratio, ...]
     bound_column: tuple[Ratio, ...]
-    measured_rows: tuple[Ramp, ...]
+    measured_rows: tuple[MeasuredRamp, ...]
     modelled_rows: tuple[_Rates, ...]
-    elsewhere: Later[tuple[float, ...]]
+    elsewhere: Lazy[tuple[float, ...]]
     worst: Annotated[
-        Share, _gain("Largest error of the model", "of the gains that were measured", "modelled")
+        Share,
+        _gain_output("Largest error of the model", "of the gains that were measured", "modelled"),
     ]
     reach: Annotated[
         Share,
-        Told(
+        Output(
             "Of a ring's rate",
             note="that transfers through the switch reach",
             assumes=("Fitted to the measured all-reduces of 5 to 8 H200.",),
             sources=(RAMP_SOURCE,),
         ),
     ] = SWITCH_SHARE
-    ring_measured: Annotated[Bandwidth, _large("All-reduce around a ring")]
-    gather_measured: Annotated[Bandwidth, _large("All-gather")]
-    scatter_measured: Annotated[Bandwidth, _large("Reduce-scatter")]
+    ring_measured: Annotated[Bandwidth, _large_output("All-reduce around a ring")]
+    gather_measured: Annotated[Bandwidth, _large_output("All-gather")]
+    scatter_measured: Annotated[Bandwidth, _large_output("Reduce-scatter")]
 
 
 def _measured_large(operation: str, algorithm: str) -> Bandwidth:
-    """Return what 8 H200 reached with 16 GiB."""
+    """Return the measured bus bandwidth of 8 H200 with 16 GiB."""
     return next(
-        one.bandwidth
-        for one in COLLECTIVES
-        if (one.operation, one.algorithm, one.ranks) == (operation, algorithm, 8)
+        row.bandwidth
+        for row in COLLECTIVES
+        if (row.operation, row.algorithm, row.ranks) == (operation, algorithm, 8)
     )
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the gains of one machine."""
+    """Return the in-network gains on the chosen machine."""
     machine, n = inputs.machine, inputs.world_size
     rows = tuple(row for row in RAMPS if row.machine == machine)
     here = next((row for row in rows if row.ranks == n), None)
@@ -127,48 +132,48 @@ def solve(inputs: Inputs) -> Result:
     rates = tuple(_rates(machine, row.ranks) for row in rows)
     return Result(
         measured=here.chosen / here.ring if here else float("inf"),
-        modelled=_gained((ring, switch)),
+        modelled=_gain_of((ring, switch)),
         bound=in_network_gain(n),
         ring=ring,
         switch=switch,
         ring_measured=_measured_large("all_reduce", "Ring"),
         gather_measured=_measured_large("all_gather", "Ring"),
         scatter_measured=_measured_large("reduce_scatter", "Ring"),
-        modelled_column=tuple(_gained(_rates(machine, ranks)) for ranks in COLUMN),
+        modelled_column=tuple(_gain_of(_rates(machine, ranks)) for ranks in COLUMN),
         bound_column=tuple(map(in_network_gain, COLUMN)),
         measured_rows=rows,
         modelled_rows=rates,
-        elsewhere=Later(lambda: tuple(map(_modelled, COLLECTIVES))),
+        elsewhere=Lazy(lambda: tuple(map(_modeled, COLLECTIVES))),
         worst=max(
-            abs(_gained(one) / (row.chosen / row.ring) - 1)
-            for row, one in zip(rows, rates, strict=True)
+            abs(_gain_of(pair) / (row.chosen / row.ring) - 1)
+            for row, pair in zip(rows, rates, strict=True)
         ),
     )
 
 
 def _rates(machine: str, ranks: Count) -> _Rates:
     """Return the bus bandwidth of a ring, and of sums in the switch (0: it cannot)."""
-    found = times("all_reduce", RAMP_SIZE, place(machine, ranks))
+    by_algorithm = algorithm_times("all_reduce", RAMP_SIZE, place_collective(machine, ranks))
     rates = (
-        bandwidth_of("all_reduce", RAMP_SIZE, found.get(name, float("inf")), ranks)
+        bus_bandwidth_of("all_reduce", RAMP_SIZE, by_algorithm.get(name, float("inf")), ranks)
         for name in ("Ring Simple", "NVLS Simple")
     )
     ring, switch = rates
     return ring, switch
 
 
-def _gained(rates: _Rates) -> Ratio:
+def _gain_of(rates: _Rates) -> Ratio:
     return max(rates) / rates[0]
 
 
-def _modelled(one: Collective) -> float:
-    where = place(one.machine, one.ranks)
-    size = one.size or _HUGE
-    found = times(one.operation, size, where)
-    named = found.get(f"{one.algorithm} Simple", charged(one.operation, size, where))
-    if not one.bandwidth:
+def _modeled(row: MeasuredCollective) -> float:
+    where = place_collective(row.machine, row.ranks)
+    size = row.size or _LARGE_SIZE
+    by_algorithm = algorithm_times(row.operation, size, where)
+    named = by_algorithm.get(f"{row.algorithm} Simple", charged_time(row.operation, size, where))
+    if not row.bandwidth:
         return named
-    return bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)
+    return bus_bandwidth_of(cast(Operation, row.operation), size, named, row.ranks)
 
 
 TITLE = "Sums in the switch, by number of GPUs"
@@ -177,17 +182,17 @@ QUESTION = "How much faster is an all-reduce if the NVSwitch adds?"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "curve": partial(_curve, tell, inputs, result),
-        **tell.values("measured", "modelled", "bound", "ring", "switch", "worst", "reach"),
-        **tell.values("ring_measured", "gather_measured", "scatter_measured"),
-        "ramp": partial(_ramp, result),
-        "elsewhere": partial(_elsewhere, result),
+        "curve": partial(_curve, present, inputs, result),
+        **present.values("measured", "modelled", "bound", "ring", "switch", "worst", "reach"),
+        **present.values("ring_measured", "gather_measured", "scatter_measured"),
+        "ramp": partial(_ramp_table, result),
+        "elsewhere": partial(_other_table, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     ranks = tuple(map(float, COLUMN))
     rows = result.measured_rows
     series = (
@@ -210,11 +215,13 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="All-reduce with sums in the switch, over a ring",
-        x=tell.axis("world_size", "GPUs of one node", low=2.0, high=float(MOST)),
-        y=tell.axis("bound", "gain", low=0.5, high=1.7),
+        x=present.axis("world_size", "GPUs of one node", low=2.0, high=float(MAX_GPUS)),
+        y=present.axis("bound", "gain", low=0.5, high=1.7),
         series=series,
         points=(
-            Point(key="now", label=tell.say("{modelled}"), x=inputs.world_size, y=result.modelled),
+            Point(
+                key="now", label=present.say("{modelled}"), x=inputs.world_size, y=result.modelled
+            ),
         ),
         handle="world_size",
         caption="Large messages of 8 GiB. Below 1, sums in the switch would lose, and NCCL keeps "
@@ -222,7 +229,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _ramp(result: Result) -> Table:
+def _ramp_table(result: Result) -> Table:
     rows = []
     for row, (ring, switch) in zip(result.measured_rows, result.modelled_rows, strict=True):
         rows.append(
@@ -242,7 +249,7 @@ def _ramp(result: Result) -> Table:
     )
 
 
-def _elsewhere(result: Result) -> Table:
+def _other_table(result: Result) -> Table:
     return Table(
         title="Other operations, and several nodes",
         columns=("Machines", "Operation", "Algorithm", "Measured", "Modeled", "Off by", "Source"),
@@ -252,20 +259,20 @@ def _elsewhere(result: Result) -> Table:
     )
 
 
-def _row(one: Collective, model: float) -> tuple[Cell, ...]:
-    measured = one.bandwidth or one.time
+def _row(row: MeasuredCollective, model: float) -> tuple[Cell, ...]:
+    measured = row.bandwidth or row.time
     return (
-        f"{one.ranks} GPUs, {one.called or NODES[one.machine].name}",
-        TESTED[one.operation],
-        one.algorithm,
-        _said(one, measured),
-        _said(one, model),
-        off_words(model / measured - 1),
-        Cite((one.source,)),
+        f"{row.ranks} GPUs, {row.called or NODES[row.machine].name}",
+        TESTED[row.operation],
+        row.algorithm,
+        _quantity_text(row, measured),
+        _quantity_text(row, model),
+        difference_text(model / measured - 1),
+        Citation((row.source,)),
     )
 
 
-def _said(one: Collective, number: float) -> Text:
-    if one.bandwidth:
+def _quantity_text(row: MeasuredCollective, number: float) -> Text:
+    if row.bandwidth:
         return say("{b}", b=(number, BANDWIDTH))
     return say("{t}", t=(number, SECONDS))

@@ -7,20 +7,20 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Compact
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, MICRO, Bandwidth, Count, Ratio
-from engine.core.views import Badge, Cell, Challenge, Condition, Open, Table
+from engine.core.views import Badge, CalculatorLink, Cell, Challenge, Condition, Table
 from engine.draw.group_board import group_scene, group_words
 from engine.formulas.retransmission import go_back_n_goodput, round_trip_packets
 from engine.simulate.collectives.link_hunt import (
-    PORT,
-    Cluster,
+    PORT_BANDWIDTH,
+    FaultyCluster,
     Group,
-    Round,
+    TestRound,
     next_groups,
     run_tests,
-    suspects,
+    suspect_nodes,
 )
 
 _PART = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?$")
@@ -35,7 +35,9 @@ def read_rounds(text: str, nodes: Count) -> tuple[tuple[Group, ...], ...]:
     """
     if not text.strip():
         return ()
-    rounds = tuple(tuple(_group(word, nodes) for word in part.split()) for part in text.split(";"))
+    rounds = tuple(
+        tuple(_parse_group(word, nodes) for word in part.split()) for part in text.split(";")
+    )
     if () in rounds:
         raise ValueError(f"round {rounds.index(()) + 1} tests no group; allowed: 0-7 8-15; 0-3 4-7")
     if len(rounds) > MOST_ROUNDS:
@@ -50,8 +52,8 @@ def read_rounds(text: str, nodes: Count) -> tuple[tuple[Group, ...], ...]:
     return rounds
 
 
-def _group(word: str, nodes: Count) -> Group:
-    found: list[int] = []
+def _parse_group(word: str, nodes: Count) -> Group:
+    members: list[int] = []
     for part in word.split("+"):
         match = _PART.match(part)
         if not match:
@@ -59,18 +61,18 @@ def _group(word: str, nodes: Count) -> Group:
         first, last = int(match[1]), int(match[2] or match[1])
         if not first <= last < nodes:
             raise ValueError(f"'{part}' is not among the nodes; allowed: 0 to {nodes - 1}")
-        found += range(first, last + 1)
-    if len(found) < 2:
+        members += range(first, last + 1)
+    if len(members) < 2:
         raise ValueError(f"'{word}' is a single node; an all-reduce needs two or more")
-    return tuple(found)
+    return tuple(members)
 
 
 def write_rounds(rounds: Sequence[Sequence[Group]]) -> str:
     """Return rounds as a line of text."""
-    return "; ".join(" ".join(map(_word, groups)) for groups in rounds)
+    return "; ".join(" ".join(map(_group_text, groups)) for groups in rounds)
 
 
-def _word(group: Group) -> str:
+def _group_text(group: Group) -> str:
     if len(group) > 2 and group == tuple(range(group[0], group[-1] + 1)):
         return f"{group[0]}-{group[-1]}"
     return "+".join(map(str, group))
@@ -78,8 +80,8 @@ def _word(group: Group) -> str:
 
 NODES: Count = 16
 # One packet in a hundred lost, sent again by going back over a round trip of 10 us.
-_LOSSY: Ratio = go_back_n_goodput(1e-2, round_trip_packets(PORT, 10 * MICRO, 4096.0))
-_BETWEEN = "uplinks"
+_LOSSY: Ratio = go_back_n_goodput(1e-2, round_trip_packets(PORT_BANDWIDTH, 10 * MICRO, 4096.0))
+_UPLINKS = "uplinks"
 # Cluster -> what is wrong with it.
 CASES: Mapping[str, tuple[str, tuple[tuple[int, Ratio], ...], tuple[tuple[int, Ratio], ...]]] = {
     "1": ("a port at a quarter of its speed", ((6, 0.25),), ()),
@@ -101,7 +103,7 @@ def _parse(text: str) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     cluster: Annotated[
         str, Choice(label="Cluster", options={key: f"cluster {key}" for key in CASES})
@@ -111,14 +113,14 @@ class Inputs:
         Compact(
             label="Tests so far",
             parse=_parse,
-            what="rounds of groups, or nothing",
+            description="rounds of groups, or nothing",
             example="0-15; 0-7 8-15; 0+1 2+3 4+5 6+7",
             help="Rounds are separated by semicolons, groups by spaces: 0-7 8-15; 3+0 2+1.",
         ),
     ] = "0-15"
     accused: Annotated[
         str,
-        Choice(label="The culprit is", options=_ACCUSED | {_BETWEEN: "the links between leaves"}),
+        Choice(label="The culprit is", options=_ACCUSED | {_UPLINKS: "the links between leaves"}),
     ] = _NOBODY
     second: Annotated[
         str, Choice(label="A second culprit", options={**_ACCUSED, _NOBODY: "there is none"})
@@ -129,32 +131,32 @@ class Inputs:
 class Result:
     """The tests that were made, and whether the accusation is right."""
 
-    rounds: tuple[Round, ...]
+    rounds: tuple[TestRound, ...]
     halves: tuple[Group, ...]
     named: frozenset[str]
     guilty: frozenset[str]
     fault: str
-    num_rounds: Annotated[Count, Told("Rounds so far", "", "", "data", _PLAYED, (), "simulated")]
-    num_tests: Annotated[Count, Told("Groups tested", assumes=_PLAYED, basis="simulated")]
+    num_rounds: Annotated[Count, Output("Rounds so far", "", "", "data", _PLAYED, (), "simulated")]
+    num_tests: Annotated[Count, Output("Groups tested", assumes=_PLAYED, basis="simulated")]
     left: Annotated[
         Count,
-        Told("Nodes under suspicion", "", "in no healthy group yet, and in a slow one",
+        Output("Nodes under suspicion", "", "in no healthy group yet, and in a slow one",
              "communication", _PLAYED, (), "simulated"),
     ]  # fmt: skip
     slowest: Annotated[
         Bandwidth,
-        Told("Slowest group", "", "bus bandwidth of one port", "communication", _PLAYED,
+        Output("Slowest group", "", "bus bandwidth of one port", "communication", _PLAYED,
              ("nccl_tests",), "simulated"),
     ]  # fmt: skip
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the tests show."""
+    """Return the results of the tests."""
     fault, ports, uplinks = CASES[inputs.cluster]
-    cluster = Cluster(nodes=NODES, ports=ports, uplinks=uplinks)
+    cluster = FaultyCluster(nodes=NODES, ports=ports, uplinks=uplinks)
     rounds = tuple(run_tests(cluster, groups) for groups in read_rounds(inputs.tests, NODES))
-    tests = [test for one in rounds for test in one]
-    guilty = {str(node) for node, _ in ports} | ({_BETWEEN} if uplinks else set())
+    tests = [test for tests_of_round in rounds for test in tests_of_round]
+    guilty = {str(node) for node, _ in ports} | ({_UPLINKS} if uplinks else set())
     return Result(
         rounds=rounds,
         halves=next_groups(NODES, rounds),
@@ -163,8 +165,8 @@ def solve(inputs: Inputs) -> Result:
         fault=fault,
         num_rounds=len(rounds),
         num_tests=len(tests),
-        left=len(suspects(NODES, rounds)),
-        slowest=min((test.reached for test in tests), default=PORT),
+        left=len(suspect_nodes(NODES, rounds)),
+        slowest=min((test.reached for test in tests), default=PORT_BANDWIDTH),
     )
 
 
@@ -175,21 +177,21 @@ _NAME = "link_hunt"
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the board, what to test next, and the verdict."""
-    tell = Teller(result, inputs)
+    """Return the board, the suggested tests, and the verdict."""
+    present = Presenter(result, inputs)
     return {
         "board": partial(group_scene, NODES, result.rounds, "Tests so far"),
-        "verdict": _verdict(tell, result),
-        "next": partial(_next, inputs, result),
-        **tell.values("num_rounds", "num_tests", "left", "slowest"),
-        "results": partial(_results, result),
+        "verdict": _verdict(present, result),
+        "next": partial(_next_tests, inputs, result),
+        **present.values("num_rounds", "num_tests", "left", "slowest"),
+        "results": partial(_result_table, result),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     named, guilty = result.named, result.guilty
-    slow = any(test.slow for one in result.rounds for test in one)
+    slow = any(test.slow for tests in result.rounds for test in tests)
     if not named and slow and not result.left:
         return Badge(
             text="No node is left",
@@ -199,12 +201,12 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if not named:
         return Badge(
             text="Unsolved",
-            sentence=tell.say("Under suspicion after {num_rounds} rounds: {left} nodes."),
+            sentence=present.say("Under suspicion after {num_rounds} rounds: {left} nodes."),
         )
     if named == guilty:
         return Badge(
             text="Right",
-            sentence=tell.say(f"It is {result.fault}. You needed {{num_rounds}} rounds."),
+            sentence=present.say(f"It is {result.fault}. You needed {{num_rounds}} rounds."),
             color="data",
         )
     if named < guilty:
@@ -214,7 +216,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     return Badge(text="Not guilty", sentence=words, color="communication")
 
 
-def _next(inputs: Inputs, result: Result) -> Table:
+def _next_tests(inputs: Inputs, result: Result) -> Table:
     """Return tests to make next, each as a link that makes them."""
     done = read_rounds(inputs.tests, NODES)
     everyone: Group = tuple(range(NODES))
@@ -230,11 +232,18 @@ def _next(inputs: Inputs, result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = []
     if len(done) < MOST_ROUNDS:
         rows += [
-            (Open(name, _NAME, f"{_NAME}.tests={_encoded((*done, groups))}", keeps=True),
-             " | ".join(group_words(group) for group in groups))
-            for name, groups in offers.items() if groups
-        ]  # fmt: skip
-    rows.append((Open("Begin again", _NAME, f"{_NAME}.tests=", keeps=True), "no test yet"))
+            (
+                CalculatorLink(
+                    name, _NAME, f"{_NAME}.tests={_encode_rounds((*done, groups))}", keeps=True
+                ),
+                " | ".join(group_words(group) for group in groups),
+            )
+            for name, groups in offers.items()
+            if groups
+        ]
+    rows.append(
+        (CalculatorLink("Begin again", _NAME, f"{_NAME}.tests=", keeps=True), "no test yet")
+    )
     return Table(
         title="Test next",
         columns=("Press one", "Groups, all at the same time"),
@@ -244,12 +253,12 @@ def _next(inputs: Inputs, result: Result) -> Table:
     )
 
 
-def _encoded(rounds: tuple[tuple[Group, ...], ...]) -> str:
+def _encode_rounds(rounds: tuple[tuple[Group, ...], ...]) -> str:
     """Return rounds as they stand in an address."""
     return write_rounds(rounds).replace(" ", "%20").replace(";", "%3B").replace("+", "%2B")
 
 
-def _results(result: Result) -> Table:
+def _result_table(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             f"{number}",
@@ -258,8 +267,8 @@ def _results(result: Result) -> Table:
             say("{b}", b=(test.expected, BANDWIDTH)),
             "slow" if test.slow else "healthy",
         )
-        for number, one in enumerate(result.rounds)
-        for test in one
+        for number, tests in enumerate(result.rounds)
+        for test in tests
     ]
     return Table(
         title="What every group reached",

@@ -1,12 +1,12 @@
-"""Goodput against loss: what a port delivers that loses packets, by how they are sent again."""
+"""Goodput over packet loss, by retransmission scheme."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import GBITS, MEGABYTES, MICROSECONDS, PERCENT, Number, Unit
-from engine.core.lazy import Later
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import say
 from engine.core.units import (
     BYTES,
@@ -22,7 +22,7 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Axis, Badge, Cite, Lines, Point, Rule, Series, Table
+from engine.core.views import Axis, Badge, Citation, Lines, Point, Rule, Series, Table
 from engine.formulas.retransmission import (
     ANSWER_TIMEOUT,
     GO_BACK_0,
@@ -38,13 +38,13 @@ from engine.formulas.retransmission import (
     round_trip_packets,
     selective_repeat_goodput,
 )
-from engine.simulate.network.lost_packets import GO_BACK_0 as WHOLE
-from engine.simulate.network.lost_packets import GO_BACK_N as AGAIN
-from engine.simulate.network.lost_packets import dice, every, send
+from engine.simulate.network.lost_packets import GO_BACK_0 as GO_BACK_0_SCHEME
+from engine.simulate.network.lost_packets import GO_BACK_N as GO_BACK_N_SCHEME
+from engine.simulate.network.lost_packets import periodic_losses, random_losses, send_packets
 
 LOW, HIGH, _DROPPED = 1e-7, 0.1, 256
 # Guo et al. 2016, section 4.1: 40 Gb/s, messages of 4 MB, packets of 1 KB.
-GUO = {"loss": 1 / _DROPPED, "port": 40 * Gbit, "packet": 1 * KiB, "message": 4 * MB}
+GUO_SETUP = {"loss": 1 / _DROPPED, "port": 40 * Gbit, "packet": 1 * KiB, "message": 4 * MB}
 _PACKETS = Unit(" B", 1.0, {"KiB": KiB, "kB": 1e3}, quantity=BYTES)
 LOSSES = tuple(10 ** (-7 + step / 10) for step in range(61))
 _PLAYED = 40_000
@@ -56,7 +56,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     loss: Annotated[
         float,
@@ -95,40 +95,40 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What arrives as new, by the way lost packets are sent again.
+    """The goodput by retransmission scheme.
 
     `curves` are over `LOSSES`: selective repeat, go back N, go back 0; `dropped` is what go back 0
     and go back N deliver in the published test.
     """
 
     again: Annotated[
-        Share, Told("Go back N", "g", "{reached} of a port", "communication", _ASSUMES)
+        Share, Output("Go back N", "g", "{reached} of a port", "communication", _ASSUMES)
     ]
     reached: Bandwidth
     selective: Annotated[
-        Share, Told("Selective repeat", "g", "only what was lost travels twice", "data", _ASSUMES)
+        Share, Output("Selective repeat", "g", "only what was lost travels twice", "data", _ASSUMES)
     ]
     window: Annotated[
         float,
         COUNT,
-        Told("Packets sent again", "w", "for every lost one, with go back N", "ink", _ASSUMES),
+        Output("Packets sent again", "w", "for every lost one, with go back N", "ink", _ASSUMES),
     ]
     half: Annotated[
-        Share, Told("Half is left", "q", "at this loss, with go back N", "ink", _ASSUMES)
+        Share, Output("Half is left", "q", "at this loss, with go back N", "ink", _ASSUMES)
     ]
     played: Annotated[
         Share,
-        Told("Packet by packet", "", "go back N, {packets} packets with seeded dice", "ink",
+        Output("Packet by packet", "", "go back N, {packets} packets with seeded dice", "ink",
              (*_ASSUMES, "The closed form is for a port that never stops: the two agree to the "
               "luck of the dice and to whole packets in the window."), basis="simulated"),
     ]  # fmt: skip
     packets: Count
-    curves: Later[tuple[tuple[Share, ...], ...]]
-    dropped: Later[tuple[Share, Share]]
-    tick: Annotated[Seconds, Told(symbol="c")]
+    curves: Lazy[tuple[tuple[Share, ...], ...]]
+    dropped: Lazy[tuple[Share, Share]]
+    tick: Annotated[Seconds, Output(symbol="c")]
     wait: Annotated[
         Seconds,
-        Told("A lost last packet", "T", "until a timer sends it again, at most", "ink",
+        Output("A lost last packet", "T", "until a timer sends it again, at most", "ink",
              ("Cards with adaptive retransmission over RoCE begin with shorter waits.",)),
     ]  # fmt: skip
 
@@ -143,10 +143,10 @@ def solve(inputs: Inputs) -> Result:
         selective=selective_repeat_goodput(inputs.loss),
         window=window,
         half=half_goodput_loss(window),
-        played=_play(inputs.loss, round(window)),
+        played=_simulate(inputs.loss, round(window)),
         packets=_PLAYED,
-        curves=Later(partial(_curves, inputs, window)),
-        dropped=Later(_dropped),
+        curves=Lazy(partial(_curves, inputs, window)),
+        dropped=Lazy(_measured_case),
         tick=TICK,
         wait=answer_timeout(inputs.timeout),
     )
@@ -162,19 +162,20 @@ def _curves(inputs: Inputs, window: float) -> tuple[tuple[Share, ...], ...]:
 
 
 @cache
-def _dropped() -> tuple[Share, Share]:
-    port, packet, message = GUO["port"], GUO["packet"], GUO["message"]
+def _measured_case() -> tuple[Share, Share]:
+    port, packet, message = GUO_SETUP["port"], GUO_SETUP["packet"], GUO_SETUP["message"]
     window = round(round_trip_packets(port, Inputs().round_trip, packet))
     count = round(message / packet)
     whole, again = (
-        send(way, every(_DROPPED), window, count, _PLAYED).goodput for way in (WHOLE, AGAIN)
+        send_packets(way, periodic_losses(_DROPPED), window, count, _PLAYED).goodput
+        for way in (GO_BACK_0_SCHEME, GO_BACK_N_SCHEME)
     )
     return whole, again
 
 
 @lru_cache(maxsize=16)
-def _play(loss: Share, window: Count) -> Share:
-    return send(AGAIN, dice(loss, 1), window, 1, _PLAYED).goodput
+def _simulate(loss: Share, window: Count) -> Share:
+    return send_packets(GO_BACK_N_SCHEME, random_losses(loss, 1), window, 1, _PLAYED).goodput
 
 
 TITLE = "Goodput of a port that loses packets"
@@ -191,35 +192,35 @@ PRESETS = {
     "One packet in a million": {"loss": 1e-6},
     "One packet in a thousand": {"loss": 1e-3},
     "An inter-building round trip": {"round_trip": 100 * MICRO},
-    "Microsoft's test of 2016": GUO,
+    "Microsoft's test of 2016": GUO_SETUP,
 }
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the curves, what arrives, and a published measurement."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    numbers = tell.values("window", "half", "played", "wait")
+    """Return the goodput curves, the values, and a published measurement."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
+    numbers = present.values("window", "half", "played", "wait")
     return {
-        "curve": partial(_curve, tell, inputs, result),
-        "verdict": _verdict(tell, result),
-        "again": tell.value("again", equation=GO_BACK_N, symbols={"w": "window", "q": "loss"}),
-        "selective": tell.value("selective", equation=SELECTIVE_REPEAT, symbols={"q": "loss"}),
+        "curve": partial(_curve, present, inputs, result),
+        "verdict": _verdict(present, result),
+        "again": present.value("again", equation=GO_BACK_N, symbols={"w": "window", "q": "loss"}),
+        "selective": present.value("selective", equation=SELECTIVE_REPEAT, symbols={"q": "loss"}),
         **numbers,
         "published": partial(_published, result),
-        "formula": tell.formula("With your numbers", GO_BACK_N, g="again", w="window", q="loss"),
+        "formula": present.formula("With your numbers", GO_BACK_N, g="again", w="window", q="loss"),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.again > 0.99:
         return Badge(
             text="Hardly felt",
-            sentence=tell.say("Either way, at least {again} of the port is left."),
+            sentence=present.say("Either way, at least {again} of the port is left."),
             color="data",
         )
     return Badge(
         text="One lost, many sent again",
-        sentence=tell.say(
+        sentence=present.say(
             "Every lost packet makes go back N send {window} of them again. {again} of the port is "
             "left, where selective repeat keeps {selective}."
         ),
@@ -227,7 +228,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     lines = (
         ("selective", "selective repeat", "data"),
         ("again", "go back N", "communication"),
@@ -235,13 +236,13 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="Share of the port that delivers something new",
-        x=tell.axis("loss", "packets lost", low=LOW, high=HIGH, scale="log"),
+        x=present.axis("loss", "packets lost", low=LOW, high=HIGH, scale="log"),
         y=Axis(label="share of the port", quantity=SHARE, low=0.0, high=1.05),
         series=tuple(
             Series(key=key, label=label, x=LOSSES, y=column, color=color)
             for (key, label, color), column in zip(lines, result.curves(), strict=True)
         ),
-        points=(Point(key="now", label=tell.say("{again}"), x=inputs.loss, y=result.again),),
+        points=(Point(key="now", label=present.say("{again}"), x=inputs.loss, y=result.again),),
         rules=(Rule(key="half", label="half is left", axis="x", at=result.half),)
         if LOW < result.half < HIGH
         else (),
@@ -261,13 +262,13 @@ def _published(result: Result) -> Table:
         title="Every 256th packet dropped on purpose, measured and played",
         columns=("Sent again", "Measured goodput", "Played here", "Source"),
         rows=(
-            ("go back 0", "none", say("{s}", s=(whole, SHARE)), Cite(("guo2016",))),
-            ("go back N", "not printed", say("{s}", s=(again, SHARE)), Cite(("guo2016",))),
+            ("go back 0", "none", say("{s}", s=(whole, SHARE)), Citation(("guo2016",))),
+            ("go back N", "not printed", say("{s}", s=(again, SHARE)), Citation(("guo2016",))),
         ),
         caption=say(
             "Messages of {m}; the {p} and the round trip are assumed; go back 0 does not depend "
             "on them. The link was full all the time.",
-            m=(GUO["message"], BYTES),
-            p=(GUO["port"], LINK_SPEED),
+            m=(GUO_SETUP["message"], BYTES),
+            p=(GUO_SETUP["port"], LINK_SPEED),
         ),
     )

@@ -1,4 +1,4 @@
-"""NCCL's choice: every algorithm and protocol for one collective, and what a setting costs."""
+"""NCCL's choice: modeled time of every algorithm and protocol, and the cost of a setting."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Annotated, cast
 
 from engine.catalog.hardware import MEASURED
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BANDWIDTH,
@@ -39,14 +39,21 @@ from engine.core.views import (
 )
 from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
-from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes, size_words
+from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes, size_text
 from engine.formulas.bandwidth import Operation
-from engine.simulate.collectives.nccl_choice import Place, choice, forced, place, reached, times
-from engine.simulate.collectives.nccl_effect import bandwidth_of
+from engine.simulate.collectives.nccl_choice import (
+    CollectivePlacement,
+    algorithm_times,
+    chosen_algorithm,
+    fastest_allowed,
+    place_collective,
+    reached_bandwidth,
+)
+from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
 
 _RATIO = ("The time with the setting over the time without.",)
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-FORCED = {
+FORCED_SETTINGS = {
     "": "nothing: NCCL chooses",
     "Ring": "NCCL_ALGO=Ring",
     "Tree": "NCCL_ALGO=Tree",
@@ -72,7 +79,7 @@ NODE_COUNTS = tuple(2**power for power in range(11))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     message: Message = 32 * MiB
     machine: Machine = "dgx-h100"
@@ -93,7 +100,8 @@ class Inputs:
     setting: Annotated[
         str,
         Choice(
-            label="Set in the environment", options={key or "none": FORCED[key] for key in FORCED}
+            label="Set in the environment",
+            options={key or "none": FORCED_SETTINGS[key] for key in FORCED_SETTINGS},
         ),
     ] = "none"
     own_constants: OwnConstants = ""
@@ -101,14 +109,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What each can do for this message, by sizes and by nodes; `rack` is modeled for `RACK`."""
+    """Times of the message by algorithm and protocol, size and nodes; `rack` is for `RACK`."""
 
-    where: Place
+    where: CollectivePlacement
     now: Mapping[str, Seconds]
     ranks: Count
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Taken",
             "",
             "{best}",
@@ -119,7 +127,7 @@ class Result:
     ]
     set_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "As set",
             "",
             "the fastest that the setting leaves; what NCCL takes if nothing is set",
@@ -128,10 +136,10 @@ class Result:
         ),
     ]
     costs: Annotated[
-        Ratio, Told("The setting costs", "", "the time of what NCCL takes", assumes=_RATIO)
+        Ratio, Output("The setting costs", "", "the time of what NCCL takes", assumes=_RATIO)
     ]
     bus_bandwidth: Annotated[
-        Bandwidth, Told("Bus bandwidth", "", "of what NCCL takes", sources=("nccl_tests",))
+        Bandwidth, Output("Bus bandwidth", "", "of what NCCL takes", sources=("nccl_tests",))
     ]
     best: str
     columns: Mapping[str, tuple[Bandwidth, ...]]
@@ -141,16 +149,16 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what NCCL can choose from."""
+    """Return the times of NCCL's algorithms and protocols."""
     where = _place(inputs, inputs.nodes)
     operation, ranks = cast(Operation, inputs.operation), where.group.ranks
-    now = times(operation, inputs.message, where)
-    best = choice(operation, inputs.message, where, now)
+    now = algorithm_times(operation, inputs.message, where)
+    best = chosen_algorithm(operation, inputs.message, where, now)
     setting = _setting(inputs)
-    set_time = forced(now, setting) if setting else now[best]
-    rows = [times(operation, size, where) for size in SIZES]
+    set_time = fastest_allowed(now, setting) if setting else now[best]
+    rows = [algorithm_times(operation, size, where) for size in SIZES]
     counts = [
-        times(operation, inputs.message, _place(inputs, nodes))
+        algorithm_times(operation, inputs.message, _place(inputs, nodes))
         for nodes in NODE_COUNTS
         if nodes * inputs.gpus_per_node > 1
     ]
@@ -163,18 +171,20 @@ def solve(inputs: Inputs) -> Result:
         time=now[best],
         set_time=set_time,
         costs=set_time / now[best],
-        bus_bandwidth=bandwidth_of(operation, inputs.message, now[best], ranks),
+        bus_bandwidth=bus_bandwidth_of(operation, inputs.message, now[best], ranks),
         best=best,
         columns={
             name: tuple(
-                bandwidth_of(operation, size, row[name], ranks)
+                bus_bandwidth_of(operation, size, row[name], ranks)
                 for size, row in zip(SIZES, rows, strict=True)
             )
             for name in now
         },
         over_nodes={name: tuple(row.get(name, float("nan")) for row in counts) for name in names},
         size=inputs.message,
-        rack=reached("all_reduce", rack.size, place("gb200-nvl72", rack.world_size)),
+        rack=reached_bandwidth(
+            "all_reduce", rack.size, place_collective("gb200-nvl72", rack.world_size)
+        ),
     )
 
 
@@ -182,13 +192,13 @@ def _setting(inputs: Inputs) -> str:
     return "" if inputs.setting == "none" else inputs.setting
 
 
-def _place(inputs: Inputs, nodes: Count) -> Place:
+def _place(inputs: Inputs, nodes: Count) -> CollectivePlacement:
     """Return the ranks on so many nodes; a single GPU becomes two, on two nodes."""
-    probe = place(inputs.machine, 2)
+    probe = place_collective(inputs.machine, 2)
     per_node = min(inputs.gpus_per_node, probe.node.gpus_per_node)
     if per_node * nodes < 2:
         nodes = 2
-    return place(inputs.machine, per_node * nodes, nodes, own=inputs.own_constants)
+    return place_collective(inputs.machine, per_node * nodes, nodes, own=inputs.own_constants)
 
 
 LOW, HIGH = SMALLEST, LARGEST
@@ -209,16 +219,16 @@ _RACK = (
     " Sums in the switch were fitted to nodes of eight GPUs. For {ranks} GPUs of an NVL72, "
     "the model gives {modelled} for large messages, and {measured} were measured."
 )
-_DOUBT = (
+_NVLS_NOTE = (
     " That is no reason for the setting: a published table of NVLSTree took less time than the "
     "model says."
 )
 _WORST, _LEAST, _NODES = 3.0, 1 * MiB, 64
 
 
-def winner(inputs: Inputs, result: Result) -> Badge:
-    """Return which NCCL takes, and what is lost by a setting."""
-    setting = FORCED["" if inputs.setting == "none" else inputs.setting]
+def choice_badge(inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on NCCL's choice and the loss by a forced setting."""
+    setting = FORCED_SETTINGS["" if inputs.setting == "none" else inputs.setting]
     numbers = {"t": (result.time, SECONDS), "s": (result.set_time, SECONDS)}
     if inputs.setting == "none":
         words = f"{result.best} takes {{t}} on {{n}} GPUs in {{k}} nodes."
@@ -232,19 +242,19 @@ def winner(inputs: Inputs, result: Result) -> Badge:
             f"{setting} takes {{s}}, less than the {{t}} of {result.best}, which NCCL plans with."
         )
         if result.best.startswith("NVLSTree"):
-            words += _DOUBT
+            words += _NVLS_NOTE
     elif result.costs < 1.0001:
         words = f"{setting} costs nothing for this message: it is what NCCL would take."
     else:
         words = f"{setting} takes {{s}}, and {result.best} takes {{t}}."
     rack: dict[str, tuple[float, Quantity]] = {}
-    if _beyond(result):
+    if _extrapolates(result):
         words += _RACK
-        one = MEASURED[RACK]
+        run = MEASURED[RACK]
         rack = {
-            "ranks": (one.world_size, COUNT),
+            "ranks": (run.world_size, COUNT),
             "modelled": (result.rack, BANDWIDTH),
-            "measured": (one.bus_bandwidth, BANDWIDTH),
+            "measured": (run.bus_bandwidth, BANDWIDTH),
         }
     return Badge(
         text=result.best,
@@ -259,18 +269,18 @@ def winner(inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _beyond(result: Result) -> bool:
+def _extrapolates(result: Result) -> bool:
     """Return whether more GPUs than were fitted share the switch that adds."""
     few = MEASURED["h200_nvls"].world_size
     return result.best.startswith("NVLS") and result.where.node.gpus_per_node > few
 
 
-def bars(tell: Teller, result: Result) -> Bars:
+def time_bars(present: Presenter, result: Result) -> Bars:
     """Return the time of each."""
-    shown = sorted(result.now.items(), key=lambda one: one[1])
+    shown = sorted(result.now.items(), key=lambda item: item[1])
     return Bars(
         title="Time of this message",
-        axis=tell.axis("time", "time", low=0.0, high=1.15 * max(result.now.values())),
+        axis=present.axis("time", "time", low=0.0, high=1.15 * max(result.now.values())),
         bars=tuple(
             Bar(
                 key=name,
@@ -286,18 +296,18 @@ def bars(tell: Teller, result: Result) -> Bars:
             )
             for name, time in shown
         ),
-        caption=tell.say(f"{size_words(result.size)} on {{ranks}} GPUs."),
+        caption=present.say(f"{size_text(result.size)} on {{ranks}} GPUs."),
     )
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def bandwidth_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bus bandwidth of each by size of the message."""
     every = [value for column in result.columns.values() for value in column if value > 0]
     line = result.where.line
     return Lines(
         title="Bus bandwidth by size of the message",
-        x=tell.axis("message", "message", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("bus_bandwidth", "bus bandwidth", low=0.0, high=1.15 * max(line, *every)),
+        x=present.axis("message", "message", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("bus_bandwidth", "bus bandwidth", low=0.0, high=1.15 * max(line, *every)),
         series=tuple(
             Series(
                 key=name,
@@ -312,7 +322,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{bus_bandwidth}"),
+                label=present.say("{bus_bandwidth}"),
                 x=inputs.message,
                 y=result.bus_bandwidth,
             ),
@@ -323,7 +333,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def over_nodes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def time_over_nodes(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the time of each by number of nodes, for this message."""
     every = [t for column in result.over_nodes.values() for t in column if math.isfinite(t)]
     xs = NODE_COUNTS[-len(next(iter(result.over_nodes.values()))) :]
@@ -342,10 +352,12 @@ def over_nodes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         )
     return Lines(
         title="Time by number of nodes",
-        x=tell.axis("nodes", "nodes", low=1.0, high=float(NODE_COUNTS[-1]), scale="log"),
-        y=tell.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
+        x=present.axis("nodes", "nodes", low=1.0, high=float(NODE_COUNTS[-1]), scale="log"),
+        y=present.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
         series=tuple(series),
-        points=(Point(key="now", label=tell.say("{time}"), x=float(inputs.nodes), y=result.time),),
+        points=(
+            Point(key="now", label=present.say("{time}"), x=float(inputs.nodes), y=result.time),
+        ),
         handle="nodes",
         caption="Both axes are logarithmic. The latency of a ring grows with every GPU, that of a "
         "tree with the logarithm of the nodes. Drag the handle.",
@@ -393,14 +405,14 @@ QUESTION = "Which algorithm and which protocol is fastest for this message on th
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "time": tell.value("time", note=result.best),
-        **tell.values("bus_bandwidth"),
-        "winner": winner(inputs, result),
-        **tell.values("set_time", "costs"),
-        "bars": partial(bars, tell, result),
-        "curve": partial(curve, tell, inputs, result),
-        "over_nodes": partial(over_nodes, tell, inputs, result),
+        "time": present.value("time", note=result.best),
+        **present.values("bus_bandwidth"),
+        "winner": choice_badge(inputs, result),
+        **present.values("set_time", "costs"),
+        "bars": partial(time_bars, present, result),
+        "curve": partial(bandwidth_curve, present, inputs, result),
+        "over_nodes": partial(time_over_nodes, present, inputs, result),
         "challenge": challenge(inputs, result),
     }

@@ -1,4 +1,4 @@
-"""Variables of NCCL as cards: what each does, what it costs here, and when never to set it."""
+"""NCCL variables as cards: effect, cost on this machine, and when never to set it."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,14 +6,14 @@ from typing import Annotated
 
 from engine.catalog.nccl_variables import VARIABLES, NcclVariable
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Count, MiB, Ratio
 from engine.core.views import Badge, Table
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.collectives.nccl_choice import charged, place
-from engine.simulate.collectives.nccl_effect import NAMES, bandwidth_of, changed_time
+from engine.simulate.collectives.nccl_choice import charged_time, place_collective
+from engine.simulate.collectives.nccl_effect import CONDITION_NAMES, bus_bandwidth_of, changed_time
 
 TITLE = "Variables of NCCL"
 QUESTION = "What does this variable do, and when should it never be set?"
@@ -31,7 +31,7 @@ _MODEL = ("An all-reduce over all GPUs of the nodes, by the times that a step is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     variable: Annotated[
         str, Choice(label="Variable", options={name: name for name in VARIABLES})
@@ -47,41 +47,41 @@ class Result:
     """The all-reduce without the variable and with it; no finite value where no model says."""
 
     card: NcclVariable
-    unset: Annotated[Bandwidth, Told("Unset", "", "bus bandwidth", "data", _MODEL)]
+    unset: Annotated[Bandwidth, Output("Unset", "", "bus bandwidth", "data", _MODEL)]
     set_to: Annotated[
         Bandwidth,
-        Told("Set", "", "{what}", "communication", _MODEL, ("nccl_tuning", "bekman2025")),
+        Output("Set", "", "{what}", "communication", _MODEL, ("nccl_tuning", "bekman2025")),
     ]
-    left: Annotated[Ratio, Told("Takes", "", "the time of the unset one", assumes=_MODEL)]
+    left: Annotated[Ratio, Output("Takes", "", "the time of the unset one", assumes=_MODEL)]
     what: str
     ranks: Count
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what a variable changes."""
+    """Return the all-reduce with and without the variable."""
     card = VARIABLES[inputs.variable]
-    node = place(inputs.machine, 2).node
+    node = place_collective(inputs.machine, 2).node
     ranks, own = node.gpus_per_node * inputs.nodes, inputs.own_constants
-    where = place(inputs.machine, ranks, inputs.nodes, own=own)
+    where = place_collective(inputs.machine, ranks, inputs.nodes, own=own)
     operation: Operation = "all_reduce"
-    time = charged(operation, inputs.message, where)
+    time = charged_time(operation, inputs.message, where)
     changed = float("inf")
     if card.changes:
         changed = changed_time(card.changes, operation, inputs.message, where, inputs.machine)
-    applies = changed < float("inf") and _applies(card.changes, inputs.nodes)
+    applies = changed < float("inf") and _applies_to(card.changes, inputs.nodes)
     changed = changed if applies else float("inf")
     return Result(
         card=card,
-        unset=bandwidth_of(operation, inputs.message, time, ranks),
-        set_to=bandwidth_of(operation, inputs.message, changed, ranks) or float("inf"),
+        unset=bus_bandwidth_of(operation, inputs.message, time, ranks),
+        set_to=bus_bandwidth_of(operation, inputs.message, changed, ranks) or float("inf"),
         left=changed / time,
-        what=NAMES.get(card.changes, "") if applies else "no number here",
+        what=CONDITION_NAMES.get(card.changes, "") if applies else "no number here",
         ranks=ranks,
     )
 
 
-def _applies(change: str, nodes: Count) -> bool:
-    """Return whether a change concerns one node or several."""
+def _applies_to(change: str, nodes: Count) -> bool:
+    """Return whether a change applies to this number of nodes."""
     if change in ("one_port", "half_ports", "sockets"):
         return nodes > 1
     return change != "pcie" or nodes == 1
@@ -89,14 +89,14 @@ def _applies(change: str, nodes: Count) -> bool:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the card, its effect, and all of them as a table."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
         "card": _card(result),
-        "unset": tell.value("unset"),
-        "set_to": tell.value("set_to", note=result.what),
-        "left": tell.value("left"),
+        "unset": present.value("unset"),
+        "set_to": present.value("set_to", note=result.what),
+        "left": present.value("left"),
         "advice": partial(_advice, result),
-        "all": _all,
+        "all": _variable_table,
     }
 
 
@@ -121,10 +121,12 @@ def _advice(result: Result) -> Table:
     )
 
 
-def _all() -> Table:
+def _variable_table() -> Table:
     return Table(
         title="All cards",
         columns=("Variable", "What it does", "When not to set it"),
-        rows=tuple((one.name, one.effect, one.never) for one in VARIABLES.values()),
+        rows=tuple(
+            (variable.name, variable.effect, variable.never) for variable in VARIABLES.values()
+        ),
         caption="As of NCCL 2.30.",
     )

@@ -1,4 +1,4 @@
-"""Oversubscription map: what a narrow middle of the fabric costs a step, by its exposed share."""
+"""Oversubscription map: speed kept by a step, by oversubscription and exposed share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import SHARE, Ratio, Share
 from engine.core.views import Axis, Badge, Heatmap, Lines, Point, Published, Rule, Series
@@ -41,7 +41,7 @@ _CLAIM = Published(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     oversubscription: Annotated[
         float,
@@ -72,24 +72,24 @@ class Inputs:
 class Result:
     """The speed that is kept; `curves` are the reader's and those of `_DRAWN`, over `_SHARES`."""
 
-    kept: Annotated[Share, Told("Speed kept", "K", color="compute", assumes=_ASSUMES)]
+    kept: Annotated[Share, Output("Speed kept", "K", color="compute", assumes=_ASSUMES)]
     lost: Annotated[
-        Share, Told("Speed lost", color="communication", assumes=("One less the speed kept.",))
+        Share, Output("Speed lost", color="communication", assumes=("One less the speed kept.",))
     ]
     at_llama: Annotated[
         Share,
-        Told(
+        Output(
             "At 7:1, with this share",
             note="Llama 3's ratio between pods",
             assumes=("The same formula with an oversubscription of 7.",),
             sources=("dubey2024",),
         ),
     ]
-    curves: Later[tuple[tuple[Share, ...], ...]]
-    cells: Later[tuple[tuple[Share, ...], ...]]
+    curves: Lazy[tuple[tuple[Share, ...], ...]]
+    cells: Lazy[tuple[tuple[Share, ...], ...]]
     half_at: Annotated[
         Share,
-        Told(
+        Output(
             "Half of the speed is lost",
             note="if this share of the step waits; at most 100 %",
             assumes=("The formula solved for the exposed share, with half of the speed kept.",),
@@ -105,48 +105,48 @@ def solve(inputs: Inputs) -> Result:
         kept=kept,
         lost=1 - kept,
         at_llama=kept_speed(inputs.exposed, LLAMA),
-        curves=Later(partial(_kept, (over, *_DRAWN), _SHARES)),
-        cells=Later(partial(_kept, _ROWS, _COLUMNS)),
+        curves=Lazy(partial(_kept_speeds, (over, *_DRAWN), _SHARES)),
+        cells=Lazy(partial(_kept_speeds, _ROWS, _COLUMNS)),
         half_at=min(1.0, exposed_for(0.5, over)) if over > 1 else 1.0,
     )
 
 
-def _kept(overs: Iterable[Ratio], shares: Iterable[Share]) -> tuple[tuple[Share, ...], ...]:
+def _kept_speeds(overs: Iterable[Ratio], shares: Iterable[Share]) -> tuple[tuple[Share, ...], ...]:
     return tuple(tuple(kept_speed(share, over) for share in shares) for over in overs)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the map, the curve through it and its numbers."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "kept": tell.value("kept"),
-        "lost": tell.value("lost", published=_CLAIM),
-        **tell.values("at_llama", "half_at"),
-        "verdict": _verdict(tell, inputs, result),
-        "curve": partial(_curve, tell, inputs, result),
-        "map": partial(_map, tell, inputs, result),
-        "formula": tell.formula("With your numbers", KEPT_SPEED),
+        "kept": present.value("kept"),
+        "lost": present.value("lost", published=_CLAIM),
+        **present.values("at_llama", "half_at"),
+        "verdict": _verdict(present, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
+        "map": partial(_heat_map, present, inputs, result),
+        "formula": present.formula("With your numbers", KEPT_SPEED),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.oversubscription == 1:
         return Badge(text="Non-blocking", sentence="Nothing is lost, whatever waits.", color="data")
     if result.kept >= 0.95:
         return Badge(
             text="Hardly noticed",
-            sentence=tell.say("The job keeps {kept} of its speed."),
+            sentence=present.say("The job keeps {kept} of its speed."),
             color="data",
         )
     return Badge(
         text="Noticed",
-        sentence=tell.say("The job loses {lost} of its speed. Halving what waits brings back "
+        sentence=present.say("The job loses {lost} of its speed. Halving what waits brings back "
                           "half of that."),
         color="communication",
     )  # fmt: skip
 
 
-def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
+def _heat_map(present: Presenter, inputs: Inputs, result: Result) -> Heatmap:
     return Heatmap(
         title="Speed that is kept",
         x_label="share of the step that waits for the spines",
@@ -158,7 +158,7 @@ def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
         points=(
             Point(
                 key="own",
-                label=tell.say("framed: you, {kept} kept"),
+                label=present.say("framed: you, {kept} kept"),
                 x=inputs.exposed / _COLUMNS[1],
                 y=inputs.oversubscription - _ROWS[0],
                 color="ink",
@@ -169,7 +169,7 @@ def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     looks = (
         ("own", "yours", "compute"),
         ("two", "2:1", "data"),
@@ -178,13 +178,15 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="Speed kept over the share that waits",
-        x=tell.axis("exposed", "share of the step that waits for the spines", low=0.0, high=_MOST),
+        x=present.axis(
+            "exposed", "share of the step that waits for the spines", low=0.0, high=_MOST
+        ),
         y=Axis(label="speed kept", quantity=SHARE, low=0.0, high=1.02),
         series=tuple(
             Series(key=key, label=label, x=_SHARES, y=y, color=color, dashed=key != "own")
             for (key, label, color), y in zip(looks, result.curves(), strict=True)
         ),
-        points=(Point(key="now", label=tell.say("{kept}"), x=inputs.exposed, y=result.kept),),
+        points=(Point(key="now", label=present.say("{kept}"), x=inputs.exposed, y=result.kept),),
         rules=(Rule(key="half", label=say("half of the speed"), axis="y", at=0.5, color="muted"),),
         handle="exposed",
     )

@@ -1,4 +1,4 @@
-"""Pause lab: several hosts fill one port, and a flow to another port is held up with them."""
+"""Pause lab: an incast fills a port, and PFC pauses delay a flow to another port."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Unit
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Slices, steps_done
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import Slices, step_progress
 from engine.core.text import Text, say
 from engine.core.units import BYTES, MILLI, SECONDS, SHARE, Bytes, KiB, Seconds, Share
 from engine.core.views import Axis, Badge, Frame, Lines, Scene, Series, Shape, Table
@@ -17,11 +17,11 @@ from engine.simulate.network.head_of_line_blocking import (
     CELL,
     CONTROLS,
     FEEDBACK,
-    LENGTH,
+    RUN_TIME,
     Incast,
-    Moment,
-    Played,
-    play,
+    IncastRun,
+    IncastSample,
+    simulate_incast,
 )
 
 _WIDTH, _HEIGHT, _FONT = 720.0, 392.0, 23.0
@@ -31,12 +31,12 @@ _VICTIM, _HOT, _OTHERS = 74.0, 176.0, 312.0
 Point = tuple[float, float]
 
 
-def incast_scene(scene: Incast, played: Played) -> Scene:
-    """Return the run, one frame for each of its moments."""
-    most = max(played.longest, scene.pause_at, *(one.uplink for one in played.moments))
+def incast_scene(scene: Incast, played: IncastRun) -> Scene:
+    """Return the animation of the run, a frame per moment."""
+    most = max(played.longest, scene.pause_at, *(moment.uplink for moment in played.moments))
     frames = tuple(
-        Frame(caption=_caption(one), shapes=tuple(_shapes(scene, one, most)))
-        for one in played.moments
+        Frame(caption=_caption(moment), shapes=tuple(_shapes(scene, moment, most)))
+        for moment in played.moments
     )
     return Scene(
         title=f"{scene.senders} hosts send to one port, and a victim passes by",
@@ -49,43 +49,43 @@ def incast_scene(scene: Incast, played: Played) -> Scene:
     )
 
 
-def _caption(one: Moment) -> Text:
+def _caption(moment: IncastSample) -> Text:
     return say(
         "{t}: the victim gets {v} of a port and its neighbor {h}; the uplink is paused for {p} of "
         "the time; {q} wait for the full port, and {u} in the leaf.",
-        t=(one.time, SECONDS),
-        v=(one.victim, SHARE),
-        h=(one.hot, SHARE),
-        p=(one.paused, SHARE),
-        q=(one.queue, BYTES),
-        u=(one.uplink, BYTES),
+        t=(moment.time, SECONDS),
+        v=(moment.victim, SHARE),
+        h=(moment.hot, SHARE),
+        p=(moment.paused, SHARE),
+        q=(moment.queue, BYTES),
+        u=(moment.uplink, BYTES),
     )
 
 
-def _shapes(scene: Incast, one: Moment, most: Bytes) -> Iterable[Shape]:
+def _shapes(scene: Incast, moment: IncastSample, most: Bytes) -> Iterable[Shape]:
     others = scene.senders - 1
-    each = (1.0 - one.hot) / others if others else 0.0
-    yield _line("v1", (_HOST, _VICTIM), (_LEAF, 124.0), one.victim, "c-data")
-    yield _line("h1", (_HOST, _HOT), (_LEAF, 124.0), one.hot, "c-communication")
-    kind = "c-ink" if one.paused > 0.02 else "c-communication"
-    yield _line("up", (_LEAF, 124.0), (_SWITCH, 176.0), (one.victim + one.hot) / 2, kind)
+    each = (1.0 - moment.hot) / others if others else 0.0
+    yield _line("v1", (_HOST, _VICTIM), (_LEAF, 124.0), moment.victim, "c-data")
+    yield _line("h1", (_HOST, _HOT), (_LEAF, 124.0), moment.hot, "c-communication")
+    kind = "c-ink" if moment.paused > 0.02 else "c-communication"
+    yield _line("up", (_LEAF, 124.0), (_SWITCH, 176.0), (moment.victim + moment.hot) / 2, kind)
     yield _line("others", (_HOST, _OTHERS), (_SWITCH, 230.0), min(1.0, each * others), kind)
-    yield _line("v2", (_SWITCH, 150.0), (_ENDS, 90.0), one.victim, "c-data")
+    yield _line("v2", (_SWITCH, 150.0), (_ENDS, 90.0), moment.victim, "c-data")
     yield _line("h2", (_SWITCH, 230.0), (_ENDS, 270.0), 1.0, "c-communication")
     yield from _box("victim", (_HOST, _VICTIM), (140.0, 44.0), "victim", "c-data")
     yield from _box("hot", (_HOST, _HOT), (140.0, 44.0), "sender 1", "c-communication")
     name = "no other" if not others else "sender 2" if others == 1 else f"{others} others"
     yield from _box("rest", (_HOST, _OTHERS), (140.0, 44.0), name, "c-communication")
-    yield from _queue("leaf", (_LEAF, 124.0), one.uplink / most, "leaf")
-    yield from _queue("switch", (_SWITCH, 196.0), one.queue / most, "switch")
+    yield from _queue("leaf", (_LEAF, 124.0), moment.uplink / most, "leaf")
+    yield from _queue("switch", (_SWITCH, 196.0), moment.queue / most, "switch")
     yield from _box("idle", (_ENDS, 90.0), (150.0, 44.0), "idle port", "c-data")
     yield from _box("full", (_ENDS, 270.0), (150.0, 44.0), "full port", "c-communication")
-    told = f"victim: {one.victim * 100:.0f} %"
-    yield text("told", _ENDS, 52.0, _FONT, told, "middle", "value c-ink")
+    label = f"victim: {moment.victim * 100:.0f} %"
+    yield text("told", _ENDS, 52.0, _FONT, label, "middle", "value c-ink")
     # In two lines, which fit between the leaf and the switch and over the link they speak of.
     middle = (_LEAF + _SWITCH) / 2
     yield text("paused", middle, 96.0, _FONT, "paused", "middle", "value c-ink")
-    share = f"{one.paused * 100:.0f} %"
+    share = f"{moment.paused * 100:.0f} %"
     yield text("share", middle, 122.0, _FONT, share, "middle", "value c-ink")
 
 
@@ -140,7 +140,7 @@ _ASSUMES = (
     "The uplink is as fast as both hosts of the leaf together. A link is paused from the threshold "
     "on until half of it is left; the pause itself takes no time.",
 )
-_MARKED = (
+_MARKING_ASSUMES = (
     "Rates fall and recover in the manner of DCQCN, with the constants of 2015; {feedback} from a "
     "mark until the host slows down.",
 )
@@ -149,7 +149,7 @@ _SOURCES = ("zhu2015", "gangidi2024")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     senders: Annotated[
         int, Number(label="Hosts that send to the full port", low=1, high=8, whole=True)
@@ -179,25 +179,25 @@ class Inputs:
     ] = 128 * KiB
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(label, "", note, color, _ASSUMES, _SOURCES, "simulated")
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(label, "", note, color, _ASSUMES, _SOURCES, "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What everybody gets, and the same hosts under every control."""
+    """The rates of all flows, and the same hosts under every congestion control."""
 
     scene: Incast
-    played: Played
-    controls: Mapping[str, Later[Played]]
-    victim: Annotated[Share, _told("The victim gets", "of a port that is idle", "data")]
-    hot: Annotated[Share, _told("Its neighbor gets", "of the full port", "communication")]
-    full_port: Annotated[Share, _told("The full port is busy", "the more, the better")]
-    paused: Annotated[Share, _told("Uplink paused", "of the time")]
-    lost: Annotated[Share, _told("Cells lost", "and sent again")]
-    longest: Annotated[Bytes, _told("Longest queue", "for the full port", "buffers")]
+    played: IncastRun
+    controls: Mapping[str, Lazy[IncastRun]]
+    victim: Annotated[Share, _output("The victim gets", "of a port that is idle", "data")]
+    hot: Annotated[Share, _output("Its neighbor gets", "of the full port", "communication")]
+    full_port: Annotated[Share, _output("The full port is busy", "the more, the better")]
+    paused: Annotated[Share, _output("Uplink paused", "of the time")]
+    lost: Annotated[Share, _output("Cells lost", "and sent again")]
+    longest: Annotated[Bytes, _output("Longest queue", "for the full port", "buffers")]
     cell: Bytes = CELL
-    length: Seconds = LENGTH
+    length: Seconds = RUN_TIME
     feedback: Seconds = FEEDBACK
 
 
@@ -209,11 +209,13 @@ def solve(inputs: Inputs) -> Result:
         pause_at=inputs.pause_at,
         mark_at=inputs.mark_at,
     )
-    played = _played(scene)
+    played = _cached_play(scene)
     return Result(
         scene=scene,
         played=played,
-        controls={name: Later(partial(_played, replace(scene, control=name))) for name in CONTROLS},
+        controls={
+            name: Lazy(partial(_cached_play, replace(scene, control=name))) for name in CONTROLS
+        },
         victim=played.victim,
         hot=played.hot,
         full_port=played.full_port,
@@ -224,28 +226,28 @@ def solve(inputs: Inputs) -> Result:
 
 
 # The table of all controls asks for runs that the reader has seen.
-_played = lru_cache(maxsize=32)(play)
+_cached_play = lru_cache(maxsize=32)(simulate_incast)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene, what everybody gets, and all controls side by side."""
-    tell = Teller(result, inputs)
-    assumes = _ASSUMES + (_MARKED if inputs.control == "ecn" else ())
+    """Return the scene, the rates, and the comparison of congestion controls."""
+    present = Presenter(result, inputs)
+    assumes = _ASSUMES + (_MARKING_ASSUMES if inputs.control == "ecn" else ())
     names = ("victim", "hot", "full_port", "paused", "lost", "longest")
     return {
         "scene": partial(incast_scene, result.scene, result.played),
-        "verdict": _verdict(tell, result),
-        **{name: tell.value(name, assumes=assumes) for name in names},
-        "rates": partial(_rates, result),
-        "controls": partial(_controls, result),
+        "verdict": _verdict(present, result),
+        **{name: present.value(name, assumes=assumes) for name in names},
+        "rates": partial(_rate_chart, result),
+        "controls": partial(_control_table, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.victim < 0.95:
         return Badge(
             text="Head-of-line blocking",
-            sentence=tell.say(
+            sentence=present.say(
                 "The victim's way is free, but it stands behind its neighbor in a paused queue: "
                 "{victim} of a port."
             ),
@@ -254,13 +256,15 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.lost > 0.01:
         return Badge(
             text="Cells are lost",
-            sentence=tell.say("The victim is not held up. {lost} of the cells are sent in vain."),
+            sentence=present.say(
+                "The victim is not held up. {lost} of the cells are sent in vain."
+            ),
             color="communication",
         )
     if result.full_port < 0.95:
         return Badge(
             text="The victim passes, at a price",
-            sentence=tell.say(
+            sentence=present.say(
                 "After the first burst, marks keep the switch from pausing. The hosts slow down "
                 "too far, and the full port is busy for {full_port} of the time."
             ),
@@ -269,13 +273,13 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     return Badge(text="The victim passes", sentence="Nothing holds it up.", color="data")
 
 
-def _rates(result: Result) -> Lines:
+def _rate_chart(result: Result) -> Lines:
     moments = result.played.moments
-    when = tuple(one.time for one in moments)
+    when = tuple(moment.time for moment in moments)
     columns: Mapping[str, tuple[str, tuple[Share, ...], str]] = {
-        "victim": ("victim", tuple(one.victim for one in moments), "data"),
-        "hot": ("its neighbor", tuple(one.hot for one in moments), "communication"),
-        "paused": ("uplink paused", tuple(one.paused for one in moments), "ink"),
+        "victim": ("victim", tuple(moment.victim for moment in moments), "data"),
+        "hot": ("its neighbor", tuple(moment.hot for moment in moments), "communication"),
+        "paused": ("uplink paused", tuple(moment.paused for moment in moments), "ink"),
     }
     return Lines(
         title="Rates over time",
@@ -288,17 +292,17 @@ def _rates(result: Result) -> Lines:
     )
 
 
-def _controls(result: Result) -> Slices[Table]:
+def _control_table(result: Result) -> Slices[Table]:
     rows: list[tuple[Text, ...]] = []
     for place, (name, label) in enumerate(CONTROLS.items(), start=1):
-        yield steps_done(place, len(CONTROLS), "Control")
-        one = result.controls[name]()
-        cells = (one.victim, one.hot, one.full_port, one.paused, one.lost)
+        yield step_progress(place, len(CONTROLS), "Control")
+        outcome = result.controls[name]()
+        cells = (outcome.victim, outcome.hot, outcome.full_port, outcome.paused, outcome.lost)
         rows.append(
             (
                 label,
                 *(say("{s}", s=(share, SHARE)) for share in cells),
-                say("{b}", b=(one.longest, BYTES)),
+                say("{b}", b=(outcome.longest, BYTES)),
             )
         )
     return Table(

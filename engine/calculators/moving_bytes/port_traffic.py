@@ -1,4 +1,4 @@
-"""Port traffic: what an all-reduce sends through one port, against the number of GPUs."""
+"""Port traffic: bytes per port of an all-reduce over the number of GPUs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Annotated
 
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import BILLIONS, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Bytes, Count, Ratio, Seconds
-from engine.core.views import Cell, Cite, Lines, Point, Published, Rule, Series, Table
+from engine.core.views import Cell, Citation, Lines, Point, Published, Rule, Series, Table
 from engine.form.fields import StepLatency
 from engine.formulas.communication import (
     RING_BYTES,
@@ -41,7 +41,7 @@ SMALL, LARGE = 128, 16_384
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     world_size: Annotated[
         int, Number(label="GPUs", low=LOW, high=HIGH, scale="log2", whole=True, symbol="n")
@@ -54,8 +54,8 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """What a published text speaks of: `FEW` GPUs with a `BUFFER`, `SMALL` and `LARGE` clusters."""
+class PublishedClaims:
+    """Numbers behind published claims: `FEW` GPUs with a `BUFFER`, `SMALL` and `LARGE` clusters."""
 
     star_port: Bytes
     ring_port: Bytes
@@ -65,17 +65,17 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What ports carry, in buffers and in bytes, and what a ring waits for messages.
+    """Traffic per port in buffers and in bytes, and the latency of a ring.
 
     `carried` is what the busiest port sends, and receives, and what all ports together send.
     """
 
     carried: Mapping[str, tuple[Bytes, Bytes]]
-    claimed: Claimed
+    claimed: PublishedClaims
 
     factor: Annotated[
         Ratio,
-        Told(
+        Output(
             "Every port sends",
             "f",
             "the buffer of {gradient_size}",
@@ -85,7 +85,7 @@ class Result:
     ]
     many_factor: Annotated[
         Ratio,
-        Told(
+        Output(
             f"With {MANY:,} GPUs",
             "f",
             "the buffer of {gradient_size}",
@@ -96,7 +96,7 @@ class Result:
     many: Count = MANY
     gradient_size: Annotated[
         Bytes,
-        Told(
+        Output(
             "Buffer",
             "S",
             "gradients in bf16",
@@ -105,10 +105,10 @@ class Result:
             of="parameters",
         ),
     ]
-    element: Annotated[Bytes, Told(symbol="e")] = ELEMENT
+    element: Annotated[Bytes, Output(symbol="e")] = ELEMENT
     ring_port: Annotated[
         Bytes,
-        Told(
+        Output(
             "Through each port of a ring",
             "V",
             "out, and as much in at the same time",
@@ -118,7 +118,7 @@ class Result:
     ]
     star_port: Annotated[
         Bytes,
-        Told(
+        Output(
             "Through the root of a star",
             "V",
             "{star_half} in, then {star_half} out",
@@ -129,7 +129,7 @@ class Result:
     star_half: Bytes
     ring_latency: Annotated[
         Seconds,
-        Told(
+        Output(
             "Latencies of the ring",
             "T",
             "2(n - 1) steps of {latency}",
@@ -143,7 +143,7 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what ports carry."""
+    """Return the traffic per port."""
     size, n = gradient_size(inputs.parameters, ELEMENT), inputs.world_size
     star = star_port_bytes(size, n)
     ring, root = ring_bytes_sent(size, n), star_bytes_sent(size, n)
@@ -154,7 +154,7 @@ def solve(inputs: Inputs) -> Result:
             "star": (root, 2 * root),
             "everybody": (root, exchange_total_bytes(size, n)),
         },
-        claimed=Claimed(
+        claimed=PublishedClaims(
             star_port=star_port_bytes(BUFFER, FEW),
             ring_port=ring_bytes_sent(BUFFER, FEW),
             factors=(all_reduce_factor(SMALL), all_reduce_factor(LARGE)),
@@ -185,8 +185,8 @@ _NAMES = {
 }
 
 
-def comparison(inputs: Inputs, result: Result) -> Table:
-    """Return what the busiest port and all ports carry, by algorithm."""
+def algorithm_table(inputs: Inputs, result: Result) -> Table:
+    """Return the table of traffic on the busiest port and on all ports, by algorithm."""
     return Table(
         title="Whose port carries what",
         columns=(
@@ -211,9 +211,9 @@ def _row(name: str, port: Bytes, total: Bytes) -> tuple[Text, ...]:
     return (_NAMES[name], *cells, "O(n²)" if name == "everybody" else "O(n)")
 
 
-def claims(inputs: Inputs, claimed: Claimed) -> Table:
-    """Return four statements of a published text, what they leave out, and the numbers."""
-    here = Cite(("pingdo_sync",))
+def claim_table(inputs: Inputs, claimed: PublishedClaims) -> Table:
+    """Return the table of four published statements, their omissions, and the numbers."""
+    here = Citation(("pingdo_sync",))
     rows: tuple[tuple[Cell, ...], ...] = (
         (
             "A star costs O(n²). Its root moves 2(n − 1) buffers, all its ports together too: O(n)",
@@ -290,27 +290,27 @@ _STAR_CLAIM = Published(
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "factor": tell.value("factor"),
-        "many_factor": tell.value("many_factor", symbols={"n": "many"}),
-        "factor_curve": partial(_curve, tell, inputs, result),
-        "gradient_size": tell.value("gradient_size"),
-        "ring_port": tell.value("ring_port"),
-        "star_port": tell.value("star_port", equation=STAR_PORT, published=_STAR_CLAIM),
-        "ring_latency": tell.value("ring_latency"),
-        "bound": tell.formula("The bytes of one port, with your numbers", RING_BYTES),
-        "comparison": partial(comparison, inputs, result),
-        "claims": partial(claims, inputs, result.claimed),
+        "factor": present.value("factor"),
+        "many_factor": present.value("many_factor", symbols={"n": "many"}),
+        "factor_curve": partial(_curve, present, inputs, result),
+        "gradient_size": present.value("gradient_size"),
+        "ring_port": present.value("ring_port"),
+        "star_port": present.value("star_port", equation=STAR_PORT, published=_STAR_CLAIM),
+        "ring_latency": present.value("ring_latency"),
+        "bound": present.formula("The bytes of one port, with your numbers", RING_BYTES),
+        "comparison": partial(algorithm_table, inputs, result),
+        "claims": partial(claim_table, inputs, result.claimed),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     sizes = tuple(float(n) for n in COLUMN)
     return Lines(
         title="Bytes through each port, over the size of the buffer",
-        x=tell.axis("world_size", "GPUs", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("factor", "times the buffer", low=0.0, high=2.4),
+        x=present.axis("world_size", "GPUs", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("factor", "times the buffer", low=0.0, high=2.4),
         series=(
             Series(
                 key="factor",
@@ -329,11 +329,11 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         points=(
-            Point(key="now", label=tell.say("{factor}"), x=inputs.world_size, y=result.factor),
+            Point(key="now", label=present.say("{factor}"), x=inputs.world_size, y=result.factor),
         ),
         rules=(Rule(key="two", label="never reaches 2", axis="y", at=2.0),),
         handle="world_size",
-        caption=tell.say(
+        caption=present.say(
             "The axis of GPUs is logarithmic: {few_factor} for 8 GPUs, {most_factor} for 16,384. "
             "Drag the handle."
         ),

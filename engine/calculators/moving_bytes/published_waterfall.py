@@ -1,4 +1,4 @@
-"""A published waterfall: its own midpoints added up, and what becomes of them with bytes."""
+"""A published waterfall: its midpoints summed, and the same path with bytes to move."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.catalog.constants import LOAD
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import GBITS, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BANDWIDTH,
@@ -22,20 +22,20 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Cite, Published, Table
+from engine.core.views import Citation, Published, Table
 from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, PUBLISHED, at, published
 from engine.form.message.inputs import PRESETS as WATERFALLS
 from engine.form.message.inputs import Inputs as Waterfall
 from engine.formulas.message import MESSAGE_TIME
-from engine.simulate.network.message_path import SYNC
+from engine.simulate.network.message_path import SYNC_LATENCY
 
-_FROM = ("day1inference",)
-_AS = "{pcie} of {time}: its latencies as they are, and the bytes at the port's line rate."
+_PUBLISHED_SOURCES = ("day1inference",)
+_SHARE_NOTE = "{pcie} of {time}: its latencies as they are, and the bytes at the port's line rate."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     message: Annotated[
         float,
@@ -63,53 +63,60 @@ class Result:
     """
 
     share: Annotated[
-        Share, Told("Latency of PCIe", "", "{pcie} of {time}", assumes=(_AS,), sources=_FROM)
+        Share,
+        Output(
+            "Latency of PCIe",
+            "",
+            "{pcie} of {time}",
+            assumes=(_SHARE_NOTE,),
+            sources=_PUBLISHED_SOURCES,
+        ),
     ]
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "One way",
             "T",
             "",
             "communication",
             assumes=("The published latencies, and packets of 4 KiB in a pipeline.",),
-            sources=_FROM,
+            sources=_PUBLISHED_SOURCES,
         ),
     ]
     pcie: Seconds
-    all_latencies: Annotated[Seconds, Told(symbol="A")]
-    passing: Annotated[Seconds, Told(symbol="D")]
-    pieces: Annotated[Count, Told(symbol="N")]
-    wire: Annotated[Bytes, Told(symbol="S", of="message")]
-    slowest: Annotated[Bandwidth, Told(symbol="B", of="link")]
+    all_latencies: Annotated[Seconds, Output(symbol="A")]
+    passing: Annotated[Seconds, Output(symbol="D")]
+    pieces: Annotated[Count, Output(symbol="N")]
+    wire: Annotated[Bytes, Output(symbol="S", of="message")]
+    slowest: Annotated[Bandwidth, Output(symbol="B", of="link")]
     latency: Annotated[
         Seconds,
-        Told(
+        Output(
             "Its eight stages",
             "",
             "no byte",
             assumes=("Middles of the eight ranges that the page gives, added.",),
-            sources=_FROM,
+            sources=_PUBLISHED_SOURCES,
         ),
     ]
     bare_share: Annotated[
         Share,
-        Told(
+        Output(
             "PCIe, without a byte",
             "",
             "what the page prints",
             assumes=("Two of its eight stages, over their sum.",),
-            sources=_FROM,
+            sources=_PUBLISHED_SOURCES,
         ),
     ]
     large_share: Annotated[
         Share,
-        Told(
+        Output(
             "PCIe, with 64 MiB",
             "",
             "{pcie} of {large_time}",
-            assumes=(_AS.replace("{time}", "{large_time}"),),
-            sources=_FROM,
+            assumes=(_SHARE_NOTE.replace("{time}", "{large_time}"),),
+            sources=_PUBLISHED_SOURCES,
         ),
     ]
     large_time: Seconds
@@ -118,24 +125,24 @@ class Result:
     ours: Mapping[tuple[str, Bytes], Seconds]
     large_wire: Annotated[
         Seconds,
-        Told("The wire, 64 MiB", "", "", "communication", assumes=("{large} at {link}.",)),
+        Output("The wire, 64 MiB", "", "", "communication", assumes=("{large} at {link}.",)),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the published stages with messages of three sizes."""
     bare = at(published())
-    one = at(published(message=inputs.message, link=inputs.link))
+    way = at(published(message=inputs.message, link=inputs.link))
     large = at(published(message=LARGE, link=inputs.link))
     return Result(
-        share=one.pcie_share,
-        time=one.time,
-        pcie=one.pcie,
-        all_latencies=one.latency,
-        passing=one.passing,
-        pieces=one.pieces,
-        wire=one.wire,
-        slowest=one.slowest,
+        share=way.pcie_share,
+        time=way.time,
+        pcie=way.pcie,
+        all_latencies=way.latency,
+        passing=way.passing,
+        pieces=way.pieces,
+        wire=way.wire,
+        slowest=way.slowest,
         latency=bare.latency,
         bare_share=bare.bare_pcie_share,
         large_share=large.pcie_share,
@@ -164,19 +171,19 @@ _CLAIM = Published(
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "share": tell.value("share", published=_CLAIM),
-        **tell.values("time", "latency"),
-        "bare_share": tell.value("bare_share", published=_CLAIM),
-        "large_share": tell.value("large_share", published=_CLAIM),
-        "large_wire": tell.value("large_wire"),
-        "claims": partial(_claims, result),
+        "share": present.value("share", published=_CLAIM),
+        **present.values("time", "latency"),
+        "bare_share": present.value("bare_share", published=_CLAIM),
+        "large_share": present.value("large_share", published=_CLAIM),
+        "large_wire": present.value("large_wire"),
+        "claims": partial(_claim_table, result),
     }
 
 
-def _claims(result: Result) -> Table:
-    """Return four published statements beside what they leave out."""
+def _claim_table(result: Result) -> Table:
+    """Return the table of four published statements and their omissions."""
     ours = result.ours
     rows = (
         (
@@ -184,7 +191,7 @@ def _claims(result: Result) -> Table:
             say("{s}", s=(result.bare_share, SHARE)),
             say("{s} of 64 MiB", s=(result.large_theirs, SHARE)),
             "midpoints of guessed ranges, and no bytes",
-            Cite(("day1inference",)),
+            Citation(("day1inference",)),
         ),
         (
             "InfiniBand or EFA matters less, because PCIe decides",
@@ -197,26 +204,26 @@ def _claims(result: Result) -> Table:
                 d=(ours["efa", KB], SECONDS),
             ),
             "four cards of 100 Gb/s to a GPU carry as much; EFA's hops and tails are longer",
-            Cite(("day1inference",)),
+            Citation(("day1inference",)),
         ),
         (
             "HBM read",
             say("{t}", t=(PUBLISHED["read"], SECONDS)),
             say("{t}", t=(LOAD, SECONDS)),
             "690 cycles measured on a GH200, at 1.98 GHz",
-            Cite(("dewing",)),
+            Citation(("dewing",)),
         ),
         (
             "NVLink: under a microsecond, 900 GB/s",
             "< 1 µs, 900 GB/s",
             say(
                 "{a} to {b} a hop, {r} one way",
-                a=(SYNC["ll"], SECONDS),
-                b=(SYNC["simple"], SECONDS),
+                a=(SYNC_LATENCY["ll"], SECONDS),
+                b=(SYNC_LATENCY["simple"], SECONDS),
                 r=(LINKS["nvlink4"].bandwidth, BANDWIDTH),
             ),
             "900 counts both directions; a hop of NCCL is more than its wire",
-            Cite(("hu2025", "nvidia_h100")),
+            Citation(("hu2025", "nvidia_h100")),
         ),
     )
     return Table(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from engine.catalog.hardware import LINKS, MEASURED
 from engine.core.inputs import BILLIONS, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds
 from engine.core.views import Badge, Published
 from engine.formulas.bandwidth import largest_buffer
@@ -37,7 +37,7 @@ _CLAIM = Published(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     parameters: Annotated[
         float,
@@ -53,20 +53,20 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The ring on these wires, and the model for which it takes just one second."""
+    """The time of the ring, and the largest model that it reduces within a second."""
 
-    size: Annotated[Bytes, Told(symbol="S", of="parameters")]
-    ranks: Annotated[Count, Told(symbol="n", of="num_nodes")]
-    wire: Annotated[Bandwidth, Told(symbol="B", of="ports_per_node")]
-    latency: Annotated[Seconds, Told(symbol="a")] = 0.0
+    size: Annotated[Bytes, Output(symbol="S", of="parameters")]
+    ranks: Annotated[Count, Output(symbol="n", of="num_nodes")]
+    wire: Annotated[Bandwidth, Output(symbol="B", of="ports_per_node")]
+    latency: Annotated[Seconds, Output(symbol="a")] = 0.0
     nvlink: Bandwidth = NVLINK.bus_bandwidth
     time: Annotated[
-        Seconds, Told("All-reduce", "T", "{ranks} GPUs, {size} of gradients", "communication")
+        Seconds, Output("All-reduce", "T", "{ranks} GPUs, {size} of gradients", "communication")
     ]
     largest: Annotated[
-        Parameters, Told("Largest model in one second", "", "the same wires, latencies left out")
+        Parameters, Output("Largest model in one second", "", "the same wires, latencies left out")
     ]
-    largest_size: Annotated[Bytes, Told(of="parameters")]
+    largest_size: Annotated[Bytes, Output(of="parameters")]
     limit: Seconds = LIMIT
 
 
@@ -88,21 +88,21 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    one = inputs.ports_per_node == 1
+    present = Presenter(result, inputs, equations=EQUATIONS)
+    single_port = inputs.ports_per_node == 1
     ports = "One port of 400 Gb/s per node carries the ring"
-    if not one:
+    if not single_port:
         ports = "{ports_per_node} ports of 400 Gb/s per node carry the rings"
     return {
-        "time": tell.value("time", assumes=_ASSUMES, sources=_SOURCES, published=_CLAIM),
+        "time": present.value("time", assumes=_ASSUMES, sources=_SOURCES, published=_CLAIM),
         "verdict": Badge(
             text="True" if result.time < LIMIT else "False",
-            sentence=tell.say(ports + " at {wire}: {time}."),
+            sentence=present.say(ports + " at {wire}: {time}."),
             color="compute" if result.time < LIMIT else "communication",
         ),
-        "largest": tell.value(
+        "largest": present.value(
             "largest",
-            receipt=tell.receipt(
+            receipt=present.receipt(
                 RING_ALL_REDUCE,
                 "Solved for the gradient that takes one second, two bytes per parameter.",
                 *_ASSUMES,

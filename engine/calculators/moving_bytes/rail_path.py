@@ -1,4 +1,4 @@
-"""Rail path: one message from a GPU to a GPU of another node, hop by hop."""
+"""Rail path: a message from a GPU to a GPU of another node, hop by hop."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,13 +6,18 @@ from typing import Annotated
 
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import Choice, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, SECONDS, Bytes, Count, MiB, Seconds
 from engine.core.views import Badge, Scene
-from engine.draw.fabric import Look, drawn_of, fabric_scene, wires_of
-from engine.simulate.collectives.fabric_flows import topology_of, traffic
-from engine.simulate.network.fabric_design import Fabric, Plan, design, switches_between
+from engine.draw.fabric import WireLoads, crossed_wires, fabric_layout, fabric_scene
+from engine.simulate.collectives.fabric_flows import fabric_topology, fabric_traffic
+from engine.simulate.network.fabric_design import (
+    Fabric,
+    FabricPlan,
+    design_fabric,
+    switches_between,
+)
 from engine.simulate.network.fair_share import Link
 from engine.simulate.network.topology import Route, Topology, route
 
@@ -37,7 +42,7 @@ _SOURCES = ("nvidia_pxn", "dgx_superpod", "nccl_tuning")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     place: Annotated[
         int,
@@ -74,7 +79,7 @@ class Result:
     way: Route
     switches: Annotated[
         Count,
-        Told(
+        Output(
             "Switches on the way",
             note="of the network; {links} links in all",
             color="communication",
@@ -86,7 +91,7 @@ class Result:
     links: Count
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "64 MiB",
             note="nothing else on the way",
             basis="simulated",
@@ -96,7 +101,7 @@ class Result:
     ]
     reached: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs one switch away",
             note="of {total} in other nodes",
             basis="simulated",
@@ -109,10 +114,10 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the way of the message, and how long it takes."""
-    fabric = design(
-        Plan(num_nodes=NODES, ports_per_node=GPUS, port=_PORT.bandwidth, rails=inputs.rails)
+    fabric = design_fabric(
+        FabricPlan(num_nodes=NODES, ports_per_node=GPUS, port=_PORT.bandwidth, rails=inputs.rails)
     )
-    topology = topology_of(fabric, GPUS, _NVLINK.bandwidth, pxn=inputs.pxn)
+    topology = fabric_topology(fabric, GPUS, _NVLINK.bandwidth, pxn=inputs.pxn)
     node = 1 if inputs.where == "near" else fabric.nodes_per_group
     target = node * GPUS + inputs.place
     way = route(topology, 0, target)
@@ -124,7 +129,7 @@ def solve(inputs: Inputs) -> Result:
         way=way,
         switches=switches_between(fabric, 0, node, same_rail=same),
         links=len(way.links),
-        time=traffic("pair", topology, _SIZE, (0, target)).time,
+        time=fabric_traffic("pair", topology, _SIZE, (0, target)).time,
         reached=behind if inputs.rails and not inputs.pxn else behind * GPUS,
         total=(NODES - 1) * GPUS,
     )
@@ -132,7 +137,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, its numbers and a verdict."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     wires = result.wires
     hops = {
         "port": (_PORT.bandwidth, BANDWIDTH),
@@ -141,11 +146,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         "climb": (wires.climb_latency, SECONDS),
     }
     assumes = tuple(say(text, **hops) for text in _ASSUMES)
-    told = {name: tell.value(name, assumes=assumes) for name in ("switches", "time", "reached")}
+    outputs = {
+        name: present.value(name, assumes=assumes) for name in ("switches", "time", "reached")
+    }
     return {
         "scene": partial(_scene, inputs, result),
         "verdict": _verdict(inputs, result),
-        **told,
+        **outputs,
     }
 
 
@@ -171,28 +178,28 @@ def _verdict(inputs: Inputs, result: Result) -> Badge:
 
 
 def _scene(inputs: Inputs, result: Result) -> Scene:
-    drawn = drawn_of(result.fabric, GPUS)
+    drawn = fabric_layout(result.fabric, GPUS)
     start = "GPU 0 of node 0 has a message."
-    frames: list[tuple[Look, Text]] = [({("gpu", 0, 0): 1.0}, start)]
+    frames: list[tuple[WireLoads, Text]] = [({("gpu", 0, 0): 1.0}, start)]
     links = list(result.way.links)
-    for count, words in _legs(links):
-        frames.append((wires_of(drawn, links[:count]), words))
+    for count, words in _leg_captions(links):
+        frames.append((crossed_wires(drawn, links[:count]), words))
     return fabric_scene(drawn, "A message from GPU 0 of node 0", frames, opening=len(frames) - 1)
 
 
-def _legs(links: list[Link]) -> list[tuple[int, str]]:
-    """Return after how many links something has happened, and what."""
-    found = []
+def _leg_captions(links: list[Link]) -> list[tuple[int, str]]:
+    """Return (number of links passed, caption) for every leg of the path."""
+    legs = []
     for index, link in enumerate(links):
         kind = link[0]
         if kind == "nvlink_in":
-            found.append((index + 1, f"NVLink: it is on GPU {int(link[1]) % GPUS} of its node."))
+            legs.append((index + 1, f"NVLink: it is on GPU {int(link[1]) % GPUS} of its node."))
         elif kind == "port_out":
-            found.append((index + 1, f"It leaves node {link[1]} by port {link[2]}."))
+            legs.append((index + 1, f"It leaves node {link[1]} by port {link[2]}."))
         elif kind == "leaf_up":
-            found.append((index + 1, "Its leaf has no link to that port: it climbs to a spine."))
+            legs.append((index + 1, "Its leaf has no link to that port: it climbs to a spine."))
         elif kind == "leaf_down":
-            found.append((index + 1, "The spine sends it down to the leaf of the port."))
+            legs.append((index + 1, "The spine sends it down to the leaf of the port."))
         elif kind == "port_in":
-            found.append((len(links), f"It enters node {link[1]} by port {link[2]}: arrived."))
-    return found
+            legs.append((len(links), f"It enters node {link[1]} by port {link[2]}: arrived."))
+    return legs

@@ -1,4 +1,4 @@
-"""Slow port: what one port that sends slowly does to an all-reduce, by algorithm."""
+"""Slow port: the effect of a single slow port on an all-reduce, by algorithm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,11 +7,15 @@ from typing import Annotated
 
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import GBITS, PERCENT, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import GB, Count, Gbit, Ratio, Seconds
 from engine.core.views import Badge, Lines, Point, Series
 from engine.form.fields import FewGpus
-from engine.simulate.collectives.collective_walkthrough import Setup, play, slow_times
+from engine.simulate.collectives.collective_walkthrough import (
+    WalkthroughSetup,
+    run_walkthrough,
+    slow_port_times,
+)
 
 TITLE = "One slow port"
 QUESTION = "How much slower is an all-reduce if one port of many sends at a fraction of its speed?"
@@ -35,7 +39,7 @@ _SHOWN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     slow_share: Annotated[
         float,
@@ -54,7 +58,7 @@ class Result:
 
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "The ring now",
             "",
             "GPU 1 sends at {slow_share}",
@@ -66,7 +70,7 @@ class Result:
     ]
     even_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "With equal ports",
             "",
             "a buffer of 14 GB on {world_size} GPUs",
@@ -84,7 +88,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the simulated times."""
-    setup = Setup(
+    setup = WalkthroughSetup(
         algorithm="ring",
         world_size=inputs.world_size,
         slow_share=inputs.slow_share,
@@ -93,35 +97,35 @@ def solve(inputs: Inputs) -> Result:
         port=inputs.port,
         latency=INFINIBAND.step,
     )
-    ring, even = play(setup), replace(setup, slow_share=1.0)
+    ring, even = run_walkthrough(setup), replace(setup, slow_share=1.0)
     return Result(
         time=ring.timed.time,
         even_time=ring.even.time,
         slower=ring.timed.time / ring.even.time,
         others=inputs.world_size - 1,
-        slow=ring.slow_port in ring.timed.binding and inputs.slow_share < 1,
+        slow=ring.slow_port in ring.timed.bottleneck and inputs.slow_share < 1,
         times={
-            line: slow_times(replace(even, algorithm=name, slow_gpu=gpu), _SHARES)
+            line: slow_port_times(replace(even, algorithm=name, slow_gpu=gpu), _SHARES)
             for line, (name, gpu, _, _) in _SHOWN.items()
         },
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the ring's time, what it waits for, and the curves of three algorithms."""
-    tell = Teller(inputs, result)
+    """Return the ring's time, its limit, and the curves of three algorithms."""
+    present = Presenter(inputs, result)
     return {
-        **tell.values("time", "even_time"),
-        "binding": _binding(tell, result),
-        "curve": partial(_curve, tell, inputs, result),
+        **present.values("time", "even_time"),
+        "binding": _limit_badge(present, result),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _binding(tell: Teller, result: Result) -> Badge:
+def _limit_badge(present: Presenter, result: Result) -> Badge:
     if result.slow:
         return Badge(
             text=f"Port of GPU {SLOW_GPU}",
-            sentence=tell.say(
+            sentence=present.say(
                 "{others} GPUs wait for the port of one: the ring takes {slower} as long as with "
                 "equal ports."
                 if result.others > 1
@@ -137,17 +141,17 @@ def _binding(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     every = [time for column in result.times.values() for time in column]
     return Lines(
         title="Time of one all-reduce over the speed of one port",
-        x=tell.axis("slow_share", "remaining speed of one port", low=_LOW, high=1.0),
-        y=tell.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
+        x=present.axis("slow_share", "remaining speed of one port", low=_LOW, high=1.0),
+        y=present.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
         series=tuple(
             Series(key=line, label=_SHOWN[line][2], x=_SHARES, y=column, color=_SHOWN[line][3])
             for line, column in result.times.items()
         ),
-        points=(Point(key="now", label=tell.say("{time}"), x=inputs.slow_share, y=result.time),),
+        points=(Point(key="now", label=present.say("{time}"), x=inputs.slow_share, y=result.time),),
         handle="slow_share",
         caption="The axis of time is logarithmic. Drag the handle to the left. In a ring it "
         "does not matter whose port is slow. In a star the root's carries everything; in a double "

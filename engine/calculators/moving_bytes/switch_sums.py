@@ -7,56 +7,58 @@ from typing import Annotated
 from engine.catalog.hardware import LINKS
 from engine.core import registry
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, RATIO, Bandwidth, Count, Ratio
 from engine.core.views import Table
 from engine.draw.collective import collective_scene
 from engine.formulas.communication import in_network_gain
-from engine.simulate.collectives.collective_execution import run
-from engine.simulate.collectives.collective_trace import Trace, port_bytes
+from engine.simulate.collectives.collective_execution import run_collective
+from engine.simulate.collectives.collective_trace import CollectiveTrace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "Sums in the switch, by hand"
 QUESTION = "Which bytes does a switch that adds save?"
-_MOST = 8
+_MAX_RANKS = 8
 _NAMES = {"in_network_all_reduce": "through the switch", "ring_all_reduce": "around the ring"}
 _COUNTED = ("Counted in the runs; the tests hold them against the closed forms.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     way: Annotated[str, Choice(label="Way", options=_NAMES)] = "in_network_all_reduce"
-    world_size: Annotated[int, Number(label="GPUs", low=2, high=_MOST, whole=True, symbol="n")] = 4
+    world_size: Annotated[
+        int, Number(label="GPUs", low=2, high=_MAX_RANKS, whole=True, symbol="n")
+    ] = 4
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(label, "", note, color, _COUNTED, ("graham2016", "patarasuk2009"), "simulated")
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(label, "", note, color, _COUNTED, ("graham2016", "patarasuk2009"), "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What both runs counted."""
+    """The counts of both runs."""
 
-    trace: Trace
+    trace: CollectiveTrace
     ring_sent: Annotated[
-        Ratio, _told("Sent around the ring", "the buffer, by each GPU", "communication")
+        Ratio, _output("Sent around the ring", "the buffer, by each GPU", "communication")
     ]
     switch_sent: Annotated[
-        Ratio, _told("Sent through the switch", "the buffer, by each GPU", "data")
+        Ratio, _output("Sent through the switch", "the buffer, by each GPU", "data")
     ]
-    gain: Annotated[Ratio, _told("Fewer bytes", "ring over switch, so busbw at most", "data")]
+    gain: Annotated[Ratio, _output("Fewer bytes", "ring over switch, so busbw at most", "data")]
     formula: Annotated[
-        Ratio, Told("By the formula 2(n − 1)/(n + 1)", sources=("graham2016", "bekman2025"))
+        Ratio, Output("By the formula 2(n − 1)/(n + 1)", sources=("graham2016", "bekman2025"))
     ]
     half_sent: Annotated[
-        Ratio, _told("An all-gather receives", "the buffer, by each GPU, on any way")
+        Ratio, _output("An all-gather receives", "the buffer, by each GPU, on any way")
     ]
     bound: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "busbw at most",
             note="on NVLink 4, if every byte went at line rate",
             assumes=("The line rate times the bytes saved.",),
@@ -85,26 +87,26 @@ def solve(inputs: Inputs) -> Result:
                 port_bytes(_run("ring_all_reduce", ranks), -1, 1.0)[0][0],
                 port_bytes(_run("in_network_all_reduce", ranks), -1, 1.0)[0][0],
             )
-            for ranks in range(2, _MOST + 1)
+            for ranks in range(2, _MAX_RANKS + 1)
         ),
     )
 
 
-def _run(way: str, ranks: Count) -> Trace:
-    return run(registry.module(PACKAGE, way), ranks)
+def _run(way: str, ranks: Count) -> CollectiveTrace:
+    return run_collective(registry.module(PACKAGE, way), ranks)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene and what the runs counted."""
-    tell = Teller(result, inputs)
+    """Return the scene and the counts of the runs."""
+    present = Presenter(result, inputs)
     return {
         "scene": partial(collective_scene, result.trace),
-        **tell.values("switch_sent", "ring_sent", "gain", "formula", "half_sent", "bound"),
-        "counted": partial(_counted, result),
+        **present.values("switch_sent", "ring_sent", "gain", "formula", "half_sent", "bound"),
+        "counted": partial(_count_table, result),
     }
 
 
-def _counted(result: Result) -> Table:
+def _count_table(result: Result) -> Table:
     return Table(
         title="Buffers that each GPU sends",
         columns=("GPUs", "Around the ring", "Through the switch", "Fewer"),

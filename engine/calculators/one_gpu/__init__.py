@@ -1,1 +1,1 @@
-"""Path A: one GPU."""
+"""Path A: a single GPU."""

@@ -5,24 +5,24 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import COUNT, SHARE, Count, Ratio, Share, as_given
+from engine.core.units import COUNT, SHARE, Count, Ratio, Share, with_digits
 from engine.core.views import Axis, Badge, Bar, Bars, Frame, Scene, Segment, Shape, Table
 from engine.draw.shapes import rect, text
-from engine.tiny.accumulation import Accumulated, accumulate
+from engine.tiny.accumulation import AccumulatedStep, accumulate
 
 _WIDTH, _LEFT, _LINE, _LETTER = 640.0, 216.0, 36.0, 19.0
 _TOP = 32.0
 # Which numbers of the gradient are shown: one of the embedding, one of each layer, one of the end.
-PLACES = (9, 70, 140, 250)
+SHOWN_PARAMETERS = (9, 70, 140, 250)
 
 
-def accumulation_scene(found: Accumulated) -> Scene:
-    """Return the step: every micro-batch adds its part, then Adam, beside the one batch."""
-    count = len(found.parts)
-    frames = [_frame(found, done) for done in range(count + 2)]
+def accumulation_scene(accumulated: AccumulatedStep) -> Scene:
+    """Return the animation of an accumulated step and Adam, beside a single batch."""
+    count = len(accumulated.parts)
+    frames = [_frame(accumulated, done) for done in range(count + 2)]
     return Scene(
         title="A step in micro-batches",
         width=_WIDTH,
@@ -34,43 +34,43 @@ def accumulation_scene(found: Accumulated) -> Scene:
     )
 
 
-def _frame(found: Accumulated, done: int) -> Frame:
-    count = len(found.parts)
+def _frame(accumulated: AccumulatedStep, done: int) -> Frame:
+    count = len(accumulated.parts)
     compared = done > count
-    sums = found.parts[min(done, count) - 1].total if done else [0.0] * len(found.whole)
+    sums = accumulated.parts[min(done, count) - 1].total if done else [0.0] * len(accumulated.whole)
     shapes = [
-        text(f"head{at}", _middle(at), 20, 18.8, f"no. {place + 1}", kind="c-muted")
-        for at, place in enumerate(PLACES)
+        text(f"head{at}", _column_center(at), 20, 18.8, f"no. {place + 1}", kind="c-muted")
+        for at, place in enumerate(SHOWN_PARAMETERS)
     ]
-    for at, part in enumerate(found.parts):
+    for at, part in enumerate(accumulated.parts):
         name = f"micro-batch {at + 1}: {part.tokens} tok."
         look = "new" if at == done - 1 else "held" if at < done else "none"
         shapes += _row(at, name, part.gradient, look, "gradients")
     look = "held" if done else "none"
     shapes += _row(count, "sum so far", sums, "new" if 0 < done <= count else look, "gradients")
-    shapes += _row(count + 1, "one batch", found.whole, "new" if compared else "held", "data")
-    shapes += _memory(found, done)
-    return Frame(caption=_caption(found, done), shapes=tuple(shapes))
+    shapes += _row(count + 1, "one batch", accumulated.whole, "new" if compared else "held", "data")
+    shapes += _memory(accumulated, done)
+    return Frame(caption=_caption(accumulated, done), shapes=tuple(shapes))
 
 
-def _middle(column: int) -> float:
-    width = (_WIDTH - _LEFT) / len(PLACES)
+def _column_center(column: int) -> float:
+    width = (_WIDTH - _LEFT) / len(SHOWN_PARAMETERS)
     return _LEFT + (column + 0.5) * width
 
 
 def _row(row: int, name: str, numbers: list[float], look: str, color: str) -> list[Shape]:
     y = _TOP + row * _LINE
     shapes = [text(f"name{row}", 0, y + 23, 18.8, name, "start", "c-ink")]
-    width = (_WIDTH - _LEFT) / len(PLACES)
+    width = (_WIDTH - _LEFT) / len(SHOWN_PARAMETERS)
     opacity = {"new": "0.45", "held": "0.16", "none": "0.02"}[look]
-    for at, place in enumerate(PLACES):
+    for at, place in enumerate(SHOWN_PARAMETERS):
         corner = (_LEFT + at * width + 2, y + 2)
         kind = f"cell c-{color}" + (" done" if look == "new" else "")
         label = "" if look == "none" else _number(numbers[place])
         shapes.append(
             rect(f"c{row}.{at}", corner, (width - 4, _LINE - 4), kind, (("fill-opacity", opacity),))
         )
-        shapes.append(text(f"t{row}.{at}", _middle(at), y + 24, _LETTER, label))
+        shapes.append(text(f"t{row}.{at}", _column_center(at), y + 24, _LETTER, label))
     return shapes
 
 
@@ -78,14 +78,16 @@ def _number(value: float) -> str:
     return typeset(f"{1000 * value:.3f}") if abs(value) >= 5e-7 else "0"
 
 
-def _memory(found: Accumulated, done: int) -> list[Shape]:
-    """Return the bar of the activations at work, beside those of the one batch."""
-    y = _TOP + (len(found.parts) + 2) * _LINE + 14
-    now = found.parts[done - 1].activations if 0 < done <= len(found.parts) else 0
-    most = max(part.activations for part in found.parts)
+def _memory(accumulated: AccumulatedStep, done: int) -> list[Shape]:
+    """Return the bar of live activations, beside those of a single batch."""
+    y = _TOP + (len(accumulated.parts) + 2) * _LINE + 14
+    now = accumulated.parts[done - 1].activations if 0 < done <= len(accumulated.parts) else 0
+    most = max(part.activations for part in accumulated.parts)
     full = _WIDTH - _LEFT - 4
-    words = f"activations: {now} of {found.activations}" if now else f"activations: up to {most}"
-    scale = (now or most) / found.activations
+    words = (
+        f"activations: {now} of {accumulated.activations}" if now else f"activations: up to {most}"
+    )
+    scale = (now or most) / accumulated.activations
     return [
         text("kept", 0, y + 12, 18.8, words, "start", "c-ink"),
         rect("all", (_LEFT + 2, y), (full, 14), "port", ()),
@@ -93,20 +95,20 @@ def _memory(found: Accumulated, done: int) -> list[Shape]:
     ]
 
 
-def _caption(found: Accumulated, done: int) -> Text:
-    count = len(found.parts)
+def _caption(accumulated: AccumulatedStep, done: int) -> Text:
+    count = len(accumulated.parts)
     if not done:
         return "The buffer of the gradient is zero."
     if done <= count:
-        part = found.parts[done - 1]
-        loss = typeset(significant(part.loss, 4))
+        part = accumulated.parts[done - 1]
+        loss = typeset(format_significant(part.loss, 4))
         return (
             f"Micro-batch {done} predicts {part.tokens} tokens with a mean loss of {loss}. Its "
             f"gradient is added, and its {part.activations} activations are freed."
         )
-    if found.off < 1e-12:
+    if accumulated.off < 1e-12:
         return "The sum is the gradient of one big batch. Adam runs once."
-    share = typeset(significant(100 * found.off, 3))
+    share = typeset(format_significant(100 * accumulated.off, 3))
     return f"The sum differs from the gradient of one big batch by {share} % of its length."
 
 
@@ -128,7 +130,7 @@ _RUN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_microbatches: Annotated[
         str, Choice(label="Micro-batches", options={"1": "1", "2": "2", "4": "4", "8": "8"})
@@ -154,16 +156,16 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step, beside the step in one batch.
+    """The accumulated step compared with the same step in a single batch.
 
     Attributes:
         found: all of it.
     """
 
-    found: Accumulated
+    found: AccumulatedStep
     off: Annotated[
         Share,
-        Told(
+        Output(
             "The gradient is off by",
             note="of the length of the right one",
             color="gradients",
@@ -174,16 +176,16 @@ class Result:
     loss: Annotated[
         float,
         COUNT,
-        Told("Loss that is reported", basis="simulated", assumes=(_RUN[0],)),
+        Output("Loss that is reported", basis="simulated", assumes=(_RUN[0],)),
     ]
     whole_loss: Annotated[
         float,
         COUNT,
-        Told("Loss of one batch", basis="simulated", assumes=(_RUN[0],)),
+        Output("Loss of one batch", basis="simulated", assumes=(_RUN[0],)),
     ]
     kept: Annotated[
         Count,
-        Told(
+        Output(
             "Activations at once",
             note="of {whole_kept} for one batch",
             color="activations",
@@ -194,7 +196,7 @@ class Result:
     whole_kept: Count
     heaviest: Annotated[
         Ratio,
-        Told(
+        Output(
             "Heaviest over lightest token",
             note="in the gradient of the step",
             color="gradients",
@@ -205,33 +207,33 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the step in micro-batches beside the step in one batch."""
-    found = accumulate(int(inputs.num_microbatches), inputs.lengths, inputs.weighting)
-    weights = [part.weight for part in found.parts]
+    """Return the accumulated step compared with the same step in a single batch."""
+    accumulated = accumulate(int(inputs.num_microbatches), inputs.lengths, inputs.weighting)
+    weights = [part.weight for part in accumulated.parts]
     return Result(
-        found=found,
-        off=found.off if found.off > _EXACT else 0.0,
-        loss=found.loss,
-        whole_loss=found.whole_loss,
-        kept=max(part.activations for part in found.parts),
-        whole_kept=found.activations,
+        found=accumulated,
+        off=accumulated.off if accumulated.off > _EXACT else 0.0,
+        loss=accumulated.loss,
+        whole_loss=accumulated.whole_loss,
+        kept=max(part.activations for part in accumulated.parts),
+        whole_kept=accumulated.activations,
         heaviest=max(weights) / min(weights),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "equal": _equal(tell, result),
+        "equal": _equality_badge(present, result),
         "scene": partial(accumulation_scene, result.found),
-        **tell.values("off", "loss", "whole_loss", "kept", "heaviest"),
-        "weights": partial(_weights, result),
+        **present.values("off", "loss", "whole_loss", "kept", "heaviest"),
+        "weights": partial(_weight_bars, result),
         "table": partial(_table, result),
     }
 
 
-def _equal(tell: Teller, result: Result) -> Badge:
+def _equality_badge(present: Presenter, result: Result) -> Badge:
     if not result.off:
         return Badge(
             text="Equal",
@@ -241,10 +243,10 @@ def _equal(tell: Teller, result: Result) -> Badge:
         )
     words = "The accumulated gradient differs from that of one big batch by {off} of its length. "
     words += "The heaviest token counts {heaviest} as much as the lightest."
-    return Badge(text="Not equal", sentence=tell.say(words), color="communication")
+    return Badge(text="Not equal", sentence=present.say(words), color="communication")
 
 
-def _weights(result: Result) -> Bars:
+def _weight_bars(result: Result) -> Bars:
     parts = result.found.parts
     return Bars(
         title="What one token of each micro-batch weighs in the gradient",
@@ -270,7 +272,7 @@ def _weights(result: Result) -> Bars:
 
 def _table(result: Result) -> Table:
     whole = sum(part.tokens for part in result.found.parts)
-    given = as_given(SHARE, 3)
+    rounded_share = with_digits(SHARE, 3)
     return Table(
         title="The micro-batches of the step",
         columns=("Micro-batch", "Tokens", "Mean loss", "A token weighs", "Should weigh"),
@@ -278,9 +280,9 @@ def _table(result: Result) -> Table:
             (
                 str(at + 1),
                 say("{n}", n=(part.tokens, COUNT)),
-                typeset(significant(part.loss, 4)),
-                say("{w}", w=(part.weight, given)),
-                say("{w}", w=(1 / whole, given)),
+                typeset(format_significant(part.loss, 4)),
+                say("{w}", w=(part.weight, rounded_share)),
+                say("{w}", w=(1 / whole, rounded_share)),
             )
             for at, part in enumerate(result.found.parts)
         ),

@@ -1,4 +1,4 @@
-"""The adapter trap: for how many elements FSDP allocates a gradient when one unit holds both."""
+"""The adapter trap: gradient memory of FSDP when a unit mixes frozen and trained parameters."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,13 +6,13 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bytes, Count, Ratio
 from engine.core.views import Bar, Bars, Segment
 from engine.formulas.activations import HALF
 from engine.formulas.parameters import total_parameters
 from engine.simulate.layer.adapters import block_with_adapters
-from engine.simulate.memory.cast_weights import left_by_cast
+from engine.simulate.memory.cast_weights import cast_leftover_bytes
 
 TITLE = "One block with adapters"
 QUESTION = "For how many elements is a gradient allocated when adapters share a unit with weights?"
@@ -22,11 +22,13 @@ PRESETS = {"Llama 3 70B": {"model": "llama-3-70b"}, "Llama 3 8B, rank 64": {"lor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
-        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "mixtral-8x7b"
     lora_rank: Annotated[
         int, Number(label="Rank of the adapters", low=1, high=1024, scale="log2", whole=True)
@@ -35,11 +37,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One block, wrapped in two ways."""
+    """The gradient memory of a transformer block under two FSDP wrappings."""
 
     together: Annotated[
         Count,
-        Told(
+        Output(
             "Elements, wrapped together",
             color="gradients",
             assumes=("All parameters of a block: adapters, weights, norms, all experts.",),
@@ -48,26 +50,26 @@ class Result:
     ]
     trained: Annotated[
         Count,
-        Told(
+        Output(
             "Elements that are trained",
             assumes=("Adapters of queries and values: r(2h + q + v).",),
             sources=("hu2021",),
         ),
     ]
-    over: Annotated[Ratio, Told("Too many by", assumes=("The two numbers above, divided.",))]
+    over: Annotated[Ratio, Output("Too many by", assumes=("The two numbers above, divided.",))]
     size: Annotated[
         Bytes,
-        Told(
+        Output(
             "Gradient of the block",
             note="in 16 bits, before it is sharded",
             color="gradients",
             assumes=("Two bytes for each element.",),
         ),
     ]
-    needed: Annotated[Bytes, Told("Needed", assumes=("Two bytes for each trained element.",))]
+    needed: Annotated[Bytes, Output("Needed", assumes=("Two bytes for each trained element.",))]
     left: Annotated[
         Bytes,
-        Told(
+        Output(
             "Blocks that a cast leaves",
             note="on one GPU, of a model that was made in single precision",
             color="parameters",
@@ -80,7 +82,9 @@ class Result:
     ]
     loaded: Annotated[
         Bytes,
-        Told("Weights loaded in 16 bits", assumes=("Two bytes for each parameter of the model.",)),
+        Output(
+            "Weights loaded in 16 bits", assumes=("Two bytes for each parameter of the model.",)
+        ),
     ]
 
 
@@ -94,28 +98,28 @@ def solve(inputs: Inputs) -> Result:
         over=block.over,
         size=HALF * block.together,
         needed=HALF * block.trained,
-        left=left_by_cast(model),
+        left=cast_leftover_bytes(model),
         loaded=HALF * total_parameters(model),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("together", "trained", "over", "size", "needed", "left", "loaded"),
-        "bars": partial(_bars, tell, result),
+        **present.values("together", "trained", "over", "size", "needed", "left", "loaded"),
+        "bars": partial(_bars, present, result),
     }
 
 
-def _bars(tell: Teller, result: Result) -> Bars:
+def _bars(present: Presenter, result: Result) -> Bars:
     rows = (
         ("together", "wrapped together", result.size),
         ("apart", "wrapped apart", result.needed),
     )
     return Bars(
         title="The gradient of one block before it is sharded",
-        axis=tell.axis("size", "gradient", low=0.0, high=result.size),
+        axis=present.axis("size", "gradient", low=0.0, high=result.size),
         bars=tuple(
             Bar(
                 key=key,

@@ -7,7 +7,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_steps import OWN_STEPS, OWN_STEPS_DATE, OWN_STEPS_MODEL
 from engine.catalog.models import MODELS
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BYTES,
@@ -18,10 +18,10 @@ from engine.core.units import (
     Count,
     Share,
     TokenRate,
-    as_given,
+    with_digits,
 )
 from engine.core.views import Lines, Point, Rule, Series, Table
-from engine.simulate.memory.measured_batch import line_through, of_length, token_rate
+from engine.simulate.memory.measured_batch import line_through, steps_of_length, token_rate
 
 TITLE = "Two measurements and a third"
 QUESTION = "Does the memory of a real job grow by the same amount with every sequence?"
@@ -35,7 +35,7 @@ _LINE = (*_JOB, "The line through the peaks with one and with two sequences of 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     sequences: Annotated[
         int, Number(label="Sequences in a micro-batch", low=1, high=_MOST, whole=True)
@@ -48,15 +48,15 @@ class Result:
 
     per_sequence: Annotated[
         Bytes,
-        Told("A sequence adds", color="activations", basis="measured", assumes=_LINE),
+        Output("A sequence adds", color="activations", basis="measured", assumes=_LINE),
     ]
-    fixed: Annotated[Bytes, Told("Fixed part", basis="measured", assumes=_LINE)]
+    fixed: Annotated[Bytes, Output("Fixed part", basis="measured", assumes=_LINE)]
     predicted: Annotated[
-        Bytes, Told("By the line", note="with {sequences} sequences", assumes=_LINE)
+        Bytes, Output("By the line", note="with {sequences} sequences", assumes=_LINE)
     ]
     missed: Annotated[
         Bytes,
-        Told(
+        Output(
             "The line misses four sequences by",
             basis="measured",
             assumes=(*_LINE, "What four sequences took, less what the line says of them."),
@@ -64,11 +64,11 @@ class Result:
     ]
     reserved: Annotated[
         Bytes,
-        Told("Reserved, with four", basis="measured", assumes=(*_JOB, "By PyTorch's allocator.")),
+        Output("Reserved, with four", basis="measured", assumes=(*_JOB, "By PyTorch's allocator.")),
     ]
     used: Annotated[
         Bytes,
-        Told(
+        Output(
             "In use on the device, with four",
             basis="measured",
             assumes=(*_JOB, "As nvidia-smi counts."),
@@ -76,7 +76,7 @@ class Result:
     ]
     second_gain: Annotated[
         Share,
-        Told(
+        Output(
             "Two sequences instead of one",
             basis="measured",
             note="more tokens per second",
@@ -85,7 +85,9 @@ class Result:
     ]
     fourth_gain: Annotated[
         Share,
-        Told("Four instead of two", basis="measured", note="more tokens per second", assumes=_JOB),
+        Output(
+            "Four instead of two", basis="measured", note="more tokens per second", assumes=_JOB
+        ),
     ]
     capacity: Bytes
     column: tuple[Bytes, ...]
@@ -96,30 +98,30 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    one, two, four = of_length(_LENGTH)
-    line = line_through(one, two)
+    first, second, third = steps_of_length(_LENGTH)
+    line = line_through(first, second)
     return Result(
         per_sequence=line.per_sequence,
         fixed=line.fixed,
         predicted=line.at(inputs.sequences),
-        missed=four.allocated - line.at(four.micro_batch_size),
-        reserved=four.reserved,
-        used=four.used,
-        second_gain=token_rate(two) / token_rate(one) - 1,
-        fourth_gain=token_rate(four) / token_rate(two) - 1,
+        missed=third.allocated - line.at(third.micro_batch_size),
+        reserved=third.reserved,
+        used=third.used,
+        second_gain=token_rate(second) / token_rate(first) - 1,
+        fourth_gain=token_rate(third) / token_rate(second) - 1,
         capacity=ACCELERATORS["H100-SXM"].memory,
         column=tuple(line.at(n) for n in range(1, _MOST + 1)),
-        sizes=tuple(step.micro_batch_size for step in (one, two, four)),
-        peaks=tuple(step.allocated for step in (one, two, four)),
+        sizes=tuple(step.micro_batch_size for step in (first, second, third)),
+        peaks=tuple(step.allocated for step in (first, second, third)),
         rates=tuple(map(token_rate, OWN_STEPS)),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values(
+        **present.values(
             "predicted",
             "per_sequence",
             "fixed",
@@ -129,21 +131,21 @@ def views(inputs: Inputs, result: Result) -> Views:
             "second_gain",
             "fourth_gain",
         ),
-        "line": _line(tell, inputs, result),
+        "line": _line(present, inputs, result),
         "steps": _steps(result),
     }
 
 
-def _line(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _line(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     measured = tuple(
         Point(key=f"measured{size}", label="", x=size, y=peak, color="ink")
         for size, peak in zip(result.sizes, result.peaks, strict=True)
     )
-    now = Point(key="now", label=tell.say("{predicted}"), x=inputs.sequences, y=result.predicted)
+    now = Point(key="now", label=present.say("{predicted}"), x=inputs.sequences, y=result.predicted)
     return Lines(
         title="Memory allocated at the peak of a step",
-        x=tell.axis("sequences", "sequences in a micro-batch", low=1, high=_MOST),
-        y=tell.axis("predicted", "allocated", low=0.0, high=1.3 * result.capacity),
+        x=present.axis("sequences", "sequences in a micro-batch", low=1, high=_MOST),
+        y=present.axis("predicted", "allocated", low=0.0, high=1.3 * result.capacity),
         series=(
             Series(
                 key="line",
@@ -157,7 +159,7 @@ def _line(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         rules=(
             Rule(
                 key="capacity",
-                label=tell.say("{capacity} of an H100"),
+                label=present.say("{capacity} of an H100"),
                 axis="y",
                 at=result.capacity,
             ),
@@ -171,13 +173,13 @@ def _line(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 def _steps(result: Result) -> Table:
     rows = tuple(
         (
-            f"{one.micro_batch_size}",
-            say("{n}", n=(one.length, TOKENS)),
-            say("{b}", b=(one.allocated, as_given(BYTES, 4))),
-            say("{t}", t=(one.time, SECONDS)),
+            f"{step.micro_batch_size}",
+            say("{n}", n=(step.length, TOKENS)),
+            say("{b}", b=(step.allocated, with_digits(BYTES, 4))),
+            say("{t}", t=(step.time, SECONDS)),
             say("{r}", r=(rate, TOKEN_RATE)),
         )
-        for one, rate in zip(OWN_STEPS, result.rates, strict=True)
+        for step, rate in zip(OWN_STEPS, result.rates, strict=True)
     )
     return Table(
         title="Steps of one job, measured",

@@ -1,4 +1,4 @@
-"""Bit fields: one number in every format that training uses, and the bits that it is made of."""
+"""Bit fields: the bits of a number in every floating-point format that training uses."""
 
 import math
 from collections.abc import Sequence
@@ -7,15 +7,21 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number, Switch
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
-from engine.core.parsing import plain
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.parsing import exact_text
 from engine.core.text import Text
-from engine.core.units import COUNT, SHARE, Share, as_given
+from engine.core.units import COUNT, SHARE, Share, with_digits
 from engine.core.views import Frame, Scene, Shape, Table
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 from engine.draw.shapes import rect, text
-from engine.simulate.numerics.number_format import FORMATS, Format, code_of, rounded, value_of
+from engine.simulate.numerics.number_format import (
+    FORMATS,
+    NumberFormat,
+    decode_bits,
+    encode_bits,
+    round_to_format,
+)
 
 # Cells that a finger hits on a phone, where the drawing is about half as wide.
 _WIDTH, _CELL, _TALL = 640.0, 39.0, 38.0
@@ -24,7 +30,7 @@ _PER_ROW, _NAME, _BETWEEN = 16, 28.0, 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bit:
-    """One bit.
+    """A bit to draw.
 
     Attributes:
         field: "sign", "exponent" or "mantissa".
@@ -40,7 +46,7 @@ class Bit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class FormatLine:
     """A format.
 
     Attributes:
@@ -59,15 +65,15 @@ class Line:
 _COLORS = {"sign": "buffers", "exponent": "optimizer", "mantissa": "activations"}
 
 
-def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
-    """Return all formats, one below the other."""
+def bit_fields(lines: Sequence[FormatLine], caption: Text) -> Scene:
+    """Return the drawing of all formats, stacked vertically."""
     shapes: list[Shape] = []
     y = 0.0
     for line in lines:
         shapes.append(text(f"name-{line.key}", 0, y + 20, 19, line.name, "start"))
         shapes.append(text(f"says-{line.key}", _WIDTH - 1, y + 20, 19, line.says, "end"))
         for place, bit in enumerate(line.bits):
-            shapes += _bit_fields_bit(line, place, bit, y + _NAME)
+            shapes += _bit_shapes(line, place, bit, y + _NAME)
         y += _NAME + _TALL * -(-len(line.bits) // _PER_ROW) + _BETWEEN
     return Scene(
         title="One number in six formats",
@@ -79,7 +85,7 @@ def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
     )
 
 
-def _bit_fields_bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
+def _bit_shapes(line: FormatLine, place: int, bit: Bit, y: float) -> list[Shape]:
     key = f"{line.key}.{place}"
     # The fields stand a little apart.
     gap = {"sign": 0.0, "exponent": 4.0, "mantissa": 8.0}[bit.field]
@@ -87,7 +93,7 @@ def _bit_fields_bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
     y += place // _PER_ROW * _TALL
     attributes = [("fill-opacity", "0.5" if bit.on else "0.06")]
     if bit.input:
-        grip = Grip(
+        grip = DragHandle(
             name=bit.input,
             key=key,
             notch=0,
@@ -105,7 +111,7 @@ def _bit_fields_bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
     ]
 
 
-def written(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number with enough digits to tell neighbors apart."""
     return "infinity" if math.isinf(value) else f"{value:.7g}"
 
@@ -123,7 +129,7 @@ _LEAST, _MOST = 1e-30, 1e30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     size: Annotated[
         float, Number(label="Number", low=_LEAST, high=_MOST, scale="log", symbol="x")
@@ -149,58 +155,58 @@ class Result:
     bits: dict[str, tuple[tuple[bool, float], ...]]
     bf16_off: Annotated[
         float,
-        as_given(SHARE, 2),
-        Told("Off in bf16", assumes=_SPEC, sources=("ieee754", "ocp_mx")),
+        with_digits(SHARE, 2),
+        Output("Off in bf16", assumes=_SPEC, sources=("ieee754", "ocp_mx")),
     ]
     e4m3_off: Annotated[
         float,
-        as_given(SHARE, 2),
-        Told("Off in FP8 E4M3", assumes=_SPEC, sources=("ocp_fp8",)),
+        with_digits(SHARE, 2),
+        Output("Off in FP8 E4M3", assumes=_SPEC, sources=("ocp_fp8",)),
     ]
     fp16_most: Annotated[
         float,
         COUNT,
-        Told("Largest number of fp16", basis="definition", assumes=_SPEC, sources=("ieee754",)),
+        Output("Largest number of fp16", basis="definition", assumes=_SPEC, sources=("ieee754",)),
     ] = FORMATS["fp16"].largest
     e4m3_most: Annotated[
         float,
         COUNT,
-        Told("Largest number of E4M3", basis="definition", assumes=_SPEC, sources=("ocp_fp8",)),
+        Output("Largest number of E4M3", basis="definition", assumes=_SPEC, sources=("ocp_fp8",)),
     ] = FORMATS["e4m3"].largest
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the number in every format."""
     value = -inputs.size if inputs.negative else inputs.size
-    held = {key: rounded(form, value) for key, form in FORMATS.items()}
+    stored = {key: round_to_format(form, value) for key, form in FORMATS.items()}
 
     def off(key: str) -> Share:
-        return min(abs(held[key] / value - 1), 1.0)
+        return min(abs(stored[key] / value - 1), 1.0)
 
-    bits = {key: _flips(form, held[key]) for key, form in FORMATS.items()}
-    return Result(value=value, held=held, bits=bits, bf16_off=off("bf16"), e4m3_off=off("e4m3"))
+    bits = {key: _bits_and_flips(form, stored[key]) for key, form in FORMATS.items()}
+    return Result(value=value, held=stored, bits=bits, bf16_off=off("bf16"), e4m3_off=off("e4m3"))
 
 
-def _flips(form: Format, held: float) -> tuple[tuple[bool, float], ...]:
-    code = code_of(form, held if held else math.copysign(0.0, held or 1.0))
+def _bits_and_flips(form: NumberFormat, stored: float) -> tuple[tuple[bool, float], ...]:
+    code = encode_bits(form, stored if stored else math.copysign(0.0, stored or 1.0))
     return tuple(
-        (bit == "1", value_of(form, f"{code[:at]}{'0' if bit == '1' else '1'}{code[at + 1 :]}"))
+        (bit == "1", decode_bits(form, f"{code[:at]}{'0' if bit == '1' else '1'}{code[at + 1 :]}"))
         for at, bit in enumerate(code)
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the bits, and what the formats can hold."""
-    tell = Teller(result, inputs)
+    """Return the bit drawing and the table of format ranges."""
+    present = Presenter(result, inputs)
     return {
         "bits": partial(_bits, inputs, result),
-        **tell.values("bf16_off", "e4m3_off", "fp16_most", "e4m3_most"),
-        "formats": _formats(),
+        **present.values("bf16_off", "e4m3_off", "fp16_most", "e4m3_most"),
+        "formats": _format_table(),
     }
 
 
 def _bits(inputs: Inputs, result: Result) -> Scene:
-    lines = [_line(inputs, result, key, form) for key, form in FORMATS.items()]
+    lines = [_format_line(inputs, result, key, form) for key, form in FORMATS.items()]
     return bit_fields(lines, _caption(result))
 
 
@@ -211,7 +217,7 @@ def _caption(result: Result) -> Text:
         for key, value in result.held.items()
         if abs(value) < abs(result.value) and abs(value) == FORMATS[key].largest
     ]
-    words = f"The number is {typeset(written(result.value))}. "
+    words = f"The number is {typeset(format_number(result.value))}. "
     if zeros:
         words += f"It is too small for {', '.join(zeros)}: there it is zero. "
     if full:
@@ -221,25 +227,27 @@ def _caption(result: Result) -> Text:
     return words.strip()
 
 
-def _line(inputs: Inputs, result: Result, key: str, form: Format) -> Line:
-    return Line(
+def _format_line(inputs: Inputs, result: Result, key: str, form: NumberFormat) -> FormatLine:
+    return FormatLine(
         key=key,
         name=form.name,
-        says=_says(result.held[key], result.value),
-        bits=tuple(_bit(inputs, form, place, *bit) for place, bit in enumerate(result.bits[key])),
+        says=_stored_words(result.held[key], result.value),
+        bits=tuple(
+            _drawn_bit(inputs, form, place, *bit) for place, bit in enumerate(result.bits[key])
+        ),
     )
 
 
-def _says(held: float, value: float) -> str:
-    if math.isinf(held):
-        return "−infinity" if held < 0 else "infinity"
-    off = abs(held / value - 1)
+def _stored_words(stored: float, value: float) -> str:
+    if math.isinf(stored):
+        return "−infinity" if stored < 0 else "infinity"
+    off = abs(stored / value - 1)
     if not off:
-        return f"{typeset(written(held))}, exact"
-    return f"{typeset(written(held))}, off {typeset(significant(100 * off, 2))} %"
+        return f"{typeset(format_number(stored))}, exact"
+    return f"{typeset(format_number(stored))}, off {typeset(format_significant(100 * off, 2))} %"
 
 
-def _bit(inputs: Inputs, form: Format, place: int, on: bool, flipped: float) -> Bit:
+def _drawn_bit(inputs: Inputs, form: NumberFormat, place: int, on: bool, flipped: float) -> Bit:
     field = "sign" if not place else "exponent" if place <= form.exponent else "mantissa"
     if field == "sign":
         return Bit(field=field, on=on, input="negative", value="off" if inputs.negative else "on")
@@ -249,11 +257,11 @@ def _bit(inputs: Inputs, form: Format, place: int, on: bool, flipped: float) -> 
         field=field,
         on=on,
         input="size" if allowed else "",
-        value=plain(size) if allowed else "",
+        value=exact_text(size) if allowed else "",
     )
 
 
-def _formats() -> Table:
+def _format_table() -> Table:
     return Table(
         title="What each format can hold",
         columns=(
@@ -271,7 +279,7 @@ def _formats() -> Table:
                 typeset(f"{form.largest:.4g}"),
                 typeset(f"{form.smallest_normal:.3g}"),
                 typeset(f"{form.smallest:.3g}"),
-                f"{typeset(significant(100 * form.half_step, 3))} %",
+                f"{typeset(format_significant(100 * form.half_step, 3))} %",
             )
             for form in FORMATS.values()
         ),

@@ -6,20 +6,26 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, SHARE, Share
 from engine.core.views import Axis, Bar, Bars, Challenge, Condition, Lines, Segment, Series, Table
-from engine.simulate.numerics.block_scaling import RECIPES, Scaled, scaled, scales, tensor
+from engine.simulate.numerics.block_scaling import (
+    RECIPES,
+    QuantizedTensor,
+    block_scales,
+    quantize,
+    sample_tensor,
+)
 from engine.simulate.numerics.number_format import FORMATS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     recipe: Annotated[
-        str, Choice(label="Recipe", options={key: one.name for key, one in RECIPES.items()})
+        str, Choice(label="Recipe", options={key: recipe.name for key, recipe in RECIPES.items()})
     ] = "mxfp8"
     typical: Annotated[float, Number(label="Typical value", low=1e-8, high=1e3, scale="log")] = 1.0
     outlier: Annotated[
@@ -52,10 +58,10 @@ class Result:
     """
 
     values: tuple[float, ...]
-    all: dict[str, Scaled]
+    all: dict[str, QuantizedTensor]
     error: Annotated[
         Share,
-        Told(
+        Output(
             "A value is off by",
             note="on average, of itself",
             color="buffers",
@@ -65,12 +71,12 @@ class Result:
     ]
     lost: Annotated[
         Share,
-        Told("Values that become zero", color="buffers", basis="simulated", assumes=_RUN),
+        Output("Values that become zero", color="buffers", basis="simulated", assumes=_RUN),
     ]
     bits: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Bits per value",
             note="its part of the scale included",
             color="parameters",
@@ -80,25 +86,25 @@ class Result:
     ]
     scales: tuple[float, ...]
     num_scales: Annotated[
-        int, COUNT, Told("Scales", assumes=("One for each block of the 1,024 values.",))
+        int, COUNT, Output("Scales", assumes=("One for each block of the 1,024 values.",))
     ]
 
 
 @lru_cache(maxsize=32)
-def _all(typical: float, outlier: float, rounding: str) -> dict[str, Scaled]:
-    values = tensor(typical, outlier)
+def _scale_by_recipe(typical: float, outlier: float, rounding: str) -> dict[str, QuantizedTensor]:
+    values = sample_tensor(typical, outlier)
     by_chance = rounding == "stochastic"
-    return {key: scaled(values, key, stochastic=by_chance) for key in RECIPES}
+    return {key: quantize(values, key, stochastic=by_chance) for key in RECIPES}
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the tensor under every recipe."""
-    values = tensor(inputs.typical, inputs.outlier)
-    found = _all(inputs.typical, inputs.outlier, inputs.rounding)
-    mine, divisors = found[inputs.recipe], scales(values, inputs.recipe)
+    values = sample_tensor(inputs.typical, inputs.outlier)
+    by_recipe = _scale_by_recipe(inputs.typical, inputs.outlier, inputs.rounding)
+    mine, divisors = by_recipe[inputs.recipe], block_scales(values, inputs.recipe)
     return Result(
         values=values,
-        all=found,
+        all=by_recipe,
         error=mine.error,
         lost=mine.lost,
         bits=RECIPES[inputs.recipe].bits,
@@ -118,13 +124,13 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the histogram, the recipes, and the reader's."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "histogram": partial(_histogram, result),
-        **tell.values("error", "lost", "bits", "num_scales"),
+        **present.values("error", "lost", "bits", "num_scales"),
         "recipes": partial(_recipes, inputs, result),
-        "table": partial(_table, result),
-        "block": partial(_block, inputs, result),
+        "table": partial(_recipe_table, result),
+        "block": partial(_block_table, inputs, result),
         "challenge": _challenge(inputs, result),
     }
 
@@ -170,7 +176,7 @@ def _histogram(result: Result) -> Lines:
 
 
 def _recipes(inputs: Inputs, result: Result) -> Bars:
-    errors = {key: one.error for key, one in result.all.items()}
+    errors = {key: outcome.error for key, outcome in result.all.items()}
     return Bars(
         title="What each recipe loses",
         axis=Axis(
@@ -192,7 +198,7 @@ def _recipes(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def _table(result: Result) -> Table:
+def _recipe_table(result: Result) -> Table:
     return Table(
         title="All recipes",
         columns=("Recipe", "Bits per value", "Off by", "Become zero"),
@@ -208,14 +214,14 @@ def _table(result: Result) -> Table:
     )
 
 
-def _block(inputs: Inputs, result: Result) -> Table:
+def _block_table(inputs: Inputs, result: Result) -> Table:
     """Return some values around the outlier, before and after."""
     back = result.all[inputs.recipe].values
     width = RECIPES[inputs.recipe].block
-    found = result.scales
+    scales = result.scales
     rows = []
     for at in (34, 35, 36, 37, 38, 39):
-        scale = found[at // width] if width > 0 else found[0]
+        scale = scales[at // width] if width > 0 else scales[0]
         code = back[at] / scale if scale else 0.0
         rows.append(
             (

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import BYTES, Bytes, Parameters, Share
 from engine.core.views import Axis, Bar, Bars, Segment
 from engine.formulas.parameters import total_parameters
@@ -23,7 +23,7 @@ def _choice(label: str, *keys: str, help_text: str = "") -> Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
@@ -68,7 +68,7 @@ class Result:
 
     per_parameter: Annotated[
         Bytes,
-        Told(
+        Output(
             "States per parameter",
             note="on one GPU, nothing sharded",
             color="optimizer",
@@ -77,17 +77,17 @@ class Result:
         ),
     ]
     states: Annotated[
-        Bytes, Told("States on each GPU", "M", "ZeRO-1: optimizer sharded", "optimizer")
+        Bytes, Output("States on each GPU", "M", "ZeRO-1: optimizer sharded", "optimizer")
     ]
-    size: Annotated[Parameters, Told(symbol="P", of="model")]
-    parameter: Annotated[Bytes, Told(symbol="p", of="weights")]
-    gradient: Annotated[Bytes, Told(symbol="g", of="gradients")]
-    optimizer: Annotated[Bytes, Told(symbol="o", of="moments")]
-    whole: Annotated[int, Told(symbol="a")]
-    shares: Annotated[int, Told(symbol="c", of="ranks")]
+    size: Annotated[Parameters, Output(symbol="P", of="model")]
+    parameter: Annotated[Bytes, Output(symbol="p", of="weights")]
+    gradient: Annotated[Bytes, Output(symbol="g", of="gradients")]
+    optimizer: Annotated[Bytes, Output(symbol="o", of="moments")]
+    whole: Annotated[int, Output(symbol="a")]
+    shares: Annotated[int, Output(symbol="c", of="ranks")]
     data_sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Data parallelism sends",
             note="each GPU in a step",
             color="data",
@@ -97,7 +97,7 @@ class Result:
     ]
     tensor_sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Tensor parallelism sends",
             note="each GPU in a step",
             color="tensor",
@@ -110,7 +110,7 @@ class Result:
     ]
     saved: Annotated[
         Share,
-        Told(
+        Output(
             "Bytes saved on the wire",
             note="of those with fp32 gradients and bf16 for the rest",
             color="communication",
@@ -122,11 +122,11 @@ class Result:
     before_tensor: Bytes
 
 
-def _sent(inputs: Inputs, size: Parameters, reduced: str, gathered: str) -> Bytes:
+def _zero_bytes(inputs: Inputs, size: Parameters, reduced: str, gathered: str) -> Bytes:
     return zero_bytes_sent(size * SIZES[reduced], size * SIZES[gathered], 1, inputs.ranks)
 
 
-def _exchanged(inputs: Inputs, activations: str) -> Bytes:
+def _tensor_parallel_bytes(inputs: Inputs, activations: str) -> Bytes:
     model = MODELS[inputs.model]
     rows = inputs.tokens * model.hidden_size * SIZES[activations]
     return tensor_parallel_bytes_sent(rows, model.num_layers, inputs.tensor_parallel)
@@ -140,9 +140,9 @@ def solve(inputs: Inputs) -> Result:
         gradient=SIZES[inputs.gradients],
         optimizer=SIZES[inputs.master] + 2 * SIZES[inputs.moments],
     )
-    data = _sent(inputs, size, inputs.reduced, inputs.gathered)
-    tensor = _exchanged(inputs, inputs.activations)
-    before = _sent(inputs, size, "fp32", "bf16"), _exchanged(inputs, "bf16")
+    data = _zero_bytes(inputs, size, inputs.reduced, inputs.gathered)
+    tensor = _tensor_parallel_bytes(inputs, inputs.activations)
+    before = _zero_bytes(inputs, size, "fp32", "bf16"), _tensor_parallel_bytes(inputs, "bf16")
     return Result(
         per_parameter=types.parameter + types.gradient + types.optimizer,
         states=sharded_states(size, types, 1, inputs.ranks).total,
@@ -180,17 +180,17 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the bytes held and sent."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("per_parameter"),
-        "states": tell.value("states", symbols={"b": "whole"}),
-        **tell.values("data_sent", "tensor_sent", "saved"),
-        "held": partial(_held, inputs),
-        "wire": partial(_wire, result),
+        **present.values("per_parameter"),
+        "states": present.value("states", symbols={"b": "whole"}),
+        **present.values("data_sent", "tensor_sent", "saved"),
+        "held": partial(_memory_bars, inputs),
+        "wire": partial(_traffic_bars, result),
     }
 
 
-def _held(inputs: Inputs) -> Bars:
+def _memory_bars(inputs: Inputs) -> Bars:
     """Return the bytes of a parameter, class by class, now and by default."""
     kinds = (
         ("weights", "weights", "parameters", 1),
@@ -218,7 +218,7 @@ def _held(inputs: Inputs) -> Bars:
     )
 
 
-def _wire(result: Result) -> Bars:
+def _traffic_bars(result: Result) -> Bars:
     def bar(key: str, label: str, data: Bytes, tensor: Bytes) -> Bar:
         return Bar(
             key=key,

@@ -1,15 +1,15 @@
-"""A layer's trace: what the CPU launches, what the GPU runs, and the gaps between."""
+"""A layer's kernel trace: CPU launches, GPU kernels and the gaps between them."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.catalog.measured_timings import OWN_DATE, OWN_LAUNCHES
 from engine.catalog.models import MODELS
 from engine.core.inputs import MICROSECONDS, Choice, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     BANDWIDTH,
     COUNT,
@@ -24,14 +24,20 @@ from engine.core.units import (
 from engine.core.views import Axis, Badge, Lane, Rule, Span, Table, Timeline
 from engine.formulas.roofline import roofline_time
 from engine.simulate.layer.layer_operators import layer_operators
-from engine.simulate.streams.kernel_trace import Kernel, Stretch, Trace, stretches, trace
+from engine.simulate.streams.kernel_trace import (
+    KernelTrace,
+    LaunchInterval,
+    TracedKernel,
+    launch_intervals,
+    trace_kernels,
+)
 
 _MODEL, GPU = MODELS["llama-3-8b"], ACCELERATORS["H100-SXM"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tokens: Annotated[
         int, Number(label="Tokens", low=1, high=1 << 16, scale="log2", whole=True)
@@ -56,15 +62,15 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The trace and what tools make of it."""
+    """The kernel trace and its summary figures."""
 
     end: Annotated[
         Seconds,
-        Told("One layer, forward", color="compute", assumes=("Until the last kernel ends.",)),
+        Output("One layer, forward", color="compute", assumes=("Until the last kernel ends.",)),
     ]
     busy: Annotated[
         Share,
-        Told(
+        Output(
             "GPU utilization",
             note="as nvidia-smi counts: some kernel runs",
             assumes=("The time with a kernel over the time.",),
@@ -73,24 +79,24 @@ class Result:
     ]
     used: Annotated[
         Share,
-        Told(
+        Output(
             "Of the peak",
             assumes=("All operations over the time and the dense 16-bit peak.",),
         ),
     ]
     launching: Annotated[
-        Seconds, Told("Launching", assumes=("All launches, one after the other.",))
+        Seconds, Output("Launching", assumes=("All launches, one after the other.",))
     ]
-    kernels: Annotated[Count, Told("Kernels", assumes=("One for each operator.",))]
-    trace: Trace
-    notes: tuple[Stretch, ...]
+    kernels: Annotated[Count, Output("Kernels", assumes=("One for each operator.",))]
+    trace: KernelTrace
+    notes: tuple[LaunchInterval, ...]
     idle: Annotated[
         Seconds,
-        Told("GPU idle", assumes=("The time of the layer without any kernel.",)),
+        Output("GPU idle", assumes=("The time of the layer without any kernel.",)),
     ]
     ahead: Annotated[
         Seconds,
-        Told(
+        Output(
             "CPU ahead, at most",
             note="from the end of a launch to the start of its kernel",
             assumes=("The largest wait of a launched kernel in the queue.",),
@@ -100,13 +106,15 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    reached = achieved(GPU)
+    reached = achieved_shares(GPU)
     rates = GPU.peak["fp16"] * reached.matmul, GPU.memory_bandwidth * reached.memory
     operators = layer_operators(
         _MODEL, inputs.tokens, inputs.tokens, fused=inputs.fused, flash=True
     )
-    lengths = tuple(roofline_time(one.operations, one.moved, *rates) for one in operators)
-    played = trace(operators, lengths, inputs.launch)
+    lengths = tuple(
+        roofline_time(operator.operations, operator.moved, *rates) for operator in operators
+    )
+    played = trace_kernels(operators, lengths, inputs.launch)
     return Result(
         end=played.end,
         busy=played.busy,
@@ -114,9 +122,9 @@ def solve(inputs: Inputs) -> Result:
         launching=len(operators) * inputs.launch,
         kernels=len(operators),
         trace=played,
-        notes=(found := stretches(played)),
-        idle=sum(one.idle for one in found),
-        ahead=max(one.ahead for one in found),
+        notes=(notes := launch_intervals(played)),
+        idle=sum(interval.idle for interval in notes),
+        ahead=max(interval.ahead for interval in notes),
     )
 
 
@@ -145,19 +153,19 @@ _NAMES = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("end"),
-        "verdict": _verdict(tell, result),
-        "timeline": partial(_timeline, tell, inputs, result),
-        **tell.values("busy", "idle", "ahead", "used", "launching", "kernels"),
-        "notes": partial(_notes, tell, result),
-        "rows": partial(_rows, tell, result),
-        "launches": partial(_launches, tell),
+        **present.values("end"),
+        "verdict": _verdict(present, result),
+        "timeline": partial(_timeline, present, inputs, result),
+        **present.values("busy", "idle", "ahead", "used", "launching", "kernels"),
+        "notes": partial(_interval_table, present, result),
+        "rows": partial(_kernel_table, present, result),
+        "launches": partial(_launch_table, present),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.busy < 0.9:
         return Badge(
             text="Waiting for the CPU",
@@ -166,15 +174,15 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="The GPU is busy",
-        sentence=tell.say("Launches are ahead of the GPU; it reaches {used} of its peak."),
+        sentence=present.say("Launches are ahead of the GPU; it reaches {used} of its peak."),
         color="compute",
     )
 
 
-def _timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
+def _timeline(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
     end = result.end * (1.0 if inputs.shown == "all" else 0.5)
-    drawn = [span for one in result.trace.kernels for span in _spans(one)]
-    drawn += [_note(number, one) for number, one in enumerate(result.notes)]
+    drawn = [span for item in result.trace.kernels for span in _kernel_spans(item)]
+    drawn += [_interval_span(number, item) for number, item in enumerate(result.notes)]
     spans = [span for span in drawn if span.start < end]
     launched = result.trace.kernels[-1].ready
     return Timeline(
@@ -207,33 +215,35 @@ _LATE = "launch-bound"
 _QUEUED = "CPU ahead"
 
 
-def _note(number: int, one: Stretch) -> Span:
-    """Return the mark of a stretch: what the GPU does there, and what it waits for."""
-    name = _LATE if one.late else _QUEUED
+def _interval_span(number: int, interval: LaunchInterval) -> Span:
+    """Return the timeline span that marks a launch-bound or queued stretch."""
+    name = _LATE if interval.late else _QUEUED
     return Span(
         key=f"note-{number}",
         lane="notes",
-        start=one.start,
-        end=one.end,
+        start=interval.start,
+        end=interval.end,
         label=name,
-        color="muted" if one.late else "ink",
-        called=f"{name}, {one.kernels} kernel{'s' if one.kernels > 1 else ''}",
+        color="muted" if interval.late else "ink",
+        called=f"{name}, {interval.kernels} kernel{'s' if interval.kernels > 1 else ''}",
     )
 
 
-def _notes(tell: Teller, result: Result) -> Table:
-    """Return the marks of the trace in words, one stretch after the other."""
+def _interval_table(present: Presenter, result: Result) -> Table:
+    """Return the table of stretches in the order of the trace."""
     rows = []
-    for one in result.notes:
-        length = one.end - one.start
+    for interval in result.notes:
+        length = interval.end - interval.start
         rows.append(
             (
-                _LATE if one.late else _QUEUED,
-                tell.say("{t}", t=(one.start, SECONDS)),
-                tell.say("{t}", t=(length, SECONDS)),
-                tell.say("{n}", n=(one.kernels, COUNT)),
-                tell.say("{t}, {s}", t=(one.idle, SECONDS), s=(one.idle / length, SHARE)),
-                tell.say("{t}", t=(one.ahead, SECONDS)),
+                _LATE if interval.late else _QUEUED,
+                present.say("{t}", t=(interval.start, SECONDS)),
+                present.say("{t}", t=(length, SECONDS)),
+                present.say("{n}", n=(interval.kernels, COUNT)),
+                present.say(
+                    "{t}, {s}", t=(interval.idle, SECONDS), s=(interval.idle / length, SHARE)
+                ),
+                present.say("{t}", t=(interval.ahead, SECONDS)),
             )
         )
     return Table(
@@ -246,58 +256,58 @@ def _notes(tell: Teller, result: Result) -> Table:
     )
 
 
-def _spans(one: Kernel) -> tuple[Span, ...]:
-    key, name = one.operator.key, _NAMES[one.operator.key]
+def _kernel_spans(kernel: TracedKernel) -> tuple[Span, ...]:
+    key, name = kernel.operator.key, _NAMES[kernel.operator.key]
     launch = Span(
         key=f"launch-{key}",
         lane="cpu",
-        start=one.launched,
-        end=one.ready,
+        start=kernel.launched,
+        end=kernel.ready,
         label="",
         color="communication",
         called=f"launch of {name}",
         links=(f"kernel:{key}",),
     )
-    kernel = Span(
+    run = Span(
         key=key,
         lane="gpu",
-        start=one.start,
-        end=one.end,
+        start=kernel.start,
+        end=kernel.end,
         label=name,
-        color="compute" if one.operator.is_product else "memory",
+        color="compute" if kernel.operator.is_product else "memory",
         after=(f"launch-{key}",),
         links=(f"kernel:{key}",),
     )
-    return launch, kernel
+    return launch, run
 
 
-def _rows(tell: Teller, result: Result) -> Table:
+def _kernel_table(present: Presenter, result: Result) -> Table:
     """Return the trace's rows as a profiler lists them."""
     peak, bandwidth = GPU.peak["fp16"], GPU.memory_bandwidth
     rows = []
-    for one in result.trace.kernels:
-        rate = one.operator.operations / one.length
-        moved = one.operator.moved / one.length
+    for kernel in result.trace.kernels:
+        rate = kernel.operator.operations / kernel.length
+        moved = kernel.operator.moved / kernel.length
         rows.append(
             (
-                _NAMES[one.operator.key],
-                tell.say("{t}", t=(one.length, SECONDS)),
-                tell.say("{g}", g=(one.start - one.ready, SECONDS)),
-                tell.say("{r}, {s}", r=(rate, FLOP_RATE), s=(rate / peak, SHARE)),
-                tell.say("{b}, {s}", b=(moved, BANDWIDTH), s=(moved / bandwidth, SHARE)),
+                _NAMES[kernel.operator.key],
+                present.say("{t}", t=(kernel.length, SECONDS)),
+                present.say("{g}", g=(kernel.start - kernel.ready, SECONDS)),
+                present.say("{r}, {s}", r=(rate, FLOP_RATE), s=(rate / peak, SHARE)),
+                present.say("{b}, {s}", b=(moved, BANDWIDTH), s=(moved / bandwidth, SHARE)),
             )
         )
     return Table(
         title="The rows of the trace",
         columns=("Kernel", "Runs", "Waited in the queue", "Computes", "Moves"),
         rows=tuple(rows),
-        links=tuple((f"kernel:{one.operator.key}",) for one in result.trace.kernels),
+        links=tuple((f"kernel:{kernel.operator.key}",) for kernel in result.trace.kernels),
         caption="A product that computes at two thirds of the peak is limited by computation, a "
         "kernel that moves at nine tenths of the bandwidth by memory: more is seldom reached.",
     )
 
 
-_LAUNCHED = {
+_LAUNCH_KINDS = {
     "host alone": "one element added, until the call returns",
     "eager": "one element added, one call after the other",
     "eager product": "a product of 128 by 128, likewise",
@@ -307,14 +317,14 @@ _LAUNCHED = {
 }
 
 
-def _launches(tell: Teller) -> Table:
-    """Return what a launch took on two machines."""
+def _launch_table(present: Presenter) -> Table:
+    """Return the table of measured launch times on two machines."""
     return Table(
         title="The smallest kernels, measured",
         columns=("What runs", "H100 and its host", "H200 and its host"),
         rows=tuple(
-            (name, *(tell.say("{t}", t=(time, SECONDS)) for time in OWN_LAUNCHES[key]))
-            for key, name in _LAUNCHED.items()
+            (name, *(present.say("{t}", t=(time, SECONDS)) for time in OWN_LAUNCHES[key]))
+            for key, name in _LAUNCH_KINDS.items()
         ),
         caption=f"Measured by us on one GPU each, {OWN_DATE}, PyTorch 2.11: time of each. Nothing "
         "here is modeled.",

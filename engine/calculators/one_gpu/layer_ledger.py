@@ -1,17 +1,17 @@
-"""Layer ledger: every tensor that one GPT layer keeps for its backward pass, byte by byte."""
+"""Layer ledger: bytes of every tensor that a GPT layer saves for its backward pass."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, Bytes, Parameters
 from engine.core.views import Published, Table
 from engine.formulas.activations import KORTHIKANTI
 from engine.formulas.parameters import gpt_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.memory.activation_ledger import Entry, kept_by_layer
+from engine.simulate.memory.activation_ledger import LedgerEntry, layer_ledger
 
 TITLE = "The bytes of one layer"
 QUESTION = "What does one layer keep from the forward pass until the backward pass needs it?"
@@ -27,7 +27,7 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     sequence_length: Annotated[
         int,
@@ -46,12 +46,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The ledger, its sum, and what the layer's weights take beside it."""
+    """The saved tensors, their sum, and the bytes of the layer's weights."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     total: Annotated[
         Bytes,
-        Told(
+        Output(
             "Kept by the layer",
             "A",
             color="activations",
@@ -63,7 +63,7 @@ class Result:
     ]
     doubled: Annotated[
         Bytes,
-        Told(
+        Output(
             "The formula, doubled",
             note="as a published guide prints it",
             color="muted",
@@ -73,7 +73,7 @@ class Result:
     ]
     states: Annotated[
         Bytes,
-        Told(
+        Output(
             "States of its weights",
             note="however long the sequence, however large the batch",
             color="optimizer",
@@ -90,7 +90,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    entries = kept_by_layer(
+    entries = layer_ledger(
         inputs.sequence_length,
         inputs.micro_batch_size,
         inputs.hidden_size,
@@ -109,15 +109,15 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     published = Published(
-        text=tell.say("a published guide prints {doubled}"),
+        text=present.say("a published guide prints {doubled}"),
         reason="It takes the formula for a count of elements and doubles it; it is bytes already.",
         source="vizuara_guides",
     )
     return {
-        "total": tell.value("total", symbols={"t": (1.0, COUNT)}, published=published),
-        **tell.values("doubled", "states"),
+        "total": present.value("total", symbols={"t": (1.0, COUNT)}, published=published),
+        **present.values("doubled", "states"),
         "ledger": Table(
             title="What a layer keeps",
             columns=("Tensor", "Elements and bytes of each", "Together"),

@@ -1,4 +1,4 @@
-"""One layer under the roofline: every operator's place, and what fusion changes."""
+"""Layer roofline: intensity, rate and time of every operator, with and without fusion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number, Scalar, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     BYTES,
     FLOP_RATE,
@@ -34,16 +34,16 @@ from engine.core.views import (
     Segment,
     Table,
 )
-from engine.form.roof import roof
+from engine.form.roof import roof_series
 from engine.formulas.roofline import attainable, intensity, ridge, roofline_time
 from engine.simulate.layer.layer_operators import Operator, layer_operators
 
-_DENSE = {key: one.name for key, one in MODELS.items() if not one.num_experts}
+_DENSE = {key: model.name for key, model in MODELS.items() if not model.num_experts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=_DENSE)] = "llama-3-8b"
     gpu: Annotated[
@@ -65,8 +65,8 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """An operator under the roof.
+class RooflinePoint:
+    """An operator on the roofline.
 
     Attributes:
         operator: what it computes and moves.
@@ -89,7 +89,7 @@ class Result:
 
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "One layer, forward, at least",
             color="compute",
             assumes=(
@@ -100,7 +100,7 @@ class Result:
     ]
     waiting: Annotated[
         Share,
-        Told(
+        Output(
             "Of it memory-bound",
             color="memory",
             assumes=("The time of operators left of the ridge over all.",),
@@ -108,41 +108,41 @@ class Result:
     ]
     swept: Annotated[
         Bytes,
-        Told(
+        Output(
             "Moved by element-wise operators",
             assumes=("Everything that is neither a matrix product nor fused attention.",),
         ),
     ]
     saved: Annotated[
         Share,
-        Told(
+        Output(
             "Fusing both would save",
             note="of this time",
             assumes=("The same layer with fused kernels and fused attention.",),
         ),
     ]
     of_peak: Annotated[
-        Share, Told("Of the peak", assumes=("All operations over the time and the peak.",))
+        Share, Output("Of the peak", assumes=("All operations over the time and the peak.",))
     ]
-    ridge: Annotated[Intensity, Told("Ridge", assumes=("Dense 16-bit peak over bandwidth.",))]
+    ridge: Annotated[Intensity, Output("Ridge", assumes=("Dense 16-bit peak over bandwidth.",))]
     peak: FlopRate
     bandwidth: Bandwidth
-    placed: tuple[Placed, ...]
+    placed: tuple[RooflinePoint, ...]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     gpu = ACCELERATORS[inputs.gpu]
     rates = gpu.peak["fp16"], gpu.memory_bandwidth
-    placed = _placed(inputs, rates, fused=inputs.fused, flash=inputs.flash)
-    best = _placed(inputs, rates, fused=True, flash=True)
-    time = sum(one.time for one in placed)
+    placed = _roofline_points(inputs, rates, fused=inputs.fused, flash=inputs.flash)
+    best = _roofline_points(inputs, rates, fused=True, flash=True)
+    time = sum(point.time for point in placed)
     return Result(
         time=time,
-        waiting=sum(one.time for one in placed if one.bound == "memory") / time,
-        swept=sum(one.operator.moved for one in placed if not one.operator.is_product),
-        saved=1 - sum(one.time for one in best) / time,
-        of_peak=sum(one.operator.operations for one in placed) / time / rates[0],
+        waiting=sum(point.time for point in placed if point.bound == "memory") / time,
+        swept=sum(point.operator.moved for point in placed if not point.operator.is_product),
+        saved=1 - sum(point.time for point in best) / time,
+        of_peak=sum(point.operator.operations for point in placed) / time / rates[0],
         ridge=ridge(*rates),
         peak=rates[0],
         bandwidth=rates[1],
@@ -150,9 +150,9 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _placed(
+def _roofline_points(
     inputs: Inputs, rates: tuple[FlopRate, Bandwidth], *, fused: bool, flash: bool
-) -> tuple[Placed, ...]:
+) -> tuple[RooflinePoint, ...]:
     operators = layer_operators(
         MODELS[inputs.model],
         inputs.tokens,
@@ -160,22 +160,22 @@ def _placed(
         fused=fused,
         flash=flash,
     )
-    return tuple(_place(one, rates) for one in operators)
+    return tuple(_roofline_point(operator, rates) for operator in operators)
 
 
-def _place(one: Operator, rates: tuple[FlopRate, Bandwidth]) -> Placed:
-    each = intensity(one.operations, one.moved)
-    return Placed(
-        operator=one,
+def _roofline_point(operator: Operator, rates: tuple[FlopRate, Bandwidth]) -> RooflinePoint:
+    each = intensity(operator.operations, operator.moved)
+    return RooflinePoint(
+        operator=operator,
         intensity=each,
         rate=attainable(*rates, each),
-        time=roofline_time(one.operations, one.moved, *rates),
+        time=roofline_time(operator.operations, operator.moved, *rates),
         bound="compute" if each >= ridge(*rates) else "memory",
     )
 
 
 _LOW, _HIGH = 1 / 16, 16_384.0
-_LEAST = 1e10
+_LOWEST_RATE = 1e10
 _CLOSE = 2.2  # times the operations per byte: rings that nearly touch on a phone
 NAMES: Mapping[str, str] = {
     "norm": "norm before attention",
@@ -208,25 +208,25 @@ _SHORT: Mapping[str, str] = {
 }
 
 
-def roofline(tell: Teller, result: Result) -> Lines:
+def roofline(present: Presenter, result: Result) -> Lines:
     """Return the operators on the roof; the second norm and addition lie on the first."""
     labels = _labels(result)
     points = tuple(
         Point(
-            key=one.operator.key,
-            label=labels.get(one.operator.key, ""),
-            x=min(max(one.intensity, _LOW), _HIGH),
-            y=max(one.rate, _LEAST),
-            color=one.bound,
+            key=point.operator.key,
+            label=labels.get(point.operator.key, ""),
+            x=min(max(point.intensity, _LOW), _HIGH),
+            y=max(point.rate, _LOWEST_RATE),
+            color=point.bound,
         )
-        for one in result.placed
-        if one.operator.key in _SHORT
+        for point in result.placed
+        if point.operator.key in _SHORT
     )
     return Lines(
         title="The operators of one layer on the roof",
-        x=tell.axis("ridge", "operations per byte", low=_LOW, high=_HIGH, scale="log"),
-        y=tell.axis("peak", "rate", low=_LEAST, high=3 * result.peak, scale="log"),
-        series=(roof("roof", "the roof", (result.peak, result.bandwidth), (_LOW, _HIGH)),),
+        x=present.axis("ridge", "operations per byte", low=_LOW, high=_HIGH, scale="log"),
+        y=present.axis("peak", "rate", low=_LOWEST_RATE, high=3 * result.peak, scale="log"),
+        series=(roof_series("roof", "the roof", (result.peak, result.bandwidth), (_LOW, _HIGH)),),
         points=points,
         rules=(Rule(key="ridge", label="ridge", axis="x", at=result.ridge),),
         caption="Turn fusion on and off and watch which rings move.",
@@ -235,52 +235,52 @@ def roofline(tell: Teller, result: Result) -> Lines:
 
 def _labels(result: Result) -> dict[str, str]:
     """Return key -> label: operators that lie close together are named at the last of them."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     last, reach = "", 0.0
-    for one in sorted(result.placed, key=lambda placed: placed.intensity):
-        key, name = one.operator.key, _SHORT.get(one.operator.key, "")
+    for point in sorted(result.placed, key=lambda placed: placed.intensity):
+        key, name = point.operator.key, _SHORT.get(point.operator.key, "")
         if not name:
             continue
-        if last and one.intensity <= reach:
-            name = f"{found.pop(last)}, {name}"
-        found[key] = name
-        last, reach = key, _CLOSE * one.intensity
-    return found
+        if last and point.intensity <= reach:
+            name = f"{names.pop(last)}, {name}"
+        names[key] = name
+        last, reach = key, _CLOSE * point.intensity
+    return names
 
 
-def times(tell: Teller, result: Result) -> Bars:
+def time_bars(present: Presenter, result: Result) -> Bars:
     """Return the shortest time of every operator."""
-    most = max(one.time for one in result.placed)
+    most = max(point.time for point in result.placed)
     return Bars(
         title="The shortest time of every operator",
-        axis=tell.axis("time", "time", low=0.0, high=most),
-        bars=tuple(_bar(one) for one in result.placed),
+        axis=present.axis("time", "time", low=0.0, high=most),
+        bars=tuple(_bar(point) for point in result.placed),
         caption="In the order in which they run.",
     )
 
 
-def _bar(one: Placed) -> Bar:
-    words = {"compute": "compute-bound", "memory": "memory-bound"}[one.bound]
-    key = one.operator.key
-    segment = Segment(key=one.bound, label=words, value=one.time, color=one.bound)
+def _bar(point: RooflinePoint) -> Bar:
+    words = {"compute": "compute-bound", "memory": "memory-bound"}[point.bound]
+    key = point.operator.key
+    segment = Segment(key=point.bound, label=words, value=point.time, color=point.bound)
     return Bar(key=key, label=NAMES[key], segments=(segment,))
 
 
-def operators(tell: Teller, result: Result) -> Table:
+def operator_table(present: Presenter, result: Result) -> Table:
     """Return every operator with its operations, bytes, intensity and rate."""
     return Table(
         title="Every operator of the layer",
         columns=("Operator", "Operations", "Bytes", "Per byte", "At most", "Time"),
         rows=tuple(
             (
-                NAMES[one.operator.key],
-                tell.say("{w}", w=(one.operator.operations, OPERATIONS)),
-                tell.say("{q}", q=(one.operator.moved, BYTES)),
-                tell.say("{i}", i=(one.intensity, INTENSITY)),
-                tell.say("{a}", a=(one.rate, FLOP_RATE)),
-                tell.say("{t}", t=(one.time, SECONDS)),
+                NAMES[point.operator.key],
+                present.say("{w}", w=(point.operator.operations, OPERATIONS)),
+                present.say("{q}", q=(point.operator.moved, BYTES)),
+                present.say("{i}", i=(point.intensity, INTENSITY)),
+                present.say("{a}", a=(point.rate, FLOP_RATE)),
+                present.say("{t}", t=(point.time, SECONDS)),
             )
-            for one in result.placed
+            for point in result.placed
         ),
         caption="Forward, all tokens. Operations of element-wise operators are a few for each "
         "element; it is their bytes that count.",
@@ -305,28 +305,28 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("time", "waiting"),
-        "verdict": _verdict(tell, result),
-        **tell.values("swept", "saved", "of_peak", "ridge"),
-        "roofline": partial(roofline, tell, result),
-        "times": partial(times, tell, result),
-        "operators": partial(operators, tell, result),
+        **present.values("time", "waiting"),
+        "verdict": _verdict(present, result),
+        **present.values("swept", "saved", "of_peak", "ridge"),
+        "roofline": partial(roofline, present, result),
+        "times": partial(time_bars, present, result),
+        "operators": partial(operator_table, present, result),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.waiting > 0.5:
         return Badge(
             text="The memory decides",
-            sentence=tell.say("{waiting} of the time, operators wait for memory."),
+            sentence=present.say("{waiting} of the time, operators wait for memory."),
             color="memory",
         )
     return Badge(
         text="The tensor cores decide",
-        sentence=tell.say("Operators wait for memory {waiting} of the time."),
+        sentence=present.say("Operators wait for memory {waiting} of the time."),
         color="compute",
     )
 
@@ -338,7 +338,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         "tokens": 64,
         "fused": False,
     }
-    products = [one for one in result.placed if one.operator.is_product]
+    products = [point for point in result.placed if point.operator.is_product]
     return Challenge(
         title="Challenge: few tokens, no waiting",
         goal="Make every matrix product of a Llama 3 8B layer compute-bound on an H100, with as "
@@ -352,7 +352,9 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(
                 text="every product with a weight is compute-bound",
                 met=all(
-                    one.bound == "compute" for one in products if one.operator.key != "attention"
+                    point.bound == "compute"
+                    for point in products
+                    if point.operator.key != "attention"
                 ),
             ),
             Condition(text="memory-bound at most a quarter", met=result.waiting <= 0.25),

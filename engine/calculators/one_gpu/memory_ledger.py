@@ -1,4 +1,4 @@
-"""The memory ledger: what fills a GPU, over a step, and as the tools show it."""
+"""The memory ledger: GPU memory by kind, over a step, and as the tools report it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,11 +7,11 @@ from typing import Annotated, cast
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
-from engine.catalog.reader_constants import reached as reached_of
+from engine.catalog.reader_constants import gpu_constants as reached_of
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import Choice, Number, Scalar, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import BYTES, SECONDS, Bytes, Parameters
 from engine.core.views import (
     Axis,
@@ -28,16 +28,22 @@ from engine.core.views import (
     Timeline,
 )
 from engine.form.fields import OwnConstants
-from engine.form.memory_bar import parts_of
+from engine.form.memory_bar import memory_segments
 from engine.formulas.activations import SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Recompute, Training
-from engine.simulate.layer.adapters import Trained, held_with
-from engine.simulate.memory.allocator import Memory, allocated, process, reserved, usable
-from engine.simulate.memory.step_memory import Instant, fullest, step_memory
+from engine.simulate.layer.adapters import Trained, adapter_memory
+from engine.simulate.memory.allocator import (
+    Memory,
+    allocated_bytes,
+    process_bytes,
+    reserved_bytes,
+    usable_bytes,
+)
+from engine.simulate.memory.step_memory import StepMoment, peak_step_moment, step_memory
 
-_DENSE = {key: one.name for key, one in MODELS.items() if not one.num_experts}
+_DENSE = {key: model.name for key, model in MODELS.items() if not model.num_experts}
 TRAINED: Mapping[str, str] = {
     "full": "all parameters",
     "lora": "adapters (LoRA)",
@@ -47,7 +53,7 @@ TRAINED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=_DENSE)] = "llama-3-8b"
     gpu: Annotated[
@@ -99,7 +105,7 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def job(inputs: Inputs) -> tuple[Plan, Training]:
+def plan_and_training(inputs: Inputs) -> tuple[Plan, Training]:
     """Return the plan and the training that the inputs describe."""
     recompute: Recompute = "full" if inputs.recompute == "full" else "none"
     plan = Plan(world_size=inputs.ranks, zero_stage=3)
@@ -123,14 +129,14 @@ _STATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the GPU holds at its fullest, over a step, and as three tools show it.
+    """Peak memory of the GPU, memory over a step, and the figures of three tools.
 
     `by_trained` is its memory by what is trained, and whether adapters are wrapped wrongly.
     """
 
     total: Annotated[
         Bytes,
-        Told(
+        Output(
             "Allocated at the peak",
             note="max_memory_allocated",
             color="activations",
@@ -142,7 +148,7 @@ class Result:
     ]
     reserved: Annotated[
         Bytes,
-        Told(
+        Output(
             "Reserved",
             note="max_memory_reserved",
             assumes=(
@@ -154,17 +160,17 @@ class Result:
     ]
     process: Annotated[
         Bytes,
-        Told(
+        Output(
             "In nvidia-smi",
             note="with the CUDA context and NCCL",
             assumes=("The context of an A100 was measured; NCCL's buffers are fitted.",),
             sources=("bigscience2022",),
         ),
     ]
-    states: Annotated[Bytes, Told("States", color="optimizer", assumes=_STATES)]
+    states: Annotated[Bytes, Output("States", color="optimizer", assumes=_STATES)]
     activations: Annotated[
         Bytes,
-        Told(
+        Output(
             "Activations at the peak",
             color="activations",
             assumes=("Of one micro-batch; with adapters as if all weights were trained.",),
@@ -172,60 +178,60 @@ class Result:
     ]
     logits: Annotated[
         Bytes,
-        Told(
+        Output(
             "One copy of the logits in fp32",
             color="activations",
             assumes=("4 bytes for every token and every entry of the vocabulary.",),
         ),
     ]
     capacity: Annotated[
-        Bytes, Told("Memory of the GPU", basis="datasheet", assumes=("80 GB are 80 GiB.",))
+        Bytes, Output("Memory of the GPU", basis="datasheet", assumes=("80 GB are 80 GiB.",))
     ]
     usable: Annotated[
-        Bytes, Told("Usable", assumes=("Without the CUDA context and NCCL's buffers.",))
+        Bytes, Output("Usable", assumes=("Without the CUDA context and NCCL's buffers.",))
     ]
-    parameters: Annotated[Parameters, Told("Parameters", assumes=("From the model's shape.",))]
+    parameters: Annotated[Parameters, Output("Parameters", assumes=("From the model's shape.",))]
     held: Memory
-    instants: tuple[Instant, ...]
-    peak: Instant
-    by_trained: Later[Mapping[tuple[str, bool], Memory]]
+    instants: tuple[StepMoment, ...]
+    peak: StepMoment
+    by_trained: Lazy[Mapping[tuple[str, bool], Memory]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     model, gpu = MODELS[inputs.model], ACCELERATORS[inputs.gpu]
-    plan, training = job(inputs)
+    plan, training = plan_and_training(inputs)
     trained = cast(Trained, inputs.trained)
-    held = held_with(model, plan, training, trained, trapped=inputs.trapped)
-    reached = reached_of(gpu, parse(inputs.own_constants))
+    memory = adapter_memory(model, plan, training, trained, trapped=inputs.trapped)
+    reached = reached_of(gpu, parse_constants(inputs.own_constants))
     rates = gpu.peak["fp16"] * reached.matmul, gpu.memory_bandwidth * reached.memory
-    instants = step_memory(model, plan, training, held, rates)
+    instants = step_memory(model, plan, training, memory, rates)
     return Result(
-        total=allocated(held),
-        reserved=reserved(held),
-        process=process(held),
-        states=held.parameters + held.gradients + held.optimizer,
-        activations=held.activations,
+        total=allocated_bytes(memory),
+        reserved=reserved_bytes(memory),
+        process=process_bytes(memory),
+        states=memory.parameters + memory.gradients + memory.optimizer,
+        activations=memory.activations,
         logits=SINGLE * local_tokens(plan, training) * model.vocab_size,
         capacity=gpu.memory,
-        usable=usable(gpu.memory, training),
+        usable=usable_bytes(gpu.memory, training),
         parameters=total_parameters(model),
-        held=held,
+        held=memory,
         instants=instants,
-        peak=fullest(instants),
-        by_trained=Later(partial(_by_trained, inputs)),
+        peak=peak_step_moment(instants),
+        by_trained=Lazy(partial(_memory_by_trained, inputs)),
     )
 
 
-def _by_trained(inputs: Inputs) -> Mapping[tuple[str, bool], Memory]:
-    found = {}
+def _memory_by_trained(inputs: Inputs) -> Mapping[tuple[str, bool], Memory]:
+    memories = {}
     for kind in TRAINED:
-        plan, training = job(replace(inputs, trained=kind))
+        plan, training = plan_and_training(replace(inputs, trained=kind))
         for trapped in (False, True) if kind == "lora" else (False,):
-            found[kind, trapped] = held_with(
+            memories[kind, trapped] = adapter_memory(
                 MODELS[inputs.model], plan, training, cast(Trained, kind), trapped=trapped
             )
-    return found
+    return memories
 
 
 _NAMES = {"forward": "forward", "logits": "loss", "backward": "backward", "update": "Adam"}
@@ -238,41 +244,41 @@ _COLORS = {
 }
 
 
-def _capacity(tell: Teller, result: Result) -> Rule:
-    label = tell.say("{capacity}")
+def _capacity(present: Presenter, result: Result) -> Rule:
+    label = present.say("{capacity}")
     return Rule(key="capacity", label=label, axis="x", at=result.capacity)
 
 
-def ledger(tell: Teller, result: Result) -> Bars:
+def ledger(present: Presenter, result: Result) -> Bars:
     """Return a bar for each kind of tensor, and all of them."""
-    parts = parts_of(result.held)
+    parts = memory_segments(result.held)
     most = max(result.capacity, result.held.total)
     return Bars(
         title="What fills the GPU",
-        axis=tell.axis("total", "memory", low=0.0, high=1.04 * most),
+        axis=present.axis("total", "memory", low=0.0, high=1.04 * most),
         bars=(
             Bar(key="all", label="all together", segments=parts),
-            *(Bar(key=one.key, label=one.label, segments=(one,)) for one in parts),
+            *(Bar(key=segment.key, label=segment.label, segments=(segment,)) for segment in parts),
         ),
-        rules=(_capacity(tell, result),),
+        rules=(_capacity(present, result),),
         caption="At the fullest moment of a step. The line is the memory of the GPU.",
     )
 
 
-def _spans(instants: tuple[Instant, ...]) -> tuple[Span, ...]:
+def _spans(instants: tuple[StepMoment, ...]) -> tuple[Span, ...]:
     """Return a span for every pass; they follow each other."""
-    found: list[Span] = []
+    spans: list[Span] = []
     first = instants[0]
-    for one in (*instants[1:], instants[-1]):
-        changed = (one.phase, one.microbatch) != (first.phase, first.microbatch)
-        if changed or one is instants[-1]:
-            last = one is instants[-1] and not changed
-            found.append(_span(first, instants[-1] if last else one))
-            first = one
-    return tuple(span for span in found if span.end > span.start)
+    for instant in (*instants[1:], instants[-1]):
+        changed = (instant.phase, instant.microbatch) != (first.phase, first.microbatch)
+        if changed or instant is instants[-1]:
+            last = instant is instants[-1] and not changed
+            spans.append(_span(first, instants[-1] if last else instant))
+            first = instant
+    return tuple(span for span in spans if span.end > span.start)
 
 
-def _span(first: Instant, end: Instant) -> Span:
+def _span(first: StepMoment, end: StepMoment) -> Span:
     name = _NAMES[first.phase]
     number = "" if first.phase == "update" else f" {first.microbatch + 1}"
     return Span(
@@ -286,20 +292,20 @@ def _span(first: Instant, end: Instant) -> Span:
     )
 
 
-def _curve(key: str, label: str, instants: tuple[Instant, ...], color: str) -> Series:
-    held = {"total": [one.total for one in instants]}
-    held["states"] = [one.total - one.activations for one in instants]
+def _series(key: str, label: str, instants: tuple[StepMoment, ...], color: str) -> Series:
+    columns = {"total": [instant.total for instant in instants]}
+    columns["states"] = [instant.total - instant.activations for instant in instants]
     return Series(
         key=key,
         label=label,
-        x=tuple(one.time for one in instants),
-        y=tuple(held[key]),
+        x=tuple(instant.time for instant in instants),
+        y=tuple(columns[key]),
         color=color,
         dashed=key != "total",
     )
 
 
-def step(tell: Teller, result: Result) -> Timeline:
+def step(present: Presenter, result: Result) -> Timeline:
     """Return the memory over a step of two micro-batches and an update."""
     instants, end = result.instants, result.instants[-1].time
     usable = Series(
@@ -318,8 +324,8 @@ def step(tell: Teller, result: Result) -> Timeline:
         spans=_spans(instants),
         curves=(
             usable,
-            _curve("total", "all", instants, "activations"),
-            _curve("states", "what stays", instants, "optimizer"),
+            _series("total", "all", instants, "activations"),
+            _series("states", "what stays", instants, "optimizer"),
         ),
         curve_axis=Axis(label="memory", quantity=BYTES, low=0.0, high=top),
         caption="Two micro-batches, then the update. Activations come and go; gradients appear in "
@@ -328,8 +334,8 @@ def step(tell: Teller, result: Result) -> Timeline:
     )
 
 
-def three(tell: Teller, result: Result) -> Bars:
-    """Return the same job as three tools show it."""
+def tool_bars(present: Presenter, result: Result) -> Bars:
+    """Return the memory of the job as three tools report it."""
     rows = (
         ("allocated", "torch.cuda.max_memory_allocated()", result.total, "ink"),
         ("reserved", "torch.cuda.max_memory_reserved()", result.reserved, "muted"),
@@ -338,7 +344,7 @@ def three(tell: Teller, result: Result) -> Bars:
     most = 1.04 * max(result.capacity, result.process)
     return Bars(
         title="One job, three tools",
-        axis=tell.axis("total", "memory", low=0.0, high=most),
+        axis=present.axis("total", "memory", low=0.0, high=most),
         bars=tuple(
             Bar(
                 key=key,
@@ -347,27 +353,27 @@ def three(tell: Teller, result: Result) -> Bars:
             )
             for key, label, value, color in rows
         ),
-        rules=(_capacity(tell, result),),
+        rules=(_capacity(present, result),),
         caption="Only the first is what tensors need; the last is what must be below the line.",
     )
 
 
-def trained_bars(tell: Teller, result: Result) -> Bars:
-    """Return the memory by what is trained, rightly and wrongly wrapped."""
-    found = result.by_trained()
-    most = max(result.capacity, *(held.total for held in found.values()))
+def trained_bars(present: Presenter, result: Result) -> Bars:
+    """Return the memory by trained parameters, with correct and incorrect FSDP wrapping."""
+    memories = result.by_trained()
+    most = max(result.capacity, *(memory.total for memory in memories.values()))
     return Bars(
         title="Memory by what is trained",
-        axis=tell.axis("total", "memory", low=0.0, high=1.04 * most),
+        axis=present.axis("total", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(
                 key=f"{kind}{trapped}",
                 label=_SHORT[kind] + (", wrapped wrongly" if trapped else ""),
-                segments=parts_of(held),
+                segments=memory_segments(memory),
             )
-            for (kind, trapped), held in found.items()
+            for (kind, trapped), memory in memories.items()
         ),
-        rules=(_capacity(tell, result),),
+        rules=(_capacity(present, result),),
         caption="The same model, sequences and recomputation.",
     )
 
@@ -389,35 +395,35 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("total"),
-        "fits": _fits(tell, result),
-        "ledger": partial(ledger, tell, result),
-        **tell.values(
+        **present.values("total"),
+        "fits": _fits(present, result),
+        "ledger": partial(ledger, present, result),
+        **present.values(
             "reserved", "process", "parameters", "states", "activations", "logits", "usable"
         ),
-        "step": partial(step, tell, result),
-        "three": partial(three, tell, result),
-        "trained_bars": partial(trained_bars, tell, result),
+        "step": partial(step, present, result),
+        "three": partial(tool_bars, present, result),
+        "trained_bars": partial(trained_bars, present, result),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _fits(tell: Teller, result: Result) -> Badge:
+def _fits(present: Presenter, result: Result) -> Badge:
     if result.process <= result.capacity:
         return Badge(
-            text="Fits", sentence=tell.say("{process} of {capacity}."), color="activations"
+            text="Fits", sentence=present.say("{process} of {capacity}."), color="activations"
         )
     if result.states > result.usable:
         return Badge(
             text="The states alone do not fit",
-            sentence=tell.say("{states} before one activation, and {usable} are usable."),
+            sentence=present.say("{states} before one activation, and {usable} are usable."),
             color="buffers",
         )
     return Badge(
         text="Does not fit",
-        sentence=tell.say("{process} at the peak, and the GPU has {capacity}."),
+        sentence=present.say("{process} at the peak, and the GPU has {capacity}."),
         color="buffers",
     )
 

@@ -9,11 +9,11 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
 from engine.core.inputs import PERCENT, Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import FLOP_RATE, SHARE, TOKEN_RATE, FlopRate, Operations, Share
-from engine.core.views import Badge, Bar, Bars, Cite, Rule, Segment, Table
+from engine.core.views import Badge, Bar, Bars, Citation, Rule, Segment, Table
 from engine.form.job_inputs import PER_SECOND
 from engine.formulas.token_operations import (
     COUNTINGS,
@@ -27,7 +27,13 @@ from engine.formulas.token_operations import (
 )
 from engine.run.parallelism import Recompute
 from engine.simulate.layer.token_cost import repeated_operations
-from engine.simulate.memory.peak_check import ALIKE, Explanation, Peak, explanations, peaks
+from engine.simulate.memory.peak_check import (
+    TOLERANCE,
+    Explanation,
+    PeakFigure,
+    candidate_peaks,
+    explanations,
+)
 
 RECOMPUTE: Mapping[str, str] = {
     "none": "nothing",
@@ -38,7 +44,7 @@ RECOMPUTE: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     gpu: Annotated[
         str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
@@ -49,7 +55,9 @@ class Inputs:
     ] = 9600.0
     model: Annotated[
         str,
-        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "llama-2-7b"
     sequence_length: Annotated[
         int,
@@ -81,14 +89,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The two utilizations, and what explains the printed one; nothing does if none is printed.
+    """Both utilizations, and the explanations of the printed MFU (empty if none is given).
 
     `nearest` is what best explains each of those that were published.
     """
 
     mfu: Annotated[
         Share,
-        Told(
+        Output(
             "MFU",
             "u",
             note="of {peak_rate}",
@@ -98,7 +106,7 @@ class Result:
     ]
     hfu: Annotated[
         Share,
-        Told(
+        Output(
             "HFU",
             "U",
             note="with what is computed twice",
@@ -107,11 +115,11 @@ class Result:
     ]
     achieved: Annotated[
         FlopRate,
-        Told("Useful operations", assumes=("Operations per token times tokens per second.",)),
+        Output("Useful operations", assumes=("Operations per token times tokens per second.",)),
     ]
     implied: Annotated[
         FlopRate,
-        Told(
+        Output(
             "Your log divides by",
             "I",
             color="memory",
@@ -120,12 +128,12 @@ class Result:
     ]
     operations: Annotated[
         Operations,
-        Told("Operations per token", "C", assumes=("Counted as chosen, nothing repeated.",)),
+        Output("Operations per token", "C", assumes=("Counted as chosen, nothing repeated.",)),
     ]
-    again: Annotated[Operations, Told(symbol="c", of="recompute")]
+    again: Annotated[Operations, Output(symbol="c", of="recompute")]
     peak_rate: Annotated[
         FlopRate,
-        Told(
+        Output(
             "Peak",
             "F",
             basis="datasheet",
@@ -134,10 +142,10 @@ class Result:
             ),
         ),
     ]
-    peak: Peak
-    candidates: tuple[Peak, ...]
+    peak: PeakFigure
+    candidates: tuple[PeakFigure, ...]
     found: tuple[Explanation, ...]
-    nearest: Later[tuple[Explanation, ...]]
+    nearest: Lazy[tuple[Explanation, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -146,7 +154,7 @@ def solve(inputs: Inputs) -> Result:
     operations = token_operations(model, inputs.sequence_length, counting)
     recompute = cast(Recompute, inputs.recompute)
     again = repeated_operations(model, inputs.sequence_length, counting, recompute)
-    candidates = peaks(ACCELERATORS[inputs.gpu], inputs.precision)
+    candidates = candidate_peaks(ACCELERATORS[inputs.gpu], inputs.precision)
     peak = candidates[0]
     mfu = utilization(operations, inputs.rate, peak.rate)
     printed = inputs.printed or mfu
@@ -161,26 +169,26 @@ def solve(inputs: Inputs) -> Result:
         peak=peak,
         candidates=candidates,
         found=explanations(model, inputs.sequence_length, inputs.rate, printed, candidates),
-        nearest=Later(_nearest),
+        nearest=Lazy(_nearest_explanations),
     )
 
 
 @cache
-def _nearest() -> tuple[Explanation, ...]:
+def _nearest_explanations() -> tuple[Explanation, ...]:
     return tuple(
         explanations(
             MODELS[line.model],
             line.sequence_length,
             line.rate,
             line.mfu,
-            peaks(ACCELERATORS[line.gpu], line.precision),
+            candidate_peaks(ACCELERATORS[line.gpu], line.precision),
         )[0]
         for line in PRINTED
     )
 
 
 # As far from every known way, a printed MFU has another cause.
-_FAR = 0.1
+_TOLERANCE = 0.1
 _BLAMED: Mapping[str, str] = {
     "sparse": "Peak with sparsity",
     "half": "TF32 peak",
@@ -193,12 +201,12 @@ _WHY: Mapping[str, str] = {
 }
 
 
-def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return which peak the printed MFU was made with, if one explains it."""
+def verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the peak and operation count that explain the printed MFU."""
     if result.hfu > 1:
         return Badge(
             text="Above the peak",
-            sentence=tell.say(
+            sentence=present.say(
                 "{hfu} of the peak is impossible: check the speed, the model and the GPU."
             ),
             color="bad",
@@ -206,37 +214,37 @@ def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if not inputs.printed:
         return Badge(
             text="Computed",
-            sentence=tell.say("{mfu} of {peak_rate}; type the MFU of your log to compare."),
+            sentence=present.say("{mfu} of {peak_rate}; type the MFU of your log to compare."),
         )
-    return _explained(tell, result, result.found[0])
+    return _explanation_badge(present, result, result.found[0])
 
 
-def _explained(tell: Teller, result: Result, best: Explanation) -> Badge:
+def _explanation_badge(present: Presenter, result: Result, best: Explanation) -> Badge:
     numbers = {
         "o": (abs(best.off), SHARE),
-        "g": (best.gives, SHARE),
+        "g": (best.mfu, SHARE),
         "p": (best.peak.rate, FLOP_RATE),
     }
-    if abs(best.off) > _FAR:
+    if abs(best.off) > _TOLERANCE:
         return Badge(
             text="Unexplained",
-            sentence=tell.say(
+            sentence=present.say(
                 "No known peak and no usual count gives {printed}; the nearest gives {g}.",
                 **numbers,
             ),
             color="bad",
         )
-    close = "gives {g}" if abs(best.off) <= ALIKE else "gives {g}, {o} off"
+    close = "gives {g}" if abs(best.off) <= TOLERANCE else "gives {g}, {o} off"
     counted = COUNTINGS[best.counting].partition(":")[0]
     if best.peak is result.candidates[0]:
         return Badge(
             text="Right peak",
-            sentence=tell.say(f"The dense peak, with {counted} per token, {close}.", **numbers),
+            sentence=present.say(f"The dense peak, with {counted} per token, {close}.", **numbers),
             color="compute",
         )
     return Badge(
         text=_BLAMED[best.peak.key],
-        sentence=tell.say(
+        sentence=present.say(
             f"{best.peak.name}: {{p}}, with {counted} per token, {close}. "
             f"{_WHY[best.peak.key]} Of the dense peak it is {{mfu}}.",
             **numbers,
@@ -245,12 +253,12 @@ def _explained(tell: Teller, result: Result, best: Explanation) -> Badge:
     )
 
 
-def peak_bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
-    """Return the peaks that code divides by, and a line at the one that the printed MFU implies."""
+def peak_bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
+    """Return the bars of peak rates in use, with a line at the peak implied by the printed MFU."""
     most = max(result.implied, *(peak.rate for peak in result.candidates))
     return Bars(
         title="Peaks that logs divide by",
-        axis=tell.axis("peak_rate", "operations per second", low=0.0, high=1.04 * most),
+        axis=present.axis("peak_rate", "operations per second", low=0.0, high=1.04 * most),
         bars=(
             Bar(
                 key="achieved",
@@ -267,7 +275,9 @@ def peak_bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             ),
         ),
         rules=(
-            Rule(key="implied", label=tell.say("implied: {implied}"), axis="x", at=result.implied),
+            Rule(
+                key="implied", label=present.say("implied: {implied}"), axis="x", at=result.implied
+            ),
         )
         if inputs.printed
         else (),
@@ -279,38 +289,38 @@ def _segment(key: str, value: float, color: str) -> Segment:
     return Segment(key=key, label="rate", value=value, color=color)
 
 
-def ways(tell: Teller, inputs: Inputs, result: Result) -> Table:
-    """Return the ways of counting and dividing that come nearest to the printed MFU."""
+def explanation_table(present: Presenter, inputs: Inputs, result: Result) -> Table:
+    """Return the table of counts and peaks whose MFU is nearest to the printed one."""
     return Table(
         title="What gives the MFU that your log prints",
         columns=("Divided by", "Operations per token", "It gives", "Off by"),
-        rows=tuple(_way(tell, one) for one in result.found[:5]),
+        rows=tuple(_explanation_row(present, explanation) for explanation in result.found[:5]),
         caption="The nearest five of all peaks and counts, nearest first."
         if inputs.printed
         else "Without a printed MFU: the ways that give the same as your choice.",
     )
 
 
-def _way(tell: Teller, one: Explanation) -> tuple[Text, ...]:
+def _explanation_row(present: Presenter, explanation: Explanation) -> tuple[Text, ...]:
     return (
-        one.peak.name,
-        COUNTINGS[one.counting].partition(":")[0],
-        tell.say("{g}", g=(one.gives, SHARE)),
-        tell.say("{o}", o=(one.off, SHARE)),
+        explanation.peak.name,
+        COUNTINGS[explanation.counting].partition(":")[0],
+        present.say("{g}", g=(explanation.mfu, SHARE)),
+        present.say("{o}", o=(explanation.off, SHARE)),
     )
 
 
-def published(tell: Teller, result: Result) -> Table:
-    """Return published MFUs beside what the peak and the count nearest to them give."""
+def published_table(present: Presenter, result: Result) -> Table:
+    """Return the table of published MFUs beside the nearest recomputed values."""
     rows = tuple(
         (
             line.name,
-            tell.say("{r}", r=(line.rate, TOKEN_RATE)),
-            tell.say("{m}", m=(line.mfu, SHARE)),
-            tell.say("{g}", g=(best.gives, SHARE)),
+            present.say("{r}", r=(line.rate, TOKEN_RATE)),
+            present.say("{m}", m=(line.mfu, SHARE)),
+            present.say("{g}", g=(best.mfu, SHARE)),
             COUNTINGS[best.counting].partition(":")[0],
             best.peak.name,
-            Cite((line.source,)),
+            Citation((line.source,)),
         )
         for line, best in zip(PRINTED, result.nearest(), strict=True)
     )
@@ -349,19 +359,19 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("mfu", "hfu"),
-        "verdict": verdict(tell, inputs, result),
-        "peak_rate": tell.value("peak_rate", note=result.peak.name),
-        **tell.values("achieved", "operations"),
-        "implied": tell.value(
+        **present.values("mfu", "hfu"),
+        "verdict": verdict(present, inputs, result),
+        "peak_rate": present.value("peak_rate", note=result.peak.name),
+        **present.values("achieved", "operations"),
+        "implied": present.value(
             "implied",
             symbols={"q": "printed" if inputs.printed else "mfu"},
             note="" if inputs.printed else "type the MFU that it prints",
         ),
-        "peaks": partial(peak_bars, tell, inputs, result),
-        "ways": partial(ways, tell, inputs, result),
-        "formula": tell.formula("With your numbers", MFU, u="mfu"),
-        "published": partial(published, tell, result),
+        "peaks": partial(peak_bars, present, inputs, result),
+        "ways": partial(explanation_table, present, inputs, result),
+        "formula": present.formula("With your numbers", MFU, u="mfu"),
+        "published": partial(published_table, present, result),
     }

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Share
 from engine.core.views import Badge, Lines, Point, Rule, Series
-from engine.form.adjusted_inputs import told
-from engine.simulate.numerics.noisy_descent import Estimate, estimate
+from engine.form.adjusted_inputs import with_changes
+from engine.simulate.numerics.noisy_descent import NoiseEstimate, estimate_noise_scale
 
 TITLE = "The noise scale, estimated"
 QUESTION = "How many measurements does an estimate of the noise scale need?"
@@ -18,12 +18,12 @@ PRESETS = {
     "Five measurements": {"measurements": 5},
     "A single micro-batch against two": {"small": 32, "big": 64},
 }
-_MOST = 400
+_MAX_MEASUREMENTS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     true_scale: Annotated[
         float, Number(label="True noise scale, samples", low=10.0, high=1e5, scale="log")
@@ -35,7 +35,7 @@ class Inputs:
         512
     )
     measurements: Annotated[
-        int, Number(label="Measurements", low=1, high=_MOST, scale="log", whole=True)
+        int, Number(label="Measurements", low=1, high=_MAX_MEASUREMENTS, scale="log", whole=True)
     ] = 100
     seed: Annotated[
         int, Number(label="Random numbers", low=1, high=20, whole=True, advanced=True)
@@ -50,11 +50,11 @@ class Result:
         found: all of it.
     """
 
-    found: Estimate
+    found: NoiseEstimate
     estimated: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Estimated noise scale",
             note="samples; 0 while no estimate is possible",
             color="gradients",
@@ -68,12 +68,12 @@ class Result:
     ]
     off: Annotated[
         Share,
-        Told("Off by", basis="simulated", assumes=("Of the true noise scale.",)),
+        Output("Off by", basis="simulated", assumes=("Of the true noise scale.",)),
     ]
     square: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Squared gradient, estimated",
             note="truly 1",
             basis="simulated",
@@ -83,67 +83,69 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the estimate; the big batch is at least twice the small one."""
+    """Return the noise-scale estimate; the big batch is at least twice the small batch."""
     big = max(inputs.big, 2 * inputs.small)
-    found = estimate(inputs.true_scale, inputs.small, big, inputs.measurements, inputs.seed)
+    estimated = estimate_noise_scale(
+        inputs.true_scale, inputs.small, big, inputs.measurements, inputs.seed
+    )
     return Result(
-        found=found,
-        estimated=found.scale,
-        off=abs(found.scale / inputs.true_scale - 1),
-        square=found.square,
+        found=estimated,
+        estimated=estimated.scale,
+        off=abs(estimated.scale / inputs.true_scale - 1),
+        square=estimated.square,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the estimate as it settles."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "verdict": _told(_verdict(tell, result), inputs),
-        **tell.values("estimated", "off", "square"),
-        "running": partial(_running, tell, inputs, result),
+        "verdict": _with_adjustment(_verdict(present, result), inputs),
+        **present.values("estimated", "off", "square"),
+        "running": partial(_running_chart, present, inputs, result),
     }
 
 
-def _told(found: Badge, inputs: Inputs) -> Badge:
-    """Return the verdict, after the big batch that was taken if it was too small."""
+def _with_adjustment(verdict: Badge, inputs: Inputs) -> Badge:
+    """Return the verdict, preceded by a note if the big batch was raised."""
     if inputs.big >= 2 * inputs.small:
-        return found
+        return verdict
     taken = say("The big batch is taken as {b}, twice the small one.", b=(2 * inputs.small, COUNT))
-    return told(found, (taken,))
+    return with_changes(verdict, (taken,))
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if not result.estimated:
         words = "The estimated squared gradient is not positive yet: the noise hides it."
         return Badge(text="No answer yet", sentence=words, color="buffers")
     if result.off > 0.5:
         words = "The estimate is {estimated}, off by {off}. Measure more, or use a larger batch."
-        return Badge(text="Too rough", sentence=tell.say(words), color="communication")
+        return Badge(text="Too rough", sentence=present.say(words), color="communication")
     words = "The estimate is {estimated}, off by {off}: good enough to choose a batch."
-    return Badge(text="Usable", sentence=tell.say(words), color="activations")
+    return Badge(text="Usable", sentence=present.say(words), color="activations")
 
 
-def _running(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    found = result.found.running
+def _running_chart(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    estimates = result.found.running
     true = inputs.true_scale
     return Lines(
         title="The estimate, measurement by measurement",
-        x=tell.axis("measurements", "measurements", low=1, high=max(2, len(found))),
-        y=tell.axis("estimated", "estimated noise scale", low=0.0, high=3 * true),
+        x=present.axis("measurements", "measurements", low=1, high=max(2, len(estimates))),
+        y=present.axis("estimated", "estimated noise scale", low=0.0, high=3 * true),
         series=(
             Series(
                 key="running",
                 label="estimate so far",
-                x=tuple(float(at + 1) for at in range(len(found))),
-                y=tuple(min(one, 3 * true) for one in found),
+                x=tuple(float(at + 1) for at in range(len(estimates))),
+                y=tuple(min(value, 3 * true) for value in estimates),
                 color="gradients",
             ),
         ),
         points=(
             Point(
                 key="end",
-                label=tell.say("{estimated}"),
-                x=len(found),
+                label=present.say("{estimated}"),
+                x=len(estimates),
                 y=min(result.estimated, 3 * true),
             ),
         ),

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.inputs import GBITS, Choice, Number, Scalar
-from engine.core.lazy import Later
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, PARAMETERS, TOKENS, Count, Gbit, Ratio, Seconds, Share, Tokens
 from engine.core.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
 from engine.formulas.batch_noise import (
@@ -26,7 +26,7 @@ _GPUS = ("H100-SXM", "H200-SXM", "B200", "A100-SXM-80GB", "MI300X")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     noise_scale: Annotated[
         float,
@@ -84,7 +84,7 @@ class Inputs:
     ] = 2.0
 
 
-_SAME = ("The noise scale stays the same over the run; in truth it grows.",)
+_ASSUMES = ("The noise scale stays the same over the run; in truth it grows.",)
 
 
 COLUMN = tuple(LOW * (HIGH / LOW) ** (at / 72) for at in range(73))
@@ -102,21 +102,21 @@ class Curves:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The batch and what follows from it."""
+    """Steps, tokens and time of the run at the chosen batch size."""
 
-    curves: Later[Curves]
+    curves: Lazy[Curves]
 
     share: Annotated[
         Share,
-        Told("Progress of a step", "e", "of what an infinite batch would make", "compute"),
+        Output("Progress of a step", "e", "of what an infinite batch would make", "compute"),
     ]
     steps: Annotated[
-        Count, Told("Steps", "S", "{least_steps} with an infinite batch", assumes=_SAME)
+        Count, Output("Steps", "S", "{least_steps} with an infinite batch", assumes=_ASSUMES)
     ]
-    tokens: Annotated[Tokens, Told("Tokens in all", "E", assumes=_SAME)]
+    tokens: Annotated[Tokens, Output("Tokens in all", "E", assumes=_ASSUMES)]
     excess: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over the fewest tokens",
             assumes=("Tokens over the noise scale times the fewest steps.",),
             sources=("mccandlish2018",),
@@ -124,7 +124,7 @@ class Result:
     ]
     per_gpu: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens that each GPU needs",
             note="in a step, so that fully sharded training hides its traffic",
             color="data",
@@ -137,7 +137,7 @@ class Result:
     ]
     gpus: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs that the batch feeds",
             color="data",
             assumes=("The batch over the tokens that each GPU needs; at least one.",),
@@ -146,16 +146,16 @@ class Result:
     ]
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Time of the run",
             color="data",
-            assumes=("Steps times the time of a step on that many GPUs.", *_SAME),
+            assumes=("Steps times the time of a step on that many GPUs.", *_ASSUMES),
             sources=("mccandlish2018",),
         ),
     ]
     quarter: Annotated[
         Share,
-        Told(
+        Output(
             "Progress at a quarter of the noise scale",
             assumes=("One over one plus four.",),
             sources=("mccandlish2018",),
@@ -163,7 +163,7 @@ class Result:
     ]
     fourfold: Annotated[
         Share,
-        Told(
+        Output(
             "Progress at four times the noise scale",
             assumes=("One over one plus a quarter.",),
             sources=("mccandlish2018",),
@@ -171,7 +171,7 @@ class Result:
     ]
     kaplan: Annotated[
         Tokens,
-        Told(
+        Output(
             "Critical batch by Kaplan 2020",
             note="tokens, at a loss of {language_loss} nats",
             assumes=(
@@ -183,8 +183,8 @@ class Result:
     ]
 
 
-def _fed(batch: Tokens, per_gpu: Tokens) -> Count:
-    """Return the GPUs that a batch feeds; one works on any batch."""
+def _num_gpus(batch: Tokens, per_gpu: Tokens) -> Count:
+    """Return the number of GPUs that a batch keeps busy, at least 1."""
     return max(1, int(batch / per_gpu))
 
 
@@ -193,12 +193,12 @@ def solve(inputs: Inputs) -> Result:
     scale, least = inputs.noise_scale, inputs.least_steps
     peak = ACCELERATORS[inputs.gpu].peak["bf16"]
     per_gpu = peak / (8 * inputs.port)
-    gpus = _fed(inputs.batch, per_gpu)
+    gpus = _num_gpus(inputs.batch, per_gpu)
     steps = batch_steps(inputs.batch, scale, least)
     tokens = batch_tokens(inputs.batch, scale, least)
     step_time = inputs.batch / gpus / inputs.token_rate
     return Result(
-        curves=Later(partial(_curves, inputs, per_gpu)),
+        curves=Lazy(partial(_curves, inputs, per_gpu)),
         share=progress(inputs.batch, scale),
         steps=steps,  # type: ignore[arg-type]
         tokens=tokens,
@@ -220,7 +220,7 @@ def _curves(inputs: Inputs, per_gpu: Tokens) -> Curves:
         steps=tuple(batch_steps(batch, scale, least) for batch in COLUMN),
         tokens=tokens,
         times=tuple(
-            count / _fed(batch, per_gpu) / inputs.token_rate
+            count / _num_gpus(batch, per_gpu) / inputs.token_rate
             for batch, count in zip(COLUMN, tokens, strict=True)
         ),
     )
@@ -238,23 +238,23 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("share", "steps", "tokens", "gpus", "per_gpu", "time", "excess"),
-        **tell.values("quarter", "fourfold", "kaplan"),
-        "curve": partial(_curve, tell, inputs, result),
-        "pareto": partial(_pareto, tell, inputs, result),
-        "cluster": partial(_cluster, tell, inputs, result),
-        "formula": tell.formula("Progress of a step", PROGRESS),
+        **present.values("share", "steps", "tokens", "gpus", "per_gpu", "time", "excess"),
+        **present.values("quarter", "fourfold", "kaplan"),
+        "curve": partial(_curve, present, inputs, result),
+        "pareto": partial(_pareto, present, inputs, result),
+        "cluster": partial(_cluster, present, inputs, result),
+        "formula": present.formula("Progress of a step", PROGRESS),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Progress of one step, over the batch",
-        x=tell.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("share", "of the most possible", low=0.0, high=1.05),
+        x=present.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("share", "of the most possible", low=0.0, high=1.05),
         series=(
             Series(
                 key="progress",
@@ -264,7 +264,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
                 color="compute",
             ),
         ),
-        points=(Point(key="now", label=tell.say("{share}"), x=inputs.batch, y=result.share),),
+        points=(Point(key="now", label=present.say("{share}"), x=inputs.batch, y=result.share),),
         rules=(Rule(key="noise", label="noise scale", axis="x", at=inputs.noise_scale),)
         if LOW <= inputs.noise_scale <= HIGH
         else (),
@@ -273,12 +273,12 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _pareto(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     steps, tokens = result.curves().steps, result.curves().tokens
     least = inputs.least_steps * inputs.noise_scale
     return Lines(
         title="Steps against tokens: every batch is a trade",
-        x=tell.axis(
+        x=present.axis(
             "steps", "steps", low=0.8 * inputs.least_steps, high=1.1 * steps[0], scale="log"
         ),
         y=Axis(
@@ -298,7 +298,7 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         points=(
-            Point(key="now", label=tell.say("{steps} steps"), x=result.steps, y=result.tokens),
+            Point(key="now", label=present.say("{steps} steps"), x=result.steps, y=result.tokens),
         ),
         rules=(
             Rule(key="least-steps", label="fewest steps", axis="x", at=inputs.least_steps),
@@ -309,15 +309,15 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _cluster(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _cluster(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the time of the run over the batch, with as many GPUs as each batch feeds."""
     times = result.curves().times
     return Lines(
         title="Time of the run, with as many GPUs as the batch feeds",
-        x=tell.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("time", "time", low=0.5 * times[-1], high=1.5 * times[0], scale="log"),
+        x=present.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("time", "time", low=0.5 * times[-1], high=1.5 * times[0], scale="log"),
         series=(Series(key="time", label="time", x=COLUMN, y=times, color="data"),),
-        points=(Point(key="now", label=tell.say("{time}"), x=inputs.batch, y=result.time),),
+        points=(Point(key="now", label=present.say("{time}"), x=inputs.batch, y=result.time),),
         handle="batch",
         caption="Far left of the noise scale, twice the batch means twice the GPUs and nearly half "
         "the time. Right of it, more GPUs gain less and less.",

@@ -1,4 +1,4 @@
-"""Noisy descent: small batches wander, large ones go straight and cost more."""
+"""Noisy descent: gradient descent with noise that depends on the batch size."""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, Ratio, Share
 from engine.core.views import Frame, Lines, Point, Scene, Series, Shape
 from engine.draw.shapes import text
@@ -50,16 +50,16 @@ def _frame(mine: Descent, quiet: Descent, at: int) -> Frame:
     shapes.append(
         Shape(key="bottom", tag="path", attributes={**cross, "stroke-width": "2", "class": "c-ink"})
     )
-    said = typeset(significant(mine.losses[at], 4))
+    said = typeset(format_significant(mine.losses[at], 4))
     shapes.append(text("step", 2, 24, 19, f"step {at}", "start"))
     shapes.append(text("loss", 2, 48, 19, f"loss {said}", "start"))
     taken = f"{at} step" if at == 1 else f"{at} steps"
     words = f"After {taken} the loss is {said}; without noise it would be "
-    words += f"{typeset(significant(quiet.losses[at], 3))}."
+    words += f"{typeset(format_significant(quiet.losses[at], 3))}."
     return Frame(caption=words, shapes=tuple(shapes))
 
 
-def _place(point: tuple[float, float]) -> tuple[float, float]:
+def _position(point: tuple[float, float]) -> tuple[float, float]:
     # Far points are drawn at the edge of the sheet.
     x = _CENTER[0] + _SCALE * point[0]
     y = _CENTER[1] - _SCALE * point[1]
@@ -79,7 +79,7 @@ def _contour(level: float) -> Shape:
 
 
 def _path(key: str, way: Descent, at: int, color: str, width: float, dashes: str) -> Shape:
-    places = [_place(point) for point in way.points[: at + 1]]
+    places = [_position(point) for point in way.points[: at + 1]]
     d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     attributes = {
         "d": d,
@@ -94,7 +94,7 @@ def _path(key: str, way: Descent, at: int, color: str, width: float, dashes: str
 
 
 def _dot(way: Descent, at: int) -> Shape:
-    x, y = _place(way.points[at])
+    x, y = _position(way.points[at])
     attributes = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "7", "class": "sent c-compute"}
     return Shape(key="dot", tag="circle", attributes=attributes)
 
@@ -107,17 +107,19 @@ PRESETS = {
     "Other random numbers": {"seed": 2},
     "Four thousand samples": {"batch": 4096},
 }
-_MOST = 4096
+_MAX_BATCH = 4096
 _NOISE = 12.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     batch: Annotated[
         int,
-        Number(label="Batch, samples", low=1, high=_MOST, scale="log2", whole=True, symbol="B"),
+        Number(
+            label="Batch, samples", low=1, high=_MAX_BATCH, scale="log2", whole=True, symbol="B"
+        ),
         Symbol("B"),
     ] = 16
     seed: Annotated[int, Number(label="Random numbers", low=1, high=20, whole=True)] = 1
@@ -137,7 +139,7 @@ class Result:
     end: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Loss after thirty steps",
             color="compute",
             basis="simulated",
@@ -147,7 +149,7 @@ class Result:
     scale: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Noise scale at the start",
             "N",
             note="samples",
@@ -155,10 +157,10 @@ class Result:
             sources=("mccandlish2018",),
         ),
     ]
-    share: Annotated[Share, Told("Progress of the first step, by the formula", "e")]
+    share: Annotated[Share, Output("Progress of the first step, by the formula", "e")]
     measured: Annotated[
         Share,
-        Told(
+        Output(
             "Progress of the first step, simulated",
             note="the mean of 4,000 trials, of the gain without noise",
             basis="simulated",
@@ -185,20 +187,20 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the descent, and its first step beside the formula."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
         "scene": partial(descent_scene, result.mine, result.quiet),
-        **tell.values("end", "scale", "share", "measured"),
-        "curve": partial(_curve, tell, inputs, result),
-        "losses": partial(_losses, tell, result),
+        **present.values("end", "scale", "share", "measured"),
+        "curve": partial(_curve, present, inputs, result),
+        "losses": partial(_losses, present, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Progress of one step, over the batch",
-        x=tell.axis("batch", "batch, samples", low=1, high=_MOST, scale="log"),
-        y=tell.axis("share", "of the most possible", low=0.0, high=1.05),
+        x=present.axis("batch", "batch, samples", low=1, high=_MAX_BATCH, scale="log"),
+        y=present.axis("share", "of the most possible", low=0.0, high=1.05),
         series=(
             Series(
                 key="formula",
@@ -211,7 +213,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("simulated: {measured}"),
+                label=present.say("simulated: {measured}"),
                 x=inputs.batch,
                 y=max(result.measured, 0.0),
             ),
@@ -221,13 +223,13 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _losses(tell: Teller, result: Result) -> Lines:
+def _losses(present: Presenter, result: Result) -> Lines:
     steps = tuple(float(step) for step in range(STEPS + 1))
     top = max(max(result.mine.losses), max(result.quiet.losses))
     return Lines(
         title="Loss, step by step",
-        x=tell.axis("batch", "step", low=0, high=STEPS),
-        y=tell.axis("end", "loss", low=0.0, high=1.05 * top),
+        x=present.axis("batch", "step", low=0, high=STEPS),
+        y=present.axis("end", "loss", low=0.0, high=1.05 * top),
         series=(
             Series(
                 key="quiet",

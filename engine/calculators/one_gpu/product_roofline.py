@@ -7,7 +7,7 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     BYTES,
     Bandwidth,
@@ -30,7 +30,7 @@ from engine.formulas.roofline import (
     product_operations,
     roofline_time,
 )
-from engine.simulate.layer.enough_rows import enough_rows
+from engine.simulate.layer.enough_rows import compute_bound_rows
 
 TITLE = "A matrix product under the roof"
 QUESTION = "How many tokens does a weight matrix need before the tensor cores are the limit?"
@@ -40,55 +40,57 @@ PRESETS = {
     "One head, 128 wide": {"columns": 128, "inner": 4096, "rows": 4096},
     "Four by four by four": {"rows": 4, "columns": 4, "inner": 4},
 }
-_MOST = 65_536
+_MAX_ROWS = 65_536
 _COLUMN = tuple(2 ** (step / 3) for step in range(49))
 _HALF: Bytes = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     gpu: Annotated[
         str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
     ] = "H100-SXM"
     rows: Annotated[
         int,
-        Number(label="Rows: tokens", low=1, high=_MOST, scale="log2", whole=True, symbol="m"),
+        Number(label="Rows: tokens", low=1, high=_MAX_ROWS, scale="log2", whole=True, symbol="m"),
     ] = 64
     columns: Annotated[
-        int, Number(label="Columns", low=1, high=_MOST, scale="log2", whole=True, symbol="n")
+        int, Number(label="Columns", low=1, high=_MAX_ROWS, scale="log2", whole=True, symbol="n")
     ] = 4096
     inner: Annotated[
-        int, Number(label="Inner sum", low=1, high=_MOST, scale="log2", whole=True, symbol="k")
+        int, Number(label="Inner sum", low=1, high=_MAX_ROWS, scale="log2", whole=True, symbol="k")
     ] = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a product computes and moves, and how fast it can be."""
+    """Operations, bytes and attainable rate of a matrix product."""
 
     rate: Annotated[
         FlopRate,
-        Told("At most", color="compute", assumes=("Every element goes through memory once.",)),
+        Output("At most", color="compute", assumes=("Every element goes through memory once.",)),
     ]
     intensity: Annotated[
-        Intensity, Told("Operations per byte", "I", assumes=("16 bits for every element.",))
+        Intensity, Output("Operations per byte", "I", assumes=("16 bits for every element.",))
     ]
     operations: Annotated[
-        Operations, Told("Operations", "W", assumes=("Two for every element of the inner sums.",))
+        Operations, Output("Operations", "W", assumes=("Two for every element of the inner sums.",))
     ]
-    moved: Annotated[Bytes, Told("Bytes moved", "Q", assumes=("Caches hold what tiles share.",))]
-    time: Annotated[Seconds, Told("At least", assumes=("The slower of operations and transfers.",))]
+    moved: Annotated[Bytes, Output("Bytes moved", "Q", assumes=("Caches hold what tiles share.",))]
+    time: Annotated[
+        Seconds, Output("At least", assumes=("The slower of operations and transfers.",))
+    ]
     enough: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens that fill the tensor cores",
             note="no number of them does, if a side of the weight is too short",
             assumes=("The rows at which operations per byte reach the ridge.",),
         ),
     ]
-    share: Annotated[Share, Told("Of the peak", assumes=("The rate over the dense peak.",))]
+    share: Annotated[Share, Output("Of the peak", assumes=("The rate over the dense peak.",))]
     peak: FlopRate
     bandwidth: Bandwidth
     column: tuple[FlopRate, ...]
@@ -108,20 +110,22 @@ def solve(inputs: Inputs) -> Result:
         operations=operations,
         moved=moved,
         time=roofline_time(operations, moved, peak, bandwidth),
-        enough=_whole(enough_rows(inputs.columns, inputs.inner, _HALF, peak, bandwidth)),
+        enough=_whole_rows(
+            compute_bound_rows(inputs.columns, inputs.inner, _HALF, peak, bandwidth)
+        ),
         share=rate / peak,
         peak=peak,
         bandwidth=bandwidth,
-        column=tuple(_at(rows, inputs, peak, bandwidth) for rows in _COLUMN),
+        column=tuple(_rate_at(rows, inputs, peak, bandwidth) for rows in _COLUMN),
     )
 
 
-def _whole(rows: Ratio) -> Ratio:
-    """Return the first whole number of rows that is enough; infinite where none is."""
+def _whole_rows(rows: Ratio) -> Ratio:
+    """Return the smallest sufficient whole number of rows, or infinity."""
     return float(math.ceil(rows)) if math.isfinite(rows) else rows
 
 
-def _at(rows: float, inputs: Inputs, peak: FlopRate, bandwidth: Bandwidth) -> FlopRate:
+def _rate_at(rows: float, inputs: Inputs, peak: FlopRate, bandwidth: Bandwidth) -> FlopRate:
     operations = product_operations(rows, inputs.columns, inputs.inner)
     moved = product_bytes(rows, inputs.columns, inputs.inner, _HALF, _HALF)
     return attainable(peak, bandwidth, intensity(operations, moved))
@@ -129,52 +133,52 @@ def _at(rows: float, inputs: Inputs, peak: FlopRate, bandwidth: Bandwidth) -> Fl
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("rate"),
-        "limit": _limit(tell, result),
-        **tell.values("intensity", "operations"),
-        "moved": tell.value("moved", symbols={"e": (_HALF, BYTES), "o": (_HALF, BYTES)}),
-        **tell.values("time", "enough", "share"),
-        "curve": partial(_curve, tell, inputs, result),
-        "formula": tell.formula("Operations over bytes", INTENSITY),
+        **present.values("rate"),
+        "limit": _limit(present, result),
+        **present.values("intensity", "operations"),
+        "moved": present.value("moved", symbols={"e": (_HALF, BYTES), "o": (_HALF, BYTES)}),
+        **present.values("time", "enough", "share"),
+        "curve": partial(_curve, present, inputs, result),
+        "formula": present.formula("Operations over bytes", INTENSITY),
     }
 
 
-def _limit(tell: Teller, result: Result) -> Badge:
+def _limit(present: Presenter, result: Result) -> Badge:
     if result.rate < result.peak:
         return Badge(
             text="Memory-bound",
-            sentence=tell.say("{intensity} feed {share} of the peak."),
+            sentence=present.say("{intensity} feed {share} of the peak."),
             color="memory",
         )
     return Badge(
         text="Compute-bound",
-        sentence=tell.say("{intensity} are enough for the peak."),
+        sentence=present.say("{intensity} are enough for the peak."),
         color="compute",
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    label = tell.say("from {enough} tokens")
-    inside = result.enough <= _MOST
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    label = present.say("from {enough} tokens")
+    inside = result.enough <= _MAX_ROWS
     return Lines(
         title="What a product can reach, over the tokens",
-        x=tell.axis("rows", "tokens", low=1, high=_MOST, scale="log"),
-        y=tell.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
+        x=present.axis("rows", "tokens", low=1, high=_MAX_ROWS, scale="log"),
+        y=present.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
         series=(
             Series(key="rate", label="at most", x=_COLUMN, y=result.column, color="compute"),
             Series(
                 key="peak",
                 label="peak",
-                x=(1.0, float(_MOST)),
+                x=(1.0, float(_MAX_ROWS)),
                 y=(result.peak,) * 2,
                 color="muted",
                 dashed=True,
             ),
         ),
         points=(
-            Point(key="now", label=tell.say("{rate}"), x=inputs.rows, y=max(result.rate, 1e11)),
+            Point(key="now", label=present.say("{rate}"), x=inputs.rows, y=max(result.rate, 1e11)),
         ),
         rules=(Rule(key="enough", label=label, axis="x", at=result.enough),) if inside else (),
         handle="rows",

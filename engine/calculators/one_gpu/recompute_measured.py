@@ -7,12 +7,17 @@ from engine.catalog.measured_timings import OWN_DATE, OWN_LAYERS
 from engine.catalog.models import MODELS
 from engine.catalog.recompute_times import LAYER_TIMES, SOURCE
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Seconds, Share, as_given
-from engine.core.views import Axis, Bar, Bars, Cite, Segment, Table
-from engine.simulate.step.published_runs import Predicted
-from engine.simulate.step.recompute_measured import Modelled, kept, layers, steps
+from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Seconds, Share, with_digits
+from engine.core.views import Axis, Bar, Bars, Citation, Segment, Table
+from engine.simulate.step.published_runs import PredictedRun
+from engine.simulate.step.recompute_measured import (
+    PredictedLayer,
+    predicted_kept_bytes,
+    predicted_layers,
+    recompute_runs,
+)
 
 TITLE = "Recomputation, measured"
 QUESTION = "How much longer does a layer take if it is computed again?"
@@ -24,7 +29,7 @@ _LAYER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     mode: Annotated[
         str,
@@ -37,7 +42,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One way of recomputing beside the plain layer.
+    """Measured and modeled time and memory of a recomputation mode, beside the plain layer.
 
     Attributes:
         rows: all ways, predicted.
@@ -45,12 +50,12 @@ class Result:
         kept: what each of `OWN_LAYERS` keeps, modeled.
     """
 
-    rows: dict[str, Modelled]
-    runs: tuple[Predicted, ...]
+    rows: dict[str, PredictedLayer]
+    runs: tuple[PredictedRun, ...]
     kept: tuple[Bytes, ...]
     measured: Annotated[
         Share,
-        Told(
+        Output(
             "Longer, measured",
             note="than a layer that recomputes nothing",
             color="compute",
@@ -61,7 +66,7 @@ class Result:
     ]
     modelled: Annotated[
         Share,
-        Told(
+        Output(
             "Longer, predicted",
             note="by the step model of all pages",
             color="compute",
@@ -75,7 +80,7 @@ class Result:
     ]
     forward_share: Annotated[
         Share,
-        Told(
+        Output(
             "The forward pass, of both",
             basis="measured",
             assumes=(*_LAYER, "Measured, with nothing recomputed."),
@@ -88,12 +93,12 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    rows = layers()
+    rows = predicted_layers()
     plain, mode = rows["none"], rows[inputs.mode]
     return Result(
         rows=rows,
-        runs=steps(),
-        kept=tuple(map(kept, OWN_LAYERS)),
+        runs=recompute_runs(),
+        kept=tuple(map(predicted_kept_bytes, OWN_LAYERS)),
         measured=mode.measured.total / plain.measured.total - 1,
         modelled=mode.total / plain.total - 1,
         forward_share=plain.measured.forward / plain.measured.total,
@@ -104,12 +109,12 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("measured", "modelled", "forward_share"),
+        **present.values("measured", "modelled", "forward_share"),
         "bars": _bars(inputs, result),
-        "runs": _runs(result),
-        "kept": _kept(result),
+        "runs": _run_table(result),
+        "kept": _kept_table(result),
     }
 
 
@@ -155,20 +160,20 @@ def _part(key: str, label: str, value: Seconds, color: str) -> Segment:
     return Segment(key=key, label=label, value=value, color=color)
 
 
-def _runs(result: Result) -> Table:
-    given = as_given(SECONDS, 4)
+def _run_table(result: Result) -> Table:
+    rounded_seconds = with_digits(SECONDS, 4)
     rows = []
-    for one in result.runs:
-        row = one.case.row
+    for run in result.runs:
+        row = run.case.row
         name, kind = row["row_id"].split("-")[2:]
         rows.append(
             (
                 f"GPT {name}, {row['n_gpus']} A100",
                 "every layer" if kind == "full" else "attention core, sequence parallel",
-                say("{t}", t=(one.case.time, given)),
-                say("{t}", t=(one.time, SECONDS)),
-                say("{e}", e=(one.error, SHARE)),
-                Cite((SOURCE,)),
+                say("{t}", t=(run.case.time, rounded_seconds)),
+                say("{t}", t=(run.time, SECONDS)),
+                say("{e}", e=(run.error, SHARE)),
+                Citation((SOURCE,)),
             )
         )
     return Table(
@@ -179,7 +184,7 @@ def _runs(result: Result) -> Table:
     )
 
 
-_AGAIN = {
+_RECOMPUTED = {
     "none": "nothing",
     "selective": "all but attention and every second product",
     "full": "the whole layer",
@@ -193,17 +198,17 @@ _STYLES = {
 }
 
 
-def _kept(result: Result) -> Table:
+def _kept_table(result: Result) -> Table:
     rows = []
-    for one, modeled in zip(OWN_LAYERS, result.kept, strict=True):
+    for layer, modeled in zip(OWN_LAYERS, result.kept, strict=True):
         rows.append(
             (
-                f"{MODELS[one.model].name}, {_STYLES[one.style]}"
-                + ("" if one.fused else ", unfused attention"),
-                _AGAIN[one.recompute],
-                say("{b}", b=(one.kept, BYTES)),
+                f"{MODELS[layer.model].name}, {_STYLES[layer.style]}"
+                + ("" if layer.fused else ", unfused attention"),
+                _RECOMPUTED[layer.recompute],
+                say("{b}", b=(layer.kept, BYTES)),
                 say("{b}", b=(modeled, BYTES)),
-                say("{e}", e=(modeled / one.kept - 1, SHARE)),
+                say("{e}", e=(modeled / layer.kept - 1, SHARE)),
             )
         )
     return Table(

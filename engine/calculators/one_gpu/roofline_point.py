@@ -1,4 +1,4 @@
-"""The roofline of a GPU, a point under it, and what others have measured there."""
+"""The roofline of a GPU with the reader's point and published measurements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Annotated
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import MEASURED, STREAMED, MeasuredProduct
 from engine.core.inputs import Choice, Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import FLOP_RATE, INTENSITY, SHARE, Bandwidth, FlopRate, Intensity, Share
-from engine.core.views import Badge, Cell, Cite, Lines, Point, Rule, Table
-from engine.form.roof import roof
+from engine.core.views import Badge, Cell, Citation, Lines, Point, Rule, Table
+from engine.form.roof import roof_series
 from engine.formulas.roofline import (
     ATTAINABLE,
     RIDGE,
@@ -29,7 +29,7 @@ _PER_BYTE = Unit(" FLOP/B", 1.0, quantity=INTENSITY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     gpu: Annotated[
         str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
@@ -66,7 +66,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The roof, the point under it, and what was measured on this GPU.
+    """The roofline, the reader's point, and the measurements on this GPU.
 
     `peaks` are those of the data types, the 16-bit one where there is no other; up to `apart`
     operations per byte all roofs are one.
@@ -74,7 +74,7 @@ class Result:
 
     rate: Annotated[
         FlopRate,
-        Told(
+        Output(
             "At most",
             "A",
             color="compute",
@@ -83,15 +83,15 @@ class Result:
     ]
     ridge: Annotated[
         Intensity,
-        Told(
+        Output(
             "Compute-bound from",
             "R",
             assumes=("Dense peak and memory bandwidth of the datasheet.",),
         ),
     ]
-    share: Annotated[Share, Told("Of the peak", assumes=("The rate above over the peak.",))]
-    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
-    bandwidth: Annotated[Bandwidth, Told(symbol="B", of="gpu")]
+    share: Annotated[Share, Output("Of the peak", assumes=("The rate above over the peak.",))]
+    peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
+    bandwidth: Annotated[Bandwidth, Output(symbol="B", of="gpu")]
     measured: tuple[Kernel, ...]
     peaks: Mapping[str, FlopRate]
     apart: Intensity
@@ -112,92 +112,94 @@ def solve(inputs: Inputs) -> Result:
         bandwidth=gpu.memory_bandwidth,
         measured=tuple(
             Kernel(
-                product=one,
-                per_byte=per_byte(one),
-                roof=attainable(peaks[one.precision], gpu.memory_bandwidth, per_byte(one)),
+                product=product,
+                per_byte=operations_per_byte(product),
+                roof=attainable(
+                    peaks[product.precision], gpu.memory_bandwidth, operations_per_byte(product)
+                ),
             )
-            for one in MEASURED
-            if one.gpu == inputs.gpu
+            for product in MEASURED
+            if product.gpu == inputs.gpu
         ),
         peaks=peaks,
         apart=ridge(peaks["bf16"], gpu.memory_bandwidth),
     )
 
 
-def per_byte(one: MeasuredProduct) -> Intensity:
-    """Return the operations per byte of a measured product whose result has 16 bits."""
-    element = 1.0 if one.precision == "fp8" else 2.0
-    moved = product_bytes(one.rows, one.columns, one.inner, element, 2.0)
-    return intensity(product_operations(one.rows, one.columns, one.inner), moved)
+def operations_per_byte(product: MeasuredProduct) -> Intensity:
+    """Return the operations per byte of a measured product with a 16-bit result."""
+    element = 1.0 if product.precision == "fp8" else 2.0
+    moved = product_bytes(product.rows, product.columns, product.inner, element, 2.0)
+    return intensity(product_operations(product.rows, product.columns, product.inner), moved)
 
 
 _TRIAD = 2 / 24  # operations per byte of BabelStream's triad in double precision
 
 
-def limit(tell: Teller, result: Result) -> Badge:
-    """Return which of the two limits binds."""
+def limit_badge(present: Presenter, result: Result) -> Badge:
+    """Return the badge on the binding limit: computation or memory bandwidth."""
     if result.rate < result.peak:
         return Badge(
             text="Memory-bound",
-            sentence=tell.say(
+            sentence=present.say(
                 "The memory delivers {bandwidth}, and that feeds {rate}, {share} of the peak."
             ),
             color="memory",
         )
     return Badge(
         text="Compute-bound",
-        sentence=tell.say("More operations per byte do not help: {peak} is the peak."),
+        sentence=present.say("More operations per byte do not help: {peak} is the peak."),
         color="compute",
     )
 
 
-def roofline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def roofline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the roof with the reader's point on it."""
     return Lines(
         title="The roofline",
-        x=tell.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
-        series=(roof("roof", "the roof", (result.peak, result.bandwidth), (LOW, HIGH)),),
+        x=present.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
+        series=(roof_series("roof", "the roof", (result.peak, result.bandwidth), (LOW, HIGH)),),
         points=(
             Point(
                 key="now",
-                label=tell.say("{rate}"),
+                label=present.say("{rate}"),
                 x=inputs.intensity,
                 y=max(result.rate, 1e11),
             ),
         ),
-        rules=(Rule(key="ridge", label=tell.say("ridge: {ridge}"), axis="x", at=result.ridge),),
+        rules=(Rule(key="ridge", label=present.say("ridge: {ridge}"), axis="x", at=result.ridge),),
         handle="intensity",
         caption="Drag the handle along the axis. Left of the ridge the memory is the limit, right "
         "of it the tensor cores.",
     )
 
 
-def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def measured_roofline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the roofs with the products and the stream that were measured on this GPU."""
     points = tuple(
         Point(
             key=f"{at}",
-            label=_shape(one.product),
-            x=one.per_byte,
-            y=one.product.rate,
-            color="compute" if one.product.precision == "fp8" else "ink",
+            label=_shape_label(kernel.product),
+            x=kernel.per_byte,
+            y=kernel.product.rate,
+            color="compute" if kernel.product.precision == "fp8" else "ink",
         )
-        for at, one in enumerate(result.measured)
+        for at, kernel in enumerate(result.measured)
     )
     if inputs.gpu in STREAMED:
         streamed = STREAMED[inputs.gpu] * _TRIAD
         triad = Point(key="triad", label="triad", x=_TRIAD, y=streamed, color="memory")
         points = (triad, *points)
     rates = result.peaks
-    roofs = [roof("roof", "16 bits", (rates["bf16"], result.bandwidth), (LOW, HIGH))]
+    roofs = [roof_series("roof", "16 bits", (rates["bf16"], result.bandwidth), (LOW, HIGH))]
     if rates["fp8"] > rates["bf16"]:
         ends = (result.apart, HIGH)
-        roofs.append(roof("fp8", "fp8", (rates["fp8"], result.bandwidth), ends))
+        roofs.append(roof_series("fp8", "fp8", (rates["fp8"], result.bandwidth), ends))
     return Lines(
         title="Measured kernels under the roof",
-        x=tell.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("rate", "rate", low=1e11, high=8 * rates["fp8"], scale="log"),
+        x=present.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("rate", "rate", low=1e11, high=8 * rates["fp8"], scale="log"),
         series=tuple(roofs),
         points=points,
         caption="Each ring is a kernel that somebody timed. The blue ones are products in fp8; "
@@ -207,12 +209,12 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _shape(one: MeasuredProduct) -> str:
+def _shape_label(product: MeasuredProduct) -> str:
     """Return the name of the smallest product, which is farthest from its roof; see the table."""
-    return "1,024³" if one.rows == one.columns == one.inner == 1024 else ""
+    return "1,024³" if product.rows == product.columns == product.inner == 1024 else ""
 
 
-def kernels(tell: Teller, inputs: Inputs, result: Result) -> Table:
+def kernel_table(present: Presenter, inputs: Inputs, result: Result) -> Table:
     """Return the measured products beside the roof."""
     return Table(
         title="Measured products",
@@ -225,21 +227,21 @@ def kernels(tell: Teller, inputs: Inputs, result: Result) -> Table:
             "Of the roof",
             "Source",
         ),
-        rows=tuple(_row(tell, one) for one in result.measured),
+        rows=tuple(_kernel_row(present, kernel) for kernel in result.measured),
         caption="The result always has 16 bits. The roof is that of the data type of the factors.",
     )
 
 
-def _row(tell: Teller, kernel: Kernel) -> tuple[Cell, ...]:
-    one = kernel.product
+def _kernel_row(present: Presenter, kernel: Kernel) -> tuple[Cell, ...]:
+    product = kernel.product
     numbers: tuple[Text, ...] = (
-        tell.say("{i}", i=(kernel.per_byte, INTENSITY)),
-        tell.say("{r}", r=(one.rate, FLOP_RATE)),
-        tell.say("{t}", t=(kernel.roof, FLOP_RATE)),
-        tell.say("{s}", s=(one.rate / kernel.roof, SHARE)),
+        present.say("{i}", i=(kernel.per_byte, INTENSITY)),
+        present.say("{r}", r=(product.rate, FLOP_RATE)),
+        present.say("{t}", t=(kernel.roof, FLOP_RATE)),
+        present.say("{s}", s=(product.rate / kernel.roof, SHARE)),
     )
-    shape = f"{one.rows:,} × {one.columns:,} × {one.inner:,}"
-    return (shape, one.precision, *numbers, Cite((one.source,)))
+    shape = f"{product.rows:,} × {product.columns:,} × {product.inner:,}"
+    return (shape, product.precision, *numbers, Citation((product.source,)))
 
 
 TITLE = "The roofline of a GPU"
@@ -254,12 +256,12 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("rate", "ridge", "share"),
-        "limit": limit(tell, result),
-        "roofline": partial(roofline, tell, inputs, result),
-        "formula": tell.formula("The lower of two limits", ATTAINABLE),
-        "measured": partial(measured, tell, inputs, result),
-        "kernels": partial(kernels, tell, inputs, result),
+        **present.values("rate", "ridge", "share"),
+        "limit": limit_badge(present, result),
+        "roofline": partial(roofline, present, inputs, result),
+        "formula": present.formula("The lower of two limits", ATTAINABLE),
+        "measured": partial(measured_roofline, present, inputs, result),
+        "kernels": partial(kernel_table, present, inputs, result),
     }

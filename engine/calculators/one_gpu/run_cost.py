@@ -9,7 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.core.inputs import PERCENT, Choice, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     DAY,
     GPU_TIME,
@@ -27,9 +27,9 @@ from engine.core.units import (
     TokenRate,
     Tokens,
 )
-from engine.core.views import Challenge, Cite, Condition, Lines, Point, Series, Table
+from engine.core.views import Challenge, Citation, Condition, Lines, Point, Series, Table
 from engine.form.job_inputs import TRILLIONS
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.form.price import PRICE
 from engine.form.published_sync_calculator import COMPUTE
 from engine.formulas import run
@@ -42,11 +42,13 @@ COLUMN = tuple(_LEAST * (_MOST / _LEAST) ** (step / 40) for step in range(41))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
-        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "llama-3-8b"
     tokens: Annotated[
         float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")
@@ -85,11 +87,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the run takes, and what a step of one GPU takes; `reached` is that of `WHOLE_RUNS`."""
+    """GPU-hours and cost of the run, and the step time; `reached` is the MFU of `WHOLE_RUNS`."""
 
     total: Annotated[
         Operations,
-        Told(
+        Output(
             "Operations of the run",
             assumes=("Six for every parameter and every token; attention comes on top.",),
             sources=("kaplan2020",),
@@ -97,30 +99,30 @@ class Result:
     ]
     rate: Annotated[
         TokenRate,
-        Told("One GPU trains on", "r", color="compute", assumes=("Attention is left out.",)),
+        Output("One GPU trains on", "r", color="compute", assumes=("Attention is left out.",)),
     ]
     gpu_time: Annotated[
-        GpuTime, Told("GPU-hours", "G", assumes=("Nothing fails and nobody waits.",))
+        GpuTime, Output("GPU-hours", "G", assumes=("Nothing fails and nobody waits.",))
     ]
     days: Annotated[
-        Seconds, Told("Time", "Tk", assumes=("Nothing fails and nobody waits for another.",))
+        Seconds, Output("Time", "Tk", assumes=("Nothing fails and nobody waits for another.",))
     ]
-    cost: Annotated[Money, Told("Cost", "K", assumes=("In the currency of the price.",))]
+    cost: Annotated[Money, Output("Cost", "K", assumes=("In the currency of the price.",))]
     per_million: Annotated[
-        Money, Told("Cost of a million tokens", assumes=("The cost of the run over its tokens.",))
+        Money, Output("Cost of a million tokens", assumes=("The cost of the run over its tokens.",))
     ]
     step: Annotated[
         Seconds,
-        Told(
+        Output(
             "Computing time of a step",
             "Tc",
             color="compute",
-            assumes=("One GPU, its own tokens, nothing exchanged.", UNRANGED),
+            assumes=("One GPU, its own tokens, nothing exchanged.", NO_RANGE),
         ),
     ]
     printed_tokens: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens in 3.5 ms",
             note="a published page gives 3.5 ms without naming tokens",
             assumes=("The computing time that it prints, times the speed of this GPU.",),
@@ -129,14 +131,14 @@ class Result:
     ]
     per_parameter: Annotated[
         Ratio,
-        Told(
+        Output(
             "Tokens per parameter",
             note="of those that work on one token",
             assumes=("Compute-optimal was about 20 in 2022.",),
         ),
     ]
-    parameters: Annotated[Parameters, Told("Parameters that work", "P", of="model")]
-    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    parameters: Annotated[Parameters, Output("Parameters that work", "P", of="model")]
+    peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
     days_column: tuple[Seconds, ...]
     cost_column: tuple[Money, ...]
     reached: tuple[Share, ...]
@@ -168,27 +170,27 @@ def solve(inputs: Inputs) -> Result:
         parameters=parameters,
         peak=peak,
         days_column=times,
-        reached=tuple(map(reached, WHOLE_RUNS)),
+        reached=tuple(map(mfu_of, WHOLE_RUNS)),
         cost_column=tuple(
             run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
         ),
     )
 
 
-def reached(one: WholeRun) -> Share:
-    """Return what share of the peak a whole run used, with all that went wrong."""
-    parameters = active_parameters(MODELS[one.model])
+def mfu_of(whole_run: WholeRun) -> Share:
+    """Return the MFU of a published run over its whole duration, interruptions included."""
+    parameters = active_parameters(MODELS[whole_run.model])
     return run.utilization(
-        parameters, one.tokens / one.gpu_time, ACCELERATORS[one.gpu].peak["fp16"]
+        parameters, whole_run.tokens / whole_run.gpu_time, ACCELERATORS[whole_run.gpu].peak["fp16"]
     )
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def cost_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the cost over the MFU."""
     return Lines(
         title="Cost over MFU",
-        x=tell.axis("utilization", "MFU", low=COLUMN[0], high=COLUMN[-1]),
-        y=tell.axis("cost", "cost", low=0.0, high=result.cost_column[4]),
+        x=present.axis("utilization", "MFU", low=COLUMN[0], high=COLUMN[-1]),
+        y=present.axis("cost", "cost", low=0.0, high=result.cost_column[4]),
         series=(
             Series(
                 key="cost",
@@ -201,7 +203,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{cost}"),
+                label=present.say("{cost}"),
                 x=inputs.utilization,
                 y=min(result.cost, result.cost_column[4]),
             ),
@@ -212,20 +214,20 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def published(tell: Teller, result: Result) -> Table:
+def published_table(present: Presenter, result: Result) -> Table:
     """Return published GPU-hours and the MFU that they amount to over the whole run."""
     return Table(
         title="Whole runs, as published",
         columns=("Run", "Tokens", "Published", "Share of the peak, whole run", "Source"),
         rows=tuple(
             (
-                f"{MODELS[one.model].name} on {ACCELERATORS[one.gpu].name}",
-                f"{one.tokens / TERA:g}T",
-                tell.say("{g}", g=(one.gpu_time, GPU_TIME)),
-                tell.say("{u}", u=(share, SHARE)),
-                Cite((one.source,)),
+                f"{MODELS[run.model].name} on {ACCELERATORS[run.gpu].name}",
+                f"{run.tokens / TERA:g}T",
+                present.say("{g}", g=(run.gpu_time, GPU_TIME)),
+                present.say("{u}", u=(share, SHARE)),
+                Citation((run.source,)),
             )
-            for one, share in zip(WHOLE_RUNS, result.reached, strict=True)
+            for run, share in zip(WHOLE_RUNS, result.reached, strict=True)
         ),
         caption="Six operations per parameter and token over the 16-bit peak. Restarts, "
         "evaluations and slow phases are in the hours, so this is less than the MFU of a step. "
@@ -260,14 +262,14 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("rate", "days"),
-        "gpu_time": tell.value("gpu_time", symbols={"Tr": "days"}),
-        **tell.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
-        "curve": partial(curve, tell, inputs, result),
-        "published": partial(published, tell, result),
-        "formula": tell.formula("The speed of one GPU", run.TOKEN_RATE),
+        **present.values("rate", "days"),
+        "gpu_time": present.value("gpu_time", symbols={"Tr": "days"}),
+        **present.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
+        "curve": partial(cost_curve, present, inputs, result),
+        "published": partial(published_table, present, result),
+        "formula": present.formula("The speed of one GPU", run.TOKEN_RATE),
         "challenge": _challenge(inputs, result),
     }
 

@@ -1,4 +1,4 @@
-"""State ladder: what every GPU keeps for the parameters, stage by stage of ZeRO."""
+"""State ladder: bytes of parameters, gradients and optimizer per GPU, by ZeRO stage."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -7,18 +7,18 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.inputs import BILLIONS, Choice, Number
-from engine.core.outputs import Figure, Teller, Told, Views
+from engine.core.outputs import Figure, Output, Presenter, Views
 from engine.core.units import BYTES, COUNT, Bytes, Count
 from engine.core.views import Bar, Bars, Rule, Segment, Value
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, States, sharded_states
 from engine.run.parallelism import Training
-from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.allocator import usable_bytes
 
 TITLE = "States on the ladder of ZeRO"
-_ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+_TRAINING = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 QUESTION = "What does a GPU hold before the first token arrives?"
 EQUATIONS = (ZERO_MEMORY,)
-_WORDS = (
+_STAGE_LABELS = (
     "replicated",
     "ZeRO-1: optimizer sharded",
     "ZeRO-2: and gradients",
@@ -28,7 +28,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     parameters: Annotated[
         float,
@@ -42,9 +42,9 @@ class Inputs:
     ] = "H100-SXM"
 
 
-def _told(stage: Count) -> Told:
-    return Told(
-        f"States per GPU, {_WORDS[stage].partition(':')[0]}",
+def _states_output(stage: Count) -> Output:
+    return Output(
+        f"States per GPU, {_STAGE_LABELS[stage].partition(':')[0]}",
         "M",
         color="optimizer",
         assumes=(
@@ -56,15 +56,15 @@ def _told(stage: Count) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The rungs of the ladder, what they add up to, and the memory that they must fit."""
+    """States per GPU by ZeRO stage, their parts, and the memory of the GPU."""
 
     rungs: tuple[States, ...]
-    sharded: Annotated[Bytes, _told(3)]
-    replicated: Annotated[Bytes, _told(0)]
-    zero1: Annotated[Bytes, _told(1)]
+    sharded: Annotated[Bytes, _states_output(3)]
+    replicated: Annotated[Bytes, _states_output(0)]
+    zero1: Annotated[Bytes, _states_output(1)]
     gpus: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs that the states alone would fill",
             assumes=(
                 "Replicated states over the memory that a program can fill, rounded up: what is "
@@ -73,7 +73,7 @@ class Result:
         ),
     ]
     weights: Annotated[
-        Bytes, Told("Parameters in 16 bits", assumes=("Two bytes for each of them.",))
+        Bytes, Output("Parameters in 16 bits", assumes=("Two bytes for each of them.",))
     ]
     capacity: Bytes
 
@@ -82,14 +82,14 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     rungs = tuple(
         sharded_states(inputs.parameters, MIXED_PRECISION, stage, inputs.world_size)
-        for stage in range(len(_WORDS))
+        for stage in range(len(_STAGE_LABELS))
     )
     return Result(
         rungs=rungs,
         sharded=rungs[3].total,
         replicated=rungs[0].total,
         zero1=rungs[1].total,
-        gpus=ceil(rungs[0].total / usable(ACCELERATORS[inputs.gpu].memory, _ANY)),
+        gpus=ceil(rungs[0].total / usable_bytes(ACCELERATORS[inputs.gpu].memory, _TRAINING)),
         weights=rungs[0].parameters,
         capacity=ACCELERATORS[inputs.gpu].memory,
     )
@@ -97,17 +97,17 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        "sharded": _states(tell, "sharded", 3),
-        "replicated": _states(tell, "replicated", 0),
-        "zero1": _states(tell, "zero1", 1),
-        **tell.values("gpus", "weights"),
-        "ladder": partial(_ladder, tell, result),
+        "sharded": _states(present, "sharded", 3),
+        "replicated": _states(present, "replicated", 0),
+        "zero1": _states(present, "zero1", 1),
+        **present.values("gpus", "weights"),
+        "ladder": partial(_ladder, present, result),
     }
 
 
-def _states(tell: Teller, name: str, stage: Count) -> Value:
+def _states(present: Presenter, name: str, stage: Count) -> Value:
     def ranks(first: Count) -> Figure | str:
         return "world_size" if stage >= first else (1, COUNT)
 
@@ -116,18 +116,18 @@ def _states(tell: Teller, name: str, stage: Count) -> Value:
         "g": (MIXED_PRECISION.gradient, BYTES),
         "o": (MIXED_PRECISION.optimizer, BYTES),
     }
-    return tell.value(name, symbols=each | {"a": ranks(3), "b": ranks(2), "c": ranks(1)})
+    return present.value(name, symbols=each | {"a": ranks(3), "b": ranks(2), "c": ranks(1)})
 
 
-def _ladder(tell: Teller, result: Result) -> Bars:
+def _ladder(present: Presenter, result: Result) -> Bars:
     most = max(result.capacity, result.replicated)
     return Bars(
         title="States per GPU",
-        axis=tell.axis("capacity", "memory", low=0.0, high=1.04 * most),
+        axis=present.axis("capacity", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(
                 key=f"zero{stage}",
-                label=_WORDS[stage],
+                label=_STAGE_LABELS[stage],
                 segments=tuple(
                     Segment(key=key, label=key, value=getattr(states, key), color=key)
                     for key in ("parameters", "gradients", "optimizer")
@@ -135,7 +135,9 @@ def _ladder(tell: Teller, result: Result) -> Bars:
             )
             for stage, states in enumerate(result.rungs)
         ),
-        rules=(Rule(key="capacity", label=tell.say("{capacity}"), axis="x", at=result.capacity),),
+        rules=(
+            Rule(key="capacity", label=present.say("{capacity}"), axis="x", at=result.capacity),
+        ),
         caption="The line is the memory of the GPU as sold; activations come on top, and the CUDA "
         "context takes its part.",
     )

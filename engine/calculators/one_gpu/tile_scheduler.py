@@ -7,14 +7,14 @@ from functools import partial
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.catalog.hardware import ON_CHIP
 from engine.catalog.measured_kernels import MEASURED, OWN_DATE, OWN_SQUARES, MeasuredProduct
-from engine.catalog.reader_constants import parse
-from engine.catalog.reader_constants import reached as reached_of
+from engine.catalog.reader_constants import gpu_constants as reached_of
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import (
     COUNT,
@@ -27,17 +27,27 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Frame, Scene, Shape, Table
+from engine.core.views import (
+    Badge,
+    Cell,
+    Challenge,
+    Citation,
+    Condition,
+    Frame,
+    Scene,
+    Shape,
+    Table,
+)
 from engine.form.fields import OwnConstants
-from engine.form.plural import noun
+from engine.form.plural import pluralize
 from engine.formulas.roofline import intensity, product_bytes
 from engine.simulate.layer.tile_waves import (
     MOST_WARPS,
-    Schedule,
+    TileSchedule,
+    TileWave,
     Tiling,
-    Wave,
-    places_by,
     run_tiles,
+    tiles_per_limit,
     wave_efficiency,
 )
 
@@ -46,7 +56,7 @@ _LETTER = 19.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class DrawnWave:
     """A wave to draw.
 
     Attributes:
@@ -60,7 +70,7 @@ class Filled:
     caption: Text
 
 
-def sm_grid(waves: Sequence[Filled], places: int, caption: Text) -> Scene:
+def sm_grid(waves: Sequence[DrawnWave], places: int, caption: Text) -> Scene:
     """Return a frame for each wave; a cell is as dark as its multiprocessor is full."""
     count = len(waves[0].on)
     columns = math.ceil(math.sqrt(2 * count))
@@ -71,16 +81,16 @@ def sm_grid(waves: Sequence[Filled], places: int, caption: Text) -> Scene:
         width=_WIDTH,
         height=_TOP + rows * (side + _GAP),
         frames=tuple(
-            Frame(caption=one.caption, shapes=tuple(_shapes(one, columns, side, places)))
-            for one in waves
+            Frame(caption=wave.caption, shapes=tuple(_shapes(wave, columns, side, places)))
+            for wave in waves
         ),
         caption=caption,
     )
 
 
-def _shapes(wave: Filled, columns: int, side: float, places: int) -> list[Shape]:
+def _shapes(wave: DrawnWave, columns: int, side: float, places: int) -> list[Shape]:
     head = {"x": "0", "y": "21", "font-size": f"{_LETTER:g}", "class": "value c-ink"}
-    found = [Shape(key="title", tag="text", attributes=head, text=wave.title)]
+    shapes = [Shape(key="title", tag="text", attributes=head, text=wave.title)]
     for index, tiles in enumerate(wave.on):
         row, column = divmod(index, columns)
         attributes = {
@@ -93,8 +103,8 @@ def _shapes(wave: Filled, columns: int, side: float, places: int) -> list[Shape]
             "fill-opacity": f"{0.25 + 0.65 * tiles / places:.2f}" if tiles else "0.06",
             "data-links": f"sm:{index}",
         }
-        found.append(Shape(key=f"sm{index}", tag="rect", attributes=attributes))
-    return found
+        shapes.append(Shape(key=f"sm{index}", tag="rect", attributes=attributes))
+    return shapes
 
 
 _GPU = ACCELERATORS["H100-SXM"]
@@ -105,7 +115,7 @@ _GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items() if gpu.name in ON_CH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     rows: Annotated[
         int, Number(label="Rows", low=1, high=65_536, scale="log2", whole=True, symbol="m")
@@ -138,8 +148,8 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Square:
-    """A square product that was timed on an H100, and what the waves of its tiles give."""
+class SquareProduct:
+    """A square product timed on an H100, and the rate modeled from its tile waves."""
 
     product: MeasuredProduct
     tiles: Count
@@ -149,11 +159,11 @@ class Square:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A product as it runs, what the multiprocessors have room for, and timed products."""
+    """The tile waves of a product, the occupancy of the multiprocessors, and timed products."""
 
     rate: Annotated[
         FlopRate,
-        Told(
+        Output(
             "Achieved",
             color="compute",
             assumes=(
@@ -163,12 +173,12 @@ class Result:
             ),
         ),
     ]
-    time: Annotated[Seconds, Told("Time", assumes=("The waves one after the other.",))]
-    tiles: Annotated[Count, Told("Tiles", assumes=("Rows and columns rounded up to tiles.",))]
-    waves: Annotated[Count, Told("Waves", assumes=("As the scheduler ran them.",))]
+    time: Annotated[Seconds, Output("Time", assumes=("The waves one after the other.",))]
+    tiles: Annotated[Count, Output("Tiles", assumes=("Rows and columns rounded up to tiles.",))]
+    waves: Annotated[Count, Output("Waves", assumes=("As the scheduler ran them.",))]
     in_use: Annotated[
         Share,
-        Told(
+        Output(
             "Places in use",
             note="of all multiprocessors, over all waves",
             assumes=("Tiles over places times waves.",),
@@ -176,7 +186,7 @@ class Result:
     ]
     sticking_out: Annotated[
         Share,
-        Told(
+        Output(
             "Computed in vain",
             note="by tiles that stick out over the edge",
             assumes=("Operations of whole tiles beyond those of the product.",),
@@ -184,7 +194,7 @@ class Result:
     ]
     occupancy: Annotated[
         Share,
-        Told(
+        Output(
             "Occupancy",
             note="of the 64 warp slots",
             assumes=("Four warps for each 64 rows of a tile, and four that load.",),
@@ -193,25 +203,25 @@ class Result:
     ]
     per_byte: Annotated[
         Intensity,
-        Told("Operations per byte", assumes=("16 bits, every element through memory once.",)),
+        Output("Operations per byte", assumes=("16 bits, every element through memory once.",)),
     ]
     held: Annotated[
         Count,
-        Told(
+        Output(
             "Tiles that fit at once",
             assumes=("Registers or tensor memory, shared memory, and warps of a multiprocessor.",),
         ),
     ]
     limit: str
     places: Count
-    schedule: Schedule
-    squares: Later[tuple[Square, ...]]
+    schedule: TileSchedule
+    squares: Lazy[tuple[SquareProduct, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     gpu = ACCELERATORS[inputs.gpu]
-    chip, reached = ON_CHIP[gpu.name], reached_of(gpu, parse(inputs.own_constants))
+    chip, reached = ON_CHIP[gpu.name], reached_of(gpu, parse_constants(inputs.own_constants))
     tiling = Tiling(
         rows=inputs.rows,
         columns=inputs.columns,
@@ -219,7 +229,7 @@ def solve(inputs: Inputs) -> Result:
         tile_rows=inputs.tile_rows,
         tile_columns=inputs.tile_columns,
     )
-    by = places_by(tiling, chip.room, chip.shared)
+    by = tiles_per_limit(tiling, chip.room, chip.shared)
     limit = min(by, key=lambda name: by[name])
     places = max(1, min(inputs.places, by[limit]))
     rate = gpu.peak["fp16"] * reached.matmul / gpu.sms
@@ -238,40 +248,44 @@ def solve(inputs: Inputs) -> Result:
         limit=limit,
         places=places,
         schedule=schedule,
-        squares=Later(lambda: tuple(map(_square, squares()))),
+        squares=Lazy(lambda: tuple(map(_modeled_square, square_products()))),
     )
 
 
-def squares() -> tuple[MeasuredProduct, ...]:
-    """Return the square products: fp8 ones of the tables, then our own, the smallest first."""
-    found = [
-        one
-        for one in MEASURED
-        if one.gpu == "H100-SXM" and one.precision == "fp8" and one.source == "azure_gpu_guide"
+def square_products() -> tuple[MeasuredProduct, ...]:
+    """Return the timed square products: published fp8 products by size, then our own."""
+    products = [
+        product
+        for product in MEASURED
+        if product.gpu == "H100-SXM"
+        and product.precision == "fp8"
+        and product.source == "azure_gpu_guide"
     ]
-    square = (one for one in found if one.rows == one.columns == one.inner)
-    return (*sorted(square, key=lambda one: one.rows), *OWN_SQUARES)
+    square = (product for product in products if product.rows == product.columns == product.inner)
+    return (*sorted(square, key=lambda product: product.rows), *OWN_SQUARES)
 
 
-def modelled(one: MeasuredProduct) -> tuple[int, float]:
-    """Return the tiles of a product and the rate that their waves give."""
+def tiles_and_rate(product: MeasuredProduct) -> tuple[int, float]:
+    """Return the number of tiles of a product and its modeled rate."""
     tiling = Tiling(
-        rows=one.rows,
-        columns=one.columns,
-        inner=one.inner,
+        rows=product.rows,
+        columns=product.columns,
+        inner=product.inner,
         tile_rows=_TILE_ROWS,
         tile_columns=_TILE_COLUMNS,
     )
-    reached = achieved(_GPU)
-    share = reached.matmul_fp8 if one.precision == "fp8" else reached.matmul
-    rate = _GPU.peak[one.precision] * share / _GPU.sms
+    reached = achieved_shares(_GPU)
+    share = reached.matmul_fp8 if product.precision == "fp8" else reached.matmul
+    rate = _GPU.peak[product.precision] * share / _GPU.sms
     time = run_tiles(tiling, _GPU.sms, 1, rate, reached.fill).time
     return tiling.tiles, tiling.useful / time
 
 
-def _square(one: MeasuredProduct) -> Square:
-    tiles, rate = modelled(one)
-    return Square(product=one, tiles=tiles, in_use=wave_efficiency(tiles, _GPU.sms), rate=rate)
+def _modeled_square(product: MeasuredProduct) -> SquareProduct:
+    tiles, rate = tiles_and_rate(product)
+    return SquareProduct(
+        product=product, tiles=tiles, in_use=wave_efficiency(tiles, _GPU.sms), rate=rate
+    )
 
 
 TITLE = "A product on the multiprocessors"
@@ -287,76 +301,80 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("rate"),
-        "verdict": _verdict(tell, inputs, result),
-        "grid": partial(_grid, tell, result),
-        **tell.values("time", "tiles", "waves", "in_use", "sticking_out", "occupancy"),
-        "held": tell.value("held", note=f"limited by {result.limit}"),
-        **tell.values("per_byte"),
-        "measured": partial(_measured, tell, result),
+        **present.values("rate"),
+        "verdict": _verdict(present, inputs, result),
+        "grid": partial(_wave_grid, present, result),
+        **present.values("time", "tiles", "waves", "in_use", "sticking_out", "occupancy"),
+        "held": present.value("held", note=f"limited by {result.limit}"),
+        **present.values("per_byte"),
+        "measured": partial(_measured_table, present, result),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.places > result.held:
         return Badge(
             text="Not so many at once",
-            sentence=tell.say(f"{{held}} fit at once, limited by {result.limit}.", held="held"),
+            sentence=present.say(f"{{held}} fit at once, limited by {result.limit}.", held="held"),
             color="memory",
         )
-    many = noun(result.waves, "wave")
-    used = f"{{in_use}} of the places are in use over {{waves}} {many}."
+    waves = pluralize(result.waves, "wave")
+    used = f"{{in_use}} of the places are in use over {{waves}} {waves}."
     if result.in_use < 0.7:
         return Badge(
             text="A thin last wave",
-            sentence=tell.say(used),
+            sentence=present.say(used),
             color="memory",
         )
     return Badge(
         text="Well filled",
-        sentence=tell.say(used),
+        sentence=present.say(used),
         color="compute",
     )
 
 
-def _grid(tell: Teller, result: Result) -> Scene:
-    """Return the waves; of many full ones the first."""
-    found = []
+def _wave_grid(present: Presenter, result: Result) -> Scene:
+    """Return the drawing of the waves; of many full waves only the first are drawn."""
+    waves = []
     before = 0
     for wave, repeats in zip(result.schedule.waves, result.schedule.repeats, strict=True):
         for number in range(min(repeats, 3)):
-            found.append(_filled(tell, result, wave, before + number + 1, number * _length(wave)))
+            waves.append(
+                _drawn_wave(present, result, wave, before + number + 1, number * _duration(wave))
+            )
         before += repeats
-    idle = Filled(
-        on=(0,) * len(found[0].on),
+    idle = DrawnWave(
+        on=(0,) * len(waves[0].on),
         title="done",
-        caption=tell.say("The kernel ends after {time}, with {rate}."),
+        caption=present.say("The kernel ends after {time}, with {rate}."),
     )
-    many = result.schedule.repeats[0] > 3
+    shortened = result.schedule.repeats[0] > 3
     return sm_grid(
-        [*found, idle],
+        [*waves, idle],
         result.places,
         "A cell is a multiprocessor. The stronger its color, the more tiles it works on."
-        + (" Of the full waves the first three are drawn." if many else ""),
+        + (" Of the full waves the first three are drawn." if shortened else ""),
     )
 
 
-def _length(wave: Wave) -> float:
+def _duration(wave: TileWave) -> float:
     return wave.end - wave.start
 
 
-def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float) -> Filled:
+def _drawn_wave(
+    present: Presenter, result: Result, wave: TileWave, number: int, later: float
+) -> DrawnWave:
     idle = sum(tiles == 0 for tiles in wave.on)
-    done = _tiles(wave.tiles, str(wave.tiles))
-    return Filled(
+    done = _tile_words(wave.tiles, str(wave.tiles))
+    return DrawnWave(
         on=wave.on,
         title=f"wave {number} of {result.waves}: {done}, {idle} idle",
-        caption=tell.say(
+        caption=present.say(
             "Wave {n} of {w}, from {s} to {e}: "
-            f"{_tiles(wave.tiles, '{t}')}, and {_resting(idle)}.",
+            f"{_tile_words(wave.tiles, '{t}')}, and {_idle_words(idle)}.",
             n=(number, COUNT),
             w=(result.waves, COUNT),
             s=(wave.start + later, SECONDS),
@@ -367,45 +385,45 @@ def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float)
     )
 
 
-def _tiles(count: int, shown: str) -> str:
+def _tile_words(count: int, shown: str) -> str:
     return f"{shown} tile" if count == 1 else f"{shown} tiles"
 
 
-def _resting(idle: int) -> str:
+def _idle_words(idle: int) -> str:
     """Return how many multiprocessors have nothing to do, as the end of a sentence."""
     if idle == 0:
         return "no multiprocessor is idle"
     return "{i} multiprocessors are idle" if idle > 1 else "{i} multiprocessor is idle"
 
 
-def _measured(tell: Teller, result: Result) -> Table:
+def _measured_table(present: Presenter, result: Result) -> Table:
     """Return timed products: tiles, places in use, modelled and measured rates."""
     return Table(
         title="Square products on an H100",
         columns=("Side", "In", "Tiles", "Places in use", "Modeled", "Measured", "Source"),
-        rows=tuple(_row(tell, one) for one in result.squares()),
+        rows=tuple(_square_row(present, square) for square in result.squares()),
         caption="Tiles of 128 by 256, one at a time on each multiprocessor. The rate of a full "
         "multiprocessor is fitted to training runs, so it is no free parameter here. A product "
         "that runs alone is faster than in a step, where the limit of power slows the clock.",
     )
 
 
-def _row(tell: Teller, square: Square) -> tuple[Cell, ...]:
-    one = square.product
+def _square_row(present: Presenter, square: SquareProduct) -> tuple[Cell, ...]:
+    product = square.product
     return (
-        f"{one.rows:,}",
-        one.precision,
-        tell.say("{t}", t=(square.tiles, COUNT)),
-        tell.say("{u}", u=(square.in_use, SHARE)),
-        tell.say("{r}", r=(square.rate, FLOP_RATE)),
-        tell.say("{r}", r=(one.rate, FLOP_RATE)),
-        Cite((one.source,)) if one.source else f"measured by us, {OWN_DATE}",
+        f"{product.rows:,}",
+        product.precision,
+        present.say("{t}", t=(square.tiles, COUNT)),
+        present.say("{u}", u=(square.in_use, SHARE)),
+        present.say("{r}", r=(square.rate, FLOP_RATE)),
+        present.say("{r}", r=(product.rate, FLOP_RATE)),
+        Citation((product.source,)) if product.source else f"measured by us, {OWN_DATE}",
     )
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     start: Mapping[str, Scalar] = {"rows": 1024, "columns": 4096, "inner": 4096}
-    given = (inputs.rows, inputs.columns, inputs.inner, inputs.sms, inputs.gpu)
+    setting = (inputs.rows, inputs.columns, inputs.inner, inputs.sms, inputs.gpu)
     return Challenge(
         title="Challenge: two tiles at once",
         goal="Multiply 1,024 by 4,096 by 4,096 on an H100. Tiles of 128 by 256 take one wave that "
@@ -414,7 +432,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         conditions=(
             Condition(
                 text="1,024 × 4,096 × 4,096 on 132 multiprocessors of an H100",
-                met=given == (1024, 4096, 4096, 132, "H100-SXM"),
+                met=setting == (1024, 4096, 4096, 132, "H100-SXM"),
             ),
             Condition(text="at least two tiles at once", met=result.places >= 2),
             Condition(text="at most two waves", met=result.waves <= 2),

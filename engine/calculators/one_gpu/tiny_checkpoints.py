@@ -6,11 +6,11 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import Count
 from engine.core.views import Badge, Frame, Lines, Point, Scene, Series, Shape
 from engine.formulas.recomputation import CHECKPOINTS_HELD, checkpoints_held
-from engine.tiny.checkpoints import Checkpointed, Event, train
+from engine.tiny.checkpoints import CheckpointedPass, CheckpointEvent, train
 
 _WIDTH, _BOX, _LETTER = 640.0, 54.0, 19.0
 _TOP = 34.0
@@ -21,7 +21,7 @@ _WORDS = {
 }
 
 
-def chain_scene(num_layers: int, events: Sequence[Event]) -> Scene:
+def chain_scene(num_layers: int, events: Sequence[CheckpointEvent]) -> Scene:
     """Return the pass over the chain; the first frame is the end of the forward pass."""
     first = max(at for at, event in enumerate(events) if event.kind == "forward")
     frames = [_frame(num_layers, events, at, first) for at in range(first, len(events))]
@@ -36,7 +36,7 @@ def chain_scene(num_layers: int, events: Sequence[Event]) -> Scene:
     )
 
 
-def _frame(num_layers: int, events: Sequence[Event], at: int, first: int) -> Frame:
+def _frame(num_layers: int, events: Sequence[CheckpointEvent], at: int, first: int) -> Frame:
     event = events[at]
     gap = 4.0
     width = (_WIDTH - gap * (num_layers - 1) - 2) / num_layers
@@ -50,15 +50,15 @@ def _frame(num_layers: int, events: Sequence[Event], at: int, first: int) -> Fra
     return Frame(caption=_caption(event, num_layers, is_last=at == first), shapes=tuple(shapes))
 
 
-def _caption(event: Event, num_layers: int, *, is_last: bool) -> str:
+def _caption(event: CheckpointEvent, num_layers: int, *, is_last: bool) -> str:
     if event.layer == num_layers:
         words = "The output layer computes the loss and sends a gradient back."
     else:
         words = _WORDS[event.kind].format(n=event.layer + 1)
     if is_last:
         words += " The forward pass ends here."
-    held = len(event.held)
-    return f"{words} {held} {'input is' if held == 1 else 'inputs are'} held."
+    num_inputs = len(event.held)
+    return f"{words} {num_inputs} {'input is' if num_inputs == 1 else 'inputs are'} held."
 
 
 # Most shapes of a frame are those of the frame before.
@@ -102,19 +102,19 @@ PRESETS = {
     "An input kept at every layer": {"every": 1},
     "16 layers in segments of 4": {"num_layers": 16, "every": 4},
 }
-_DEEPEST = 16
+_MAX_LAYERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_layers: Annotated[
-        int, Number(label="Layers", low=2, high=_DEEPEST, whole=True, symbol="L"), Symbol("L")
+        int, Number(label="Layers", low=2, high=_MAX_LAYERS, whole=True, symbol="L"), Symbol("L")
     ] = 9
     every: Annotated[
         int,
-        Number(label="Layers per checkpoint", low=1, high=_DEEPEST, whole=True, symbol="c"),
+        Number(label="Layers per checkpoint", low=1, high=_MAX_LAYERS, whole=True, symbol="c"),
         Symbol("c"),
     ] = 3
 
@@ -127,10 +127,10 @@ class Result:
         found: all of it.
     """
 
-    found: Checkpointed
+    found: CheckpointedPass
     most: Annotated[
         Count,
-        Told(
+        Output(
             "Inputs held at most",
             note="{numbers} numbers",
             color="activations",
@@ -142,7 +142,7 @@ class Result:
     numbers: Count
     formula: Annotated[
         Count,
-        Told(
+        Output(
             "By the formula",
             "H",
             color="activations",
@@ -151,7 +151,7 @@ class Result:
     ]
     repeated: Annotated[
         Count,
-        Told(
+        Output(
             "Layers that run forward again",
             note="of {num_layers}",
             color="compute",
@@ -169,50 +169,50 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the run; a segment is no longer than the chain."""
     layers, every = inputs.num_layers, min(inputs.every, inputs.num_layers)
-    found = train(layers, every)
+    run = train(layers, every)
     return Result(
-        found=found,
-        most=found.most,
-        numbers=found.numbers,
+        found=run,
+        most=run.most,
+        numbers=run.numbers,
         formula=checkpoints_held(layers, inputs.every),
-        repeated=found.repeated,
-        curve=tuple(checkpoints_held(layers, c) for c in range(1, _DEEPEST + 1)),
+        repeated=run.repeated,
+        curve=tuple(checkpoints_held(layers, c) for c in range(1, _MAX_LAYERS + 1)),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
         "scene": partial(chain_scene, inputs.num_layers, result.found.events),
-        "equal": _equal(tell, result),
-        **tell.values("most", "formula", "repeated"),
-        "curve": partial(_curve, tell, inputs, result),
+        "equal": _equality_badge(present, result),
+        **present.values("most", "formula", "repeated"),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _equal(tell: Teller, result: Result) -> Badge:
+def _equality_badge(present: Presenter, result: Result) -> Badge:
     if result.found.off == 0:
         words = "All gradients agree with a run that keeps every input, to the last bit. {repeated}"
         return Badge(
             text="The same gradient",
-            sentence=tell.say(words + " layers ran forward a second time."),
+            sentence=present.say(words + " layers ran forward a second time."),
             color="parameters",
         )
     return Badge(text="Not the same", sentence="A gradient differs.", color="communication")
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    column = tuple(float(c) for c in range(1, _DEEPEST + 1))
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    column = tuple(float(c) for c in range(1, _MAX_LAYERS + 1))
     return Lines(
         title="Inputs held, by the distance of the checkpoints",
-        x=tell.axis("every", "layers per checkpoint", low=1, high=_DEEPEST),
-        y=tell.axis("most", "inputs held at most", low=0, high=1.1 * max(result.curve)),
+        x=present.axis("every", "layers per checkpoint", low=1, high=_MAX_LAYERS),
+        y=present.axis("most", "inputs held at most", low=0, high=1.1 * max(result.curve)),
         series=(
             Series(key="held", label="the formula", x=column, y=result.curve, color="activations"),
         ),
         points=(
-            Point(key="now", label=tell.say("counted: {most}"), x=inputs.every, y=result.most),
+            Point(key="now", label=present.say("counted: {most}"), x=inputs.every, y=result.most),
         ),
         handle="every",
         caption="Few checkpoints leave long segments, which must be held while they run backward. "

@@ -1,4 +1,4 @@
-"""Tiny token: every product that one token of a model with 260 parameters costs."""
+"""Tiny token: every multiplication for a token in a model with 260 parameters."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,11 +6,11 @@ from typing import Annotated
 
 from engine.catalog.models import TINY_260
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Operations
-from engine.form.token_parts import matrices
+from engine.form.token_parts import matrix_table
 from engine.formulas.token_operations import token_operations
-from engine.simulate.layer.token_cost import Part, parts_of_token
+from engine.simulate.layer.token_cost import TokenCostPart, token_cost_parts
 
 TITLE = "One token of 260 parameters"
 QUESTION = "How many operations does one token of the smallest Llama cost, product by product?"
@@ -19,7 +19,7 @@ EQUATIONS = ()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     sequence_length: Annotated[
         int, Number(label="Sequence length", low=1, high=4096, scale="log2", whole=True, symbol="s")
@@ -28,12 +28,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The products, their sum, and what the rule of six says."""
+    """The multiplications, their sum, and the estimate of six operations per parameter."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TokenCostPart, ...]
     summed: Annotated[
         Operations,
-        Told(
+        Output(
             "All products of a token",
             color="compute",
             assumes=("The rows of the table together: forward, and twice as much backward.",),
@@ -41,19 +41,19 @@ class Result:
     ]
     six: Annotated[
         Operations,
-        Told(
+        Output(
             "Six per parameter",
             color="muted",
             assumes=("All 260 parameters, those of the embedding and of the norms among them.",),
             sources=("kaplan2020",),
         ),
     ]
-    forward: Annotated[Operations, Told("Forward", assumes=("A third of all: two of the six.",))]
+    forward: Annotated[Operations, Output("Forward", assumes=("A third of all: two of the six.",))]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    parts = parts_of_token(TINY_260, inputs.sequence_length, 1.0)
+    parts = token_cost_parts(TINY_260, inputs.sequence_length, 1.0)
     return Result(
         parts=parts,
         summed=sum(part.all for part in parts),
@@ -64,8 +64,8 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("summed", "forward", "six"),
-        "matrices": partial(matrices, tell, result.parts),
+        **present.values("summed", "forward", "six"),
+        "matrices": partial(matrix_table, present, result.parts),
     }

@@ -1,4 +1,4 @@
-"""Token cost: the operations that training spends on one token, matrix by matrix."""
+"""Token cost: training operations per token, matrix by matrix."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,10 +6,10 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.core.views import Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.form.token_parts import NAMES, matrices
+from engine.form.token_parts import MATRIX_NAMES, matrix_table
 from engine.formulas.token_operations import (
     BREAK_EVEN_LENGTH,
     TOKEN_OPERATIONS,
@@ -20,7 +20,7 @@ from engine.formulas.token_operations import (
     counted_parameters,
     token_operations,
 )
-from engine.simulate.layer.token_cost import Part, parts_of_token
+from engine.simulate.layer.token_cost import TokenCostPart, token_cost_parts
 
 LOW, USUAL, HIGH = 8, 8192, 1 << 20
 COLUMN = tuple(LOW * (HIGH / LOW) ** (step / 48) for step in range(49))
@@ -28,11 +28,13 @@ COLUMN = tuple(LOW * (HIGH / LOW) ** (step / 48) for step in range(49))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
-        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "llama-3-8b"
     sequence_length: Annotated[
         int,
@@ -49,12 +51,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a token costs, and where attention overtakes the matrices."""
+    """Operations per token, and the sequence length where attention equals the matrices."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TokenCostPart, ...]
     operations: Annotated[
         Operations,
-        Told(
+        Output(
             "Operations per token",
             "C",
             note="forward and backward, nothing repeated",
@@ -69,7 +71,7 @@ class Result:
     ]
     six: Annotated[
         Operations,
-        Told(
+        Output(
             "Six per parameter",
             note="without attention, with the embedding",
             color="muted",
@@ -79,25 +81,25 @@ class Result:
     ]
     attention: Annotated[
         Share,
-        Told(
+        Output(
             "Attention's share",
             assumes=("Scores and weighted sums over all operations of a token.",),
         ),
     ]
     break_even: Annotated[
         Tokens,
-        Told(
+        Output(
             "Attention equals the matrices at",
             "E",
             assumes=("Every layer attends to the whole sequence.",),
         ),
     ]
     more_than_six: Annotated[
-        Ratio, Told("Over six per parameter", assumes=("The two counts above, divided.",))
+        Ratio, Output("Over six per parameter", assumes=("The two counts above, divided.",))
     ]
     longer: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over a length of 8,192",
             note="the same model and pairs",
             assumes=("At the same MFU, time grows in the same ratio.",),
@@ -105,28 +107,28 @@ class Result:
     ]
     summed: Annotated[
         Operations,
-        Told(
+        Output(
             "Sum over the matrices",
             note="what a counter of products finds",
             assumes=("The sum of the rows. Norms have none; the formula counts their parameters.",),
         ),
     ]
-    counted: Annotated[Parameters, Told(symbol="N", of="model")]
-    width: Annotated[Count, Told(symbol="W", of="model")]
-    pairs: Annotated[Share, Told(symbol="v", of="counting")]
+    counted: Annotated[Parameters, Output(symbol="N", of="model")]
+    width: Annotated[Count, Output(symbol="W", of="model")]
+    pairs: Annotated[Share, Output(symbol="v", of="counting")]
     column: tuple[Operations, ...]
     matrices: Operations
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    model, counting = MODELS[inputs.model], _counting(inputs)
+    model, counting = MODELS[inputs.model], _counting_of(inputs)
     pairs = counted_pairs(counting)
     counted, width = counted_parameters(model, counting), attention_width(model)
     operations = token_operations(model, inputs.sequence_length, counting)
     matrices = token_operations(model, 0.0, counting)
     six = token_operations(model, inputs.sequence_length, "six")
-    parts = parts_of_token(model, inputs.sequence_length, pairs)
+    parts = token_cost_parts(model, inputs.sequence_length, pairs)
     return Result(
         parts=parts,
         summed=sum(part.all for part in parts),
@@ -144,28 +146,30 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _counting(inputs: Inputs) -> Counting:
+def _counting_of(inputs: Inputs) -> Counting:
     return "causal" if inputs.counting == "causal" else "matrices"
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the cost of a token over the sequence length, with the break-even marked."""
-    low = min(result.matrices, min(_attention(result))) / 2
+    low = min(result.matrices, min(_attention_operations(result))) / 2
     inside = LOW <= result.break_even <= HIGH
-    label = tell.say("equal at {break_even} tokens")
+    label = present.say("equal at {break_even} tokens")
     return Lines(
         title="Operations per token over the sequence length",
-        x=tell.axis("sequence_length", "sequence length, tokens", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("operations", "per token", low=low, high=2 * result.column[-1], scale="log"),
+        x=present.axis(
+            "sequence_length", "sequence length, tokens", low=LOW, high=HIGH, scale="log"
+        ),
+        y=present.axis("operations", "per token", low=low, high=2 * result.column[-1], scale="log"),
         series=(
             _series("all", "together", result.column, "compute", dashed=False),
             _series("matrices", "matrices", (result.matrices,) * len(COLUMN), "parameters"),
-            _series("attention", "attention", _attention(result), "context"),
+            _series("attention", "attention", _attention_operations(result), "context"),
         ),
         points=(
             Point(
                 key="now",
-                label=tell.say("{operations}"),
+                label=present.say("{operations}"),
                 x=inputs.sequence_length,
                 y=result.operations,
             ),
@@ -176,7 +180,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _attention(result: Result) -> tuple[Operations, ...]:
+def _attention_operations(result: Result) -> tuple[Operations, ...]:
     return tuple(each - result.matrices for each in result.column)
 
 
@@ -186,16 +190,16 @@ def _series(
     return Series(key=key, label=label, x=COLUMN, y=y, color=color, dashed=dashed)
 
 
-def by_matrix(tell: Teller, result: Result) -> Bars:
+def matrix_bars(present: Presenter, result: Result) -> Bars:
     """Return a bar for every matrix, of all layers: forward, and twice as much backward."""
     most = max(part.all for part in result.parts)
     return Bars(
         title="Operations of one token, by matrix, all layers together",
-        axis=tell.axis("operations", "operations", low=0.0, high=most),
+        axis=present.axis("operations", "operations", low=0.0, high=most),
         bars=tuple(
             Bar(
                 key=part.key,
-                label=NAMES[part.key],
+                label=MATRIX_NAMES[part.key],
                 segments=tuple(
                     Segment(key=key, label=label, value=part.forward, color=color)
                     for key, label, color in (
@@ -227,12 +231,12 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("operations", "six", "attention", "break_even", "more_than_six"),
-        **tell.values("longer", "summed"),
-        "formula": tell.formula("One token, with your numbers", TOKEN_OPERATIONS),
-        "curve": partial(curve, tell, inputs, result),
-        "by_matrix": partial(by_matrix, tell, result),
-        "matrices": partial(matrices, tell, result.parts),
+        **present.values("operations", "six", "attention", "break_even", "more_than_six"),
+        **present.values("longer", "summed"),
+        "formula": present.formula("One token, with your numbers", TOKEN_OPERATIONS),
+        "curve": partial(curve, present, inputs, result),
+        "by_matrix": partial(matrix_bars, present, result),
+        "matrices": partial(matrix_table, present, result.parts),
     }

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Choice, Number
-from engine.core.outputs import Teller, Told, Views
-from engine.core.units import COUNT, SHARE, Count, as_given
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.units import COUNT, SHARE, Count, with_digits
 from engine.core.views import Axis, Badge, Lines, Point, Series
-from engine.simulate.numerics.number_format import FORMATS, step_at
-from engine.simulate.numerics.small_updates import Course, course
+from engine.simulate.numerics.number_format import FORMATS, spacing_at
+from engine.simulate.numerics.small_updates import WeightHistory, accumulate_updates
 
 TITLE = "The vanishing update"
 QUESTION = "What happens to a weight whose updates are smaller than its last bit?"
@@ -23,7 +23,7 @@ _WEIGHT = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     number_format: Annotated[
         str,
@@ -56,11 +56,11 @@ class Result:
         found: all of it.
     """
 
-    found: Course
+    found: WeightHistory
     limit: Annotated[
         float,
-        as_given(SHARE, 3),
-        Told(
+        with_digits(SHARE, 3),
+        Output(
             "Updates below this vanish",
             note="of a weight of 1: half of the step to the next number",
             color="buffers",
@@ -74,12 +74,12 @@ class Result:
     exact: Annotated[
         float,
         COUNT,
-        Told("Exact", assumes=("One plus steps times update.",)),
+        Output("Exact", assumes=("One plus steps times update.",)),
     ]
     nearest: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Rounded to the nearest",
             color="buffers",
             basis="simulated",
@@ -89,7 +89,7 @@ class Result:
     stochastic: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Rounded by chance",
             color="activations",
             basis="simulated",
@@ -101,7 +101,7 @@ class Result:
     master: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "With a copy in fp32",
             color="optimizer",
             basis="simulated",
@@ -114,51 +114,55 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the course of a weight that begins at one."""
-    found = course(inputs.number_format, _WEIGHT, inputs.update * _WEIGHT, inputs.steps)
+    """Return the trajectory of a weight with initial value 1."""
+    weights = accumulate_updates(
+        inputs.number_format, _WEIGHT, inputs.update * _WEIGHT, inputs.steps
+    )
     form = FORMATS[inputs.number_format]
     return Result(
-        found=found,
+        found=weights,
         limit=form.half_step,
-        exact=found.exact[-1],
-        nearest=found.nearest[-1],
-        stochastic=found.stochastic[-1],
-        master=found.master[-1],
-        gap=step_at(form, _WEIGHT),
-        shown=len(found.steps),
+        exact=weights.exact[-1],
+        nearest=weights.nearest[-1],
+        stochastic=weights.stochastic[-1],
+        master=weights.master[-1],
+        gap=spacing_at(form, _WEIGHT),
+        shown=len(weights.steps),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the course, and where it ends."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "verdict": _verdict(tell, inputs, result),
-        **tell.values("limit", "exact", "nearest", "stochastic", "master"),
-        "curve": partial(_curve, tell, inputs, result),
+        "verdict": _verdict(present, inputs, result),
+        **present.values("limit", "exact", "nearest", "stochastic", "master"),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if result.nearest == _WEIGHT:
         words = "The rounded weight is where it began; without rounding it would be "
-        return Badge(text="Nothing moves", sentence=tell.say(words + "{exact}."), color="buffers")
+        return Badge(
+            text="Nothing moves", sentence=present.say(words + "{exact}."), color="buffers"
+        )
     off = abs(result.nearest / result.exact - 1)
     if off > 0.02:
         words = "The rounded weight ends at {nearest}; without rounding it would be {exact}."
-        return Badge(text="It goes astray", sentence=tell.say(words), color="communication")
+        return Badge(text="It goes astray", sentence=present.say(words), color="communication")
     words = "The rounded weight ends at {nearest}, close to the exact {exact}."
-    return Badge(text="It moves", sentence=tell.say(words), color="activations")
+    return Badge(text="It moves", sentence=present.say(words), color="activations")
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    found = result.found
-    steps = tuple(float(step) for step in found.steps)
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    weights = result.found
+    steps = tuple(float(step) for step in weights.steps)
     looks = (
-        ("exact", "exact", found.exact, "ink", True),
-        ("master", "copy in fp32", found.master, "optimizer", False),
-        ("stochastic", "rounded by chance", found.stochastic, "activations", False),
-        ("nearest", "rounded to the nearest", found.nearest, "buffers", False),
+        ("exact", "exact", weights.exact, "ink", True),
+        ("master", "copy in fp32", weights.master, "optimizer", False),
+        ("stochastic", "rounded by chance", weights.stochastic, "activations", False),
+        ("nearest", "rounded to the nearest", weights.nearest, "buffers", False),
     )
     top = max(max(column) for _, _, column, _, _ in looks)
     return Lines(
@@ -169,8 +173,8 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Series(key=key, label=label, x=steps, y=column, color=color, dashed=dashed)
             for key, label, column, color, dashed in looks
         ),
-        points=(Point(key="end", label=tell.say("{nearest}"), x=steps[-1], y=result.nearest),),
-        caption=tell.say(
+        points=(Point(key="end", label=present.say("{nearest}"), x=steps[-1], y=result.nearest),),
+        caption=present.say(
             "Each step adds {update} of the first weight. In this format, numbers just above 1 are "
             "{gap} apart.",
             gap=(result.gap, COUNT),

@@ -5,41 +5,41 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count, Share
 from engine.core.views import Lines, Point, Rule, Series
-from engine.simulate.layer.tile_waves import tail, wave_efficiency
+from engine.simulate.layer.tile_waves import last_wave_share, wave_efficiency
 
 TITLE = "Tiles on multiprocessors"
 QUESTION = "Why are 133 tiles half as fast as 132?"
 EQUATIONS = ()
 PRESETS = {"One wave exactly": {"tiles": 132}, "Ten waves and one tile": {"tiles": 1321}}
-_MOST = 1500
+_MAX_TILES = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
-    tiles: Annotated[int, Number(label="Tiles", low=1, high=_MOST, whole=True)] = 100
+    tiles: Annotated[int, Number(label="Tiles", low=1, high=_MAX_TILES, whole=True)] = 100
     sms: Annotated[int, Number(label="Multiprocessors", low=1, high=200, whole=True)] = 132
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the tiles use, and how full the last wave is."""
+    """Wave efficiency of the tiles, and the fill of the last wave."""
 
     efficiency: Annotated[
         Share,
-        Told(
+        Output(
             "Of the GPU in use",
             color="compute",
             assumes=("One tile at a time on each multiprocessor, all tiles alike.",),
             sources=("nvidia_matmul",),
         ),
     ]
-    waves: Annotated[Count, Told("Waves", assumes=("Tiles over multiprocessors, rounded up.",))]
-    last: Annotated[Share, Told("Of the last wave", assumes=("What is left for it.",))]
+    waves: Annotated[Count, Output("Waves", assumes=("Tiles over multiprocessors, rounded up.",))]
+    last: Annotated[Share, Output("Of the last wave", assumes=("What is left for it.",))]
     column: tuple[Share, ...]
 
 
@@ -48,42 +48,46 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         efficiency=wave_efficiency(inputs.tiles, inputs.sms),
         waves=-(-inputs.tiles // inputs.sms),
-        last=tail(inputs.tiles, inputs.sms),
-        column=tuple(wave_efficiency(tiles, inputs.sms) for tiles in _column(inputs.sms)),
+        last=last_wave_share(inputs.tiles, inputs.sms),
+        column=tuple(wave_efficiency(tiles, inputs.sms) for tiles in _tile_counts(inputs.sms)),
     )
 
 
-def _column(sms: Count) -> tuple[Count, ...]:
+def _tile_counts(sms: Count) -> tuple[Count, ...]:
     """Return numbers of tiles: on both sides of every edge, and some between."""
-    edges = {tiles for n in range(1, _MOST // sms + 1) for tiles in (n * sms, n * sms + 1)}
-    return tuple(sorted({tiles for tiles in edges if tiles <= _MOST} | set(range(1, _MOST, 20))))
+    edges = {tiles for n in range(1, _MAX_TILES // sms + 1) for tiles in (n * sms, n * sms + 1)}
+    return tuple(
+        sorted({tiles for tiles in edges if tiles <= _MAX_TILES} | set(range(1, _MAX_TILES, 20)))
+    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("efficiency", "waves", "last"),
-        "curve": partial(_curve, tell, inputs, result),
+        **present.values("efficiency", "waves", "last"),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Share of the GPU in use, over the tiles",
-        x=tell.axis("tiles", "tiles", low=1, high=_MOST),
-        y=tell.axis("efficiency", "in use", low=0.0, high=1.05),
+        x=present.axis("tiles", "tiles", low=1, high=_MAX_TILES),
+        y=present.axis("efficiency", "in use", low=0.0, high=1.05),
         series=(
             Series(
                 key="use",
                 label="in use",
-                x=tuple(map(float, _column(inputs.sms))),
+                x=tuple(map(float, _tile_counts(inputs.sms))),
                 y=result.column,
                 color="compute",
             ),
         ),
         points=(
-            Point(key="now", label=tell.say("{efficiency}"), x=inputs.tiles, y=result.efficiency),
+            Point(
+                key="now", label=present.say("{efficiency}"), x=inputs.tiles, y=result.efficiency
+            ),
         ),
         rules=(Rule(key="wave", label="one wave", axis="x", at=inputs.sms),),
         handle="tiles",

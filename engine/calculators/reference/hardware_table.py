@@ -1,4 +1,4 @@
-"""Hardware table: accelerators, links and nodes, and the ladder of bandwidths in one of them."""
+"""Hardware table: accelerators, links and nodes, and the bandwidth ladder of a node."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import ALLOWANCES
-from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
+from engine.catalog.hardware import LINKS, MEASURED, Link, MeasuredAllReduce
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import BILLIONS, Choice, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import Sentence, Text, say
 from engine.core.units import (
     BANDWIDTH,
@@ -28,10 +28,10 @@ from engine.core.units import (
     Ratio,
     Seconds,
 )
-from engine.core.views import Axis, Bar, Bars, Cell, Cite, Receipt, Segment, Table, Value
+from engine.core.views import Axis, Bar, Bars, Cell, Citation, Receipt, Segment, Table, Value
 from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
 from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
-from engine.run.ladder import Rung, ladder
+from engine.run.ladder import Rung, bandwidth_ladder
 
 TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
 _NETWORKS = {
@@ -50,8 +50,8 @@ _ALGORITHMS = {
 _NONE = "–"
 
 
-def accelerators(data_type: str) -> Table:
-    """Return computation and memory of every accelerator, its peak for one data type."""
+def accelerator_table(data_type: str) -> Table:
+    """Return the table of accelerators: peak for a data type, and memory."""
     return Table(
         title=f"Accelerators: memory, and the dense peak in {TYPES[data_type]}",
         columns=(
@@ -88,19 +88,19 @@ def _accelerator(gpu: Gpu, data_type: str) -> tuple[Cell, ...]:
         f"{gpu.sms}",
         f"{gpu.power:,.0f} W",
         gpu.date,
-        Cite((gpu.source,)),
+        Citation((gpu.source,)),
     )
 
 
-def _both(speed: Bandwidth) -> tuple[Cell, Cell]:
-    """Return a link in bytes one way, and as a line rate that follows the reader's setting."""
+def _bandwidth_cells(speed: Bandwidth) -> tuple[Cell, Cell]:
+    """Return the cells of a bandwidth: bytes per direction, and line rate in the reader's unit."""
     if not speed:
         return _NONE, _NONE
     return say("{b}", b=(speed, BANDWIDTH)), say("{b}", b=(speed, LINK_SPEED))
 
 
-def wires() -> Table:
-    """Return what leaves every accelerator: to its neighbors and to its host."""
+def accelerator_links_table() -> Table:
+    """Return the table of each accelerator's links to neighbors and host."""
     return Table(
         title="Accelerators: links to neighbors and to the host",
         columns=(
@@ -117,12 +117,12 @@ def wires() -> Table:
         rows=tuple(
             (
                 gpu.name,
-                *_both(gpu.scale_up),
+                *_bandwidth_cells(gpu.scale_up),
                 gpu.host_link,
-                *_both(gpu.pcie),
+                *_bandwidth_cells(gpu.pcie),
                 "yes" if gpu.switch_adds else "no",
                 gpu.date,
-                Cite((gpu.source,)),
+                Citation((gpu.source,)),
             )
             for gpu in ACCELERATORS.values()
         ),
@@ -136,15 +136,15 @@ def wires() -> Table:
 
 
 # By the beginning of a link's name; those that are only announced have none.
-_FITTED = {
+_FITTED_LINKS = {
     "NVLink 3": NVLINK,
     "NVLink 4": NVLINK,
     "InfiniBand": INFINIBAND,
 }
 
 
-def links() -> Table:
-    """Return every link with the latency that all pages take."""
+def link_table() -> Table:
+    """Return the table of links with the latency that all pages use."""
     return Table(
         title="Links",
         columns=(
@@ -167,19 +167,19 @@ def links() -> Table:
 def _link(link: Link) -> tuple[Cell, ...]:
     return (
         link.name,
-        *_both(link.bandwidth),
-        _step(link),
+        *_bandwidth_cells(link.bandwidth),
+        _latency_cell(link),
         link.date,
-        Cite((link.source,)),
+        Citation((link.source,)),
     )
 
 
-def _step(link: Link) -> Text:
-    found = [one for name, one in _FITTED.items() if link.name.startswith(name)]
-    return say("{t}", t=(found[0].step, SECONDS)) if found else _NONE
+def _latency_cell(link: Link) -> Text:
+    fits = [fit for name, fit in _FITTED_LINKS.items() if link.name.startswith(name)]
+    return say("{t}", t=(fits[0].step, SECONDS)) if fits else _NONE
 
 
-def nodes() -> Table:
+def node_table() -> Table:
     """Return every machine with its network."""
     return Table(
         title="Nodes",
@@ -207,12 +207,12 @@ def _node(node: Node) -> tuple[Cell, ...]:
         say("{b}", b=(node.network_per_gpu, BANDWIDTH)),
         _NETWORKS[node.network],
         node.date,
-        Cite((node.source,)),
+        Citation((node.source,)),
     )
 
 
-def measured() -> Table:
-    """Return what an all-reduce reached, beside the line rate of its link."""
+def measured_table() -> Table:
+    """Return the table of measured all-reduce bandwidths beside the line rate."""
     return Table(
         title="Measured: all-reduce in a node, in a rack, between nodes",
         columns=(
@@ -235,7 +235,7 @@ def measured() -> Table:
     )
 
 
-def _measurement(row: Measurement) -> tuple[Cell, ...]:
+def _measurement(row: MeasuredAllReduce) -> tuple[Cell, ...]:
     rate = row.ports * LINKS[row.link].bandwidth
     reached: Sentence = say("{q}", q=(row.bus_bandwidth / rate, SHARE))
     return (
@@ -246,7 +246,7 @@ def _measurement(row: Measurement) -> tuple[Cell, ...]:
         say("{b}", b=(rate, BANDWIDTH)),
         reached,
         row.date,
-        Cite((row.source,)),
+        Citation((row.source,)),
     )
 
 
@@ -262,7 +262,7 @@ ELEMENT: Bytes = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     parameters: Annotated[
         float,
@@ -276,7 +276,7 @@ class Inputs:
 
 
 # Rung -> (label, color, what its bandwidth is).
-_TOLD: Mapping[str, tuple[str, str, str]] = {
+_RUNG_LABELS: Mapping[str, tuple[str, str, str]] = {
     "memory": ("Its own memory (HBM)", "memory", "read once"),
     "scale_up": ("Other GPUs of the node", "tensor", "all links of the GPU together"),
     "host": ("The host", "pipeline", "one slot, or its part of the superchip's link"),
@@ -294,17 +294,19 @@ class Result:
 
     gradient: Annotated[
         Bytes,
-        Told("Gradients", "S", color="gradients", assumes=("bf16, two bytes for each parameter.",)),
+        Output(
+            "Gradients", "S", color="gradients", assumes=("bf16, two bytes for each parameter.",)
+        ),
     ]
     element: Annotated[Bytes, Symbol("e")]
     rungs: tuple[Rung, ...]
     times: tuple[Seconds, ...]
-    span: Annotated[Ratio, Told("Memory over network", note="from the first rung to the last")]
+    span: Annotated[Ratio, Output("Memory over network", note="from the first rung to the last")]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    size, rungs = gradient_size(inputs.parameters, ELEMENT), ladder(NODES[inputs.node])
+    size, rungs = gradient_size(inputs.parameters, ELEMENT), bandwidth_ladder(NODES[inputs.node])
     return Result(
         gradient=size,
         element=ELEMENT,
@@ -316,14 +318,14 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     name = NODES[inputs.node].name
     here = f"A GPU of {name}, by its datasheet."
     times = zip(result.rungs, result.times, strict=True)
     return {
-        "gradient": tell.value("gradient"),
-        **{f"{rung.key}_time": _time(tell, rung, time) for rung, time in times},
-        "span": _span(tell, name, result),
+        "gradient": present.value("gradient"),
+        **{f"{rung.key}_time": _time_value(present, rung, time) for rung, time in times},
+        "span": _span_value(present, name, result),
         "bandwidths": _bars(
             "Bandwidth of every rung for one GPU, one way",
             BANDWIDTH,
@@ -336,16 +338,16 @@ def views(inputs: Inputs, result: Result) -> Views:
             {rung.key: time for rung, time in zip(result.rungs, result.times, strict=True)},
             f"{here} The same rungs as times: what is short above is long here.",
         ),
-        "accelerators": partial(accelerators, inputs.data_type),
-        "wires": wires,
-        "links": links,
-        "nodes": nodes,
-        "measured": measured,
+        "accelerators": partial(accelerator_table, inputs.data_type),
+        "wires": accelerator_links_table,
+        "links": link_table,
+        "nodes": node_table,
+        "measured": measured_table,
     }
 
 
-def _time(tell: Teller, rung: Rung, time: Seconds) -> Value:
-    label, color, what = _TOLD[rung.key]
+def _time_value(present: Presenter, rung: Rung, time: Seconds) -> Value:
+    label, color, note = _RUNG_LABELS[rung.key]
     return Value(
         label=label,
         value=time,
@@ -355,7 +357,7 @@ def _time(tell: Teller, rung: Rung, time: Seconds) -> Value:
             symbols={
                 "T": (time, SECONDS),
                 "a": (0.0, SECONDS),
-                "S": tell.number("gradient"),
+                "S": present.number("gradient"),
                 "B": (rung.bandwidth, BANDWIDTH),
             },
             inputs={"S": "parameters", "B": "node"},
@@ -365,12 +367,12 @@ def _time(tell: Teller, rung: Rung, time: Seconds) -> Value:
             ),
             sources=(rung.source,),
         ),
-        note=say(f"at {{b}}, {what}", b=(rung.bandwidth, BANDWIDTH)),
+        note=say(f"at {{b}}, {note}", b=(rung.bandwidth, BANDWIDTH)),
         color=color,
     )
 
 
-def _span(tell: Teller, name: str, result: Result) -> Value:
+def _span_value(present: Presenter, name: str, result: Result) -> Value:
     fastest, slowest = result.rungs[0], result.rungs[-1]
     over = say(
         f"{name}: {{m}} from its memory over {{n}} of network for each GPU.",
@@ -378,7 +380,7 @@ def _span(tell: Teller, name: str, result: Result) -> Value:
         n=(slowest.bandwidth, BANDWIDTH),
     )
     sources = fastest.source, slowest.source
-    return tell.value("span", basis="datasheet", assumes=(over,), sources=sources)
+    return present.value("span", basis="datasheet", assumes=(over,), sources=sources)
 
 
 def _bars(title: str, quantity: Quantity, values: Mapping[str, float], caption: str) -> Bars:
@@ -396,7 +398,7 @@ def _bars(title: str, quantity: Quantity, values: Mapping[str, float], caption: 
 
 
 def _bar(key: str, value: float) -> Bar:
-    label, color, _ = _TOLD[key]
+    label, color, _ = _RUNG_LABELS[key]
     return Bar(
         key=key,
         label=label,

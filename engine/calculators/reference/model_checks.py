@@ -1,4 +1,4 @@
-"""What the model is checked by and no fit saw: our own measurements, and peaks of memory."""
+"""Checks of the model on data outside its fit: our measurements, and peak memory."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.catalog.unfitted_errors import OWN, PEAKS
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SHARE, Count, Ratio, Share
 from engine.core.views import Cell, Table
@@ -50,25 +50,25 @@ REASONS: tuple[tuple[str, str], ...] = (
 )
 
 
-def reason(kind: str) -> str:
-    """Return why a class is off, or nothing where it has no reason."""
+def error_reason(kind: str) -> str:
+    """Return the reason for a class's error, or an empty string."""
     return next((why for start, why in REASONS if kind.startswith(start)), "")
 
 
-def signed(value: Ratio) -> str:
+def signed_percent(value: Ratio) -> str:
     """Return a share in percent with its sign."""
     return f"{'+' if value >= 0 else '−'}{abs(value) * 100:.1f} %"
 
 
-def own(*, only_far: bool) -> Table:
+def own_table(*, only_far: bool) -> Table:
     """Return the classes of our own measurements, the worst first."""
     rows: list[tuple[Cell, ...]] = []
-    for kind, count, mean, worst, bias in sorted(OWN, key=lambda one: -one[2]):
+    for kind, count, mean, worst, bias in sorted(OWN, key=lambda row: -row[2]):
         if only_far and mean <= BAR:
             continue
         number, size = say("{n}", n=(float(count), COUNT)), say("{x}", x=(mean, SHARE))
-        why = reason(kind) if mean > BAR or abs(worst) > 0.2 else ""
-        rows.append((kind, number, size, signed(worst), signed(bias), why))
+        why = error_reason(kind) if mean > BAR or abs(worst) > 0.2 else ""
+        rows.append((kind, number, size, signed_percent(worst), signed_percent(bias), why))
     return Table(
         title="Beside our own measurements",
         columns=("What", "Measured", "Mean", "Worst", "Bias", "Why"),
@@ -78,12 +78,12 @@ def own(*, only_far: bool) -> Table:
     )
 
 
-def peaks() -> Table:
+def peak_table() -> Table:
     """Return the published peaks of memory that nothing was fitted to."""
     rows: list[tuple[Cell, ...]] = []
-    for name, measured, predicted in sorted(PEAKS, key=lambda one: -abs(one[2] / one[1] - 1)):
+    for name, measured, predicted in sorted(PEAKS, key=lambda row: -abs(row[2] / row[1] - 1)):
         sizes = (say("{m}", m=(size, BYTES)) for size in (measured, predicted))
-        rows.append((name, *sizes, signed(predicted / measured - 1)))
+        rows.append((name, *sizes, signed_percent(predicted / measured - 1)))
     return Table(
         title="Peaks of memory that nothing was fitted to",
         columns=("Run", "Measured", "Predicted", "Error"),
@@ -104,7 +104,7 @@ _HELD = ("Peaks that torchtitan and SimuMax published; nothing was fitted to the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     show: Annotated[
         str,
@@ -112,19 +112,19 @@ class Inputs:
     ] = "all"
 
 
-def _told(label: str, assumes: tuple[str, ...]) -> Told:
-    return Told(label, assumes=assumes, basis="compared")
+def _output(label: str, assumes: tuple[str, ...]) -> Output:
+    return Output(label, assumes=assumes, basis="compared")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The measurements, and how far off the model is in the mean."""
 
-    measured: Annotated[Count, _told("Measurements of our own", _TIMED)]
-    far: Annotated[Count, _told("Classes that are more than 15 % off", _TIMED)]
-    peaks: Annotated[Count, _told("Peaks of memory", _HELD)]
-    peak_error: Annotated[Share, _told("Mean error of these peaks", _HELD)]
-    worst_peak: Annotated[Share, _told("Worst error of these peaks", _HELD)]
+    measured: Annotated[Count, _output("Measurements of our own", _TIMED)]
+    far: Annotated[Count, _output("Classes that are more than 15 % off", _TIMED)]
+    peaks: Annotated[Count, _output("Peaks of memory", _HELD)]
+    peak_error: Annotated[Share, _output("Mean error of these peaks", _HELD)]
+    worst_peak: Annotated[Share, _output("Worst error of these peaks", _HELD)]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -141,9 +141,9 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the numbers and the tables."""
-    tell = Teller(result)
+    present = Presenter(result)
     return {
-        **tell.values("measured", "far", "peaks", "peak_error", "worst_peak"),
-        "own_measurements": partial(own, only_far=inputs.show == "far"),
-        "peak_table": peaks,
+        **present.values("measured", "far", "peaks", "peak_error", "worst_peak"),
+        "own_measurements": partial(own_table, only_far=inputs.show == "far"),
+        "peak_table": peak_table,
     }

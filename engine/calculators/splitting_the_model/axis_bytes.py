@@ -1,10 +1,10 @@
-"""Axis bytes: what one GPU sends for one layer and one micro-batch, axis by axis, by hand."""
+"""Bytes that a GPU sends per layer and micro-batch along each parallel axis."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Figure, Symbol, Teller, Told, Views
+from engine.core.outputs import Figure, Output, Presenter, Symbol, Views
 from engine.core.units import COUNT, TOKENS, Bytes, Count
 from engine.core.views import Table
 from engine.formulas.axes import (
@@ -37,7 +37,7 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tokens: Annotated[
         int,
@@ -79,22 +79,22 @@ _TWO_BYTES = ("Two bytes for every element.",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one GPU sends for every axis, and the tensors that it sends."""
+    """Bytes that a GPU sends along each axis, and the tensors behind them."""
 
     tensor: Annotated[
         Bytes,
-        Told("Tensor parallelism", "V", color="communication", assumes=_TWO_BYTES),
+        Output("Tensor parallelism", "V", color="communication", assumes=_TWO_BYTES),
     ]
     pipeline: Annotated[
-        Bytes, Told("Pipeline, each way", "S", color="communication", assumes=_TWO_BYTES)
+        Bytes, Output("Pipeline, each way", "S", color="communication", assumes=_TWO_BYTES)
     ]
     data: Annotated[
         Bytes,
-        Told("Data parallelism, once a step", color="communication", assumes=_TWO_BYTES),
+        Output("Data parallelism, once a step", color="communication", assumes=_TWO_BYTES),
     ]
     context: Annotated[
         Bytes,
-        Told(
+        Output(
             "Context parallelism",
             color="context",
             assumes=(
@@ -132,7 +132,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=(TENSOR_LAYER_BYTES, STAGE_MESSAGE))
+    present = Presenter(inputs, result, equations=(TENSOR_LAYER_BYTES, STAGE_MESSAGE))
     once: dict[str, Figure | str] = {
         "V": "data",
         "r": (1.0, COUNT),
@@ -141,42 +141,42 @@ def views(inputs: Inputs, result: Result) -> Views:
         "P": "gradients",
     }
     return {
-        **tell.values("tensor", "pipeline"),
-        "data": tell.value("data", equation=ZERO_BYTES, symbols=once),
-        "context": tell.value("context"),
-        "ledger": _ledger(tell, inputs),
+        **present.values("tensor", "pipeline"),
+        "data": present.value("data", equation=ZERO_BYTES, symbols=once),
+        "context": present.value("context"),
+        "ledger": _ledger(present, inputs),
     }
 
 
-def _ledger(tell: Teller, inputs: Inputs) -> Table:
+def _ledger(present: Presenter, inputs: Inputs) -> Table:
     return Table(
         title="Sent by one GPU",
         columns=("Axis, and what moves", "By hand", "Bytes"),
         rows=(
             (
                 "tensor (TP): 4 all-reduces of the hidden state",
-                tell.say("4 · 2({ranks}−1)/{ranks} · {hidden_state}"),
-                tell.say("{tensor}"),
+                present.say("4 · 2({ranks}−1)/{ranks} · {hidden_state}"),
+                present.say("{tensor}"),
             ),
             (
                 "with sequence (SP): each in two halves, and two more gathers",
-                tell.say("10 · ({ranks}−1)/{ranks} · {hidden_state}"),
-                tell.say("{sequence}"),
+                present.say("10 · ({ranks}−1)/{ranks} · {hidden_state}"),
+                present.say("{sequence}"),
             ),
             (
                 "pipeline (PP): one hidden state, where a stage ends",
-                tell.say("{tokens} · {hidden_size} · 2", tokens=(inputs.tokens, COUNT)),
-                tell.say("{pipeline} each way"),
+                present.say("{tokens} · {hidden_size} · 2", tokens=(inputs.tokens, COUNT)),
+                present.say("{pipeline} each way"),
             ),
             (
                 "context (CP): keys and values of a rank, around the ring",
-                tell.say("3 · ({ranks}−1) · {keys_and_values}"),
-                tell.say("{context}"),
+                present.say("3 · ({ranks}−1) · {keys_and_values}"),
+                present.say("{context}"),
             ),
             (
                 "data (DP): gradients out, parameters back, once a step",
-                tell.say("({ranks}−1)/{ranks} · 2 · {gradients}"),
-                tell.say("{data}"),
+                present.say("({ranks}−1)/{ranks} · 2 · {gradients}"),
+                present.say("{data}"),
             ),
         ),
         caption="Two bytes for every element. Context parallelism cuts the tokens first.",

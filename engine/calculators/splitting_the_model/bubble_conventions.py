@@ -1,11 +1,11 @@
-"""Bubble conventions: one idle time, two percentages, and a formula that is wrong for both."""
+"""Pipeline bubble conventions: the same idle time as two percentages."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, Count, Ratio, Share
 from engine.core.views import Lines, Point, Series, Table, Value
 from engine.formulas import pipeline
@@ -32,7 +32,7 @@ _ALIKE = ("Stages alike, messages free. The played schedules give the same.",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     pipeline_parallel: Annotated[
         int, Number(label="Stages", low=2, high=64, scale="log", whole=True, symbol="p")
@@ -48,21 +48,21 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the bubble is by either convention, by a published formula, and as played."""
+    """The bubble by either convention, by a published formula, and as simulated."""
 
     share: Annotated[
-        Share, Told("Of the step", "q", "idle time over the time of the step", assumes=_ALIKE)
+        Share, Output("Of the step", "q", "idle time over the time of the step", assumes=_ALIKE)
     ]
     over_ideal: Annotated[
         Share,
-        Told("Over the ideal", "o", "idle time over the time that is computed", assumes=_ALIKE),
+        Output("Over the ideal", "o", "idle time over the time that is computed", assumes=_ALIKE),
     ]
     utilization: Annotated[
-        Share, Told("Stages at work", assumes=("What the bubble leaves of the step.",))
+        Share, Output("Stages at work", assumes=("What the bubble leaves of the step.",))
     ]
     published_bubble: Annotated[
         Share,
-        Told(
+        Output(
             "A published formula",
             note="stages do not occur in it",
             assumes=("(N − 1)/N for N micro-batches, as printed; wrong.",),
@@ -92,8 +92,8 @@ def solve(inputs: Inputs) -> Result:
         published_bubble=pipeline.printed_bubble(m),
         step=m / (1 - share),
         published_step=pipeline.printed_step(m),
-        first_held=_held(0, inputs),
-        last_held=_held(p - 1, inputs),
+        first_held=_peak_microbatches(0, inputs),
+        last_held=_peak_microbatches(p - 1, inputs),
         share_column=tuple(pipeline.bubble_share(p, n, v) for n in _COLUMN),
         over_column=tuple(pipeline.bubble_over_ideal(p, n, v) for n in _COLUMN),
         published_column=tuple(map(pipeline.printed_bubble, _COLUMN)),
@@ -103,8 +103,8 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _held(rank: Count, inputs: Inputs) -> float:
-    """Return how many micro-batches' activations a rank holds at most."""
+def _peak_microbatches(rank: Count, inputs: Inputs) -> float:
+    """Return a rank's peak number of micro-batches in activation memory."""
     p, m, v = inputs.pipeline_parallel, inputs.num_microbatches, inputs.num_chunks
     if v == 1:
         return pipeline.one_f_one_b_peak(rank, p, m)
@@ -117,24 +117,24 @@ def _order(inputs: Inputs) -> str:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **_bubbles(tell, inputs),
-        **tell.values("utilization", "published_bubble"),
-        "formula": tell.formula("From one to the other", pipeline.BUBBLE_CONVERSION),
-        "bubble": partial(_bubble, tell, inputs, result),
-        "step": partial(_step, tell, inputs, result),
-        "published": partial(_published, tell, inputs),
+        **_bubbles(present, inputs),
+        **present.values("utilization", "published_bubble"),
+        "formula": present.formula("From one to the other", pipeline.BUBBLE_CONVERSION),
+        "bubble": partial(_bubble, present, inputs, result),
+        "step": partial(_step, present, inputs, result),
+        "published": partial(_published, present, inputs),
     }
 
 
-def _bubbles(tell: Teller, inputs: Inputs) -> dict[str, Value]:
+def _bubbles(present: Presenter, inputs: Inputs) -> dict[str, Value]:
     """Return the bubble by both conventions; with fewer micro-batches than stages chunks wait."""
     if inputs.num_chunks == 1 or inputs.num_microbatches >= inputs.pipeline_parallel:
-        return tell.values("share", "over_ideal")
+        return present.values("share", "over_ideal")
     return {
-        "share": tell.value("share", equation=pipeline.FEW_SHARE),
-        "over_ideal": tell.value("over_ideal", equation=pipeline.FEW_OVER_IDEAL),
+        "share": present.value("share", equation=pipeline.FEW_SHARE),
+        "over_ideal": present.value("over_ideal", equation=pipeline.FEW_OVER_IDEAL),
     }
 
 
@@ -142,19 +142,21 @@ def _series(key: str, label: str, y: tuple[float, ...], color: str, *, dashed: b
     return Series(key=key, label=label, x=_COLUMN, y=y, color=color, dashed=dashed)
 
 
-def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _bubble(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     published = result.published_column
     return Lines(
         title="The bubble over the micro-batches",
-        x=tell.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
-        y=tell.axis("share", "bubble", low=0.0, high=1.0),
+        x=present.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
+        y=present.axis("share", "bubble", low=0.0, high=1.0),
         series=(
             _series("share", "of the step", result.share_column, "compute", dashed=False),
             _series("over", "over the ideal", result.over_column, "memory", dashed=False),
             _series("printed", "a published formula", published, "muted", dashed=True),
         ),
         points=(
-            Point(key="now", label=tell.say("{share}"), x=inputs.num_microbatches, y=result.share),
+            Point(
+                key="now", label=present.say("{share}"), x=inputs.num_microbatches, y=result.share
+            ),
         ),
         handle="num_microbatches",
         caption="Drag the handle: more micro-batches, smaller bubble. The dashed formula says the "
@@ -162,7 +164,7 @@ def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _step(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     right = "(m + p − 1)" if inputs.num_chunks == 1 else "with your chunks"
     published = result.published_step_column
     played = Series(
@@ -174,43 +176,43 @@ def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="The step over the micro-batches",
-        x=tell.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
-        y=tell.axis("step", "step, in passes of one stage", low=1.0, high=2000.0, scale="log"),
+        x=present.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
+        y=present.axis("step", "step, in passes of one stage", low=1.0, high=2000.0, scale="log"),
         series=(
             _series("right", right, result.step_column, "muted", dashed=False),
             played,
             _series("printed", "a published formula", published, "communication", dashed=True),
         ),
         points=(
-            Point(key="now", label=tell.say("{step}"), x=inputs.num_microbatches, y=result.step),
+            Point(key="now", label=present.say("{step}"), x=inputs.num_microbatches, y=result.step),
         ),
         handle="num_microbatches",
         caption="The published step does not grow with the micro-batches: it ends at two passes.",
     )
 
 
-def _published(tell: Teller, inputs: Inputs) -> Table:
+def _published(present: Presenter, inputs: Inputs) -> Table:
     return Table(
         title="Spot the error",
         columns=("What", "It gives", _order(inputs), "Why"),
         rows=(
             (
                 "Bubble",
-                tell.say("{published_bubble}"),
-                tell.say("{share} of the step, {over_ideal} over the ideal"),
+                present.say("{published_bubble}"),
+                present.say("{share} of the step, {over_ideal} over the ideal"),
                 "it leaves out the stages; over the ideal it is right by chance, if there are as "
                 "many stages as micro-batches",
             ),
             (
                 "Step, in passes of one stage",
-                tell.say("{published_step}"),
-                tell.say("{step}"),
+                present.say("{published_step}"),
+                present.say("{step}"),
                 "more micro-batches are more work",
             ),
             (
                 "Micro-batches that a stage holds",
-                tell.say("{num_microbatches}"),
-                tell.say("{first_held} on the first stage, {last_held} on the last"),
+                present.say("{num_microbatches}"),
+                present.say("{first_held} on the first stage, {last_held} on the last"),
                 "that is GPipe; 1F1B holds no more than there are stages",
             ),
         ),

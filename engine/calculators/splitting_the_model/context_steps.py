@@ -1,15 +1,15 @@
-"""Context parallelism on the tiny model: every sequence cut over GPUs, held against one."""
+"""Context parallelism on the tiny model, compared with one GPU."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count
 from engine.core.views import Table
-from engine.form.single_gpu_reference import equal, losses
+from engine.form.single_gpu_reference import equality_badge, loss_table
 from engine.formulas.volumes import context_ring_bytes_sent
 from engine.tiny.context_record import ContextRecord, Cut, context_record
 
@@ -23,7 +23,7 @@ _ASSUMES = ("Two layers, hidden size four, eight sequences of eight tokens, thre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[
         str, Choice(label="GPUs", cites=False, options={"1": "1", "2": "2", "4": "4"})
@@ -46,7 +46,7 @@ class Result:
     world: Count
     held: Annotated[
         Count,
-        Told(
+        Output(
             "Parameters on a GPU",
             note="all of them: the sequence is cut, and the model is not",
             color="parameters",
@@ -56,7 +56,7 @@ class Result:
     ]
     keys: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for keys and values",
             note="per step; by the formula {by_formula}",
             color="context",
@@ -68,7 +68,7 @@ class Result:
     by_formula: Count
     gradients: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for gradients",
             note="per step, an all-reduce as in data parallelism",
             color="gradients",
@@ -78,7 +78,7 @@ class Result:
     ]
     most: Annotated[
         Count,
-        Told(
+        Output(
             "Pairs of the busiest GPU",
             note="of each sequence; the least busy has {least}",
             color="compute",
@@ -92,41 +92,41 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the run and its counts."""
     ranks = int(inputs.ranks)
-    found = context_record(ranks, cast(Cut, inputs.cut))
-    job = found.run.job
+    record = context_record(ranks, cast(Cut, inputs.cut))
+    job = record.run.job
     tokens = sum(len(sequence) - 1 for sequence in job.batch)
     block = 2 * tokens / ranks * job.model.hidden_size
     return Result(
-        found=found,
+        found=record,
         world=ranks,
-        held=found.run.held[0].parameters,
-        keys=found.sent("activations"),
+        held=record.run.held[0].parameters,
+        keys=record.sent("activations"),
         by_formula=round(context_ring_bytes_sent(block, job.model.num_layers, ranks)),
-        gradients=found.sent("gradients"),
-        most=max(found.pairs),
-        least=min(found.pairs),
+        gradients=record.sent("gradients"),
+        most=max(record.pairs),
+        least=min(record.pairs),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the counts, the comparison with one GPU, and who has which tokens."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: counts, comparison with one GPU, and token ownership."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "owners": partial(_owners, result.found),
-        **tell.values("held", "keys", "gradients", "most"),
-        "equal": equal(result.found.off),
+        **present.values("held", "keys", "gradients", "most"),
+        "equal": equality_badge(result.found.off),
         "losses": partial(_losses, result.found),
     }
 
 
-def _owners(found: ContextRecord) -> Table:
+def _owners(record: ContextRecord) -> Table:
     rows = tuple(
         (
             say("GPU {r}", r=(rank, COUNT)),
             ", ".join(f"{place}" for place in own),
             say("{n}", n=(pairs, COUNT)),
         )
-        for rank, (own, pairs) in enumerate(zip(found.positions, found.pairs, strict=True))
+        for rank, (own, pairs) in enumerate(zip(record.positions, record.pairs, strict=True))
     )
     return Table(
         title="Who has which tokens",
@@ -136,6 +136,6 @@ def _owners(found: ContextRecord) -> Table:
     )
 
 
-def _losses(found: ContextRecord) -> Table:
+def _losses(record: ContextRecord) -> Table:
     why = "The sums run in another order, so the last digits may differ."
-    return losses(len(found.run.held), found.run.losses, found.alone.losses, why)
+    return loss_table(len(record.run.held), record.run.losses, record.alone.losses, why)

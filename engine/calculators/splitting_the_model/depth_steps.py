@@ -1,18 +1,18 @@
-"""The 260-parameter model cut by depth: one micro-batch through the stages and back."""
+"""Pipeline parallelism of the 260-parameter model: a micro-batch forward and backward."""
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Choice
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count, Share
 from engine.core.views import Badge, Frame, Scene, Shape, Table
 from engine.draw.shapes import rect, text
 from engine.formulas.pipeline import BUBBLE_SHARE, bubble_share
-from engine.tiny.depth_record import Depth, Turn, depth_record
+from engine.tiny.depth_record import DepthRecord, StageTurn, depth_record
 
 _WIDTH, _FONT = 460.0, 16.0
 _BOX, _TOP = 96.0, 8.0
@@ -20,8 +20,8 @@ _MESSAGE, _GRID, _LINE = 136.0, 168.0, 24.0
 _LEFT = 70.0
 
 
-def depth_scene(depth: Depth) -> Scene:
-    """Return one frame for every turn."""
+def depth_scene(depth: DepthRecord) -> Scene:
+    """Return a scene with a frame for each turn."""
     frames = tuple(
         Frame(caption=_caption(depth, at), shapes=tuple(_shapes(depth, at)))
         for at in range(len(depth.turns))
@@ -37,33 +37,33 @@ def depth_scene(depth: Depth) -> Scene:
     )
 
 
-def _shapes(depth: Depth, at: int) -> list[Shape]:
+def _shapes(depth: DepthRecord, at: int) -> list[Shape]:
     stages, now = depth.stages, depth.turns[at]
     room = _WIDTH / len(stages)
-    found: list[Shape] = []
+    shapes: list[Shape] = []
     for stage, parts in enumerate(stages):
         left = stage * room + 4
         works = stage == now.stage
         color = ("activations" if now.forward else "gradients") if works else "pipeline"
         opacity = "0.45" if works else "0.12"
         size = (room - 8, _BOX)
-        found.append(
+        shapes.append(
             rect(f"box{stage}", (left, _TOP), size, f"cell c-{color}", (("fill-opacity", opacity),))
         )
         middle = left + size[0] / 2
-        found.append(text(f"gpu{stage}", middle, _TOP + 20, _FONT, f"GPU {stage}"))
+        shapes.append(text(f"gpu{stage}", middle, _TOP + 20, _FONT, f"GPU {stage}"))
         for line in range(4):
             words = _short(parts[line]) if line < len(parts) else ""
-            found.append(text(f"part{stage}.{line}", middle, _TOP + 40 + 18 * line, 15, words))
-    found.append(text("message", _WIDTH / 2, _MESSAGE, _FONT, _message(now)))
-    return found + _turns(depth, at)
+            shapes.append(text(f"part{stage}.{line}", middle, _TOP + 40 + 18 * line, 15, words))
+    shapes.append(text("message", _WIDTH / 2, _MESSAGE, _FONT, _message(now)))
+    return shapes + _turns(depth, at)
 
 
 def _short(part: str) -> str:
     return "embedding" if part == "embedding" else part
 
 
-def _message(now: Turn) -> str:
+def _message(now: StageTurn) -> str:
     if not now.row:
         return f"loss {typeset(f'{now.loss:.4f}')}" if now.loss is not None else ""
     numbers = ", ".join(typeset(f"{x:.4f}") for x in now.row)
@@ -71,18 +71,18 @@ def _message(now: Turn) -> str:
     return f"{arrow} ({numbers})"
 
 
-def _turns(depth: Depth, at: int) -> list[Shape]:
-    """Return the grid of turns: a row per GPU, what has not come yet left empty."""
+def _turns(depth: DepthRecord, at: int) -> list[Shape]:
+    """Return the grid of turns: a row per GPU, future turns empty."""
     wide = (_WIDTH - _LEFT - 4) / len(depth.turns)
-    found: list[Shape] = []
+    shapes: list[Shape] = []
     for stage in range(len(depth.stages)):
         top = _GRID + stage * _LINE
-        found.append(text(f"row{stage}", 4, top + 16, 15, f"GPU {stage}", "start"))
-        for turn, one in enumerate(depth.turns):
-            works = one.stage == stage
-            color = ("activations" if one.forward else "gradients") if works else "muted"
+        shapes.append(text(f"row{stage}", 4, top + 16, 15, f"GPU {stage}", "start"))
+        for turn, tasks in enumerate(depth.turns):
+            works = tasks.stage == stage
+            color = ("activations" if tasks.forward else "gradients") if works else "muted"
             seen = "0.75" if works and turn <= at else ("0.15" if turn <= at else "0.03")
-            found.append(
+            shapes.append(
                 rect(
                     f"turn{stage}.{turn}",
                     (_LEFT + turn * wide, top),
@@ -91,10 +91,10 @@ def _turns(depth: Depth, at: int) -> list[Shape]:
                     (("fill-opacity", seen),),
                 )
             )
-    return found
+    return shapes
 
 
-def _caption(depth: Depth, at: int) -> Text:
+def _caption(depth: DepthRecord, at: int) -> Text:
     now, stages = depth.turns[at], len(depth.stages)
     waits = f"{stages - 1} of {stages} GPUs wait." if stages > 1 else ""
     rank, sent = (now.stage, COUNT), (now.numbers, COUNT)
@@ -134,7 +134,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[str, Choice(label="GPUs", options={n: n for n in ("1", "2", "4")})] = "4"
 
@@ -143,10 +143,10 @@ class Inputs:
 class Result:
     """The turns, and the training that they belong to."""
 
-    depth: Depth
+    depth: DepthRecord
     held: Annotated[
         Count,
-        Told(
+        Output(
             "Parameters on the fullest GPU",
             "",
             "of {size}",
@@ -159,7 +159,7 @@ class Result:
     size: Count
     sent: Annotated[
         Count,
-        Told(
+        Output(
             "Sent by the busiest GPU in a step",
             "",
             "numbers, in {micro_batches} micro-batches",
@@ -172,7 +172,7 @@ class Result:
     micro_batches: Count
     busy: Annotated[
         Share,
-        Told(
+        Output(
             "A GPU works for",
             "",
             "of the time, one micro-batch at a time",
@@ -184,18 +184,18 @@ class Result:
     ]
     idle: Annotated[
         Share,
-        Told("Idle, by the formula", "q", "one micro-batch", assumes=("All stages alike.",)),
+        Output("Idle, by the formula", "q", "one micro-batch", assumes=("All stages alike.",)),
     ]
-    stages: Annotated[Count, Told(symbol="p", of="ranks")]
-    microbatches: Annotated[Count, Told(symbol="m")] = 1
-    chunks: Annotated[Count, Told(symbol="v")] = 1
+    stages: Annotated[Count, Output(symbol="p", of="ranks")]
+    microbatches: Annotated[Count, Output(symbol="m")] = 1
+    chunks: Annotated[Count, Output(symbol="v")] = 1
 
 
 _record = lru_cache(maxsize=4)(depth_record)
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the turns and what was counted in them."""
+    """Return the turns and their counts."""
     depth = _record(int(inputs.ranks))
     stages = len(depth.stages)
     worked = max(sum(turn.stage == stage for turn in depth.turns) for stage in range(stages))
@@ -213,23 +213,23 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(depth_scene, result.depth),
-        "equal": _equal(tell, result),
-        **tell.values("held", "sent", "busy", "idle"),
+        "equal": _equal(present, result),
+        **present.values("held", "sent", "busy", "idle"),
         "parts": partial(_parts, result),
     }
 
 
-def _equal(tell: Teller, result: Result) -> Badge:
+def _equal(present: Presenter, result: Result) -> Badge:
     off = result.depth.off
     least = max(off, 1e-14)
-    how = f"{'less than' if off < least else 'up to'} {typeset(significant(least, 2))}"
+    how = f"{'less than' if off < least else 'up to'} {typeset(format_significant(least, 2))}"
     same = off <= _SAME
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
-        sentence=tell.say(
+        sentence=present.say(
             f"After a step of {{micro_batches}} micro-batches the {{size}} parameters differ by "
             f"{how} from those of one GPU that was given the whole batch."
         ),
@@ -239,8 +239,8 @@ def _equal(tell: Teller, result: Result) -> Badge:
 
 def _parts(result: Result) -> Table:
     rows = tuple(
-        (f"GPU {rank}", ", ".join(parts), str(held), str(sent))
-        for rank, (parts, held, sent) in enumerate(
+        (f"GPU {rank}", ", ".join(parts), str(tensors), str(sent))
+        for rank, (parts, tensors, sent) in enumerate(
             zip(result.depth.stages, result.depth.held, result.depth.sent, strict=True)
         )
     )

@@ -1,4 +1,4 @@
-"""From one GPU that overflows to the depth split: the same model on 1 to 64 GPUs."""
+"""The same model on 1 to 64 GPUs: out of memory, tensor parallel, pipeline parallel."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -6,16 +6,16 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.nearest_valid import run_of
-from engine.form.run.prediction_text import ranged
+from engine.form.run.nearest_valid import nearest_run
+from engine.form.run.prediction_text import value_with_range
 from engine.form.sharded.lab import LabModel
-from engine.simulate.step.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import ModeledPlan, model_plan
 
 NODE: Count = 8
 MANY = (1, 2, 4, 8, 16, 32, 64)
@@ -36,7 +36,7 @@ HELD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_gpus: Annotated[
         int, Number(label="GPUs", low=1, high=64, scale="log2", whole=True, symbol="n")
@@ -56,37 +56,37 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def _told(label: str, note: str, color: str) -> Told:
-    return Told(label, "", note, color, HELD, ("narayanan2021", "rajbhandari2020"))
+def _output(label: str, note: str, color: str) -> Output:
+    return Output(label, "", note, color, HELD, ("narayanan2021", "rajbhandari2020"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The model on one GPU and on several, all in one tensor group or also in stages."""
+    """The model on one GPU, in a single tensor group, and in pipeline stages."""
 
-    alone: Annotated[Bytes, _told("On one GPU it would need", "{usable} can be used", "buffers")]
+    alone: Annotated[Bytes, _output("On one GPU it would need", "{usable} can be used", "buffers")]
     usable: Bytes
     wide_memory: Annotated[
-        Bytes, _told("Tensor parallel only", "on the fullest of {gpus} GPUs", "tensor")
+        Bytes, _output("Tensor parallel only", "on the fullest of {gpus} GPUs", "tensor")
     ]
     deep_memory: Annotated[
-        Bytes, _told("With stages", "{tensor} GPUs per stage, {stages} stages", "pipeline")
+        Bytes, _output("With stages", "{tensor} GPUs per stage, {stages} stages", "pipeline")
     ]
     wide_time: Annotated[
-        GpuTime, _told("A million tokens, tensor parallel only", "GPU time", "tensor")
+        GpuTime, _output("A million tokens, tensor parallel only", "GPU time", "tensor")
     ]
-    deep_time: Annotated[GpuTime, _told("A million tokens, with stages", "GPU time", "pipeline")]
+    deep_time: Annotated[GpuTime, _output("A million tokens, with stages", "GPU time", "pipeline")]
     gpus: Count
     tensor: Count
     stages: Count
-    wide: tuple[Modeled, ...]
-    deep: tuple[Modeled, ...]
-    now: tuple[Modeled, Modeled]
+    wide: tuple[ModeledPlan, ...]
+    deep: tuple[ModeledPlan, ...]
+    now: tuple[ModeledPlan, ModeledPlan]
 
 
 @lru_cache(maxsize=256)
-def _plan(inputs: Inputs, tensor: Count, stages: Count) -> Modeled:
-    run, _ = run_of(
+def _plan(inputs: Inputs, tensor: Count, stages: Count) -> ModeledPlan:
+    run, _ = nearest_run(
         RunInputs(
             model=inputs.model,
             nics_per_node=int(inputs.nics_per_node),
@@ -103,11 +103,11 @@ def _plan(inputs: Inputs, tensor: Count, stages: Count) -> Modeled:
             schedule="1f1b",
         )
     )
-    return model_of(run, _UTILIZATION)
+    return model_plan(run, _UTILIZATION)
 
 
-def _both(inputs: Inputs, gpus: Count) -> tuple[Modeled, Modeled]:
-    """Return the plan with one tensor group of all GPUs, and with one per node."""
+def _both_plans(inputs: Inputs, gpus: Count) -> tuple[ModeledPlan, ModeledPlan]:
+    """Return the plan with a single tensor group, and with a tensor group per node."""
     alike = replace(inputs, num_gpus=1)
     heads = MODELS[inputs.model].num_attention_heads
     wide = max(t for t in range(1, gpus + 1) if heads % t == 0)
@@ -116,9 +116,9 @@ def _both(inputs: Inputs, gpus: Count) -> tuple[Modeled, Modeled]:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return both ways of cutting, on the reader's GPUs and on all."""
-    wide, deep = _both(inputs, inputs.num_gpus)
-    pairs = [_both(inputs, gpus) for gpus in MANY]
+    """Return both plans, on the chosen number of GPUs and on all."""
+    wide, deep = _both_plans(inputs, inputs.num_gpus)
+    pairs = [_both_plans(inputs, gpus) for gpus in MANY]
     return Result(
         alone=peak(pairs[0][0]),
         usable=wide.usable,
@@ -129,13 +129,13 @@ def solve(inputs: Inputs) -> Result:
         gpus=wide.run.plan.world_size,
         tensor=deep.run.plan.tensor_parallel,
         stages=deep.run.plan.pipeline_parallel,
-        wide=tuple(one for one, _ in pairs),
+        wide=tuple(wide_plan for wide_plan, _ in pairs),
         deep=tuple(two for _, two in pairs),
         now=(wide, deep),
     )
 
 
-def peak(plan: Modeled) -> Bytes:
+def peak(plan: ModeledPlan) -> Bytes:
     """Return the memory of the fullest GPU."""
     return plan.stages[plan.fullest].memory.total
 
@@ -151,31 +151,31 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "memory": partial(_memory, inputs, result),
-        "regime": _regime(tell, inputs, result),
-        **tell.values("alone", "wide_memory", "deep_memory"),
+        "regime": _regime(present, inputs, result),
+        **present.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        "wide_time": ranged(tell, "wide_time", result.now[0].evidence, assumes=HELD),
-        "deep_time": ranged(tell, "deep_time", result.now[1].evidence, assumes=HELD),
+        "wide_time": value_with_range(present, "wide_time", result.now[0].evidence, assumes=HELD),
+        "deep_time": value_with_range(present, "deep_time", result.now[1].evidence, assumes=HELD),
         "times": partial(_times, result),
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     deep, wide = (plan.fits for plan in (result.now[1], result.now[0]))
     if inputs.num_gpus == 1 and not deep:
         return Badge(
             text="One GPU overflows",
-            sentence=tell.say("It would need {alone}, and {usable} can be used."),
+            sentence=present.say("It would need {alone}, and {usable} can be used."),
             color="communication",
         )
     if inputs.num_gpus <= NODE:
         words = "fits" if wide else "does not fit"
         return Badge(
             text="Tensor parallel in one node",
-            sentence=tell.say(
+            sentence=present.say(
                 f"{{gpus}} GPUs share every matrix: {{wide_memory}} on each, which {words}."
             ),
             color="tensor",
@@ -184,7 +184,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.stages == 1:
         return Badge(
             text="Tensor parallel in one node",
-            sentence=tell.say(
+            sentence=present.say(
                 "{tensor} GPUs share every matrix: {deep_memory} on each. The rest fill no second "
                 "node."
             ),
@@ -193,13 +193,13 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if not deep:
         return Badge(
             text="Cut by depth, still too large",
-            sentence=tell.say("{stages} stages of {tensor} GPUs: {deep_memory} on the fullest."),
+            sentence=present.say("{stages} stages of {tensor} GPUs: {deep_memory} on the fullest."),
             color="communication",
         )
     words = "less" if saved > 0 else "more"
     return Badge(
         text="Cut by depth",
-        sentence=tell.say(
+        sentence=present.say(
             "{stages} stages of {tensor} GPUs hold {deep_memory} on the fullest GPU and take "
             f"{abs(saved) * 100:.0f} % {words} GPU time than one tensor group of {{gpus}}."
         ),
@@ -278,7 +278,7 @@ def _bars(result: Result) -> Bars:
     )
 
 
-def _part(plan: Modeled, part: str) -> Bytes:
+def _part(plan: ModeledPlan, part: str) -> Bytes:
     return float(getattr(plan.stages[plan.fullest].memory, part))
 
 
@@ -308,7 +308,7 @@ def _times(result: Result) -> Bars:
     )
 
 
-def _time(plan: Modeled) -> tuple[Segment, ...]:
+def _time(plan: ModeledPlan) -> tuple[Segment, ...]:
     step = plan.step
     each = plan.token_time / step.total
     sent = step.tensor_parallel + step.pipeline

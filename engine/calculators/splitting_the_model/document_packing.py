@@ -8,8 +8,8 @@ from typing import Annotated, cast
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import PERCENT, Choice, Number, Switch
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, RATIO, SECONDS, SHARE, TOKENS, Count, Ratio, Seconds, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
@@ -18,8 +18,15 @@ from engine.formulas.amdahl import amdahl
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
 from engine.simulate.layer.attention_masks import imbalance
-from engine.simulate.layer.packing import Cut, Packed, Packing, arrived, balanced, rank_pairs
-from engine.simulate.step.context_job import ContextJob, layer_without
+from engine.simulate.layer.packing import (
+    Cut,
+    PackedSequences,
+    Packing,
+    pack_balanced,
+    pack_in_order,
+    rank_pairs,
+)
+from engine.simulate.step.context_job import ContextJob, layer_time_without_context
 
 LENGTH: Count = 131_072
 MEANS = (512, LENGTH)
@@ -34,7 +41,7 @@ PACKINGS = {"arrival": "as they arrive", "balanced": "by their work"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     mean_length: Annotated[
         int,
@@ -97,15 +104,15 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Who has how much, and what it costs; (cut, packing) -> the layer's time."""
+    """Work of each rank and its cost; (cut, packing) -> the layer's time."""
 
-    by_cut: Later[Mapping[tuple[str, str], Seconds]]
-    packed: Packed
+    by_cut: Lazy[Mapping[tuple[str, str], Seconds]]
+    packed: PackedSequences
     work: tuple[tuple[Ratio, ...], ...]
     slowest: Count
     busiest: Annotated[
         Ratio,
-        Told(
+        Output(
             "Busiest GPU, over the mean",
             note="of all replicas; {within} within its sequence, {between} between sequences",
             color="compute",
@@ -118,7 +125,7 @@ class Result:
     between: Ratio
     idle: Annotated[
         Share,
-        Told(
+        Output(
             "Waiting share of the attention",
             note="of a GPU's time in it, on average",
             color="idle",
@@ -128,7 +135,7 @@ class Result:
     ]
     layer: Annotated[
         Seconds,
-        Told(
+        Output(
             "One layer, slowest GPU",
             note="forward and backward; {even} if all were even",
             color="compute",
@@ -139,7 +146,7 @@ class Result:
     even: Seconds
     gain: Annotated[
         Ratio,
-        Told(
+        Output(
             "A step could be faster by",
             note="if every GPU had as many pairs",
             color="compute",
@@ -149,7 +156,7 @@ class Result:
     ]
     claimed: Annotated[
         Ratio,
-        Told(
+        Output(
             "If 65 % of CP's time were saved",
             note="a step would be this much faster if CP takes {exposed} of it",
             color="ink",
@@ -158,11 +165,11 @@ class Result:
     ]
 
 
-def _sequences(inputs: Inputs) -> Packed:
-    found = arrived(
+def _sequences(inputs: Inputs) -> PackedSequences:
+    sequences = pack_in_order(
         inputs.replicas, LENGTH, inputs.mean_length, inputs.seed, long=inputs.long_document
     )
-    return balanced(found) if cast(Packing, inputs.packing) == "balanced" else found
+    return pack_balanced(sequences) if cast(Packing, inputs.packing) == "balanced" else sequences
 
 
 @lru_cache(maxsize=32)
@@ -179,25 +186,25 @@ def _layer(model: str, ranks: Count, own: str) -> tuple[Seconds, Seconds]:
         ),
         training=Training(micro_batch_size=1, global_batch_size=1, sequence_length=LENGTH),
     )
-    core = sum(job.core)
-    return layer_without(job) - core, core
+    core = sum(job.attention_time)
+    return layer_time_without_context(job) - core, core
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the work of every GPU, and the layer's time."""
     ranks, packed = int(inputs.ranks), _sequences(inputs)
-    pairs = [rank_pairs(cast(Cut, inputs.cut), ranks, one) for one in packed]
-    whole = [sum(one) for one in pairs]
+    pairs = [rank_pairs(cast(Cut, inputs.cut), ranks, batch) for batch in packed]
+    whole = [sum(batch) for batch in pairs]
     mean = sum(whole) / len(whole) / ranks
-    busy = [max(one) for one in pairs]
+    busy = [max(batch) for batch in pairs]
     slowest = max(range(len(busy)), key=lambda index: busy[index])
     rest, core = _layer(inputs.model, ranks, inputs.own_constants)
     full = LENGTH * (LENGTH + 1) / 2 / ranks
     layer, even = (rest + core * count / full for count in (busy[slowest], mean))
     return Result(
-        by_cut=Later(partial(_by_cut, inputs)),
+        by_cut=Lazy(partial(_by_cut, inputs)),
         packed=packed,
-        work=tuple(tuple(count / mean for count in one) for one in pairs),
+        work=tuple(tuple(count / mean for count in batch) for batch in pairs),
         slowest=slowest,
         busiest=busy[slowest] / mean,
         within=imbalance(pairs[slowest]),
@@ -279,9 +286,9 @@ def work(result: Result) -> Bars:
             Bar(
                 key=f"r{rank}",
                 label=f"GPU {rank}",
-                segments=(Segment(key="work", label="attention", value=one, color="compute"),),
+                segments=(Segment(key="work", label="attention", value=count, color="compute"),),
             )
-            for rank, one in enumerate(own)
+            for rank, count in enumerate(own)
         ),
         rules=(Rule(key="mean", label="mean of all", axis="x", at=1.0),),
         caption=say(
@@ -326,18 +333,18 @@ def cuts(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def regime(tell: Teller, result: Result) -> Badge:
+def regime(present: Presenter, result: Result) -> Badge:
     """Return whether the cut or the packing is the cause."""
     if result.busiest < _EVEN:
         return Badge(
             text="Even",
-            sentence=tell.say("The busiest GPU has {busiest} the mean."),
+            sentence=present.say("The busiest GPU has {busiest} the mean."),
             color="compute",
         )
     if result.within > result.between:
         return Badge(
             text="The cut is uneven",
-            sentence=tell.say(
+            sentence=present.say(
                 "Within the slowest sequence the busiest GPU has {within} the mean of its own."
             ),
             color="bad",
@@ -346,7 +353,7 @@ def regime(tell: Teller, result: Result) -> Badge:
     words += "no cut within it helps." if result.within < 1.05 else "its cut adds {within}."
     return Badge(
         text="The sequences are uneven",
-        sentence=tell.say(words),
+        sentence=present.say(words),
         color="bad",
     )
 
@@ -363,13 +370,13 @@ PRESETS = {
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the lengths, the work, and what it costs."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: document lengths, work per rank, and the cost."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "lengths": partial(lengths, inputs, result),
-        **tell.values("busiest", "idle"),
-        "regime": regime(tell, result),
+        **present.values("busiest", "idle"),
+        "regime": regime(present, result),
         "work": partial(work, result),
-        **tell.values("layer", "gain", "claimed"),
+        **present.values("layer", "gain", "claimed"),
         "cuts": partial(cuts, inputs, result),
     }

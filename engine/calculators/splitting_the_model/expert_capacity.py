@@ -1,11 +1,11 @@
-"""Expert capacity: what routing by chance drops, and what it leaves empty, over the factor."""
+"""Expert capacity: dropped tokens and empty places of random routing over the factor."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, SHARE, Count, Share
 from engine.core.views import Axis, Lines, Point, Series
 from engine.formulas.experts import (
@@ -40,7 +40,7 @@ _BINOMIAL = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     capacity_factor: Annotated[
         float, Number(label="Capacity factor", low=_LOW, high=_HIGH, step=0.05, symbol="f")
@@ -70,7 +70,7 @@ class Result:
 
     dropped: Annotated[
         Share,
-        Told(
+        Output(
             "Dropped",
             "d",
             "of all choices",
@@ -81,10 +81,10 @@ class Result:
     ]
     empty: Annotated[
         Share,
-        Told("Places left empty", "e", "computed for nothing", assumes=_BY_CHANCE, color="muted"),
+        Output("Places left empty", "e", "computed for nothing", assumes=_BY_CHANCE, color="muted"),
     ]
-    capacity: Annotated[Count, Told("Places of an expert", "C", color="expert")]
-    chance: Annotated[Share, Told(symbol="p")]
+    capacity: Annotated[Count, Output("Places of an expert", "C", color="expert")]
+    chance: Annotated[Share, Output(symbol="p")]
     each: Count
     dropped_curve: tuple[Share, ...]
     empty_curve: tuple[Share, ...]
@@ -93,8 +93,10 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return places, drops and padding."""
     each = min(inputs.experts_per_token, inputs.num_experts)
-    dropped, empty = zip(*(_at(inputs, each, factor) for factor in _FACTORS), strict=True)
-    now = _at(inputs, each, inputs.capacity_factor)
+    dropped, empty = zip(
+        *(_dropped_and_empty(inputs, each, factor) for factor in _FACTORS), strict=True
+    )
+    now = _dropped_and_empty(inputs, each, inputs.capacity_factor)
     return Result(
         dropped=now[0],
         empty=now[1],
@@ -108,7 +110,7 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _at(inputs: Inputs, each: Count, factor: float) -> tuple[Share, Share]:
+def _dropped_and_empty(inputs: Inputs, each: Count, factor: float) -> tuple[Share, Share]:
     """Return the shares of choices dropped and of places left empty at a capacity factor."""
     tokens, experts = inputs.num_tokens, inputs.num_experts
     places = expert_capacity(tokens, experts, each, factor)
@@ -118,21 +120,21 @@ def _at(inputs: Inputs, each: Count, factor: float) -> tuple[Share, Share]:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the numbers and the curves."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("dropped"),
+        **present.values("dropped"),
         **{
-            name: tell.value(name, symbols={"k": (result.each, COUNT)})
+            name: present.value(name, symbols={"k": (result.each, COUNT)})
             for name in ("empty", "capacity")
         },
-        "curve": partial(_curve, tell, inputs, result),
+        "curve": partial(_curve, present, inputs, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Dropped and empty, over the capacity factor",
-        x=tell.axis("capacity_factor", "capacity factor", low=_LOW, high=_HIGH),
+        x=present.axis("capacity_factor", "capacity factor", low=_LOW, high=_HIGH),
         y=Axis(label="share", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -154,11 +156,13 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{dropped} dropped"),
+                label=present.say("{dropped} dropped"),
                 x=inputs.capacity_factor,
                 y=result.dropped,
             ),
         ),
         handle="capacity_factor",
-        caption=tell.say("{num_tokens} tokens choose by chance; an expert has {capacity} places."),
+        caption=present.say(
+            "{num_tokens} tokens choose by chance; an expert has {capacity} places."
+        ),
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
 from engine.core.views import Badge, Code, Frame, Scene, Shape, Table
@@ -19,7 +19,7 @@ _WIDTH, _LEFT, _FONT = 428.0, 4.0, 14.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A frame: the ranks that light up, in a color, and what is said of them."""
+    """A frame: highlighted ranks, their color, and the caption."""
 
     ranks: tuple[Count, ...]
     color: str
@@ -27,7 +27,7 @@ class Look:
 
 
 def rank_grid(count: Count, per_row: Count, chosen: Count, looks: Sequence[Look]) -> Scene:
-    """Return the grid; `opening` is the last frame but one."""
+    """Return the rank grid; `opening` is the last frame but one."""
     side = (_WIDTH - 2 * _LEFT) / per_row
     high = min(side, 40.0)
     rows = -(-count // per_row)
@@ -86,7 +86,7 @@ _SIZE = {"low": 1, "scale": "log2", "whole": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     convention: Annotated[
         str,
@@ -137,7 +137,7 @@ class Result:
     mesh: ExpertMesh
     world: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs in all",
             "N",
             note="TP × CP × DP × PP; experts do not occur in it",
@@ -149,7 +149,7 @@ class Result:
     ]
     mistaken: Annotated[
         Count,
-        Told(
+        Output(
             "If EP multiplied",
             note="what you would rent by mistake",
             color="muted",
@@ -159,7 +159,7 @@ class Result:
     ]
     data: Annotated[
         Count,
-        Told(
+        Output(
             "Data-parallel ranks",
             "d",
             note="for attention: they see different tokens",
@@ -170,7 +170,7 @@ class Result:
     ]
     expert_data: Annotated[
         Count,
-        Told(
+        Output(
             "Ranks with the same experts",
             note="over them the experts' gradients are summed",
             color="expert",
@@ -178,10 +178,10 @@ class Result:
             assumes=("What expert parallelism leaves of the ranks it is taken from.",),
         ),
     ]
-    stage_least: Annotated[Count, Told(symbol="l")]
+    stage_least: Annotated[Count, Output(symbol="l")]
     least: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs at least, folded",
             "n",
             note="enough in a stage for attention and for the experts",
@@ -190,7 +190,7 @@ class Result:
     ]
     least_within: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs at least, within data",
             "m",
             note="as many data-parallel ranks as EP",
@@ -200,7 +200,7 @@ class Result:
 
 
 def mesh_of(inputs: Inputs) -> ExpertMesh:
-    """Return the mesh; data parallelism takes the ranks that are left, at least one."""
+    """Return the device mesh; data parallelism takes the remaining ranks, at least one."""
     others = inputs.tensor_parallel * inputs.context_parallel * inputs.pipeline_parallel
     return ExpertMesh(
         tensor=inputs.tensor_parallel,
@@ -267,23 +267,23 @@ _AXES = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the answer, the sizes and the groups."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "answer": _answer(tell, inputs, result),
-        **tell.values("world", "mistaken", "data", "expert_data", "least", "least_within"),
+        "answer": _answer(present, inputs, result),
+        **present.values("world", "mistaken", "data", "expert_data", "least", "least_within"),
         "grid": partial(_grid, inputs, result),
         "groups": partial(_groups, result),
         "flags": _flags(inputs, result),
     }
 
 
-def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _answer(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     """Return "no", or why the plan is refused."""
     mesh = result.mesh
     if mesh.world_size != inputs.world_size:
         return Badge(
             text="The sizes do not multiply to your GPUs",
-            sentence=tell.say(
+            sentence=present.say(
                 "TP × CP × PP is {asked}, which does not divide {world_size} GPUs. Below: the "
                 "plan on {world}.",
                 asked=(
@@ -304,12 +304,12 @@ def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
         return Badge(
             text="Refused",
-            sentence=tell.say(words, room=(mesh.room, COUNT)),
+            sentence=present.say(words, room=(mesh.room, COUNT)),
             color="communication",
         )
     return Badge(
         text="No",
-        sentence=tell.say(
+        sentence=present.say(
             "The plan runs on {world} GPUs with and without EP {expert_parallel}. The experts' "
             "groups reuse ranks that attention uses otherwise."
         ),
@@ -318,16 +318,16 @@ def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
 
 
 def _grid(inputs: Inputs, result: Result) -> Scene:
-    """Return the first GPUs as a grid, a frame for every axis of the chosen one."""
+    """Return the first GPUs as a grid, with a frame for each axis of the chosen GPU."""
     mesh = result.mesh
     count = min(mesh.world_size, _DRAWN)
     chosen = min(inputs.rank, count - 1)
     looks = []
-    for axis, (short, what) in _AXES.items():
-        found = [group for group in _shown(result, axis) if chosen in group]
-        ranks = found[0] if found else (chosen,)
+    for axis, (short, meaning) in _AXES.items():
+        groups = [group for group in _shown_groups(result, axis) if chosen in group]
+        ranks = groups[0] if groups else (chosen,)
         caption: Text = say(
-            f"{short}: GPU {chosen} is one of {{n}} that {what}.", n=(len(ranks), COUNT)
+            f"{short}: GPU {chosen} is one of {{n}} that {meaning}.", n=(len(ranks), COUNT)
         )
         if len(ranks) == 1:
             caption = f"{short}: GPU {chosen} is alone."
@@ -335,7 +335,7 @@ def _grid(inputs: Inputs, result: Result) -> Scene:
     return rank_grid(count, min(inputs.gpus_per_node, 16), chosen, looks)
 
 
-def _shown(result: Result, axis: str) -> tuple[tuple[int, ...], ...]:
+def _shown_groups(result: Result, axis: str) -> tuple[tuple[int, ...], ...]:
     """Return the groups of an axis; none of experts that do not fit."""
     experts = axis in ("expert", "expert_data")
     return () if experts and not result.mesh.fits else result.mesh.along(axis)
@@ -343,19 +343,19 @@ def _shown(result: Result, axis: str) -> tuple[tuple[int, ...], ...]:
 
 def _groups(result: Result) -> Table:
     rows: list[tuple[Text, ...]] = []
-    for axis, (short, what) in _AXES.items():
-        found = _shown(result, axis)
-        if not found:
-            rows.append((short, what, "-", "-", "refused"))
+    for axis, (short, meaning) in _AXES.items():
+        groups = _shown_groups(result, axis)
+        if not groups:
+            rows.append((short, meaning, "-", "-", "refused"))
             continue
-        shown = "; ".join(", ".join(map(str, group[:8])) for group in found[:_LISTED])
-        more = " ..." if len(found) > _LISTED or len(found[0]) > 8 else ""
+        shown = "; ".join(", ".join(map(str, group[:8])) for group in groups[:_LISTED])
+        more = " ..." if len(groups) > _LISTED or len(groups[0]) > 8 else ""
         rows.append(
             (
                 short,
-                what,
-                say("{n}", n=(len(found[0]), COUNT)),
-                say("{n}", n=(len(found), COUNT)),
+                meaning,
+                say("{n}", n=(len(groups[0]), COUNT)),
+                say("{n}", n=(len(groups), COUNT)),
                 shown + more,
             )
         )
@@ -368,7 +368,7 @@ def _groups(result: Result) -> Table:
 
 
 def _flags(inputs: Inputs, result: Result) -> Code:
-    """Return the settings that ask for this plan."""
+    """Return the framework settings of this plan."""
     if inputs.convention == "within":
         text = (
             f"deepspeed.moe.layer.MoE(..., ep_size={inputs.expert_parallel},\n"

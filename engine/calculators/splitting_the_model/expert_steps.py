@@ -1,16 +1,16 @@
-"""Expert parallelism on the tiny model: trained over several GPUs, held against one."""
+"""Expert parallelism on the tiny model, compared with one GPU."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Slices, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import Slices, run_to_end
 from engine.core.units import Count
 from engine.core.views import Table
-from engine.form.single_gpu_reference import equal, losses
-from engine.tiny.expert_record import Record, recording
+from engine.form.single_gpu_reference import equality_badge, loss_table
+from engine.tiny.expert_record import ExpertRecord, start_expert_record
 
 TITLE = "Experts over several GPUs, every number computed"
 QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
@@ -24,7 +24,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[
         str, Choice(label="GPUs", cites=False, options={"1": "1", "2": "2", "4": "4"})
@@ -38,10 +38,10 @@ class Inputs:
 class Result:
     """The run and its counts."""
 
-    found: Record
+    found: ExpertRecord
     held: Annotated[
         Count,
-        Told(
+        Output(
             "Parameters on a GPU",
             note="of {parameters}; everything but the experts is on every GPU",
             color="parameters",
@@ -53,7 +53,7 @@ class Result:
     parameters: Count
     tokens: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for tokens",
             note="per step, a mean of three; both ways, forward and backward",
             color="communication",
@@ -63,7 +63,7 @@ class Result:
     ]
     gradients: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for gradients",
             note="per step; those of the experts stay where they are",
             color="gradients",
@@ -75,31 +75,31 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the run and its counts."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Train on several GPUs and on one."""
-    found = yield from recording(int(inputs.ranks), inputs.each).rest()
+    """Train on several GPUs and on a single GPU."""
+    record = yield from start_expert_record(int(inputs.ranks), inputs.each).rest()
     return Result(
-        found=found,
-        held=found.run.held[0].parameters,
-        parameters=len(found.alone.parameters),
-        tokens=max(found.sent("activations")),
-        gradients=max(found.sent("gradients")),
+        found=record,
+        held=record.run.held[0].parameters,
+        parameters=len(record.alone.parameters),
+        tokens=max(record.sent("activations")),
+        gradients=max(record.sent("gradients")),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the counts, the comparison with one GPU and the losses of both."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: counts, comparison with one GPU, and both loss curves."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("held", "tokens", "gradients"),
-        "equal": equal(result.found.off),
+        **present.values("held", "tokens", "gradients"),
+        "equal": equality_badge(result.found.off),
         "losses": partial(_losses, result.found),
     }
 
 
-def _losses(found: Record) -> Table:
+def _losses(record: ExpertRecord) -> Table:
     why = "Nothing is dropped, so tokens meet the same experts."
-    return losses(len(found.run.held), found.run.losses, found.alone.losses, why)
+    return loss_table(len(record.run.held), record.run.losses, record.alone.losses, why)

@@ -7,14 +7,14 @@ from typing import Annotated
 from engine.catalog.measured_groups import GPU, MEASURED_GROUPS, SOURCE
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE, Count, Seconds, Share
-from engine.core.views import Axis, Cite, Lines, Point, Series, Table
+from engine.core.views import Axis, Citation, Lines, Point, Series, Table
 from engine.form.fields import OwnConstants
 from engine.form.job_inputs import GPUS
-from engine.simulate.layer.grouped_products import grouped_time, plain_time, rank_with, used
+from engine.simulate.layer.grouped_products import gpu_rates, grouped_time, plain_time, utilization
 
 TITLE = "How well experts use a GPU"
 QUESTION = "How many tokens does an expert need to be worth its GPU?"
@@ -23,7 +23,7 @@ PRESETS = {
     "256 experts on one GPU": {"num_local": 256, "tokens": 128},
     "Mixtral 8x7B, one expert per GPU": {"model": "mixtral-8x7b", "num_local": 1, "tokens": 8192},
 }
-_SPARSE = {key: one.name for key, one in MODELS.items() if one.num_experts}
+_SPARSE = {key: model.name for key, model in MODELS.items() if model.num_experts}
 _LOW, _HIGH = 16, 16_384
 _TOKENS = tuple(2**i for i in range(4, 15))
 _ASSUMES = ("First product of a gated expert, forward, in bf16; every expert gets as many tokens.",)
@@ -31,7 +31,7 @@ _ASSUMES = ("First product of a gated expert, forward, in bf16; every expert get
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tokens: Annotated[
         int,
@@ -47,11 +47,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Shares of the peak, grouped and as one product, and their curves; those measured, modeled."""
+    """Shares of peak of grouped and single products: curves, and the measured cases modeled."""
 
     grouped: Annotated[
         Share,
-        Told(
+        Output(
             "Of the peak, grouped",
             note="{num_local} experts of {tokens} tokens",
             color="expert",
@@ -61,7 +61,7 @@ class Result:
     ]
     plain: Annotated[
         Share,
-        Told(
+        Output(
             "As one product",
             note="a dense layer with all {rows} rows",
             color="compute",
@@ -70,36 +70,40 @@ class Result:
     ]
     time: Annotated[
         Seconds,
-        Told("Time, grouped", note="{plain_time} as one product", color="expert", assumes=_ASSUMES),
+        Output(
+            "Time, grouped", note="{plain_time} as one product", color="expert", assumes=_ASSUMES
+        ),
     ]
     plain_time: Seconds
     rows: Count
     grouped_curve: tuple[Share, ...]
     plain_curve: tuple[Share, ...]
-    modelled: Later[tuple[Share, ...]]
+    modelled: Lazy[tuple[Share, ...]]
 
 
 def _shape(model: str) -> tuple[Count, Count]:
     """Return inner length and columns of an expert's first product, gate and up together."""
-    one = MODELS[model]
-    gates = 2 if one.mlp == "swiglu" else 1
-    return one.hidden_size, gates * one.expert_ffn_hidden_size
+    config = MODELS[model]
+    gates = 2 if config.mlp == "swiglu" else 1
+    return config.hidden_size, gates * config.expert_ffn_hidden_size
 
 
-def _shares(inputs: Inputs, tokens: Count) -> tuple[Share, Share]:
+def _peak_shares(inputs: Inputs, tokens: Count) -> tuple[Share, Share]:
     shape, rows = _shape(inputs.model), tokens * inputs.num_local
-    rank = rank_with(inputs.gpu, inputs.own_constants)
+    rank = gpu_rates(inputs.gpu, inputs.own_constants)
     together = grouped_time(rank, tokens, shape, inputs.num_local)
     alone = plain_time(rank, rows, shape)
-    return used(inputs.gpu, rows, shape, together), used(inputs.gpu, rows, shape, alone)
+    return utilization(inputs.gpu, rows, shape, together), utilization(
+        inputs.gpu, rows, shape, alone
+    )
 
 
 def solve(inputs: Inputs) -> Result:
     """Return shares of the peak and times."""
     shape, rows = _shape(inputs.model), inputs.tokens * inputs.num_local
-    rank = rank_with(inputs.gpu, inputs.own_constants)
-    now = _shares(inputs, inputs.tokens)
-    grouped, plain = zip(*(_shares(inputs, tokens) for tokens in _TOKENS), strict=True)
+    rank = gpu_rates(inputs.gpu, inputs.own_constants)
+    now = _peak_shares(inputs, inputs.tokens)
+    grouped, plain = zip(*(_peak_shares(inputs, tokens) for tokens in _TOKENS), strict=True)
     return Result(
         grouped=now[0],
         plain=now[1],
@@ -108,38 +112,38 @@ def solve(inputs: Inputs) -> Result:
         rows=rows,
         grouped_curve=grouped,
         plain_curve=plain,
-        modelled=Later(_modelled),
+        modelled=Lazy(_modeled_shares),
     )
 
 
 @cache
-def _modelled() -> tuple[Share, ...]:
+def _modeled_shares() -> tuple[Share, ...]:
     return tuple(
-        used(
+        utilization(
             GPU,
-            one.experts * one.rows,
-            (one.inner, one.columns),
-            grouped_time(rank_with(GPU), one.rows, (one.inner, one.columns), one.experts),
+            row.experts * row.rows,
+            (row.inner, row.columns),
+            grouped_time(gpu_rates(GPU), row.rows, (row.inner, row.columns), row.experts),
         )
-        for one in MEASURED_GROUPS
+        for row in MEASURED_GROUPS
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the shares, their curves and measured products."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("grouped", "plain", "time"),
-        "curve": partial(_curve, tell, inputs, result),
-        "measured": partial(_measured, tell, result),
+        **present.values("grouped", "plain", "time"),
+        "curve": partial(_curve, present, inputs, result),
+        "measured": partial(_measured, present, result),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     numbers = tuple(map(float, _TOKENS))
     return Lines(
         title="Share of the peak, over the tokens per expert",
-        x=tell.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log"),
+        x=present.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log"),
         y=Axis(label="of the dense peak", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -155,32 +159,34 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         points=(
-            Point(key="now", label=tell.say("{grouped}"), x=float(inputs.tokens), y=result.grouped),
+            Point(
+                key="now", label=present.say("{grouped}"), x=float(inputs.tokens), y=result.grouped
+            ),
         ),
         handle="tokens",
-        caption=tell.say(
+        caption=present.say(
             "{num_local} experts: their weights are read from memory however few tokens come. "
             "Dense: one product with all rows."
         ),
     )
 
 
-def _off(share: Share) -> Text:
+def _signed_share(share: Share) -> Text:
     sign = "+" if share >= 0 else "−"
     return say(f"{sign}{{d}}", d=(abs(share), SHARE))
 
 
-def _measured(tell: Teller, result: Result) -> Table:
+def _measured(present: Presenter, result: Result) -> Table:
     rows = tuple(
         (
-            tell.say("{r}", r=(one.rows, COUNT)),
-            tell.say("{e}", e=(one.experts, COUNT)),
-            tell.say("{m}", m=(one.share, SHARE)),
-            tell.say("{p}", p=(here, SHARE)),
-            _off(here / one.share - 1),
-            Cite((SOURCE,)),
+            present.say("{r}", r=(row.rows, COUNT)),
+            present.say("{e}", e=(row.experts, COUNT)),
+            present.say("{m}", m=(row.share, SHARE)),
+            present.say("{p}", p=(modeled, SHARE)),
+            _signed_share(modeled / row.share - 1),
+            Citation((SOURCE,)),
         )
-        for one, here in zip(MEASURED_GROUPS, result.modelled(), strict=True)
+        for row, modeled in zip(MEASURED_GROUPS, result.modelled(), strict=True)
     )
     return Table(
         title="Measured on B200: experts of DeepSeek-V3, 32,768 rows in all",

@@ -1,4 +1,4 @@
-"""Mask owners: a causal mask over a few ranks, colored by who computes what, step by step."""
+"""Mask owners: a causal mask colored by computing rank, step by step."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share
 from engine.core.views import Axis, Frame, Lines, Point, Scene, Series, Shape
@@ -18,7 +18,7 @@ from engine.simulate.layer.attention_masks import (
     Layout,
     imbalance,
     lockstep_imbalance,
-    pieces,
+    rank_tokens,
     rank_work,
     ring_work,
 )
@@ -32,7 +32,7 @@ _NUMBERED = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """What is drawn.
+    """Contents of the drawing.
 
     Attributes:
         owners: rank of each token.
@@ -61,7 +61,7 @@ class Board:
 
 
 def board_scene(board: Board) -> Scene:
-    """Return the steps, one frame each; the last one is seen first."""
+    """Return the scene with a frame per step; the last frame is shown first."""
     last = board.ranks - 1 if board.ring else 0
     done = [_computed(board, step) for step in range(last + 1)]
     return Scene(
@@ -108,9 +108,9 @@ def _caption(board: Board, step: Count, done: Sequence[tuple[Count, ...]]) -> Te
             "rank waits for {w} of the time of the busiest.",
             w=(wait, SHARE),
         )
-    what = "its own keys" if step == 0 else "the keys that have just arrived from the left"
+    keys = "its own keys" if step == 0 else "the keys that have just arrived from the left"
     return say(
-        f"Step {{n}} of {{m}}: each rank computes its queries against {what}. On average a rank "
+        f"Step {{n}} of {{m}}: each rank computes its queries against {keys}. On average a rank "
         "waits for {w} of this step.",
         n=(step + 1, COUNT),
         m=(board.ranks, COUNT),
@@ -126,9 +126,9 @@ def _shapes(board: Board, step: Count, done: Sequence[tuple[Count, ...]]) -> Ite
     yield _text("of", (2, _TOP - 8), "of rank", "start")
     for token, owner in enumerate(board.owners):
         middle = (token + 0.5) * side
-        told = f"{owner}" if tokens <= _NUMBERED and not board.heads else ""
-        yield _text(f"c{token}", (_LEFT + middle, _TOP - 8), told, "middle", _SMALL)
-        yield _text(f"r{token}", (_LEFT - 6, _TOP + middle + 4), told, "end", _SMALL)
+        label = f"{owner}" if tokens <= _NUMBERED and not board.heads else ""
+        yield _text(f"c{token}", (_LEFT + middle, _TOP - 8), label, "middle", _SMALL)
+        yield _text(f"r{token}", (_LEFT - 6, _TOP + middle + 4), label, "end", _SMALL)
     for query in range(tokens):
         for key in range(query + 1):
             yield _cell(board, query, key, step, side)
@@ -157,7 +157,7 @@ def _shade(rank: Count, ranks: Count) -> float:
 
 
 def _bars(board: Board, step: Count, done: Sequence[tuple[Count, ...]]) -> Iterable[Shape]:
-    """Yield what each rank has computed so far, over what it will have computed."""
+    """Yield bars of each rank's computed pairs over its final number of pairs."""
     most = max(done[-1])
     wide = _SIDE / board.ranks
     floor = _TOP + _SIDE + 12 + _BARS
@@ -173,9 +173,9 @@ def _bars(board: Board, step: Count, done: Sequence[tuple[Count, ...]]) -> Itera
             yield rect(f"{name}{rank}", at, (wide - 4, high), "cell c-compute", more)
         size = _FONT if board.ranks <= _NUMBERED / 2 else _SMALL
         middle = left + wide / 2
-        held = f"{(rank - step) % board.ranks}" if board.ring else ""
+        label = f"{(rank - step) % board.ranks}" if board.ring else ""
         yield _text(f"bar{rank}", (middle, floor + 17), f"{rank}", "middle", size)
-        yield _text(f"held{rank}", (middle, floor + 39), held, "middle", size)
+        yield _text(f"held{rank}", (middle, floor + 39), label, "middle", size)
 
 
 def _text(key: str, at: tuple[float, float], words: str, anchor: str, size: float = _FONT) -> Shape:
@@ -208,7 +208,7 @@ _COUNTED = ("Pairs of query and key that the mask leaves, of a sequence of 65,53
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[
         str, Choice(label="GPUs that share the sequence", options={f"{n}": f"{n}" for n in _RANKS})
@@ -238,12 +238,12 @@ class Result:
 
     owners: tuple[Count, ...]
     documents: tuple[Count, ...]
-    curves: Later[Mapping[Layout, tuple[Ratio, ...]]]
+    curves: Lazy[Mapping[Layout, tuple[Ratio, ...]]]
 
-    world: Annotated[Count, Told(symbol="N", of="ranks")]
+    world: Annotated[Count, Output(symbol="N", of="ranks")]
     busiest: Annotated[
         Ratio,
-        Told(
+        Output(
             "Busiest rank, over the mean",
             note="rank {busiest_rank}",
             color="compute",
@@ -255,7 +255,7 @@ class Result:
     busiest_rank: Count
     idle: Annotated[
         Share,
-        Told(
+        Output(
             "Idle, on average",
             note="while the busiest rank still computes",
             color="idle",
@@ -265,7 +265,7 @@ class Result:
     ]
     lockstep: Annotated[
         Ratio,
-        Told(
+        Output(
             "If all wait in every step",
             note="time over that of an even cut",
             color="compute",
@@ -275,7 +275,7 @@ class Result:
     ]
     formula: Annotated[
         Ratio,
-        Told(
+        Output(
             "By the formula, one document",
             "r",
             "contiguous pieces of a long sequence",
@@ -300,14 +300,14 @@ def solve(inputs: Inputs) -> Result:
     tokens = max(16, 2 * ranks)
     owners = [0] * tokens
     for rank in range(ranks):
-        for piece in pieces(layout, ranks, rank, tokens):
+        for piece in rank_tokens(layout, ranks, rank, tokens):
             for token in piece:
                 owners[token] = rank
     lengths = _documents(inputs.documents, tokens)
     return Result(
         owners=tuple(owners),
         documents=tuple(index for index, length in enumerate(lengths) for _ in range(length)),
-        curves=Later(partial(_curves, documents)),
+        curves=Lazy(partial(_curves, documents)),
         world=ranks,
         busiest=most,
         busiest_rank=max(range(ranks), key=lambda rank: work[rank]),
@@ -328,11 +328,11 @@ def _curves(documents: tuple[Count, ...]) -> Mapping[Layout, tuple[Ratio, ...]]:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, and how uneven the work is over the number of ranks."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(_scene, inputs, result),
-        **tell.values("busiest", "idle", "lockstep", "formula"),
-        "over_ranks": partial(_over_ranks, tell, result),
+        **present.values("busiest", "idle", "lockstep", "formula"),
+        "over_ranks": partial(_over_ranks, present, result),
     }
 
 
@@ -348,7 +348,7 @@ def _scene(inputs: Inputs, result: Result) -> Scene:
     )
 
 
-def _over_ranks(tell: Teller, result: Result) -> Lines:
+def _over_ranks(present: Presenter, result: Result) -> Lines:
     xs = tuple(float(n) for n in _WORLDS)
     series = tuple(
         Series(
@@ -366,6 +366,8 @@ def _over_ranks(tell: Teller, result: Result) -> Lines:
         x=Axis(label="GPUs that share the sequence", quantity=COUNT, low=2, high=16),
         y=Axis(label="busiest over mean", quantity=RATIO, low=0.9, high=2.6),
         series=series,
-        points=(Point(key="now", label=tell.say("{busiest}"), x=result.world, y=result.busiest),),
+        points=(
+            Point(key="now", label=present.say("{busiest}"), x=result.world, y=result.busiest),
+        ),
         caption="Pairs of query and key of the busiest rank over the mean of all; 1 is even.",
     )

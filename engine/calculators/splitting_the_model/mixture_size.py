@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS, num_sparse_layers
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bytes, Count, Operations, Parameters, Ratio, Share
 from engine.core.views import Bar, Bars, Segment
 from engine.form.job_inputs import GPUS
@@ -21,7 +21,7 @@ from engine.formulas.parameters import (
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.token_operations import TRAINING
 from engine.run.parallelism import Training
-from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.allocator import usable_bytes
 
 TITLE = "All parameters, and those at work"
 QUESTION = "Which number of parameters determines the memory, and which the operations?"
@@ -40,22 +40,24 @@ _STATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
-        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "mixtral-8x7b"
     gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Both counts of parameters, and what each of them decides."""
+    """Total and active parameters, and the quantities that depend on each."""
 
     total: Annotated[
         Parameters,
-        Told(
+        Output(
             "All parameters",
             "P",
             "they fill memory",
@@ -66,17 +68,17 @@ class Result:
     ]
     active: Annotated[
         Parameters,
-        Told("At work on a token", "a", "they cost operations: {share} of all", "compute"),
+        Output("At work on a token", "a", "they cost operations: {share} of all", "compute"),
     ]
     share: Share
-    layers: Annotated[Count, Told(symbol="l")]
-    num_experts: Annotated[Count, Told(symbol="E")]
-    experts_per_token: Annotated[Count, Told(symbol="k")]
-    expert: Annotated[Parameters, Told(symbol="x")]
+    layers: Annotated[Count, Output(symbol="l")]
+    num_experts: Annotated[Count, Output(symbol="E")]
+    experts_per_token: Annotated[Count, Output(symbol="k")]
+    expert: Annotated[Parameters, Output(symbol="x")]
     shared: Count
     width: Annotated[
         Ratio,
-        Told(
+        Output(
             "Experts at work, over one",
             note="{experts_per_token} routed, {shared} shared",
             color="expert",
@@ -86,7 +88,7 @@ class Result:
     ]
     states: Annotated[
         Bytes,
-        Told(
+        Output(
             "States of all parameters",
             color="parameters",
             assumes=_STATES,
@@ -94,7 +96,7 @@ class Result:
     ]
     num_gpus: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs for the states",
             note="at least, before any activation",
             assumes=("What the driver and NCCL take is left out of a GPU's memory.",),
@@ -102,7 +104,7 @@ class Result:
     ]
     mistaken: Annotated[
         Bytes,
-        Told(
+        Output(
             "If only active ones counted",
             note="what a wrong estimate says",
             color="muted",
@@ -111,7 +113,7 @@ class Result:
     ]
     operations: Annotated[
         Operations,
-        Told(
+        Output(
             "Operations per token",
             note="forward and backward",
             color="compute",
@@ -121,7 +123,7 @@ class Result:
     ]
     over: Annotated[
         Operations,
-        Told(
+        Output(
             "If all experts worked",
             note="operations per token",
             color="muted",
@@ -147,7 +149,7 @@ def solve(inputs: Inputs) -> Result:
         shared=model.num_shared_experts,
         width=float(model.experts_per_token + model.num_shared_experts or 1),
         states=states,
-        num_gpus=math.ceil(states / usable(ACCELERATORS[inputs.gpu].memory, _ANY)),
+        num_gpus=math.ceil(states / usable_bytes(ACCELERATORS[inputs.gpu].memory, _ANY)),
         mistaken=active * MIXED_PRECISION.total,
         operations=TRAINING * active,
         over=TRAINING * total,
@@ -156,21 +158,21 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the counts and the bar that they are made of."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("total", "active", "width"),
-        **tell.values("states", "num_gpus", "mistaken", "operations", "over"),
-        "parts": partial(_parts, tell, inputs, result),
+        **present.values("total", "active", "width"),
+        **present.values("states", "num_gpus", "mistaken", "operations", "over"),
+        "parts": partial(_parts, present, inputs, result),
     }
 
 
-def _parts(tell: Teller, inputs: Inputs, result: Result) -> Bars:
-    """Return all parameters as one bar, by whether they work on a token."""
+def _parts(present: Presenter, inputs: Inputs, result: Result) -> Bars:
+    """Return a bar of all parameters, active and inactive for a token."""
     at_work = result.layers * result.experts_per_token * result.expert
     idle = result.total - result.active
     return Bars(
         title="Where the parameters are",
-        axis=tell.axis("total", "parameters", low=0.0, high=1.04 * result.total),
+        axis=present.axis("total", "parameters", low=0.0, high=1.04 * result.total),
         bars=(
             Bar(
                 key="always",

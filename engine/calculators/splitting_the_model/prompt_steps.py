@@ -5,8 +5,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, Count, Ratio
 from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.tiny.two_ways import TwoWays, two_ways
@@ -21,7 +21,7 @@ _ASSUMES = ("Two layers, hidden size four, two GPUs; one forward pass, every mes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tokens: Annotated[
         int, Number(label="Tokens of the prompt", low=1, high=16, whole=True, symbol="t")
@@ -35,7 +35,7 @@ class Result:
     found: TwoWays
     weights: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for weights",
             note="by each GPU, in both layers",
             color="parameters",
@@ -46,7 +46,7 @@ class Result:
     ]
     activations: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent for activations",
             note="by each GPU, in both layers",
             color="activations",
@@ -57,7 +57,7 @@ class Result:
     ]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Weights over activations",
             note="6× for one token, 1× for six",
             color="communication",
@@ -69,21 +69,21 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the pass and its counts."""
-    found = two_ways(inputs.tokens)
+    both_ways = two_ways(inputs.tokens)
     return Result(
-        found=found,
-        weights=found.weights_sent,
-        activations=found.activations_sent,
-        ratio=found.weights_sent / found.activations_sent,
+        found=both_ways,
+        weights=both_ways.weights_sent,
+        activations=both_ways.activations_sent,
+        ratio=both_ways.weights_sent / both_ways.activations_sent,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the counts and the results side by side."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "sent": partial(_sent, result),
-        **tell.values("weights", "activations", "ratio"),
+        **present.values("weights", "activations", "ratio"),
         "equal": _equal(result.found.off),
         "rows": partial(_rows, result.found),
     }
@@ -115,7 +115,7 @@ def _sent(result: Result) -> Bars:
 
 def _equal(off: float) -> Badge:
     bound = "less than" if off < _LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, _LEAST), 2))} of the largest"
+    how = f"by {bound} {typeset(format_significant(max(off, _LEAST), 2))} of the largest"
     return Badge(
         text="Equal to one GPU" if off <= _EQUAL else "Not equal",
         sentence=f"The results of both ways differ {how} from those of one GPU.",
@@ -123,13 +123,15 @@ def _equal(off: float) -> Badge:
     )
 
 
-def _rows(found: TwoWays) -> Table:
+def _rows(both_ways: TwoWays) -> Table:
     return Table(
         title="What the layers make of the last token",
         columns=("Entry", "ZeRO-3", "TP"),
         rows=tuple(
             (f"{index}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
-            for index, (here, there) in enumerate(zip(found.gathered, found.added, strict=True))
+            for index, (here, there) in enumerate(
+                zip(both_ways.gathered, both_ways.added, strict=True)
+            )
         ),
         caption="Twelve digits.",
     )

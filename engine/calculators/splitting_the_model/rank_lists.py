@@ -6,12 +6,12 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import InputError, Number, Sample, Text
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count
 from engine.core.views import Badge, Code, Table
-from engine.run.mesh_text import MOST, MeshText, read_mesh
-from engine.simulate.step.rank_lists import Layout, Ranks, rank_lists
+from engine.run.mesh_text import MOST_RANKS, MeshText, read_mesh
+from engine.simulate.step.rank_lists import AxisLayout, Ranks, rank_lists
 
 SAMPLES = {
     "megatron": Sample(
@@ -43,7 +43,7 @@ SHOWN, LISTED = 4, 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     text: Annotated[
         str,
@@ -61,14 +61,14 @@ class Inputs:
         Number(
             label="GPUs, where a script names none",
             low=0,
-            high=MOST,
+            high=MOST_RANKS,
             step=8,
             whole=True,
             help="0: as few as the sizes need.",
         ),
     ] = 0
     rank: Annotated[
-        int, Number(label="You are GPU", low=0, high=MOST - 1, whole=True, symbol="r")
+        int, Number(label="You are GPU", low=0, high=MOST_RANKS - 1, whole=True, symbol="r")
     ] = 5
     gpus_per_node: Annotated[int, Number(label="GPUs per node", low=1, high=72, whole=True)] = 8
 
@@ -82,7 +82,7 @@ class Result:
     groups: tuple[tuple[str, Count, tuple[Ranks, ...]], ...]
     world: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs",
             note="the product of {axes} axes",
             color="ink",
@@ -111,20 +111,20 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _groups(read: MeshText) -> Sequence[tuple[str, Count, tuple[Ranks, ...]]]:
-    """Return (name, distance of neighbors or 0, groups) of every axis, and of joined ones."""
-    layout = Layout(sizes=read.sizes)
-    found = [(name, layout.stride(name), rank_lists(layout, (name,))) for name in read.sizes]
+    """Return (name, distance of neighbors or 0, groups) of every axis and joined axes."""
+    layout = AxisLayout(sizes=read.sizes)
+    groups = [(name, layout.stride(name), rank_lists(layout, (name,))) for name in read.sizes]
     for name, axes in _JOINED:
         if all(read.sizes.get(axis, 1) > 1 for axis in axes):
-            found.append((name, 0, rank_lists(layout, axes)))
+            groups.append((name, 0, rank_lists(layout, axes)))
     if read.experts:
-        experts = Layout(sizes=read.experts)
-        found += [
+        experts = AxisLayout(sizes=read.experts)
+        groups += [
             (name, experts.stride(name), rank_lists(experts, (name,)))
             for name in read.experts
             if name != "pp"
         ]
-    return found
+    return groups
 
 
 TITLE = "Rank lists of your mesh"
@@ -134,15 +134,15 @@ PRESETS = {"GPU 0": {"rank": 0}, "Nodes of four": {"gpus_per_node": 4}}
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return what was read, the groups, and the same mesh in the other convention."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: parsed mesh, groups, and the mesh in the other convention."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "answer": _answer(result),
-        **tell.values("world"),
-        "mine": partial(_mine, inputs, result),
+        **present.values("world"),
+        "mine": partial(_rank_groups, inputs, result),
         "axes_table": partial(_axes, inputs, result),
-        "lists": partial(_lists, result),
-        "other": partial(_other, result.read),
+        "lists": partial(_group_lists, result),
+        "other": partial(_other_framework, result.read),
     }
 
 
@@ -159,15 +159,15 @@ def _answer(result: Result) -> Badge:
     )
 
 
-def _written(ranks: Ranks) -> str:
+def _rank_list(ranks: Ranks) -> str:
     if len(ranks) > SHOWN * 2:
         first = ", ".join(f"{rank}" for rank in ranks[:SHOWN])
         return f"[{first}, ..., {ranks[-1]}]"
     return "[" + ", ".join(f"{rank}" for rank in ranks) + "]"
 
 
-def _mine(inputs: Inputs, result: Result) -> Table:
-    """Return the groups of one GPU."""
+def _rank_groups(inputs: Inputs, result: Result) -> Table:
+    """Return the groups of a GPU."""
     rows = []
     for name, _, groups in result.groups:
         own = next(ranks for ranks in groups if result.rank in ranks)
@@ -175,7 +175,7 @@ def _mine(inputs: Inputs, result: Result) -> Table:
         rows.append(
             (
                 name,
-                _written(own),
+                _rank_list(own),
                 say("{n}", n=(own.index(result.rank), COUNT)),
                 "one node" if nodes == 1 else say("{n} nodes", n=(nodes, COUNT)),
             )
@@ -196,7 +196,7 @@ def _axes(inputs: Inputs, result: Result) -> Table:
             say("{n}", n=(len(groups[0]), COUNT)),
             say("{n}", n=(stride, COUNT)) if stride else "-",
             say("{n}", n=(len(groups), COUNT)),
-            " ".join(_written(ranks) for ranks in groups[:SHOWN])
+            " ".join(_rank_list(ranks) for ranks in groups[:SHOWN])
             + (" ..." if len(groups) > SHOWN else ""),
         )
         for name, stride, groups in result.groups
@@ -210,8 +210,8 @@ def _axes(inputs: Inputs, result: Result) -> Table:
     )
 
 
-def _lists(result: Result) -> Code:
-    """Return the lists as Python, long ones cut."""
+def _group_lists(result: Result) -> Code:
+    """Return the rank lists as Python, truncated if long."""
     lines = []
     for name, _, groups in result.groups:
         shown = ", ".join(str(list(ranks)) for ranks in groups[:LISTED])
@@ -221,8 +221,8 @@ def _lists(result: Result) -> Code:
     return Code(title="The lists", language="python", text=f"groups = {{\n{body}\n}}\n")
 
 
-def _other(read: MeshText | None) -> Code:
-    """Return the same mesh as the other framework writes it."""
+def _other_framework(read: MeshText | None) -> Code:
+    """Return the mesh in the other framework's notation."""
     if read is None:
         return Code(title="The same elsewhere", language="text", text="")
     if read.source == "Megatron-LM":

@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Annotated, cast
 
 from engine.core.inputs import MILLISECONDS, PERCENT, Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, MILLI, SECONDS, Count, Ratio, Seconds, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.simulate.layer.attention_masks import Layout
-from engine.simulate.layer.ring_attention import RingRun, Turn, ring_run
+from engine.simulate.layer.ring_attention import RingRun, RingStep, simulate_ring
 from engine.simulate.layer.ring_layouts import step_shares
-from engine.simulate.numerics.rng import chances, normals
+from engine.simulate.numerics.rng import normals, uniforms
 
 _STEP: Seconds = MILLI
 _SIMULATED = (
@@ -25,7 +25,7 @@ _MOST_BUFFERS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_buffers: Annotated[
         int, Number(label="Buffers", low=1, high=_MOST_BUFFERS, whole=True, symbol="b")
@@ -72,7 +72,7 @@ class Result:
     world: Count
     end: Annotated[
         Seconds,
-        Told(
+        Output(
             "One layer's attention",
             note="{computing} of it computing, on average",
             color="compute",
@@ -83,7 +83,7 @@ class Result:
     computing: Seconds
     waits: Annotated[
         Seconds,
-        Told(
+        Output(
             "Waited, on average",
             note="{waits_one} with one buffer",
             color="communication",
@@ -94,7 +94,7 @@ class Result:
     waits_one: Seconds
     idle: Annotated[
         Share,
-        Told(
+        Output(
             "Of the time",
             note="waiting for a block or for the slowest GPU",
             color="idle",
@@ -104,7 +104,7 @@ class Result:
     ]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "A step computes, over a block's way",
             note="above 1 the ring can hide",
             color="compute",
@@ -118,8 +118,8 @@ def _work(inputs: Inputs) -> list[list[Seconds]]:
     """Return the seconds [step][rank] of computation."""
     ranks = int(inputs.ranks)
     shares = step_shares(cast(Layout, inputs.layout), ranks)
-    noise = islice(normals(chances(7)), ranks * ranks)
-    factors = [max(0.1, 1 + inputs.jitter * one) for one in noise]
+    noise = islice(normals(uniforms(7)), ranks * ranks)
+    factors = [max(0.1, 1 + inputs.jitter * deviation) for deviation in noise]
     return [
         [_STEP * ranks * share * factors[step * ranks + rank] for rank, share in enumerate(row)]
         for step, row in enumerate(shares)
@@ -127,10 +127,12 @@ def _work(inputs: Inputs) -> list[list[Seconds]]:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Run the ring with one to four buffers."""
+    """Simulate the ring with 1 to 4 buffers."""
     work = _work(inputs)
     ranks = len(work)
-    runs = tuple(ring_run(work, inputs.hop, many) for many in range(1, _MOST_BUFFERS + 1))
+    runs = tuple(
+        simulate_ring(work, inputs.hop, buffers) for buffers in range(1, _MOST_BUFFERS + 1)
+    )
     computing = sum(map(sum, work)) / ranks
     now = runs[inputs.num_buffers - 1]
     return Result(
@@ -149,8 +151,8 @@ def solve(inputs: Inputs) -> Result:
 _NOTHING: Share = 0.005
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what the ring waits for."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return a badge with the ring's bottleneck."""
     if inputs.num_buffers == 1:
         return Badge(
             text="Nothing overlaps",
@@ -161,7 +163,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.ratio < 1:
         return Badge(
             text="Bound by the links",
-            sentence=tell.say(
+            sentence=present.say(
                 "A block travels longer than a step computes. More buffers do not make links "
                 "faster; {waits} are waited, uneven work included."
             ),
@@ -175,7 +177,9 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Bound by uneven work",
-        sentence=tell.say("The mean block arrives in time; GPUs wait {waits} for the slowest one."),
+        sentence=present.say(
+            "The mean block arrives in time; GPUs wait {waits} for the slowest one."
+        ),
         color="compute",
     )
 
@@ -183,7 +187,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
 def timeline(inputs: Inputs, result: Result) -> Timeline:
     """Return the ring, two lanes for each GPU."""
     run = result.runs[inputs.num_buffers - 1]
-    longest = max(one.end for one in result.runs[: max(2, inputs.num_buffers)])
+    longest = max(run.end for run in result.runs[: max(2, inputs.num_buffers)])
     lanes = [
         Lane(key=f"{kind}{rank}", label=label.format(rank), links=(f"rank:{rank}",))
         for rank in range(result.world)
@@ -201,7 +205,7 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
     )
 
 
-def _spans(turn: Turn) -> tuple[Span, ...]:
+def _spans(turn: RingStep) -> tuple[Span, ...]:
     links = (f"rank:{turn.source}",)
     key, name = f"{turn.rank}.{turn.step}", f"{turn.source}"
     sent = Span(
@@ -229,16 +233,16 @@ def _spans(turn: Turn) -> tuple[Span, ...]:
 
 
 def by_buffers(inputs: Inputs, result: Result) -> Bars:
-    """Return computing and waiting with one to four buffers."""
+    """Return computing and waiting time with 1 to 4 buffers."""
     bars = []
-    for many, run in enumerate(result.runs, start=1):
+    for buffers, run in enumerate(result.runs, start=1):
         waits = max(0.0, run.end - result.computing)
         parts = (("computing", result.computing, "compute"), ("waiting", waits, "communication"))
         bars.append(
             Bar(
-                key=f"b{many}",
-                label=f"{many} buffer{'s' if many > 1 else ''}"
-                + (", now" if many == inputs.num_buffers else ""),
+                key=f"b{buffers}",
+                label=f"{buffers} buffer{'s' if buffers > 1 else ''}"
+                + (", now" if buffers == inputs.num_buffers else ""),
                 segments=tuple(
                     Segment(key=key, label=key, value=value, color=color)
                     for key, value, color in parts
@@ -271,10 +275,10 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the timeline, the sums, and the same ring with other numbers of buffers."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "timeline": partial(timeline, inputs, result),
-        **tell.values("end", "waits", "idle", "ratio"),
-        "regime": regime(tell, inputs, result),
+        **present.values("end", "waits", "idle", "ratio"),
+        "regime": regime(present, inputs, result),
         "by_buffers": partial(by_buffers, inputs, result),
     }

@@ -7,15 +7,15 @@ from typing import Annotated, cast
 
 from engine.catalog.router_balance import BALANCED, SOURCE
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices, part, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices, partial_progress, run_to_end
 from engine.core.text import say
-from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share, as_given
+from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share, with_digits
 from engine.core.views import (
     Axis,
     Badge,
     Challenge,
-    Cite,
+    Citation,
     Condition,
     Heatmap,
     Lines,
@@ -25,7 +25,7 @@ from engine.core.views import (
 )
 from engine.draw.load_histogram import histogram_scene
 from engine.simulate.layer.router import Balance, Gate, Router
-from engine.simulate.layer.router_life import WINDOW, Life, living
+from engine.simulate.layer.router_life import WINDOW, RouterHistory, running_router_history
 
 _TOY = (
     "A toy: all tokens share one preference per expert, and each token adds normal noise of its "
@@ -40,7 +40,7 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     balance: Annotated[
         str,
@@ -117,13 +117,13 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The router's life, and what its last steps show; `lives` are those of each balance."""
+    """The router's training, its last steps, and the training of each balancing method."""
 
-    life: Life
-    lives: Running[Mapping[str, Life]]
+    life: RouterHistory
+    lives: SlicedRun[Mapping[str, RouterHistory]]
     imbalance: Annotated[
         Ratio,
-        Told(
+        Output(
             "Busiest expert, over the mean",
             note="over the last {window} steps; {before} at first",
             color="expert",
@@ -140,7 +140,7 @@ class Result:
     window: Count = WINDOW
     dropped: Annotated[
         Share,
-        Told(
+        Output(
             "Dropped",
             note="mean of the last {window} steps",
             color="communication",
@@ -150,7 +150,7 @@ class Result:
     ]
     given_up: Annotated[
         Share,
-        Told(
+        Output(
             "Preferences given up",
             note="how much of their spread balance has taken away",
             color="gradients",
@@ -165,7 +165,7 @@ class Result:
     ]
     loss: Annotated[
         Ratio,
-        Told(
+        Output(
             "Auxiliary loss, unweighted",
             note="1 if all are asked alike",
             basis="simulated",
@@ -176,7 +176,7 @@ class Result:
 
 
 def router_of(inputs: Inputs, balance: str = "") -> Router:
-    """Return the router as the reader set it, or balanced otherwise.
+    """Return the configured router, or the router with another balancing method.
 
     What its way to balance does not use is left out: one router, which is trained once.
     """
@@ -194,35 +194,37 @@ def router_of(inputs: Inputs, balance: str = "") -> Router:
     )
 
 
-def _lived(inputs: Inputs, balance: str = "") -> Slices[Life]:
-    """Find the life of that router."""
-    return living(router_of(inputs, balance), inputs.num_tokens, inputs.num_steps).rest()
+def _simulate_router(inputs: Inputs, balance: str = "") -> Slices[RouterHistory]:
+    """Simulate the training of the configured router."""
+    return running_router_history(
+        router_of(inputs, balance), inputs.num_tokens, inputs.num_steps
+    ).rest()
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the router's life."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Find the router's life."""
-    found = yield from _lived(inputs)
+    life = yield from _simulate_router(inputs)
     return Result(
-        life=found,
-        lives=Running(_lives(inputs)),
-        imbalance=found.imbalance(inputs.num_steps - 1),
-        before=found.imbalance(WINDOW - 1),
-        dropped=found.last_dropped,
-        given_up=found.given_up,
-        loss=found.loss,
+        life=life,
+        lives=SlicedRun(_simulate_balances(inputs)),
+        imbalance=life.imbalance(inputs.num_steps - 1),
+        before=life.imbalance(WINDOW - 1),
+        dropped=life.last_dropped,
+        given_up=life.given_up,
+        loss=life.loss,
     )
 
 
-def _lives(inputs: Inputs) -> Slices[Mapping[str, Life]]:
-    found = {}
+def _simulate_balances(inputs: Inputs) -> Slices[Mapping[str, RouterHistory]]:
+    lives = {}
     for at, way in enumerate(_WAYS):
-        found[way] = yield from part(_lived(inputs, way), at, len(_WAYS))
-    return found
+        lives[way] = yield from partial_progress(_simulate_router(inputs, way), at, len(_WAYS))
+    return lives
 
 
 _CHALLENGE_EVEN, _KEPT, _DROPPED = 1.15, 0.01, 0.02
@@ -247,11 +249,13 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=result.imbalance <= _CHALLENGE_EVEN,
             ),
             Condition(
-                text=say("less than {d} of the choices dropped", d=(_DROPPED, as_given(SHARE))),
+                text=say("less than {d} of the choices dropped", d=(_DROPPED, with_digits(SHARE))),
                 met=result.dropped < _DROPPED,
             ),
             Condition(
-                text=say("less than {k} of the preferences given up", k=(_KEPT, as_given(SHARE))),
+                text=say(
+                    "less than {k} of the preferences given up", k=(_KEPT, with_digits(SHARE))
+                ),
                 met=result.given_up < _KEPT,
             ),
         ),
@@ -264,7 +268,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     )
 
 
-_CHARTS_WAYS = {
+_BALANCE_NAMES = {
     "none": ("nothing", "muted"),
     "loss": ("auxiliary loss", "gradients"),
     "bias": ("biases", "accent"),
@@ -272,14 +276,14 @@ _CHARTS_WAYS = {
 _COLUMNS = 20
 
 
-def loads(inputs: Inputs, result: Result) -> Heatmap:
-    """Return what each expert is asked over the mean, steps taken together in columns."""
+def load_columns(inputs: Inputs, result: Result) -> Heatmap:
+    """Return expert loads relative to the mean, steps grouped in columns."""
     asked = result.life.asked
     each = max(1, len(asked) // _COLUMNS)
     parts = [asked[at : at + each] for at in range(0, len(asked), each)]
     columns = []
-    for some in parts:
-        counts = [sum(one) for one in zip(*some, strict=True)]
+    for steps in parts:
+        counts = [sum(loads) for loads in zip(*steps, strict=True)]
         columns.append([count * len(counts) / sum(counts) for count in counts])
     return Heatmap(
         title="Load of every expert over the steps",
@@ -293,11 +297,11 @@ def loads(inputs: Inputs, result: Result) -> Heatmap:
     )
 
 
-def ways(tell: Teller, inputs: Inputs, result: Result) -> Slices[Lines]:
+def imbalance_curves(present: Presenter, inputs: Inputs, result: Result) -> Slices[Lines]:
     """Show the imbalance over the steps with no balance, with a loss and with biases."""
     steps = tuple(range(inputs.num_steps))
     lives = yield from result.lives.rest()
-    curves = {key: tuple(one.imbalance(step) for step in steps) for key, one in lives.items()}
+    curves = {key: tuple(life.imbalance(step) for step in steps) for key, life in lives.items()}
     most = max(max(curve) for curve in curves.values())
     numbers = tuple(float(step + 1) for step in steps)
     return Lines(
@@ -306,14 +310,18 @@ def ways(tell: Teller, inputs: Inputs, result: Result) -> Slices[Lines]:
         y=Axis(label="over the mean", quantity=RATIO, low=1.0, high=1.05 * most),
         series=tuple(
             Series(
-                key=key, label=_CHARTS_WAYS[key][0], x=numbers, y=curve, color=_CHARTS_WAYS[key][1]
+                key=key,
+                label=_BALANCE_NAMES[key][0],
+                x=numbers,
+                y=curve,
+                color=_BALANCE_NAMES[key][1],
             )
             for key, curve in curves.items()
         ),
         points=(
             Point(
                 key="now",
-                label=tell.say("{imbalance}"),
+                label=present.say("{imbalance}"),
                 x=numbers[-1],
                 y=curves[inputs.balance][-1],
             ),
@@ -327,21 +335,21 @@ def ways(tell: Teller, inputs: Inputs, result: Result) -> Slices[Lines]:
     )
 
 
-def published(tell: Teller, result: Result) -> Table:
+def published(present: Presenter, result: Result) -> Table:
     """Return published imbalances and perplexities, and this toy's imbalance."""
     rows = tuple(
         (
-            f"{one.model}, {_CHARTS_WAYS[one.how][0]}",
-            say("{v}", v=(1 + one.violation, RATIO)),
-            f"{one.perplexity:.2f}",
-            Cite((SOURCE,)),
+            f"{row.model}, {_BALANCE_NAMES[row.how][0]}",
+            say("{v}", v=(1 + row.violation, RATIO)),
+            f"{row.perplexity:.2f}",
+            Citation((SOURCE,)),
         )
-        for one in BALANCED
+        for row in BALANCED
     )
     return Table(
         title="Measured: two models, each balanced both ways",
         columns=("Parameters, balanced by", "Busiest over mean", "Perplexity", "Source"),
-        rows=(*rows, ("this toy, as set", tell.say("{imbalance}"), "-", "-")),
+        rows=(*rows, ("this toy, as set", present.say("{imbalance}"), "-", "-")),
         caption="Real models of 64 experts, 6 per token. The paper prints MaxVio, the busiest over "
         "the mean less 1. The toy has no text, so it has no perplexity.",
     )
@@ -364,24 +372,24 @@ _MANY = 0.05  # of the choices: loads that are even only over several steps
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("imbalance", "dropped", "given_up", "loss"),
-        "verdict": _verdict(tell, result),
+        **present.values("imbalance", "dropped", "given_up", "loss"),
+        "verdict": _verdict(present, result),
         "histogram": partial(histogram_scene, result.life),
-        "loads": partial(loads, inputs, result),
-        "ways": partial(ways, tell, inputs, result),
-        "published": partial(published, tell, result),
+        "loads": partial(load_columns, inputs, result),
+        "ways": partial(imbalance_curves, present, inputs, result),
+        "published": partial(published, present, result),
         "challenge": challenge(inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     """Return how even the loads have become."""
     if result.imbalance >= _UNEVEN:
         return Badge(
             text="Uneven",
-            sentence=tell.say(
+            sentence=present.say(
                 "Spread over GPUs, all of them wait until the busiest has done {imbalance} its "
                 "share."
             ),
@@ -390,13 +398,13 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.imbalance > _EVEN:
         return Badge(
             text="On the way",
-            sentence=tell.say("The busiest expert still works {imbalance} the mean."),
+            sentence=present.say("The busiest expert still works {imbalance} the mean."),
             color="expert",
         )
     if result.dropped > _MANY:
         return Badge(
             text="Even on average",
-            sentence=tell.say(
+            sentence=present.say(
                 "Over ten steps the loads are even, within a step they are not: {dropped} of the "
                 "choices are dropped."
             ),
@@ -404,6 +412,6 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Even",
-        sentence=tell.say("For this, {given_up} of the preferences' spread was given up."),
+        sentence=present.say("For this, {given_up} of the preferences' spread was given up."),
         color="compute",
     )

@@ -6,8 +6,8 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
-from engine.core.text import Text, say, words
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.text import Text, render_text, say
 from engine.core.units import (
     BYTES,
     COUNT,
@@ -22,17 +22,17 @@ from engine.core.units import (
     TokenRate,
 )
 from engine.core.views import Badge, Challenge, Code, Condition, Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 from engine.draw.shapes import rect, text
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.nearest_valid import run_of
-from engine.form.run.prediction_text import ranged
+from engine.form.run.nearest_valid import nearest_run
+from engine.form.run.prediction_text import value_with_range
 from engine.form.sharded.lab import LabModel
 from engine.formulas.axes import HALF, STAGE_MESSAGE, least_bandwidth, stage_message
-from engine.run.exporters.stage_layout import layout_of
+from engine.run.exporters.stage_layout import format_layout
 from engine.run.stage_cut import shifted_cut
-from engine.simulate.step.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import ModeledPlan, model_plan
 
 _WIDTH, _FONT = 460.0, 16.0
 _LEFT, _TOP, _STRIP = 14.0, 26.0, 44.0
@@ -63,7 +63,7 @@ class Row:
 
 
 def cut_strip(
-    rows: Sequence[Row], ends: tuple[float, float], grips: Sequence[Grip], caption: Text
+    rows: Sequence[Row], ends: tuple[float, float], grips: Sequence[DragHandle], caption: Text
 ) -> Scene:
     """Return the strip and a row for each stage.
 
@@ -93,20 +93,20 @@ def cut_strip(
 
 
 def layer_width(layers: int, ends: tuple[float, float]) -> float:
-    """Return how wide one layer is drawn."""
+    """Return the drawn width of a layer."""
     return (_WIDTH - 2 * _LEFT) / (layers + sum(ends))
 
 
 def _layer_cut_strip(rows: Sequence[Row], ends: tuple[float, float], each: float) -> list[Shape]:
-    found: list[Shape] = [text("model", _LEFT, 17, _FONT, "embedding", "start", "c-muted")]
-    found.append(text("output", _WIDTH - _LEFT, 17, _FONT, "output layer", "end", "c-muted"))
+    shapes: list[Shape] = [text("model", _LEFT, 17, _FONT, "embedding", "start", "c-muted")]
+    shapes.append(text("output", _WIDTH - _LEFT, 17, _FONT, "output layer", "end", "c-muted"))
     at = _LEFT
     last = len(rows) - 1
     for stage, row in enumerate(rows):
         wide = row.layers * each
         wide += ends[0] * each * (stage == 0) + ends[1] * each * (stage == last)
         look = (("fill-opacity", "0.5" if stage % 2 else "0.28"),)
-        found.append(rect(f"stage{stage}", (at, _TOP), (wide, _STRIP), "cell c-pipeline", look))
+        shapes.append(rect(f"stage{stage}", (at, _TOP), (wide, _STRIP), "cell c-pipeline", look))
         at += wide
     marks = (
         ("first", _LEFT, ends[0] * each),
@@ -114,16 +114,16 @@ def _layer_cut_strip(rows: Sequence[Row], ends: tuple[float, float], each: float
     )
     for key, left, wide in marks:
         look = (("fill-opacity", "0.75"),)
-        found.append(rect(key, (left, _TOP), (wide, _STRIP), "cell c-parameters", look))
+        shapes.append(rect(key, (left, _TOP), (wide, _STRIP), "cell c-parameters", look))
     layers = sum(row.layers for row in rows)
     ticks = "".join(
         f"M{_LEFT + (ends[0] + i) * each:.1f} {_TOP:g}v{_STRIP:g}" for i in range(layers + 1)
     )
     attributes = {"d": ticks, "stroke": "currentColor", "stroke-width": "0.5", "opacity": "0.35"}
-    return [*found, Shape(key="ticks", tag="path", attributes={**attributes, "class": "c-ink"})]
+    return [*shapes, Shape(key="ticks", tag="path", attributes={**attributes, "class": "c-ink"})]
 
 
-def _grip(x: float, grip: Grip) -> Shape:
+def _grip(x: float, grip: DragHandle) -> Shape:
     attributes = {
         "x": f"{x - 6:.1f}",
         "y": f"{_TOP - 6:g}",
@@ -143,12 +143,12 @@ def _row(stage: int, row: Row) -> list[Shape]:
     color = "communication" if row.memory_share > 1 else "optimizer"
     name = f"stage {stage}"
     noun = "layer" if row.layers == 1 else "layers"
-    held = f"{row.layers} {noun}{row.ends}"
+    layers = f"{row.layers} {noun}{row.ends}"
     full = "cell done c-compute" if row.slowest else "cell c-compute"
     time = (("fill-opacity", "0.75"), *link)
-    found = [
+    shapes = [
         text(f"name{stage}", 4, top + 12, _FONT, name, "start"),
-        text(f"held{stage}", 4, top + 31, 15, held, "start", "c-muted"),
+        text(f"held{stage}", 4, top + 31, 15, layers, "start", "c-muted"),
         text(f"time{stage}", _TIME, top + 12, _FONT, row.time, "start"),
         text(f"full{stage}", _MEMORY, top + 12, _FONT, row.memory, "start"),
         rect(f"timeroom{stage}", (_TIME, top + 18), (_BAR, 14), "port", ()),
@@ -158,7 +158,7 @@ def _row(stage: int, row: Row) -> list[Shape]:
     share = min(row.memory_share, 1.0)
     size = (share * _BAR, 14.0)
     look = (("fill-opacity", "0.6"), *link)
-    return [*found, rect(f"memory{stage}", (_MEMORY, top + 18), size, f"cell c-{color}", look)]
+    return [*shapes, rect(f"memory{stage}", (_MEMORY, top + 18), size, f"cell c-{color}", look)]
 
 
 MOST: Count = 8
@@ -178,7 +178,7 @@ def _shift(boundary: int) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: LabModel = "llama-3-70b"
     stages: Annotated[str, Choice(label="Stages", options={n: n for n in ("2", "4", "8")})] = "4"
@@ -208,54 +208,54 @@ HELD = (
 )
 
 
-def _told(label: str, note: str, color: str) -> Told:
-    return Told(label, "", note, color, (HELD,), ("narayanan2021",))
+def _output(label: str, note: str, color: str) -> Output:
+    return Output(label, "", note, color, (HELD,), ("narayanan2021",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The plan as cut, and what follows."""
+    """The plan with its stage cut, and the derived numbers."""
 
-    plan: Modeled
+    plan: ModeledPlan
     cut: tuple[Count, ...]
     slowest: Annotated[
         Seconds,
-        _told("The slowest stage takes", "for one micro-batch; the mean is {mean}", "compute"),
+        _output("The slowest stage takes", "for one micro-batch; the mean is {mean}", "compute"),
     ]
     mean: Seconds
-    imbalance: Annotated[Ratio, _told("Slowest over mean", "1 is balanced", "compute")]
-    step: Annotated[Seconds, _told("Step", "{bubble} of it bubble", "ink")]
+    imbalance: Annotated[Ratio, _output("Slowest over mean", "1 is balanced", "compute")]
+    step: Annotated[Seconds, _output("Step", "{bubble} of it bubble", "ink")]
     bubble: Seconds
     token_rate: Annotated[
-        TokenRate, _told("Tokens per second per GPU", "on {gpus} GPUs", "compute")
+        TokenRate, _output("Tokens per second per GPU", "on {gpus} GPUs", "compute")
     ]
     gpus: Count
     output: Annotated[
         float,
         COUNT,
-        _told("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
+        _output("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
     ]
     embedding: Annotated[float, COUNT]
-    memory: Annotated[Bytes, _told("Fullest GPU", "{usable} can be used", "optimizer")]
+    memory: Annotated[Bytes, _output("Fullest GPU", "{usable} can be used", "optimizer")]
     usable: Bytes
     message: Annotated[
         Bytes,
-        Told(
+        Output(
             "Over a boundary, one micro-batch",
             "S",
             "each way, all GPUs of a stage together",
             "pipeline",
         ),
     ]
-    hidden: Annotated[Count, Told(symbol="h", of="model")]
-    element: Annotated[Bytes, Told(symbol="e")] = HALF
+    hidden: Annotated[Count, Output(symbol="h", of="model")]
+    element: Annotated[Bytes, Output(symbol="e")] = HALF
     needed: Annotated[
         float,
         LINK_SPEED,
-        _told("Bandwidth needed to the next stage", "per GPU, to keep up", "pipeline"),
+        _output("Bandwidth needed to the next stage", "per GPU, to keep up", "pipeline"),
     ]
     tensor_needed: Annotated[
-        float, LINK_SPEED, _told("And for tensor parallelism", "per GPU, to keep up", "tensor")
+        float, LINK_SPEED, _output("And for tensor parallelism", "per GPU, to keep up", "tensor")
     ]
     layout: str
 
@@ -266,9 +266,9 @@ def _shifts(inputs: Inputs) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=64)
-def _plan(inputs: Inputs) -> Modeled:
+def _plan(inputs: Inputs) -> ModeledPlan:
     tensor, stages = int(inputs.tensor_parallel), int(inputs.stages)
-    run, _ = run_of(
+    run, _ = nearest_run(
         RunInputs(
             model=inputs.model,
             own_constants=inputs.own_constants,
@@ -287,7 +287,7 @@ def _plan(inputs: Inputs) -> Modeled:
     if any(_shifts(inputs)):
         cut = shifted_cut(run.model.num_layers, stages, _shifts(inputs))
         run = replace(run, plan=replace(run.plan, stage_layers=cut))
-    return model_of(run, _UTILIZATION)
+    return model_plan(run, _UTILIZATION)
 
 
 def solve(inputs: Inputs) -> Result:
@@ -315,7 +315,7 @@ def solve(inputs: Inputs) -> Result:
         hidden=model.hidden_size,
         needed=least_bandwidth(sent["pipeline"], plan.computation),
         tensor_needed=least_bandwidth(sent.get("tensor", 0.0), plan.computation),
-        layout=layout_of(cut),
+        layout=format_layout(cut),
     )
 
 
@@ -334,15 +334,15 @@ _BALANCED: Ratio = 1.05
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "strip": partial(_strip, inputs, result),
-        "regime": _regime(tell, result),
-        **tell.values("slowest", "imbalance"),
-        "step": ranged(tell, "step", result.plan.evidence, assumes=(HELD,)),
-        **tell.values("token_rate", "output", "memory"),
-        "message": tell.value("message", symbols={"t": "sequence_length"}),
-        **tell.values("needed", "tensor_needed"),
+        "regime": _regime(present, result),
+        **present.values("slowest", "imbalance"),
+        "step": value_with_range(present, "step", result.plan.evidence, assumes=(HELD,)),
+        **present.values("token_rate", "output", "memory"),
+        "message": present.value("message", symbols={"t": "sequence_length"}),
+        **present.values("needed", "tensor_needed"),
         "layout": Code(
             title="For Megatron-LM",
             language="bash",
@@ -353,23 +353,23 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _regime(tell: Teller, result: Result) -> Badge:
+def _regime(present: Presenter, result: Result) -> Badge:
     if result.memory > result.usable:
         return Badge(
             text="Does not fit",
-            sentence=tell.say("{memory} on the fullest GPU; {usable} can be used."),
+            sentence=present.say("{memory} on the fullest GPU; {usable} can be used."),
             color="communication",
         )
     if result.imbalance <= _BALANCED:
         return Badge(
             text="Balanced",
-            sentence=tell.say("The slowest stage takes {imbalance} as long as the mean."),
+            sentence=present.say("The slowest stage takes {imbalance} as long as the mean."),
             color="compute",
         )
     number = result.plan.slowest
     return Badge(
         text=f"Stage {number} holds up the others",
-        sentence=tell.say(
+        sentence=present.say(
             "It takes {slowest}, and the mean stage {mean}. All others wait for it in every "
             "micro-batch."
         ),
@@ -382,8 +382,8 @@ def _strip(inputs: Inputs, result: Result) -> Scene:
         Row(
             layers=stage.layers,
             ends=_ends(number, len(result.cut)),
-            time=words(say("{t}", t=(stage.time, SECONDS))),
-            memory=words(say("{m}", m=(stage.memory.total, BYTES))),
+            time=render_text(say("{t}", t=(stage.time, SECONDS))),
+            memory=render_text(say("{m}", m=(stage.memory.total, BYTES))),
             time_share=stage.time / result.slowest,
             memory_share=stage.memory.total / result.usable,
             slowest=number == result.plan.slowest,
@@ -393,7 +393,7 @@ def _strip(inputs: Inputs, result: Result) -> Scene:
     ends = (result.embedding, result.output)
     notch = layer_width(sum(result.cut), ends)
     grips = [
-        Grip(
+        DragHandle(
             name=f"shift_{boundary}",
             key=f"boundary{boundary}",
             notch=notch,

@@ -1,4 +1,4 @@
-"""A published run over 2 to 32 ranks of tensor parallelism, measured beside modeled."""
+"""A published run at tensor-parallel degrees 2 to 32, measured and modeled."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,12 +6,12 @@ from typing import Annotated, cast
 
 from engine.catalog.tensor_scaling import TENSOR_RUNS
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, RATIO, SHARE, TOKEN_RATE, Count, Ratio, Share, TokenRate
 from engine.core.views import Axis, Lines, Rule, Series, Table
 from engine.run.parallelism import Framework, Transport
-from engine.simulate.step.tensor_scaling import lost, modeled, rates
+from engine.simulate.step.tensor_scaling import model_tensor_run, modeled_token_rates, speed_loss
 
 TITLE = "Tensor parallelism over 2 to 32 GPUs, measured"
 QUESTION = "How much does a GPU lose when tensor parallelism leaves its node?"
@@ -24,7 +24,7 @@ _MODELED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     transport: Annotated[
         str,
@@ -39,8 +39,8 @@ class Inputs:
     ] = "megatron"
 
 
-def _lost(label: str, note: str, basis: str, assumes: tuple[str, ...] = ()) -> Told:
-    return Told(label, "", note, "communication", assumes, ("tazi2025",), basis)
+def _rate_output(label: str, note: str, basis: str, assumes: tuple[str, ...] = ()) -> Output:
+    return Output(label, "", note, "communication", assumes, ("tazi2025",), basis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +52,18 @@ class Result:
     modelled: tuple[TokenRate, ...]
     ratios: tuple[Ratio, ...]
     measured_loss: Annotated[
-        Share, _lost("Lost from 8 to 16 GPUs, measured", "of the tokens of a GPU", "measured")
+        Share,
+        _rate_output("Lost from 8 to 16 GPUs, measured", "of the tokens of a GPU", "measured"),
     ]
     modelled_loss: Annotated[
         Share,
-        _lost("Lost from 8 to 16 GPUs, modeled", "of the tokens of a GPU", "modelled", _MODELED),
+        _rate_output(
+            "Lost from 8 to 16 GPUs, modeled", "of the tokens of a GPU", "modelled", _MODELED
+        ),
     ]
     joined_loss: Annotated[
         Share,
-        _lost(
+        _rate_output(
             "Modeled, if NVLink joined all 16",
             "lost from 8 to 16 GPUs",
             "modelled",
@@ -68,47 +71,54 @@ class Result:
         ),
     ]
     measured_further: Annotated[
-        Share, _lost("Lost from 16 to 32 GPUs, measured", "of the tokens of a GPU", "measured")
+        Share,
+        _rate_output("Lost from 16 to 32 GPUs, measured", "of the tokens of a GPU", "measured"),
     ]
     modelled_further: Annotated[
         Share,
-        _lost("Lost from 16 to 32 GPUs, modeled", "of the tokens of a GPU", "modelled", _MODELED),
+        _rate_output(
+            "Lost from 16 to 32 GPUs, modeled", "of the tokens of a GPU", "modelled", _MODELED
+        ),
     ]
     worst: Annotated[
         Share,
-        _lost("Largest error of the model", "of the five runs", "modelled", _MODELED),
+        _rate_output("Largest error of the model", "of the five runs", "modelled", _MODELED),
     ]
     ratio_8: Annotated[
         Ratio,
-        _lost("Communication over computation, 8 GPUs", "nothing hidden", "modelled", _MODELED),
+        _rate_output(
+            "Communication over computation, 8 GPUs", "nothing hidden", "modelled", _MODELED
+        ),
     ]
     ratio_16: Annotated[
         Ratio,
-        _lost("Communication over computation, 16 GPUs", "nothing hidden", "modelled", _MODELED),
+        _rate_output(
+            "Communication over computation, 16 GPUs", "nothing hidden", "modelled", _MODELED
+        ),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the runs."""
     transport, framework = cast(Transport, inputs.transport), cast(Framework, inputs.framework)
-    ranks = tuple(one.ranks for one in TENSOR_RUNS)
-    measured = tuple(one.rate for one in TENSOR_RUNS)
-    modelled = rates(transport, framework)
+    ranks = tuple(run.ranks for run in TENSOR_RUNS)
+    measured = tuple(run.rate for run in TENSOR_RUNS)
+    modelled = modeled_token_rates(transport, framework)
     ratios = tuple(
-        modeled(one, transport, framework).tensor_over_computation for one in TENSOR_RUNS
+        model_tensor_run(run, transport, framework).tensor_over_computation for run in TENSOR_RUNS
     )
     eight, sixteen, most = (ranks.index(n) for n in (8, 16, 32))
-    joined = modeled(TENSOR_RUNS[sixteen], transport, framework, gpus_per_node=16)
+    joined = model_tensor_run(TENSOR_RUNS[sixteen], transport, framework, gpus_per_node=16)
     return Result(
         ranks=ranks,
         measured=measured,
         modelled=modelled,
         ratios=ratios,
-        measured_loss=lost(measured[eight], measured[sixteen]),
-        modelled_loss=lost(modelled[eight], modelled[sixteen]),
-        joined_loss=lost(modelled[eight], joined.token_rate),
-        measured_further=lost(measured[sixteen], measured[most]),
-        modelled_further=lost(modelled[sixteen], modelled[most]),
+        measured_loss=speed_loss(measured[eight], measured[sixteen]),
+        modelled_loss=speed_loss(modelled[eight], modelled[sixteen]),
+        joined_loss=speed_loss(modelled[eight], joined.token_rate),
+        measured_further=speed_loss(measured[sixteen], measured[most]),
+        modelled_further=speed_loss(modelled[sixteen], modelled[most]),
         worst=max(abs(a / b - 1) for a, b in zip(modelled, measured, strict=True)),
         ratio_8=ratios[eight],
         ratio_16=ratios[sixteen],
@@ -117,12 +127,12 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     losses = ("measured_loss", "modelled_loss", "joined_loss")
     further = ("measured_further", "modelled_further", "worst", "ratio_8", "ratio_16")
     return {
         "curve": partial(_curve, result),
-        **tell.values(*losses, *further),
+        **present.values(*losses, *further),
         "table": partial(_table, result),
     }
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from engine.core.inputs import Choice, Number, Switch
 from engine.core.numbers import typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Bytes, Count
 from engine.core.views import Badge, Frame, Scene, Shape
@@ -19,11 +19,11 @@ from engine.tiny.two_products import (
     INNER,
     TOKENS,
     Grid,
-    Moment,
-    kept_numbers,
+    ProductPhase,
+    assemble_matrix,
+    count_activations,
+    count_wrong,
     two_products,
-    whole_of,
-    wrong_places,
 )
 
 _CELL, _LINE, _FONT = 35.0, 22.0, 16.0
@@ -111,7 +111,7 @@ _SEQUENCE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """What is drawn.
+    """Contents of the drawing.
 
     Attributes:
         moments: of the two products.
@@ -119,13 +119,13 @@ class Cut:
         sequence: the rows are split between the cut regions.
     """
 
-    moments: tuple[Moment, ...]
+    moments: tuple[ProductPhase, ...]
     rank: Count
     sequence: bool
 
 
 def cut_scene(cut: Cut) -> Scene:
-    """Return one frame for every phase."""
+    """Return a scene with a frame for each phase."""
     frames = tuple(
         Frame(
             caption=_caption(cut, now),
@@ -146,7 +146,7 @@ def cut_scene(cut: Cut) -> Scene:
     )
 
 
-def _caption(cut: Cut, now: Moment) -> Text:
+def _caption(cut: Cut, now: ProductPhase) -> Text:
     _, words = (_SEQUENCE if cut.sequence else {}).get(now.phase, _SAID[now.phase])
     ranks = len(now.held)
     if now.phase == "start":
@@ -161,47 +161,47 @@ def _caption(cut: Cut, now: Moment) -> Text:
     return say(f"{words} {{sent}} numbers sent by each GPU so far.", sent=(now.sent[0], COUNT))
 
 
-def _names(cut: Cut, now: Moment) -> list[Shape]:
+def _names(cut: Cut, now: ProductPhase) -> list[Shape]:
     """Return a name over each matrix, and that of the step."""
-    found = []
+    shapes = []
     for name, (x, y) in _CORNERS.items():
         color, words = _color(now, name), f"d{name}" if name in now.gradients else name
         if name == now.part:
             words += ", a part"
         wide = _SIDE if name in ("X", "B", "Z") else INNER * _CELL
         kind = f"c-{color}"
-        found.append(text(f"name {name}", x + wide / 2, y - 7, _FONT, words, kind=kind))
+        shapes.append(text(f"name {name}", x + wide / 2, y - 7, _FONT, words, kind=kind))
     step = (_SEQUENCE if cut.sequence else {}).get(now.phase, _SAID[now.phase])[0]
     way = "backward" if now.gradients else "forward"
     words = f"{way}: {step}" if step else way
-    return [*found, text("step", _LEFT, 16, _FONT + 1, words, "start")]
+    return [*shapes, text("step", _LEFT, 16, _FONT + 1, words, "start")]
 
 
-def _color(now: Moment, name: str) -> str:
+def _color(now: ProductPhase, name: str) -> str:
     if name in now.gradients:
         return "gradients"
     return "parameters" if name in _WEIGHTS else "activations"
 
 
-def _numbers(now: Moment, rank: Count) -> list[Shape]:
-    """Return the five matrices of one GPU."""
-    found: list[Shape] = []
+def _numbers(now: ProductPhase, rank: Count) -> list[Shape]:
+    """Return the five matrices of a GPU."""
+    shapes: list[Shape] = []
     for name, corner in _CORNERS.items():
         color, part = _color(now, name), name == now.part
         for row, numbers in enumerate(now.held[rank][name]):
             for column, number in enumerate(numbers):
                 at = (corner[0] + column * _CELL, corner[1] + row * _LINE)
-                found += _cell(f"{name}{row}.{column}", at, number, color, part)
-    return found
+                shapes += _cell(f"{name}{row}.{column}", at, number, color, part)
+    return shapes
 
 
 @lru_cache(maxsize=8192)
 def _cell(
     key: str, at: tuple[float, float], number: float | None, color: str, part: bool
 ) -> tuple[Shape, Shape]:
-    held = number is not None
-    opacity = (0.16 if part else 0.36) if held else _SHARED
-    kind = f"cell c-{color if held else 'muted'}"
+    present = number is not None
+    opacity = (0.16 if part else 0.36) if present else _SHARED
+    kind = f"cell c-{color if present else 'muted'}"
     size = (_CELL - 2, _LINE - 2)
     words = typeset(f"{number + 0.0:g}") if number is not None else ""
     middle = (at[0] + size[0] / 2, at[1] + size[1] / 2 + 0.36 * _FONT)
@@ -211,33 +211,33 @@ def _cell(
     )
 
 
-def _tiles(now: Moment, chosen: Count) -> list[Shape]:
-    """Return for every GPU a small picture of X, Y and Z: outlines, and what it holds."""
+def _tiles(now: ProductPhase, chosen: Count) -> list[Shape]:
+    """Return thumbnails of X, Y and Z for every GPU: outlines, and its own part."""
     ranks = len(now.held)
     room = (_RIGHT - _GAP - _LEFT) / 4
-    found: list[Shape] = []
+    shapes: list[Shape] = []
     for rank in range(ranks):
         row, column = divmod(rank, 4)
         left, top = _LEFT + column * room, 26.0 + row * 55.0
         weight = "cell done c-ink" if rank == chosen else "cell c-muted"
-        found.append(text(f"gpu{rank}", left + 2, top + 30, _FONT, f"{rank}", "start", "c-ink"))
+        shapes.append(text(f"gpu{rank}", left + 2, top + 30, _FONT, f"{rank}", "start", "c-ink"))
         x = left + 18
         for name in ("X", "Y", "Z"):
             grid = now.held[rank][name]
             size = (len(grid[0]) * 4.0, len(grid) * 6.0)
-            found.append(rect(f"f{rank}{name}", (x, top), size, weight, (("fill-opacity", "0"),)))
-            found.append(_filled(f"h{rank}{name}", (x, top), grid, _color(now, name)))
+            shapes.append(rect(f"f{rank}{name}", (x, top), size, weight, (("fill-opacity", "0"),)))
+            shapes.append(_filled_path(f"h{rank}{name}", (x, top), grid, _color(now, name)))
             x += size[0] + 5
-    return found
+    return shapes
 
 
-def _filled(key: str, corner: tuple[float, float], grid: Grid, color: str) -> Shape:
-    """Return what is held of a matrix as one path."""
+def _filled_path(key: str, corner: tuple[float, float], grid: Grid, color: str) -> Shape:
+    """Return a path over the present part of a matrix."""
     path = "".join(
         f"M{corner[0] + first * 4:g} {corner[1] + row * 6:g}h{(last - first) * 4:g}v6"
         f"h{(first - last) * 4:g}z"
         for row, numbers in enumerate(grid)
-        for first, last in [_run(numbers)]
+        for first, last in [_filled_range(numbers)]
         if last > first
     )
     attributes = {
@@ -250,10 +250,10 @@ def _filled(key: str, corner: tuple[float, float], grid: Grid, color: str) -> Sh
     return Shape(key=key, tag="path", attributes=attributes)
 
 
-def _run(numbers: Sequence[float | None]) -> tuple[int, int]:
-    """Return first and last place of what is held of a row, the last excluded."""
-    held = [place for place, number in enumerate(numbers) if number is not None]
-    return (held[0], held[-1] + 1) if held else (0, 0)
+def _filled_range(numbers: Sequence[float | None]) -> tuple[int, int]:
+    """Return the present range of a row: first place, and last place exclusive."""
+    places = [place for place, number in enumerate(numbers) if number is not None]
+    return (places[0], places[-1] + 1) if places else (0, 0)
 
 
 TITLE = "Two products on several GPUs"
@@ -267,7 +267,7 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[str, Choice(label="GPUs", options={n: n for n in ("1", "2", "4", "8")})] = "4"
     sequence_parallel: Annotated[
@@ -285,18 +285,18 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The two products, what they sent and what they kept."""
+    """The two products, their sent bytes and their kept bytes."""
 
-    moments: tuple[Moment, ...]
-    tokens: Annotated[Count, Told(symbol="t")] = TOKENS
-    hidden: Annotated[Count, Told(symbol="h")] = HIDDEN
-    element: Annotated[Bytes, Told(symbol="e")] = HALF
-    num_gpus: Annotated[Count, Told(symbol="n", of="ranks")]
-    passes: Annotated[Count, Told(symbol="k", of="sequence_parallel")]
+    moments: tuple[ProductPhase, ...]
+    tokens: Annotated[Count, Output(symbol="t")] = TOKENS
+    hidden: Annotated[Count, Output(symbol="h")] = HIDDEN
+    element: Annotated[Bytes, Output(symbol="e")] = HALF
+    num_gpus: Annotated[Count, Output(symbol="n", of="ranks")]
+    passes: Annotated[Count, Output(symbol="k", of="sequence_parallel")]
     numbers: Count
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by each GPU",
             "",
             "{numbers} numbers, forward and backward",
@@ -308,7 +308,7 @@ class Result:
     ]
     sent_formula: Annotated[
         Bytes,
-        Told(
+        Output(
             "By the formula",
             "V",
             "half a layer: {passes} passes around the ring",
@@ -317,7 +317,7 @@ class Result:
     ]
     outside: Annotated[
         Count,
-        Told(
+        Output(
             "Kept outside the two products",
             "",
             "numbers of X and of dropout's mask, on each GPU",
@@ -329,7 +329,7 @@ class Result:
     ]
     inside: Annotated[
         Count,
-        Told(
+        Output(
             "Kept between the two products",
             "",
             "numbers of Y on each GPU",
@@ -341,7 +341,7 @@ class Result:
     ]
     wrong: Annotated[
         Count,
-        Told(
+        Output(
             "Places of Y that would be wrong",
             "",
             "of {places}, if A were cut by rows and nothing sent before ReLU",
@@ -356,12 +356,12 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the run, and its largest difference from one GPU."""
+    """Return the run, and its largest difference from a single GPU."""
     ranks, scattered = int(inputs.ranks), inputs.sequence_parallel
     moments = two_products(ranks, sequence_parallel=scattered, first=inputs.first)
     alone = two_products(1, first=inputs.first)
     passes = tensor_passes(sequence_parallel=scattered) // 2
-    outside, inside = kept_numbers(ranks, sequence_parallel=scattered)
+    outside, inside = count_activations(ranks, sequence_parallel=scattered)
     numbers = moments[-1].sent[0]
     return Result(
         moments=moments,
@@ -372,26 +372,28 @@ def solve(inputs: Inputs) -> Result:
         sent_formula=tensor_layer_bytes(TOKENS, HIDDEN, ranks, passes),
         outside=outside,
         inside=inside,
-        wrong=wrong_places(inputs.first),
-        off=_off(moments, alone),
+        wrong=count_wrong(inputs.first),
+        off=_largest_difference(moments, alone),
     )
 
 
-def _off(moments: tuple[Moment, ...], alone: tuple[Moment, ...]) -> float:
-    """Return the largest difference between what several GPUs have at the end and what one has."""
-    ends = [(now, one) for now, one in zip(moments, alone, strict=True) if not now.part]
+def _largest_difference(
+    moments: tuple[ProductPhase, ...], alone: tuple[ProductPhase, ...]
+) -> float:
+    """Return the largest final difference between several GPUs and a single GPU."""
+    ends = [(now, reference) for now, reference in zip(moments, alone, strict=True) if not now.part]
     return max(
         abs((mine or 0.0) - (other or 0.0))
-        for now, one in ends
+        for now, reference in ends
         for name in ("X", "A", "Y", "B", "Z")
-        for row in zip(whole_of(now, name), whole_of(one, name), strict=True)
+        for row in zip(assemble_matrix(now, name), assemble_matrix(reference, name), strict=True)
         for mine, other in zip(*row, strict=True)
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     cut = Cut(
         moments=result.moments,
         rank=min(inputs.gpu, result.num_gpus - 1),
@@ -399,18 +401,18 @@ def views(inputs: Inputs, result: Result) -> Views:
     )
     return {
         "scene": partial(cut_scene, cut),
-        "equal": _equal(tell, result),
-        **tell.values("sent", "sent_formula", "outside", "inside", "wrong"),
+        "equal": _equal(present, result),
+        **present.values("sent", "sent_formula", "outside", "inside", "wrong"),
     }
 
 
-def _equal(tell: Teller, result: Result) -> Badge:
+def _equal(present: Presenter, result: Result) -> Badge:
     same = result.off == 0
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
         sentence="After every phase in which nothing is a part of a sum, the matrices of all GPUs "
         "together are those of one GPU, to the last digit: whole numbers have no rounding."
         if same
-        else tell.say("A number differs from that of one GPU."),
+        else present.say("A number differs from that of one GPU."),
         color="parameters" if same else "communication",
     )

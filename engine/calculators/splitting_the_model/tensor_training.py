@@ -6,16 +6,16 @@ from typing import Annotated
 
 from engine.catalog.models import TINY_260
 from engine.core.inputs import Number, Switch
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.text import say
 from engine.core.units import COUNT, Count
 from engine.core.views import Badge, Table
 from engine.formulas.volumes import tensor_parallel_bytes_sent
 from engine.tiny import single
-from engine.tiny.job import Job, example_batch, num_targets
-from engine.tiny.result import Run, difference
+from engine.tiny.job import TinyJob, example_batch, num_targets
+from engine.tiny.result import TrainingResult, parameter_difference
 from engine.tiny.schemes import sequence_parallel, tensor_parallel
 
 TITLE = "260 parameters, every matrix cut"
@@ -27,7 +27,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     steps: Annotated[int, Number(label="Steps", low=1, high=5, whole=True)] = 3
     sequence_parallel: Annotated[bool, Switch(label="Sequence parallel")] = True
@@ -35,15 +35,15 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The runs: one GPU, tensor parallel, and with sequence parallelism."""
+    """Training runs: a single GPU, tensor parallel, and with sequence parallelism."""
 
-    alone: Run
-    plain: Run
-    split: Run
+    alone: TrainingResult
+    plain: TrainingResult
+    split: TrainingResult
     off: float
     held: Annotated[
         Count,
-        Told(
+        Output(
             "Parameters on each GPU",
             "",
             "of {size}",
@@ -56,7 +56,7 @@ class Result:
     size: Count
     activations: Annotated[
         Count,
-        Told(
+        Output(
             "Hidden numbers sent by each GPU in a step",
             "",
             "by the formula {expected}",
@@ -69,7 +69,7 @@ class Result:
     expected: Count
     norms: Annotated[
         Count,
-        Told(
+        Output(
             "Gradients of norms sent in a step",
             "",
             "sequence parallelism alone needs them",
@@ -82,22 +82,22 @@ class Result:
 
 
 @lru_cache(maxsize=8)
-def _training(steps: Count) -> Running[tuple[Run, Run, Run]]:
-    return Running(_runs(Job(batch=example_batch(8, 4), steps=steps)))
+def _training(steps: Count) -> SlicedRun[tuple[TrainingResult, TrainingResult, TrainingResult]]:
+    return SlicedRun(_runs(TinyJob(batch=example_batch(8, 4), steps=steps)))
 
 
-def _runs(job: Job) -> Slices[tuple[Run, Run, Run]]:
-    yield steps_done(1, 3, "Training")
+def _runs(job: TinyJob) -> Slices[tuple[TrainingResult, TrainingResult, TrainingResult]]:
+    yield step_progress(1, 3, "Training")
     alone = single.train(job)
-    yield steps_done(2, 3, "Training")
+    yield step_progress(2, 3, "Training")
     plain = tensor_parallel.train(job, RANKS)
-    yield steps_done(3, 3, "Training")
+    yield step_progress(3, 3, "Training")
     return alone, plain, sequence_parallel.train(job, RANKS)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the runs."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
@@ -112,37 +112,39 @@ def search(inputs: Inputs) -> Slices[Result]:
         alone=alone,
         plain=plain,
         split=split,
-        off=difference(chosen, alone),
+        off=parameter_difference(chosen, alone),
         held=chosen.held[0].parameters,
         size=len(alone.parameters),
-        activations=_sent(chosen, "activations"),
+        activations=_sent_elements(chosen, "activations"),
         expected=round(expected),
-        norms=_sent(chosen, "gradients"),
+        norms=_sent_elements(chosen, "gradients"),
     )
 
 
-def _sent(run: Run, kind: str) -> Count:
-    """Return the numbers of a kind that a GPU sends in one step."""
+def _sent_elements(run: TrainingResult, kind: str) -> Count:
+    """Return the count of elements of a kind that a GPU sends per step."""
     return max(run.sent.get(kind, (0,))) // run.job.steps
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "equal": _equal(tell, result),
-        **tell.values("held", "activations", "norms"),
+        "equal": _equal(present, result),
+        **present.values("held", "activations", "norms"),
         "table": partial(_table, result),
     }
 
 
-def _equal(tell: Teller, result: Result) -> Badge:
+def _equal(present: Presenter, result: Result) -> Badge:
     same = result.off <= _SAME
     least = max(result.off, 1e-14)
-    how = f"{'less than' if result.off < least else 'up to'} {typeset(significant(least, 2))}"
+    how = (
+        f"{'less than' if result.off < least else 'up to'} {typeset(format_significant(least, 2))}"
+    )
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
-        sentence=tell.say(
+        sentence=present.say(
             f"After {{steps}} steps the {{size}} parameters differ by {how} from those of one GPU: "
             "sums were taken in another order."
         ),
@@ -161,8 +163,8 @@ def _table(result: Result) -> Table:
             name,
             typeset(f"{run.losses[-1]:.6f}"),
             say("{n}", n=(run.held[0].parameters, COUNT)),
-            say("{n}", n=(_sent(run, "activations"), COUNT)),
-            say("{n}", n=(_sent(run, "gradients"), COUNT)),
+            say("{n}", n=(_sent_elements(run, "activations"), COUNT)),
+            say("{n}", n=(_sent_elements(run, "gradients"), COUNT)),
         )
         for name, run in runs
     )

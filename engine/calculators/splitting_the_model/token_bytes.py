@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, RATIO, TOKENS, Bytes, Count, Parameters, Ratio, Tokens
 from engine.core.views import Axis, Badge, Lines, Point, Published, Rule, Series
@@ -29,7 +29,7 @@ LOW, HIGH = 1, 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tokens: Annotated[
         int,
@@ -57,7 +57,7 @@ class Result:
 
     parameters: Annotated[
         Parameters,
-        Told(
+        Output(
             "Parameters of a layer",
             "P",
             "hidden size {hidden}",
@@ -65,11 +65,11 @@ class Result:
             of="model",
         ),
     ]
-    hidden: Annotated[Count, Told(symbol="h", of="model")]
-    element: Annotated[Bytes, Told(symbol="e")]
+    hidden: Annotated[Count, Output(symbol="h", of="model")]
+    element: Annotated[Bytes, Output(symbol="e")]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Weights over activations",
             "r",
             "as many bytes, whatever the number of GPUs",
@@ -78,7 +78,7 @@ class Result:
     ]
     zero: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent per layer, weights gathered",
             "Z",
             "by each GPU, ZeRO-3, for any number of tokens",
@@ -87,7 +87,7 @@ class Result:
     ]
     tensor: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent per layer, activations added",
             "A",
             "by each GPU, tensor parallelism; {token} per token",
@@ -96,7 +96,7 @@ class Result:
     ]
     token: Bytes
     even: Annotated[
-        Tokens, Told("Both send the same at", "T", "tokens of one pass", "communication")
+        Tokens, Output("Both send the same at", "T", "tokens of one pass", "communication")
     ]
 
 
@@ -127,15 +127,15 @@ PRESETS = {
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the ratio, both curves and what they mean."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: the ratio, both curves and the verdict."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "bytes_curve": partial(_bytes_curve, inputs, result),
-        "ratio": tell.value("ratio", published=_published(inputs)),
-        **tell.values("zero", "tensor", "even", "parameters"),
-        "regime": _regime(tell, result),
+        "ratio": present.value("ratio", published=_published(inputs)),
+        **present.values("zero", "tensor", "even", "parameters"),
+        "regime": _regime(present, result),
         "ratio_curve": partial(_ratio_curve, inputs, result),
-        "formula": tell.formula("With your numbers", WEIGHTS_OVER_ACTIVATIONS),
+        "formula": present.formula("With your numbers", WEIGHTS_OVER_ACTIVATIONS),
     }
 
 
@@ -150,11 +150,11 @@ def _published(inputs: Inputs) -> Published | None:
     )
 
 
-def _regime(tell: Teller, result: Result) -> Badge:
+def _regime(present: Presenter, result: Result) -> Badge:
     if result.ratio > 1:
         return Badge(
             text="Fewer bytes: tensor parallelism",
-            sentence=tell.say(
+            sentence=present.say(
                 "Gathering a layer's weights sends {ratio} as many bytes as summing its "
                 "activations."
             ),
@@ -162,7 +162,7 @@ def _regime(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Fewer bytes: gathered weights",
-        sentence=tell.say(
+        sentence=present.say(
             "For {tokens} tokens, summing activations sends more than gathering the weights."
         ),
         color="parameters",

@@ -6,19 +6,19 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, Bytes, Count, Ratio
 from engine.core.views import Frame, Heatmap, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.simulate.layer.router import Router, Row
 from engine.simulate.layer.token_matrix import (
-    Matrix,
-    arrived,
-    copies_between,
-    hottest,
-    leaves,
-    turned,
+    CopyMatrix,
+    received_copies,
+    received_imbalance,
+    sent_copies,
+    token_copies,
+    transpose,
 )
 
 _WIDTH, _LEFT, _TOP, _SIDE, _BARS = 372.0, 62.0, 58.0, 300.0, 70.0
@@ -26,7 +26,7 @@ _FONT = 14.0
 _STAGES = ("route", "count", "dispatch", "compute", "combine")
 
 
-def exchange_scene(matrix: Matrix, out: Bytes, back: Bytes) -> Scene:
+def exchange_scene(matrix: CopyMatrix, out: Bytes, back: Bytes) -> Scene:
     """Return the five steps of an exchange; `out` and `back` are the bytes of a copy."""
     frames = tuple(
         Frame(caption=caption, shapes=tuple(_shapes(matrix, stage)))
@@ -43,8 +43,8 @@ def exchange_scene(matrix: Matrix, out: Bytes, back: Bytes) -> Scene:
     )
 
 
-def _captions(matrix: Matrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
-    moved = sum(leaves(matrix))
+def _captions(matrix: CopyMatrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
+    moved = sum(sent_copies(matrix))
     return (
         say(
             "Step 1 of 5, route: each GPU knows which experts its own tokens want, {n} copies of "
@@ -61,7 +61,7 @@ def _captions(matrix: Matrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
         say(
             "Step 4 of 5, compute: the experts work on what has arrived. The fullest GPU has {r} "
             "the mean, and all others wait for it.",
-            r=(hottest(matrix), RATIO),
+            r=(received_imbalance(matrix), RATIO),
         ),
         say(
             "Step 5 of 5, combine: the same way back, with rows and columns swapped. {n} results "
@@ -72,10 +72,10 @@ def _captions(matrix: Matrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
     )
 
 
-def _shapes(matrix: Matrix, stage: str) -> Iterable[Shape]:
+def _shapes(matrix: CopyMatrix, stage: str) -> Iterable[Shape]:
     ranks = len(matrix)
     side = _SIDE / ranks
-    shown = turned(matrix) if stage == "combine" else matrix
+    shown = transpose(matrix) if stage == "combine" else matrix
     most = max(max(row) for row in matrix)
     yield _text("to", (_LEFT + _SIDE / 2, 18), "to GPU", "middle")
     yield _text("from", (4, _TOP - 12), "from GPU", "start")
@@ -86,7 +86,7 @@ def _shapes(matrix: Matrix, stage: str) -> Iterable[Shape]:
         for other in range(ranks):
             at = (_LEFT + other * side, _TOP + rank * side)
             yield from _cell((rank, other), at, side, shown[rank][other], (stage, most))
-    counts = arrived(matrix)
+    counts = received_copies(matrix)
     full = max(counts)
     for rank, count in enumerate(counts):
         high = _BARS * count / full if stage in ("compute", "combine") else 0.0
@@ -98,8 +98,8 @@ def _shapes(matrix: Matrix, stage: str) -> Iterable[Shape]:
             "data-links": f"rank:{rank}",
         }
         yield _rect(f"bar{rank}", (left, top), (side - 6, high), kind, opacity)
-        told = f"{count}" if stage in ("compute", "combine") else ""
-        yield _text(f"bars{rank}", (left + side / 2 - 3, top + _BARS + 18), told, "middle")
+        label = f"{count}" if stage in ("compute", "combine") else ""
+        yield _text(f"bars{rank}", (left + side / 2 - 3, top + _BARS + 18), label, "middle")
     yield _text("work", (4, _TOP + _SIDE + 50), "work", "start")
 
 
@@ -124,8 +124,8 @@ def _cell(
         f"cell {kind}",
         {"fill-opacity": f"{strength:.2f}", "data-links": links},
     )
-    told = "" if stage == "route" else f"{count}"
-    yield _text(f"n{pair[0]}.{pair[1]}", (at[0] + side / 2, at[1] + side / 2 + 5), told, "middle")
+    label = "" if stage == "route" else f"{count}"
+    yield _text(f"n{pair[0]}.{pair[1]}", (at[0] + side / 2, at[1] + side / 2 + 5), label, "middle")
 
 
 def _text(key: str, at: tuple[float, float], words: str, anchor: str) -> Shape:
@@ -155,7 +155,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[str, Choice(label="GPUs", options={"2": "2", "4": "4", "8": "8"})] = "4"
     experts_per_token: Annotated[
@@ -181,10 +181,10 @@ class Inputs:
 class Result:
     """The matrix and its sums."""
 
-    matrix: Matrix
+    matrix: CopyMatrix
     moved: Annotated[
         Count,
-        Told(
+        Output(
             "Copies that change GPU",
             note="of {copies}",
             color="communication",
@@ -195,7 +195,7 @@ class Result:
     copies: Count
     busiest: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by the busiest GPU, out",
             note="back it gets {returned}",
             color="communication",
@@ -207,7 +207,7 @@ class Result:
     returned: Bytes
     hottest: Annotated[
         Ratio,
-        Told(
+        Output(
             "Work of the fullest GPU",
             note="over the mean; {most} copies",
             color="compute",
@@ -227,25 +227,25 @@ def solve(inputs: Inputs) -> Result:
         seed=inputs.seed,
     )
     preferences: Row = (inputs.favor, *(0.0,) * (_EXPERTS - 1))
-    matrix = copies_between(router, preferences, int(inputs.ranks), inputs.each)
-    sent = leaves(matrix)
+    matrix = token_copies(router, preferences, int(inputs.ranks), inputs.each)
+    sent = sent_copies(matrix)
     return Result(
         matrix=matrix,
         moved=sum(sent),
         copies=sum(map(sum, matrix)),
         busiest=max(sent) * _HIDDEN * _FP8,
         returned=max(sent) * _HIDDEN * _HALF,
-        hottest=hottest(matrix),
-        most=max(arrived(matrix)),
+        hottest=received_imbalance(matrix),
+        most=max(received_copies(matrix)),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, its sums and the matrix in bytes."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(exchange_scene, result.matrix, _HIDDEN * _FP8, _HIDDEN * _HALF),
-        **tell.values("moved", "busiest", "hottest"),
+        **present.values("moved", "busiest", "hottest"),
         "bytes": partial(_bytes, result),
     }
 

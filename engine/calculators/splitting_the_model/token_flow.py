@@ -6,14 +6,14 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE, Count, Ratio, Share, Tokens
 from engine.core.views import Frame, Scene, Shape, Table
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 from engine.draw.shapes import rect, text
 from engine.formulas.experts import EXPERT_CAPACITY
-from engine.simulate.layer.routed_batch import lost_tokens, queues, routed
+from engine.simulate.layer.routed_batch import expert_queues, lost_tokens, route_batch
 from engine.simulate.layer.router import Gate, Keep, Router, Routing, Row
 
 _WIDTH, _BATCH, _BIN, _SIDE, _WIDE = 428.0, 28.0, 118.0, 11.5, 4
@@ -41,10 +41,10 @@ class _Sheet:
 
 
 def flow_scene(routing: Routing, preferences: Row) -> Scene:
-    """Return the batch, a frame for every choice, what is dropped, and what comes back."""
+    """Return a scene of the batch: frames for each choice, dropped tokens, and the return."""
     places = {
         pair: (expert, at)
-        for expert, queue in enumerate(queues(routing))
+        for expert, queue in enumerate(expert_queues(routing))
         for at, pair in enumerate(queue)
     }
     longest = max(*routing.asked, min(routing.capacity, len(routing.chosen)))
@@ -52,7 +52,7 @@ def flow_scene(routing: Routing, preferences: Row) -> Scene:
         routing=routing, preferences=preferences, places=places, rows=-(-longest // _WIDE)
     )
     slots = len(routing.chosen[0])
-    ground = tuple(_ground(sheet))
+    ground = tuple(_static_shapes(sheet))
     frames = [
         Frame(caption=caption, shapes=(*ground, *_tokens(sheet, stage)))
         for stage, caption in enumerate(_captions(routing, slots))
@@ -78,14 +78,14 @@ def _captions(routing: Routing, slots: Count) -> Iterable[Text]:
         e=(experts, COUNT),
     )
     for slot in range(slots):
-        found = [0] * experts
+        loads = [0] * experts
         for ids in routing.chosen:
             for expert in ids[: slot + 1]:
-                found[expert] += 1
+                loads[expert] += 1
         yield say(
             f"Each token goes to its {_ORDINAL[slot]} choice. The busiest expert has now been "
             "asked {n} times.",
-            n=(max(found), COUNT),
+            n=(max(loads), COUNT),
         )
     yield say(
         "An expert has {c} places. {d} of {a} choices find their expert full and are dropped, {s}.",
@@ -102,17 +102,17 @@ def _captions(routing: Routing, slots: Count) -> Iterable[Text]:
     )
 
 
-def _ground(sheet: _Sheet) -> Iterable[Shape]:
-    """Yield what no frame changes: names, boxes and preferences."""
+def _static_shapes(sheet: _Sheet) -> Iterable[Shape]:
+    """Yield shapes that no frame changes: names, boxes and preferences."""
     yield _text("batch", (0, 16), f"a batch of {len(sheet.routing.chosen)} tokens", "start")
     for token in range(len(sheet.routing.chosen)):
-        x, y = _in_batch(token)
+        x, y = _batch_position(token)
         inner = _SIDE - 2
         hollow = {"fill-opacity": "0.04"}
         yield _rect(f"seat{token}", (x + 1, y + 1), (inner, inner), "cell c-muted", hollow)
     full = min(sheet.routing.capacity, sheet.rows * _WIDE)
     for expert, want in enumerate(sheet.preferences):
-        left = _left(sheet, expert)
+        left = _bin_left(sheet, expert)
         links = f"expert:{expert}"
         yield _text(f"name{expert}", (left + 2 * _SIDE, _BIN - 10), f"E{expert + 1}", "middle")
         yield Shape(
@@ -146,10 +146,10 @@ def _outline(left: float, top: float, places: Count) -> str:
 
 def _preference(sheet: _Sheet, expert: Count, want: float) -> Iterable[Shape]:
     """Yield the bar of an expert's preference and its number; the bar can be dragged."""
-    left, zero = _left(sheet, expert), sheet.zero
+    left, zero = _bin_left(sheet, expert), sheet.zero
     height = _BAR * min(abs(want), _MOST) / _MOST
     top = zero - height if want > 0 else zero
-    grip = Grip(
+    grip = DragHandle(
         name=f"favor_{expert + 1}",
         key=f"{expert}",
         notch=_BAR / _MOST / 4,
@@ -157,7 +157,7 @@ def _preference(sheet: _Sheet, expert: Count, want: float) -> Iterable[Shape]:
         now=round(4 * want),
         low=-12,
         high=12,
-        text=_signed(want),
+        text=_signed_preference(want),
         steps=1,
         up=True,
     )
@@ -174,12 +174,12 @@ def _preference(sheet: _Sheet, expert: Count, want: float) -> Iterable[Shape]:
     yield _text(
         f"want{expert}",
         (left + 2 * _SIDE, zero + _BAR + 17),
-        _signed(want),
+        _signed_preference(want),
         "middle",
     )
 
 
-def _signed(want: float) -> str:
+def _signed_preference(want: float) -> str:
     return f"{want:+.2f}".replace("-", "−")
 
 
@@ -190,13 +190,15 @@ def _tokens(sheet: _Sheet, stage: Count) -> Iterable[Shape]:
         for slot in reversed(range(len(ids))):
             kept = sheet.routing.kept[token][slot]
             placed = stage > slot and (stage <= slots + 1 or not kept)
-            told = stage > slots and not kept
-            x, y = _in_bin(sheet, (token, slot)) if placed else _in_batch(token)
-            yield _copy(f"{token}.{slot}", (x, y), token, ids[slot], told=told)
+            dropped = stage > slots and not kept
+            x, y = _bin_position(sheet, (token, slot)) if placed else _batch_position(token)
+            yield _token_copy(f"{token}.{slot}", (x, y), token, ids[slot], dropped=dropped)
 
 
-def _copy(key: str, at: tuple[float, float], token: Count, expert: Count, *, told: bool) -> Shape:
-    """Return a copy of a token; one that is told to be dropped is crossed out."""
+def _token_copy(
+    key: str, at: tuple[float, float], token: Count, expert: Count, *, dropped: bool
+) -> Shape:
+    """Return a copy of a token, crossed out if `dropped`."""
     inner = _SIDE - 2
     square = f"M1 1h{inner:g}v{inner:g}h{-inner:g}z"
     cross = f"M1 1l{inner:g} {inner:g}M{inner + 1:g} 1l{-inner:g} {inner:g}"
@@ -204,10 +206,10 @@ def _copy(key: str, at: tuple[float, float], token: Count, expert: Count, *, tol
         key=f"t{key}",
         tag="path",
         attributes={
-            "d": square + cross if told else square,
-            "class": "c-ink" if told else "c-activations",
+            "d": square + cross if dropped else square,
+            "class": "c-ink" if dropped else "c-activations",
             "fill": "currentColor",
-            "fill-opacity": "0.08" if told else "0.75",
+            "fill-opacity": "0.08" if dropped else "0.75",
             "stroke": "currentColor",
             "stroke-width": "1",
             "style": f"transform:translate({at[0]:.1f}px,{at[1]:.1f}px);{_GLIDE}",
@@ -216,17 +218,17 @@ def _copy(key: str, at: tuple[float, float], token: Count, expert: Count, *, tol
     )
 
 
-def _left(sheet: _Sheet, expert: Count) -> float:
+def _bin_left(sheet: _Sheet, expert: Count) -> float:
     return sheet.column * expert + (sheet.column - _WIDE * _SIDE) / 2
 
 
-def _in_bin(sheet: _Sheet, pair: tuple[Count, Count]) -> tuple[float, float]:
+def _bin_position(sheet: _Sheet, pair: tuple[Count, Count]) -> tuple[float, float]:
     expert, at = sheet.places[pair]
     row, column = divmod(at, _WIDE)
-    return _left(sheet, expert) + column * _SIDE, _BIN + row * _SIDE
+    return _bin_left(sheet, expert) + column * _SIDE, _BIN + row * _SIDE
 
 
-def _in_batch(token: Count) -> tuple[float, float]:
+def _batch_position(token: Count) -> tuple[float, float]:
     row, column = divmod(token, 32)
     return 2 + column * (_SIDE + 1.7), _BATCH + row * (_SIDE + 4)
 
@@ -258,7 +260,7 @@ _FAVOR = partial(Number, low=-3.0, high=3.0, step=0.25, advanced=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_experts: Annotated[
         int, Number(label="Experts", low=2, high=MOST, whole=True, symbol="E")
@@ -310,10 +312,10 @@ class Result:
     preferences: Row
     rows: tuple[Row, ...]
     routing: Routing
-    num_tokens: Annotated[Count, Told(symbol="T")] = NUM_TOKENS
+    num_tokens: Annotated[Count, Output(symbol="T")] = NUM_TOKENS
     capacity: Annotated[
         Count,
-        Told(
+        Output(
             "Places of an expert",
             "C",
             "an even share would be {even}",
@@ -324,7 +326,7 @@ class Result:
     even: Tokens
     busiest: Annotated[
         Count,
-        Told(
+        Output(
             "Asked of the busiest expert",
             note="{imbalance} the mean",
             color="activations",
@@ -335,7 +337,7 @@ class Result:
     imbalance: Ratio
     dropped_share: Annotated[
         Share,
-        Told(
+        Output(
             "Dropped",
             note="{dropped} of {choices} choices",
             basis="simulated",
@@ -347,7 +349,7 @@ class Result:
     choices: Count
     lost: Annotated[
         Count,
-        Told(
+        Output(
             "Tokens without any expert",
             note="the residual stream alone carries them on",
             basis="simulated",
@@ -356,7 +358,7 @@ class Result:
     ]
     empty: Annotated[
         Share,
-        Told(
+        Output(
             "Places left empty",
             note="padding, if every expert computes all its places",
             basis="simulated",
@@ -376,7 +378,7 @@ def solve(inputs: Inputs) -> Result:
         keep=cast(Keep, inputs.keep),
         seed=inputs.seed,
     )
-    rows, routing = routed(router, preferences, NUM_TOKENS)
+    rows, routing = route_batch(router, preferences, NUM_TOKENS)
     choices = sum(routing.asked)
     places = routing.capacity * inputs.num_experts
     return Result(
@@ -396,19 +398,21 @@ def solve(inputs: Inputs) -> Result:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene, its counts, and one token's way."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: the scene, its counts, and the route of a token."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(flow_scene, result.routing, result.preferences),
-        **tell.values("dropped_share", "busiest"),
-        "capacity": tell.value("capacity", symbols={"k": (len(result.routing.chosen[0]), COUNT)}),
-        **tell.values("empty", "lost"),
-        "follow": partial(_follow, inputs, result),
+        **present.values("dropped_share", "busiest"),
+        "capacity": present.value(
+            "capacity", symbols={"k": (len(result.routing.chosen[0]), COUNT)}
+        ),
+        **present.values("empty", "lost"),
+        "follow": partial(_token_table, inputs, result),
     }
 
 
-def _follow(inputs: Inputs, result: Result) -> Table:
-    """Return one token's logits, scores, choices and weights."""
+def _token_table(inputs: Inputs, result: Result) -> Table:
+    """Return a token's logits, scores, choices and weights."""
     at, routing = inputs.token - 1, result.routing
     chosen = routing.chosen[at]
     rows = []

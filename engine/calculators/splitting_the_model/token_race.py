@@ -9,9 +9,9 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number, Scalar
-from engine.core.lazy import Later
-from engine.core.numbers import show
-from engine.core.outputs import Teller, Told, Views
+from engine.core.lazy import Lazy
+from engine.core.numbers import format_value
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import (
     BYTES,
@@ -45,9 +45,15 @@ from engine.draw.shapes import rect, text
 from engine.form.fields import OwnConstants
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
-from engine.simulate.job.generation import Generated, Serving, generated, held, token_rate
-from engine.simulate.layer.device_model import rank_of
-from engine.simulate.memory.allocator import usable
+from engine.simulate.job.generation import (
+    Generation,
+    ServingJob,
+    generate,
+    generation_token_rate,
+    memory_per_gpu,
+)
+from engine.simulate.layer.device_model import rank_rates
+from engine.simulate.memory.allocator import usable_bytes
 
 _WIDTH, _LANE, _PROMPT, _GAP, _HIGH = 372.0, 96.0, 92.0, 3.0, 30.0
 _FONT = 14.0
@@ -55,11 +61,11 @@ _NAMES = (("zero", "ZeRO-3: weights travel"), ("tensor", "TP: activations travel
 _COLORS = {"zero": "parameters", "tensor": "activations"}
 
 
-def race_scene(lanes: dict[str, Generated], prompt: Count) -> Scene:
-    """Return a frame for each pass that the faster lane ends, and one for the end of the slower."""
-    fastest = min(lanes.values(), key=lambda one: one.ends[-1])
+def race_scene(lanes: dict[str, Generation], prompt: Count) -> Scene:
+    """Return a scene: frames at each pass end of the faster lane, and at the slower's end."""
+    fastest = min(lanes.values(), key=lambda lane: lane.ends[-1])
     times = [0.0, *fastest.ends]
-    last = max(one.ends[-1] for one in lanes.values())
+    last = max(lane.ends[-1] for lane in lanes.values())
     if last > times[-1]:
         times.append(last)
     frames = tuple(
@@ -77,43 +83,45 @@ def race_scene(lanes: dict[str, Generated], prompt: Count) -> Scene:
     )
 
 
-def _caption(lanes: dict[str, Generated], time: Seconds) -> Text:
+def _caption(lanes: dict[str, Generation], time: Seconds) -> Text:
     zero, tensor = lanes["zero"], lanes["tensor"]
     return say(
         "After {t}. New tokens with ZeRO-3: {z}, sent by each GPU: {zb}. New tokens with tensor "
         "parallelism: {n}, sent by each GPU: {nb}.",
         t=(time, SECONDS),
-        z=(_made(zero, time), COUNT),
-        zb=(zero.sent(time), BYTES),
-        n=(_made(tensor, time), COUNT),
-        nb=(tensor.sent(time), BYTES),
+        z=(_tokens_done(zero, time), COUNT),
+        zb=(zero.bytes_sent(time), BYTES),
+        n=(_tokens_done(tensor, time), COUNT),
+        nb=(tensor.bytes_sent(time), BYTES),
     )
 
 
-def _made(one: Generated, time: Seconds) -> Count:
-    """Return the new tokens by then: the pass of the prompt gives the first."""
-    return int(one.done(time) + 1e-9)
+def _tokens_done(lane: Generation, time: Seconds) -> Count:
+    """Return the number of new tokens at a time; the prompt's pass yields the first."""
+    return int(lane.passes_done(time) + 1e-9)
 
 
-def _shapes(lanes: dict[str, Generated], time: Seconds, prompt: Count) -> Iterable[Shape]:
-    yield text("clock", 0, 16, _FONT, show(time, SECONDS), "start", "value c-ink")
+def _shapes(lanes: dict[str, Generation], time: Seconds, prompt: Count) -> Iterable[Shape]:
+    yield text("clock", 0, 16, _FONT, format_value(time, SECONDS), "start", "value c-ink")
     for index, (key, name) in enumerate(_NAMES):
-        one, top = lanes[key], 40 + index * _LANE
+        lane, top = lanes[key], 40 + index * _LANE
         yield text(f"{key}.name", 0, top, _FONT, name, "start", "value c-ink")
-        yield from _boxes(key, one, time, top + 8, prompt)
-        made = _made(one, time)
-        counts = f"{made} token{'s' if made != 1 else ''}, {_size(one.sent(time))} sent"
+        yield from _token_boxes(key, lane, time, top + 8, prompt)
+        tokens = _tokens_done(lane, time)
+        counts = f"{tokens} token{'s' if tokens != 1 else ''}, {_size(lane.bytes_sent(time))} sent"
         yield text(f"{key}.count", 0, top + _HIGH + 28, _FONT, counts, "start", "c-muted")
 
 
 def _size(size: Bytes) -> str:
-    return show(size, BYTES)
+    return format_value(size, BYTES)
 
 
-def _boxes(key: str, one: Generated, time: Seconds, top: float, prompt: Count) -> Iterable[Shape]:
-    done = one.done(time)
-    wide = (_WIDTH - _PROMPT - len(one.ends) * _GAP) / max(1, len(one.ends) - 1)
-    widths: Sequence[float] = [_PROMPT, *(wide,) * (len(one.ends) - 1)]
+def _token_boxes(
+    key: str, lane: Generation, time: Seconds, top: float, prompt: Count
+) -> Iterable[Shape]:
+    done = lane.passes_done(time)
+    wide = (_WIDTH - _PROMPT - len(lane.ends) * _GAP) / max(1, len(lane.ends) - 1)
+    widths: Sequence[float] = [_PROMPT, *(wide,) * (len(lane.ends) - 1)]
     left = 0.0
     for index, width in enumerate(widths):
         part = min(1.0, max(0.0, done - index))
@@ -141,7 +149,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     batch: Annotated[
         int,
@@ -170,65 +178,65 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def _told(label: str, note: str, color: str) -> Told:
-    return Told(label, "", note, color, _ASSUMES, ("pope2023",))
+def _output(label: str, note: str, color: str) -> Output:
+    return Output(label, "", note, color, _ASSUMES, ("pope2023",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Both ways; `by_batch` with the batches of `SHOWN`."""
+    """Tensor parallelism and ZeRO-3; `by_batch` with the batches of `SHOWN`."""
 
-    by_batch: Later[tuple["Result", ...]]
-    zero: Generated
-    tensor: Generated
+    by_batch: Lazy[tuple["Result", ...]]
+    zero: Generation
+    tensor: Generation
     usable: Bytes
     tensor_token: Annotated[
         Seconds,
-        _told("One new token, tensor parallel", "for all sequences at once", "activations"),
+        _output("One new token, tensor parallel", "for all sequences at once", "activations"),
     ]
     reading: Annotated[
         Seconds,
-        _told("Of that, reading or computing", "whichever takes longer", "memory"),
+        _output("Of that, reading or computing", "whichever takes longer", "memory"),
     ]
     zero_token: Annotated[
         Seconds,
-        _told("One new token, weights gathered", "for all sequences at once", "parameters"),
+        _output("One new token, weights gathered", "for all sequences at once", "parameters"),
     ]
     faster: Annotated[
         Ratio,
-        _told("Tensor parallel is faster by", "per new token", "activations"),
+        _output("Tensor parallel is faster by", "per new token", "activations"),
     ]
     tensor_prompt: Annotated[
         Seconds,
-        _told("The prompt, tensor parallel", "until the first new token", "activations"),
+        _output("The prompt, tensor parallel", "until the first new token", "activations"),
     ]
     zero_prompt: Annotated[
         Seconds,
-        _told("The prompt, weights gathered", "until the first new token", "parameters"),
+        _output("The prompt, weights gathered", "until the first new token", "parameters"),
     ]
     tensor_rate: Annotated[
         TokenRate,
-        _told("New tokens, tensor parallel", "all sequences together", "activations"),
+        _output("New tokens, tensor parallel", "all sequences together", "activations"),
     ]
     zero_rate: Annotated[
         TokenRate,
-        _told("New tokens, weights gathered", "all sequences together", "parameters"),
+        _output("New tokens, weights gathered", "all sequences together", "parameters"),
     ]
     tensor_sent: Annotated[
         Bytes,
-        _told("Sent per new token, tensor parallel", "by each GPU, all layers", "activations"),
+        _output("Sent per new token, tensor parallel", "by each GPU, all layers", "activations"),
     ]
     zero_sent: Annotated[
         Bytes,
-        _told("Sent per new token, weights gathered", "by each GPU, all layers", "parameters"),
+        _output("Sent per new token, weights gathered", "by each GPU, all layers", "parameters"),
     ]
     tensor_held: Annotated[
         Bytes,
-        _told("A GPU holds, tensor parallel", "weights and caches; {usable} usable", "memory"),
+        _output("A GPU holds, tensor parallel", "weights and caches; {usable} usable", "memory"),
     ]
     zero_held: Annotated[
         Bytes,
-        _told("A GPU holds, weights gathered", "two layers more", "memory"),
+        _output("A GPU holds, weights gathered", "two layers more", "memory"),
     ]
 
 
@@ -236,12 +244,12 @@ def _training(inputs: Inputs) -> Training:
     return Training(micro_batch_size=1, global_batch_size=1, sequence_length=max(2, inputs.prompt))
 
 
-def serving_of(inputs: Inputs) -> Serving:
-    """Return what is served on what."""
+def serving_of(inputs: Inputs) -> ServingJob:
+    """Return the serving setup: model, precision and cluster."""
     cluster = cluster_of(inputs.machine, inputs.own_constants)
-    return Serving(
+    return ServingJob(
         model=MODELS[inputs.model],
-        rank=rank_of(cluster, _training(inputs)),
+        rank=rank_rates(cluster, _training(inputs)),
         ranks=int(inputs.ranks),
         batch=inputs.batch,
         prompt=inputs.prompt,
@@ -250,27 +258,27 @@ def serving_of(inputs: Inputs) -> Serving:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Run both ways."""
+    """Compute generation with tensor parallelism and with ZeRO-3."""
     serving = serving_of(inputs)
-    zero, tensor = generated(serving, "zero"), generated(serving, "tensor")
+    zero, tensor = generate(serving, "zero"), generate(serving, "tensor")
     gpu = ACCELERATORS[NODES[inputs.machine].gpu]
     return Result(
-        by_batch=Later(partial(_by_batch, inputs)),
+        by_batch=Lazy(partial(_by_batch, inputs)),
         zero=zero,
         tensor=tensor,
-        usable=usable(gpu.memory, _training(inputs)),
+        usable=usable_bytes(gpu.memory, _training(inputs)),
         tensor_token=tensor.passes[1].time,
         reading=tensor.passes[1].computing,
         zero_token=zero.passes[1].time,
         faster=zero.passes[1].time / tensor.passes[1].time,
         tensor_prompt=tensor.ends[0],
         zero_prompt=zero.ends[0],
-        tensor_rate=token_rate(serving, "tensor"),
-        zero_rate=token_rate(serving, "zero"),
+        tensor_rate=generation_token_rate(serving, "tensor"),
+        zero_rate=generation_token_rate(serving, "zero"),
         tensor_sent=tensor.passes[1].sent,
         zero_sent=zero.passes[1].sent,
-        tensor_held=held(serving, "tensor"),
-        zero_held=held(serving, "zero"),
+        tensor_held=memory_per_gpu(serving, "tensor"),
+        zero_held=memory_per_gpu(serving, "zero"),
     )
 
 
@@ -279,14 +287,14 @@ def _by_batch(inputs: Inputs) -> tuple[Result, ...]:
 
 
 def parts(result: Result) -> Bars:
-    """Return the time of a prompt and of a new token, by what it is spent on."""
+    """Return the time breakdown of a prompt and of a new token."""
     bars = []
-    for key, name, one in (
+    for key, name, serving in (
         ("zero", "ZeRO-3", result.zero),
         ("tensor", "tensor parallel", result.tensor),
     ):
-        for place, what in ((0, "prompt"), (1, "one new token")):
-            done = one.passes[place]
+        for place, work in ((0, "prompt"), (1, "one new token")):
+            done = serving.passes[place]
             waits = done.time - done.computing
             parts = (
                 ("compute", "computing, or reading memory", done.computing, "compute"),
@@ -295,7 +303,7 @@ def parts(result: Result) -> Bars:
             bars.append(
                 Bar(
                     key=f"{key}{place}",
-                    label=f"{name}, {what}",
+                    label=f"{name}, {work}",
                     segments=tuple(
                         Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts
                     ),
@@ -312,10 +320,10 @@ def parts(result: Result) -> Bars:
 
 def rates(inputs: Inputs, result: Result) -> Lines:
     """Return the new tokens per second over the batch."""
-    found = result.by_batch()
+    batches = result.by_batch()
     curves = {
-        "tensor": ("tensor parallel", "activations", tuple(one.tensor_rate for one in found)),
-        "zero": ("ZeRO-3", "parameters", tuple(one.zero_rate for one in found)),
+        "tensor": ("tensor parallel", "activations", tuple(batch.tensor_rate for batch in batches)),
+        "zero": ("ZeRO-3", "parameters", tuple(batch.zero_rate for batch in batches)),
     }
     every = [y for _, _, ys in curves.values() for y in ys]
     return Lines(
@@ -350,9 +358,9 @@ def rates(inputs: Inputs, result: Result) -> Lines:
 
 def prompts(inputs: Inputs, result: Result) -> Lines:
     """Return how much longer gathered weights take, over the batch."""
-    found = result.by_batch()
-    ratio = tuple(one.zero_prompt / one.tensor_prompt for one in found)
-    token = tuple(one.faster for one in found)
+    batches = result.by_batch()
+    ratio = tuple(batch.zero_prompt / batch.tensor_prompt for batch in batches)
+    token = tuple(batch.faster for batch in batches)
     return Lines(
         title="Time of gathered weights over tensor parallel",
         x=Axis(
@@ -423,13 +431,13 @@ SOLUTION: Mapping[str, Scalar] = {**START, "batch": 64}
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the race, the numbers and the curves."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(race_scene, {"zero": result.zero, "tensor": result.tensor}, inputs.prompt),
-        **tell.values("tensor_token", "reading", "zero_token", "faster"),
-        "regime": _regime(tell, result),
-        **tell.values("tensor_prompt", "zero_prompt", "tensor_rate", "zero_rate"),
-        **tell.values("tensor_sent", "zero_sent", "tensor_held", "zero_held"),
+        **present.values("tensor_token", "reading", "zero_token", "faster"),
+        "regime": _regime(present, result),
+        **present.values("tensor_prompt", "zero_prompt", "tensor_rate", "zero_rate"),
+        **present.values("tensor_sent", "zero_sent", "tensor_held", "zero_held"),
         "parts": partial(parts, result),
         "rates": partial(rates, inputs, result),
         "prompts": partial(prompts, inputs, result),
@@ -437,11 +445,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _regime(tell: Teller, result: Result) -> Badge:
+def _regime(present: Presenter, result: Result) -> Badge:
     if result.zero_held > result.usable:
         return Badge(
             text="Does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "With gathered weights a GPU would need {zero_held}, with tensor parallelism "
                 "{tensor_held}; it has {usable}."
             ),
@@ -450,7 +458,7 @@ def _regime(tell: Teller, result: Result) -> Badge:
     if result.zero_prompt < result.tensor_prompt:
         return Badge(
             text="The prompt: gathered weights. The tokens: tensor parallel",
-            sentence=tell.say(
+            sentence=present.say(
                 "The prompt takes {zero_prompt} against {tensor_prompt}, a new token {zero_token} "
                 "against {tensor_token}."
             ),
@@ -458,7 +466,7 @@ def _regime(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Tensor parallel for both",
-        sentence=tell.say(
+        sentence=present.say(
             "The prompt takes {tensor_prompt} against {zero_prompt}, a new token {tensor_token} "
             "against {zero_token}."
         ),

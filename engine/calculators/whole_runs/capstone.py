@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices, run_to_end
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS, Money, Seconds
 from engine.core.views import Badge, Cell, Challenge, Condition, Table, Value
@@ -24,19 +24,19 @@ from engine.form.planner.inputs import (
     OwnTensor,
     OwnZero,
 )
-from engine.form.planner.plan_text import SOFTWARE, name, reason
+from engine.form.planner.plan_text import SOFTWARE, plan_name, reason_text
 from engine.form.planner.story import (
     CHAPTERS,
-    Best,
+    ChapterPlan,
     Outcome,
-    bests,
-    in_time,
+    best_plans_search,
+    chapter_outcome,
     inputs_of,
     job_of_chapter,
-    outcome,
+    plans_in_time,
     whole_run,
 )
-from engine.form.run.prediction_text import ranged
+from engine.form.run.prediction_text import value_with_range
 from engine.simulate.planner.evaluate import Candidate
 from engine.simulate.step.prediction_evidence import Evidence
 
@@ -67,12 +67,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     chapter: Annotated[
         str,
         Choice(
-            label="Chapter", cites=False, options={key: one.title for key, one in CHAPTERS.items()}
+            label="Chapter",
+            cites=False,
+            options={key: chapter.title for key, chapter in CHAPTERS.items()},
         ),
     ] = "7b"
     own_framework: OwnFramework = "megatron"
@@ -88,7 +90,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chapter as the plan leaves it.
+    """Outcome of the chapter with the plan.
 
     Attributes:
         good: all plans that end it in time.
@@ -96,77 +98,81 @@ class Result:
     """
 
     found: Answer
-    good: Running[tuple[Candidate, ...]]
-    bests: Running[tuple[Best, ...]]
+    good: SlicedRun[tuple[Candidate, ...]]
+    bests: SlicedRun[tuple[ChapterPlan, ...]]
     own: Outcome
     every: tuple[Outcome, ...]
-    time: Annotated[Seconds, Told("The run takes", "", "{deadline} are left", "ink", _MODEL)]
-    deadline: Annotated[Seconds, Told("Deadline", assumes=("The story sets it.",))]
-    best_time: Annotated[Seconds, Told("With the best plan", color="compute", assumes=_MODEL)]
-    cost: Annotated[Money, Told("It costs", "", "at 2 per GPU-hour", "ink", _MODEL)]
+    time: Annotated[Seconds, Output("The run takes", "", "{deadline} are left", "ink", _MODEL)]
+    deadline: Annotated[Seconds, Output("Deadline", assumes=("The story sets it.",))]
+    best_time: Annotated[Seconds, Output("With the best plan", color="compute", assumes=_MODEL)]
+    cost: Annotated[Money, Output("It costs", "", "at 2 per GPU-hour", "ink", _MODEL)]
 
 
-def _own(inputs: Inputs) -> dict[str, Any]:
+def _own_plan(inputs: Inputs) -> dict[str, Any]:
     names = [key for key in Inputs.__dataclass_fields__ if key.startswith("own_")]
     return {key: getattr(inputs, key) for key in names}
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Find every number of the page."""
-    own, chapter = _own(inputs), CHAPTERS[inputs.chapter]
+    own, chapter = _own_plan(inputs), CHAPTERS[inputs.chapter]
     job, _, tokens = job_of_chapter(chapter, own)
-    found = yield from answer(inputs_of(chapter, own))
-    every = tuple(outcome(one, own) for one in CHAPTERS.values())
+    best = yield from answer(inputs_of(chapter, own))
+    every = tuple(chapter_outcome(game_chapter, own) for game_chapter in CHAPTERS.values())
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
-        found=found,
-        good=Running(in_time(found, tokens, chapter.deadline)),
-        bests=bests(),
+        found=best,
+        good=SlicedRun(plans_in_time(best, tokens, chapter.deadline)),
+        bests=best_plans_search(),
         own=here,
         every=every,
         time=here.time,
         deadline=chapter.deadline,
-        best_time=whole_run(job, tokens, found.step),
+        best_time=whole_run(job, tokens, best.step),
         cost=here.time * job.cluster.price_per_hour * job.world_size,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     never: dict[str, Any] = {} if result.own.time else {"note": "it never starts"}
     return {
-        "ending": _ending(result),
-        "time": tell.value("time", **never)
+        "ending": _outcome_verdict(result),
+        "time": present.value("time", **never)
         if never
-        else _ranged(tell, "time", result.found.own_evidence),
-        **tell.values("deadline"),
-        "best_time": _ranged(tell, "best_time", result.found.evidence),
-        "cost": tell.value("cost", **never),
+        else _ranged_value(present, "time", result.found.own_evidence),
+        **present.values("deadline"),
+        "best_time": _ranged_value(present, "best_time", result.found.evidence),
+        "cost": present.value("cost", **never),
         "chapters": _chapters(result),
-        "versus": pictures.versus(result.found),
-        "filled": partial(pictures.filled, result.found),
-        "why": pictures.why(result.found),
-        "others": partial(_others, result),
-        "bests": partial(_bests, result),
+        "versus": pictures.step_comparison(result.found),
+        "filled": partial(pictures.memory_comparison, result.found),
+        "why": pictures.plan_verdict(result.found),
+        "others": partial(_good_plans, result),
+        "bests": partial(_best_plans, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _ranged(tell: Teller, name: str, evidence: Evidence | None) -> Value:
-    return ranged(tell, name, evidence, assumes=_MODEL) if evidence else tell.value(name)
+def _ranged_value(present: Presenter, name: str, evidence: Evidence | None) -> Value:
+    return (
+        value_with_range(present, name, evidence, assumes=_MODEL)
+        if evidence
+        else present.value(name)
+    )
 
 
-def _ending(result: Result) -> Badge:
+def _outcome_verdict(result: Result) -> Badge:
     own = result.own
     if not own.time:
         return Badge(
-            text="It never starts", sentence=reason(result.found.why), color="communication"
+            text="It never starts", sentence=reason_text(result.found.why), color="communication"
         )
     numbers = {
         "t": (own.time, SECONDS),
@@ -180,10 +186,10 @@ def _ending(result: Result) -> Badge:
 
 def _chapters(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for chapter, one in zip(CHAPTERS.values(), result.every, strict=True):
-        time: Text = say("{t}", t=(one.time, SECONDS)) if one.time else "-"
+    for chapter, outcome in zip(CHAPTERS.values(), result.every, strict=True):
+        time: Text = say("{t}", t=(outcome.time, SECONDS)) if outcome.time else "-"
         due = say("{d}", d=(chapter.deadline, SECONDS))
-        rows.append((chapter.title, one.ending, time, due))
+        rows.append((chapter.title, outcome.ending, time, due))
     return Table(
         title="Your plan in every chapter",
         columns=("Chapter", "Ending", "The run takes", "Deadline"),
@@ -191,11 +197,11 @@ def _chapters(result: Result) -> Table:
     )
 
 
-def _others(result: Result) -> Slices[Badge]:
-    """Find how many plans end the chapter in time, and how different they are."""
+def _good_plans(result: Result) -> Slices[Badge]:
+    """Count the plans that end the chapter in time, and their variety."""
     good = yield from result.good.rest()
-    splits = {(one.plan.tensor_parallel, one.plan.pipeline_parallel) for one in good}
-    names = " and ".join(sorted({SOFTWARE[one.training.framework] for one in good}))
+    splits = {(run.plan.tensor_parallel, run.plan.pipeline_parallel) for run in good}
+    names = " and ".join(sorted({SOFTWARE[run.training.framework] for run in good}))
     return Badge(
         text="Several endings" if len(splits) > 1 else "One way",
         sentence=say(
@@ -208,12 +214,12 @@ def _others(result: Result) -> Slices[Badge]:
     )
 
 
-def _bests(result: Result) -> Slices[Table]:
+def _best_plans(result: Result) -> Slices[Table]:
     rows: list[tuple[Cell, ...]] = []
-    for found in (yield from result.bests.rest()):
-        one = found.plan
-        told: Cell = say("{t}", t=(found.time, SECONDS)) if one else "nothing fits"
-        rows.append((found.chapter.title, told, name(one.plan, one.training) if one else ""))
+    for best in (yield from result.bests.rest()):
+        plan = best.plan
+        time: Cell = say("{t}", t=(best.time, SECONDS)) if plan else "nothing fits"
+        rows.append((best.chapter.title, time, plan_name(plan.plan, plan.training) if plan else ""))
     return Table(
         title="The best plan of every chapter, with either software",
         columns=("Chapter", "The run takes", "Plan"),

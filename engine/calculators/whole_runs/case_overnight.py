@@ -5,12 +5,17 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, COUNT, RATIO, SECONDS, Bandwidth, Seconds, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Challenge, Condition, Segment, Table
-from engine.form.missing_range import MADE_UP
-from engine.simulate.data_parallel.overnight_case import EXPLANATIONS, Signs, healthy, signs
+from engine.form.missing_range import SYNTHETIC_JOB
+from engine.simulate.data_parallel.overnight_case import (
+    EXPLANATIONS,
+    Symptoms,
+    healthy_symptoms,
+    symptoms,
+)
 
 TITLE = "Case file 2: slower since last night"
 QUESTION = "Which explanation predicts everything that was measured?"
@@ -23,14 +28,14 @@ _PLAYED = (
     "of 180 MB; matrix kernels reach 60 % of the peak (assumed).",
     "Steps are simulated with the bus bandwidth that the test of all nodes reaches; losses are "
     "independent, and sent again by going back over a round trip of 10 µs.",
-    MADE_UP,
+    SYNTHETIC_JOB,
 )
 _OPEN = {"none": "I do not know yet", **EXPLANATIONS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     explanation: Annotated[str, Choice(label="My explanation", options=_OPEN)] = "none"
     loss: Annotated[
@@ -46,67 +51,72 @@ class Inputs:
     ] = 5e-3
 
 
-def _told(label: str, note: str = "", color: str = "ink") -> Told:
-    return Told(label, "", note, color, _PLAYED, ("li2020", "leung1988"), "simulated")
+def _output(label: str, note: str = "", color: str = "ink") -> Output:
+    return Output(label, "", note, color, _PLAYED, ("li2020", "leung1988"), "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured, and what each explanation predicts."""
+    """The measurements, and the prediction of each explanation."""
 
-    before: Signs
-    now: Signs
-    told: dict[str, Signs]
-    step: Annotated[Seconds, _told("Step now", "{step_before} before last night")]
+    before: Symptoms
+    now: Symptoms
+    told: dict[str, Symptoms]
+    step: Annotated[Seconds, _output("Step now", "{step_before} before last night")]
     step_before: Seconds
     everyone: Annotated[
-        Bandwidth, _told("Bus bandwidth, all nodes", "{best} before", "communication")
+        Bandwidth, _output("Bus bandwidth, all nodes", "{best} before", "communication")
     ]
     best: Bandwidth
-    lost: Annotated[float, COUNT, _told("Gaps per second", "packet_seq_err of the sender")]
-    fits: Annotated[float, COUNT, _told("Measurements that fit", "of five")]
+    lost: Annotated[float, COUNT, _output("Gaps per second", "packet_seq_err of the sender")]
+    fits: Annotated[float, COUNT, _output("Measurements that fit", "of five")]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the measurements and the predictions."""
-    before, told = healthy(), {key: signs(key, inputs.loss) for key in EXPLANATIONS}
-    now = told[TRUTH]
+    before, predicted = (
+        healthy_symptoms(),
+        {key: symptoms(key, inputs.loss) for key in EXPLANATIONS},
+    )
+    now = predicted[TRUTH]
     return Result(
         before=before,
         now=now,
-        told=told,
+        told=predicted,
         step=now.step,
         step_before=before.step,
         everyone=now.everyone,
         best=before.everyone,
         lost=now.lost,
-        fits=sum(_agree(told[inputs.explanation], now)) if inputs.explanation in told else 0,
+        fits=sum(_agreement(predicted[inputs.explanation], now))
+        if inputs.explanation in predicted
+        else 0,
     )
 
 
-def _numbers(one: Signs) -> tuple[float, ...]:
-    return one.step, one.everyone, one.others, one.slower, one.lost
+def _numbers(signs: Symptoms) -> tuple[float, ...]:
+    return signs.step, signs.everyone, signs.others, signs.slower, signs.lost
 
 
-def _agree(one: Signs, measured: Signs) -> tuple[bool, ...]:
-    """Return which of the five measurements an explanation predicts, within three percent."""
+def _agreement(predicted: Symptoms, measured: Symptoms) -> tuple[bool, ...]:
+    """Return which of five measurements agree with an explanation, within three percent."""
     return tuple(
         abs(a - b) <= _NEAR * max(a, b)
-        for a, b in zip(_numbers(one), _numbers(measured), strict=True)
+        for a, b in zip(_numbers(predicted), _numbers(measured), strict=True)
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the symptom, the measurements, the explanations and the verdict."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     shown = ("step", "everyone", "lost") if inputs.explanation == "none" else (
         "step", "everyone", "lost", "fits")  # fmt: skip
-    values = tell.values(*shown)
+    values = present.values(*shown)
     if inputs.explanation == "none":
-        values["fits"] = tell.value("fits", note="once you choose an explanation")
+        values["fits"] = present.value("fits", note="once you choose an explanation")
     return {
-        "steps": partial(_steps, result),
-        "verdict": _verdict(tell, inputs, result),
+        "steps": partial(_step_bars, result),
+        "verdict": _verdict(present, inputs, result),
         **values,
         "measured": partial(_measured, result),
         "explanations": partial(_explanations, inputs, result),
@@ -114,17 +124,19 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     key = inputs.explanation
     if key == "none":
         return Badge(
             text="Unsolved",
-            sentence=tell.say("The step takes {step} since last night, and {step_before} before."),
+            sentence=present.say(
+                "The step takes {step} since last night, and {step_before} before."
+            ),
         )
     if key == TRUTH:
         return Badge(
             text="It predicts all of it",
-            sentence=tell.say(
+            sentence=present.say(
                 "Step, bandwidth, the healthy half and the gaps all follow from one number: the "
                 "share of packets that node 11 loses."
             ),
@@ -132,12 +144,14 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     wrong = [
         name
-        for name, good in zip(_NAMES, _agree(result.told[key], result.now), strict=True)
+        for name, good in zip(_NAMES, _agreement(result.told[key], result.now), strict=True)
         if not good
     ]
     return Badge(
         text="It does not predict this",
-        sentence=tell.say(f"{{fits}} of five measurements fit. Not predicted: {', '.join(wrong)}."),
+        sentence=present.say(
+            f"{{fits}} of five measurements fit. Not predicted: {', '.join(wrong)}."
+        ),
         color="communication",
     )
 
@@ -151,10 +165,10 @@ _NAMES = (
 )
 
 
-def _steps(result: Result) -> Bars:
+def _step_bars(result: Result) -> Bars:
     rows = {"before": ("before last night", result.before), "now": ("measured now", result.now)}
     rows |= {key: (f"with {name}", result.told[key]) for key, name in EXPLANATIONS.items()}
-    most = max(one.step for _, one in rows.values())
+    most = max(signs.step for _, signs in rows.values())
     return Bars(
         title="The step, measured and as each explanation has it",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * most),
@@ -166,12 +180,12 @@ def _steps(result: Result) -> Bars:
                     Segment(
                         key=key,
                         label=label,
-                        value=one.step,
+                        value=signs.step,
                         color="communication" if key == "now" else "data",
                     ),
                 ),
             )
-            for key, (label, one) in rows.items()
+            for key, (label, signs) in rows.items()
         ),
         caption="The slow GPU is made as slow as it must be for this step: a step alone accuses "
         "nobody.",
@@ -181,7 +195,9 @@ def _steps(result: Result) -> Bars:
 def _measured(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (f"{name[0].upper()}{name[1:]}", before, now)
-        for name, before, now in zip(_NAMES, _words(result.before), _words(result.now), strict=True)
+        for name, before, now in zip(
+            _NAMES, _sign_cells(result.before), _sign_cells(result.now), strict=True
+        )
     ]
     return Table(
         title="Measured",
@@ -192,24 +208,28 @@ def _measured(result: Result) -> Table:
     )
 
 
-def _words(one: Signs) -> tuple[Text, ...]:
+def _sign_cells(signs: Symptoms) -> tuple[Text, ...]:
     return (
-        say("{t}", t=(one.step, SECONDS)),
-        say("{b}", b=(one.everyone, BANDWIDTH)),
-        say("{b}", b=(one.others, BANDWIDTH)),
-        say("{r}", r=(one.slower, RATIO)),
-        say("{n}", n=(one.lost, COUNT)),
+        say("{t}", t=(signs.step, SECONDS)),
+        say("{b}", b=(signs.everyone, BANDWIDTH)),
+        say("{b}", b=(signs.others, BANDWIDTH)),
+        say("{r}", r=(signs.slower, RATIO)),
+        say("{n}", n=(signs.lost, COUNT)),
     )
 
 
 def _explanations(inputs: Inputs, result: Result) -> Table:
     open_case = inputs.explanation == "none"
     rows: list[tuple[Cell, ...]] = [
-        ("measured", *_words(result.now), ""),
+        ("measured", *_sign_cells(result.now), ""),
         *(
-            (name, *_words(one), "?" if open_case else f"{sum(_agree(one, result.now))} of 5")
+            (
+                name,
+                *_sign_cells(signs),
+                "?" if open_case else f"{sum(_agreement(signs, result.now))} of 5",
+            )
             for key, name in EXPLANATIONS.items()
-            for one in (result.told[key],)
+            for signs in (result.told[key],)
         ),
     ]
     return Table(

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import (
     BANDWIDTH,
@@ -24,16 +24,16 @@ from engine.core.units import (
 from engine.core.units import PARAMETERS as COUNTED
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Published, Rule, Segment, Table
 from engine.simulate.data_parallel.story_case import (
+    CLAIMED_GAIN,
+    CLAIMED_RATE,
+    CLAIMED_SHARE_AFTER,
     GPUS,
     IDLE,
-    LINE,
+    NODE_LINE_RATE,
     PARAMETERS,
     STEP,
-    TOLD_AFTER,
-    TOLD_GAIN,
-    TOLD_RATE,
-    Story,
-    rebuilt,
+    RebuiltStory,
+    rebuild_story,
 )
 
 TITLE = "Case file 1: a cluster that waits"
@@ -53,7 +53,7 @@ _SOURCES = ("pingdo_sync", "nccl_tests")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     sharing: Annotated[
         int,
@@ -71,37 +71,38 @@ class Inputs:
     ] = 0.4
 
 
-def _told(label: str, note: str = "", color: str = "ink") -> Told:
-    return Told(label, "", note, color, _ASSUMES, _SOURCES)
+def _output(label: str, note: str = "", color: str = "ink") -> Output:
+    return Output(label, "", note, color, _ASSUMES, _SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What follows from the story's numbers."""
+    """Numbers derived from the story."""
 
-    story: Story
-    idle: Annotated[Share, _told("Idle", "1.8 s of 2.2 s; the story says 80 %")]
-    gain: Annotated[Ratio, _told("Faster by", "if 12 % of the new step communicate", "compute")]
+    story: RebuiltStory
+    idle: Annotated[Share, _output("Idle", "1.8 s of 2.2 s; the story says 80 %")]
+    gain: Annotated[Ratio, _output("Faster by", "if 12 % of the new step communicate", "compute")]
     told_share: Annotated[
-        Share, _told("Of the line rate", "300 GB/s of a node's eight ports", "communication")
+        Share, _output("Of the line rate", "300 GB/s of a node's eight ports", "communication")
     ]
-    at_line: Annotated[Seconds, _told("Gradients at line rate", "of one step", "communication")]
+    at_line: Annotated[Seconds, _output("Gradients at line rate", "of one step", "communication")]
     needed: Annotated[
-        Bandwidth, _told("A node sends", "if the gradients take all of the 1.8 s", "communication")
+        Bandwidth,
+        _output("A node sends", "if the gradients take all of the 1.8 s", "communication"),
     ]
-    states: Annotated[Bytes, _told("States on a GPU", "16 bytes for each parameter", "optimizer")]
-    capacity: Annotated[Bytes, _told("A GPU holds")]
-    tokens: Annotated[Tokens, _told("Tokens of a step", "that keep the GPUs busy for 0.4 s")]
+    states: Annotated[Bytes, _output("States on a GPU", "16 bytes for each parameter", "optimizer")]
+    capacity: Annotated[Bytes, _output("A GPU holds")]
+    tokens: Annotated[Tokens, _output("Tokens of a step", "that keep the GPUs busy for 0.4 s")]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what follows from the story's numbers."""
-    story = rebuilt(inputs.sharing, inputs.utilization)
+    """Return the numbers derived from the story."""
+    story = rebuild_story(inputs.sharing, inputs.utilization)
     return Result(
         story=story,
         idle=story.idle,
         gain=story.gain,
-        told_share=story.told_share,
+        told_share=story.claimed_share,
         at_line=story.at_line,
         needed=story.rate_before,
         states=story.states,
@@ -112,7 +113,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the times, the verdict and every sentence of the story beside its arithmetic."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     claim = Published(
         text="300 GB of gradients per second per node",
         reason="TCP that moves as much as that leaves RDMA at most a third more.",
@@ -121,34 +122,34 @@ def views(inputs: Inputs, result: Result) -> Views:
     )
     return {
         "times": partial(_times, result.story),
-        "verdict": _verdict(tell, result),
-        **tell.values("idle", "gain"),
-        "told_share": tell.value("told_share", published=claim),
-        **tell.values("at_line", "needed", "states", "tokens"),
+        "verdict": _verdict(present, result),
+        **present.values("idle", "gain"),
+        "told_share": present.value("told_share", published=claim),
+        **present.values("at_line", "needed", "states", "tokens"),
         "sentences": partial(_sentences, result.story),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     story = result.story
     if story.states > story.capacity:
         return Badge(
             text="It does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "{states} of states on a GPU that holds {capacity}: this job never made a step. "
                 "Let more GPUs share a copy."
             ),
             color="communication",
         )
-    if story.rate_before > LINE:
+    if story.rate_before > NODE_LINE_RATE:
         return Badge(
             text="Faster than the wire",
-            sentence=tell.say("The gradients would need {needed} from every node."),
+            sentence=present.say("The gradients would need {needed} from every node."),
             color="communication",
         )
     return Badge(
         text="Possible, without the 300 GB/s",
-        sentence=tell.say(
+        sentence=present.say(
             "The gradients take 1.8 s if a node sends {needed}. A slow transport explains that; "
             "one that moves 300 GB/s does not."
         ),
@@ -156,12 +157,12 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _times(story: Story) -> Bars:
+def _times(story: RebuiltStory) -> Bars:
     rows = {
         "told": ("told: idle before", IDLE, "idle"),
-        "rate": ("these gradients at 300 GB/s", story.node_bytes / TOLD_RATE, "communication"),
+        "rate": ("these gradients at 300 GB/s", story.node_bytes / CLAIMED_RATE, "communication"),
         "line": ("at line rate", story.at_line, "communication"),
-        "after": ("told: communication after", TOLD_AFTER * story.step_after, "idle"),
+        "after": ("told: communication after", CLAIMED_SHARE_AFTER * story.step_after, "idle"),
     }
     most = max(time for _, time, _ in rows.values())
     return Bars(
@@ -181,7 +182,7 @@ def _times(story: Story) -> Bars:
     )
 
 
-def _sentences(story: Story) -> Table:
+def _sentences(story: RebuiltStory) -> Table:
     rows: list[tuple[Cell, ...]] = [
         ('"80 % communication", 1.8 s of 2.2 s', say("{s}", s=(story.idle, SHARE)), "agrees"),
         (
@@ -191,17 +192,25 @@ def _sentences(story: Story) -> Table:
                 g=(story.gain, RATIO),
                 t=(story.step_after, SECONDS),
             ),
-            "agrees" if abs(story.gain / TOLD_GAIN - 1) < 0.05 else "differs",
+            "agrees" if abs(story.gain / CLAIMED_GAIN - 1) < 0.05 else "differs",
         ),
         (
             '"300 GB of gradients per second per node" over TCP',
-            say("{s} of eight ports' {l}", s=(story.told_share, SHARE), l=(LINE, BANDWIDTH)),
+            say(
+                "{s} of eight ports' {l}",
+                s=(story.claimed_share, SHARE),
+                l=(NODE_LINE_RATE, BANDWIDTH),
+            ),
             "then TCP is not slow",
         ),
         (
             "300 GB/s for 1.8 s",
-            say("{a} moved, {b} to move", a=(story.told_bytes, BYTES), b=(story.node_bytes, BYTES)),
-            _match(story.told_bytes, story.node_bytes),
+            say(
+                "{a} moved, {b} to move",
+                a=(story.claimed_bytes, BYTES),
+                b=(story.node_bytes, BYTES),
+            ),
+            _match_word(story.claimed_bytes, story.node_bytes),
         ),
         (
             "400B parameters, on GPUs of 80 GB (assumed)",
@@ -211,7 +220,7 @@ def _sentences(story: Story) -> Table:
         (
             "Communication falls to 12 %",
             say("{r} per node if nothing hides it", r=(story.rate_after, BANDWIDTH)),
-            "possible" if story.rate_after <= LINE else "most of it must be hidden",
+            "possible" if story.rate_after <= NODE_LINE_RATE else "most of it must be hidden",
         ),
         (
             "0.4 s of work per step",
@@ -231,7 +240,7 @@ def _sentences(story: Story) -> Table:
     )
 
 
-def _match(moved: Bytes, needed: Bytes) -> str:
+def _match_word(moved: Bytes, needed: Bytes) -> str:
     if moved < needed / 1.1:
         return "too little"
     return "too much" if moved > needed * 1.1 else "agrees"

@@ -6,7 +6,7 @@ from typing import Annotated, get_type_hints
 from engine.core.inputs import MEBIBYTES, MILLISECONDS, Choice, Number, Unit
 from engine.core.outputs import Views
 from engine.core.units import MILLI, GiB, MiB
-from engine.core.views import Badge, Cell, Cite, Code, Open, Table
+from engine.core.views import Badge, CalculatorLink, Cell, Citation, Code, Table
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS, Command
 
@@ -17,13 +17,13 @@ _SECONDS = Unit(" s", 1.0, {"min": 60.0, "ms": 1e-3})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tool: Annotated[
         str,
         Choice(
             label="Tool",
-            options={key: f"{LAYERS[one.layer]}: {one.name}" for key, one in COMMANDS.items()},
+            options={key: f"{LAYERS[tool.layer]}: {tool.name}" for key, tool in COMMANDS.items()},
         ),
     ] = "dcgmi"
     gpu: Annotated[int, Number(label="GPU of the node", low=0, high=15, whole=True)] = 0
@@ -86,7 +86,7 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The tool that is asked for, and its command with the reader's values in it."""
+    """The chosen tool, and its command with the input values."""
 
     chosen: Command
     text: str
@@ -94,7 +94,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the command of the tool, filled in."""
-    return Result(chosen=COMMANDS[inputs.tool], text=filled(inputs))
+    return Result(chosen=COMMANDS[inputs.tool], text=fill_command(inputs))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -109,13 +109,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         "healthy": Table(
             title="Healthy",
             columns=("A healthy job shows", "Source"),
-            rows=((chosen.healthy, Cite(chosen.sources)),),
+            rows=((chosen.healthy, Citation(chosen.sources)),),
         ),
         "options": Table(
             title="What each part does",
             columns=("Part", "Meaning"),
             rows=chosen.options,
-            caption=_used(chosen),
+            caption=_field_note(chosen),
         ),
         "sample": Table(
             title="How to read the answer",
@@ -127,14 +127,14 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _used(chosen: Command) -> str:
-    """Return which of the fields above the command has a place for."""
+def _field_note(chosen: Command) -> str:
+    """Return a note of the input fields that the command uses."""
     labels = [_LABELS[name] for name in chosen.fields]
     return f"Fields in this command: {', '.join(labels)}." if labels else "It has no field."
 
 
-def filled(inputs: Inputs) -> str:
-    """Return the command of the tool with the reader's values in it."""
+def fill_command(inputs: Inputs) -> str:
+    """Return the tool's command with the input values."""
     values = {
         "gpu": f"{inputs.gpu}",
         "rank": f"{inputs.rank}",
@@ -163,11 +163,13 @@ def _layers() -> Table:
     """Return all tools from the job down to the port, each with a link to itself."""
     rows: list[tuple[Cell, ...]] = [
         (
-            LAYERS[one.layer],
-            Open(one.name, "command_builder", f"command_builder.tool={key}", keeps=True),
-            one.relation,
+            LAYERS[command.layer],
+            CalculatorLink(
+                command.name, "command_builder", f"command_builder.tool={key}", keeps=True
+            ),
+            command.relation,
         )
-        for key, one in COMMANDS.items()
+        for key, command in COMMANDS.items()
     ]
     return Table(
         title="From the job down to the port",

@@ -7,12 +7,19 @@ from typing import Annotated, Any
 
 from engine.catalog.models import TINY_260
 from engine.core.inputs import PERCENT, Choice, Number, Switch
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Slices, part, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import Slices, partial_progress, run_to_end
 from engine.core.units import COUNT, Count, Share
 from engine.core.views import Axis, Badge, Frame, Lines, Point, Scene, Series, Shape
 from engine.draw.shapes import text
-from engine.tiny.compressed import RANKS, RATE, STEPS, Compressed, Moment, training
+from engine.tiny.compressed import (
+    RANKS,
+    RATE,
+    STEPS,
+    CompressedStep,
+    CompressedTraining,
+    start_training,
+)
 from engine.tiny.layout import OUTPUT, part_range
 
 _STEPS = 14
@@ -26,14 +33,14 @@ _ROWS = (
 )
 
 
-def kept_back_scene(run: Compressed, *, feedback: bool) -> Scene:
+def kept_back_scene(run: CompressedTraining, *, feedback: bool) -> Scene:
     """Return the first steps of the first rank: 32 of its 260 numbers, as bars up and down.
 
     Without feedback what is not sent is lost, and the first row is the gradient alone.
     """
     places = part_range(TINY_260, OUTPUT)[-32:]
     moments = run.moments[:_STEPS]
-    largest = max(abs(one.wanted[i]) for one in moments for i in places) or 1.0
+    largest = max(abs(moment.wanted[i]) for moment in moments for i in places) or 1.0
     frames = tuple(
         _frame(at, moment, places, largest, feedback=feedback) for at, moment in enumerate(moments)
     )
@@ -49,7 +56,7 @@ def kept_back_scene(run: Compressed, *, feedback: bool) -> Scene:
 
 
 def _frame(
-    at: int, moment: Moment, places: Sequence[int], largest: float, *, feedback: bool
+    at: int, moment: CompressedStep, places: Sequence[int], largest: float, *, feedback: bool
 ) -> Frame:
     shapes: list[Shape] = [text("step", _WIDTH - 8, 22, 21, f"step {at + 1}", "end")]
     for row, (name, words, color) in enumerate(_ROWS):
@@ -114,7 +121,7 @@ _RUN: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     method: Annotated[
         str,
@@ -155,15 +162,17 @@ class Inputs:
 class Result:
     """Three trainings: everything sent, a part without and a part with error feedback."""
 
-    whole: Compressed
-    plain: Compressed
-    fed: Compressed
-    last_whole: Annotated[Plain, Told("Loss, everything sent", color="gradients", **_RUN)]
-    last_plain: Annotated[Plain, Told("Loss, the rest thrown away", color="communication", **_RUN)]
-    last_fed: Annotated[Plain, Told("Loss, the rest kept", color="parameters", **_RUN)]
+    whole: CompressedTraining
+    plain: CompressedTraining
+    fed: CompressedTraining
+    last_whole: Annotated[Plain, Output("Loss, everything sent", color="gradients", **_RUN)]
+    last_plain: Annotated[
+        Plain, Output("Loss, the rest thrown away", color="communication", **_RUN)
+    ]
+    last_fed: Annotated[Plain, Output("Loss, the rest kept", color="parameters", **_RUN)]
     recovered: Annotated[
         Share,
-        Told(
+        Output(
             "Error feedback brings back",
             note="of what throwing the rest away has cost",
             color="parameters",
@@ -172,7 +181,7 @@ class Result:
     ]
     sent: Annotated[
         Count,
-        Told(
+        Output(
             "Numbers sent by a GPU in a step",
             note="{dense} for the all-reduce of everything",
             color="communication",
@@ -185,7 +194,7 @@ class Result:
     dense: Count
     first: Annotated[
         Share,
-        Told(
+        Output(
             "The first sum is off by",
             note="of the length of the right one",
             color="communication",
@@ -199,17 +208,17 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the three trainings."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Train three times."""
-    everything = yield from part(training("whole").rest(), 0, 3)
+    everything = yield from partial_progress(start_training("whole").rest(), 0, 3)
     keep = inputs.keep if inputs.method == "largest" else 1.0
     rank = inputs.rank if inputs.method == "low_rank" else 1
-    thrown_away = training(inputs.method, keep, rank, feedback=False)
-    plain = yield from part(thrown_away.rest(), 1, 3)
-    fed = yield from part(training(inputs.method, keep, rank).rest(), 2, 3)
+    thrown_away = start_training(inputs.method, keep, rank, feedback=False)
+    plain = yield from partial_progress(thrown_away.rest(), 1, 3)
+    fed = yield from partial_progress(start_training(inputs.method, keep, rank).rest(), 2, 3)
     lost = plain.last - everything.last
     return Result(
         whole=everything,
@@ -218,41 +227,43 @@ def search(inputs: Inputs) -> Slices[Result]:
         last_whole=everything.last,
         last_plain=plain.last,
         last_fed=fed.last,
-        recovered=_recovered(plain.last - fed.last, lost),
+        recovered=_recovered_share(plain.last - fed.last, lost),
         sent=fed.sent,
         dense=everything.sent,
         first=plain.off[0],
     )
 
 
-def _recovered(back: float, lost: float) -> Share:
-    """Return what is brought back of what is lost; all of it where the loss ends lower still."""
+def _recovered_share(back: float, lost: float) -> Share:
+    """Return the recovered share of the lost loss, at most all of it."""
     return min(1.0, max(0.0, back / lost)) if lost > _NOTHING else 0.0
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("recovered"),
-        "verdict": _verdict(tell, result),
+        **present.values("recovered"),
+        "verdict": _verdict(present, result),
         "curve": partial(_curve, result),
         "scene": partial(_scene, inputs, result),
-        **tell.values("last_whole", "last_plain", "last_fed", "sent", "first"),
+        **present.values("last_whole", "last_plain", "last_fed", "sent", "first"),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     dear = " It sends no less than the all-reduce of everything." * (result.sent >= result.dense)
     if result.last_plain - result.last_whole <= _NOTHING:
         return Badge(
             text="Nothing lost",
-            sentence=tell.say("What is thrown away was not needed in these {steps} steps." + dear),
+            sentence=present.say(
+                "What is thrown away was not needed in these {steps} steps." + dear
+            ),
             color="ink",
         )
     return Badge(
         text="Brought back" if result.recovered > 0.5 else "Partly brought back",
-        sentence=tell.say(
+        sentence=present.say(
             "Without the rest the loss ends at {last_plain} instead of {last_whole}. With error "
             "feedback it ends at {last_fed}." + dear
         ),

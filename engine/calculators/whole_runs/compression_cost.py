@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, PERCENT, Choice, Number, Scalar
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Count, Gbit, Parameters, Ratio, Seconds
 from engine.core.views import Axis, Badge, Challenge, Condition, Lines, Point, Rule, Series, Table
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.form.short_job import GpuName
 from engine.formulas.compression import (
     PLACE,
@@ -23,7 +23,13 @@ from engine.formulas.compression import (
 )
 from engine.formulas.parameters import total_parameters
 from engine.run.run import Run
-from engine.simulate.data_parallel.compressed_sync import Sync, Ways, owed_bytes, spare, ways
+from engine.simulate.data_parallel.compressed_sync import (
+    SyncCost,
+    SyncMethods,
+    error_feedback_bytes,
+    free_memory,
+    sync_methods,
+)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "100 Gb/s Ethernet": {"port": 100 * Gbit, "ports": 1},
@@ -45,7 +51,7 @@ _MODELLED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
@@ -84,35 +90,35 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The three ways at the reader's number of GPUs, and at all others."""
+    """The three methods at the chosen number of GPUs, and at all others."""
 
     run: Run
-    now: Ways
-    curve: tuple[Ways, ...]
+    now: SyncMethods
+    curve: tuple[SyncMethods, ...]
     dense_sent: Annotated[
-        Bytes, Told("All-reduce sends", note="each GPU in a step", color="gradients", **_MODELLED)
+        Bytes, Output("All-reduce sends", note="each GPU in a step", color="gradients", **_MODELLED)
     ]
     top_k_sent: Annotated[
         Bytes,
-        Told("Top-k sends", "V", "values, places, from all GPUs", "communication"),
+        Output("Top-k sends", "V", "values, places, from all GPUs", "communication"),
     ]
     low_rank_sent: Annotated[
-        Bytes, Told("Factors send", note="each GPU in a step", color="parameters", **_MODELLED)
+        Bytes, Output("Factors send", note="each GPU in a step", color="parameters", **_MODELLED)
     ]
     break_even: Annotated[
         Count,
-        Told("Top-k sends more from", "x", "GPUs on, whatever the wire", "communication"),
+        Output("Top-k sends more from", "x", "GPUs on, whatever the wire", "communication"),
     ]
     smaller: Annotated[
         Ratio,
-        Told("Factors are smaller by", note="rank {rank}", color="parameters", **_MODELLED),
+        Output("Factors are smaller by", note="rank {rank}", color="parameters", **_MODELLED),
     ]
     dense_time: Annotated[
-        Seconds, Told("All-reduce takes", note="alone", color="gradients", **_MODELLED)
+        Seconds, Output("All-reduce takes", note="alone", color="gradients", **_MODELLED)
     ]
     top_k_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Top-k takes",
             note="{top_k_work} of it without a wire",
             color="communication",
@@ -121,7 +127,7 @@ class Result:
     ]
     low_rank_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Factors take",
             note="{low_rank_work} of it without a wire",
             color="parameters",
@@ -130,7 +136,7 @@ class Result:
     ]
     owed: Annotated[
         Bytes,
-        Told(
+        Output(
             "Error feedback holds",
             note="on every GPU, in fp32",
             color="buffers",
@@ -140,7 +146,7 @@ class Result:
     ]
     room: Annotated[
         Bytes,
-        Told(
+        Output(
             "Left in a GPU's memory",
             note="beside the job and what it owes",
             color="memory",
@@ -157,7 +163,7 @@ class Result:
 
 def job(inputs: Inputs) -> Run:
     """Return the job: plain data parallelism, nothing sharded."""
-    run, _ = run_of(
+    run, _ = nearest_run(
         Form(
             model=inputs.model,
             gpu=inputs.gpu,
@@ -186,12 +192,12 @@ def job(inputs: Inputs) -> Run:
 _TIE = 0.9
 
 
-def verdict(tell: Teller, result: Result) -> Badge:
+def verdict(present: Presenter, result: Result) -> Badge:
     """Return which way is the fastest, if the job fits."""
     if result.room < 0:
         return Badge(
             text="Does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "The job and what it owes need {over} more than a GPU has.",
                 over=(-result.room, BYTES),
             ),
@@ -208,10 +214,10 @@ def verdict(tell: Teller, result: Result) -> Badge:
     )
     name, words, least = min(rows, key=lambda row: row[2])
     if name != "An all-reduce" and least > _TIE * result.dense_time:
-        sentence = tell.say(f"{words} Compressing takes about what the wire saves.")
+        sentence = present.say(f"{words} Compressing takes about what the wire saves.")
         return Badge(text="A tie", sentence=sentence, color="gradients")
     color = {"Top-k": "communication", "Factors": "parameters"}.get(name, "gradients")
-    return Badge(text=name, sentence=tell.say(words), color=color)
+    return Badge(text=name, sentence=present.say(words), color=color)
 
 
 def curve(inputs: Inputs, result: Result) -> Lines:
@@ -223,11 +229,11 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     )
     x = tuple(map(float, COUNTS))
 
-    def time(one: Ways, key: str) -> Seconds:
-        way: Sync = getattr(one, key)
+    def time(ways: SyncMethods, key: str) -> Seconds:
+        way: SyncCost = getattr(ways, key)
         return way.total
 
-    every = [time(one, key) for one in result.curve for key, _, _ in rows]
+    every = [time(ways, key) for ways in result.curve for key, _, _ in rows]
     inside = COUNTS[0] <= result.break_even <= COUNTS[-1]
     rule = Rule(key="even", label="top-k sends more from here", axis="x", at=result.break_even)
     return Lines(
@@ -241,7 +247,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
                 key=key,
                 label=label,
                 x=x,
-                y=tuple(time(one, key) for one in result.curve),
+                y=tuple(time(ways, key) for ways in result.curve),
                 color=color,
                 dashed=key == "dense",
             )
@@ -259,8 +265,8 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def table(tell: Teller, result: Result) -> Table:
-    """Return the three ways at the reader's number of GPUs."""
+def table(present: Presenter, result: Result) -> Table:
+    """Return the three methods at the chosen number of GPUs."""
     rows = (("all-reduce", result.now.dense), ("top-k", result.now.top_k))
     return Table(
         title="The three ways, at your number of GPUs",
@@ -268,9 +274,9 @@ def table(tell: Teller, result: Result) -> Table:
         rows=tuple(
             (
                 name,
-                tell.say("{v}", v=(way.sent, BYTES)),
-                tell.say("{v}", v=(way.wire, SECONDS)),
-                tell.say("{v}", v=(way.work, SECONDS)),
+                present.say("{v}", v=(way.sent, BYTES)),
+                present.say("{v}", v=(way.wire, SECONDS)),
+                present.say("{v}", v=(way.work, SECONDS)),
                 "no" if name == "top-k" else "yes",
             )
             for name, way in (*rows, ("thin factors", result.now.low_rank))
@@ -323,8 +329,8 @@ def solve(inputs: Inputs) -> Result:
     run, value = job(inputs), VALUES[inputs.value]
     size = total_parameters(run.model)
 
-    def at(ranks: Count) -> Ways:
-        return ways(run, ranks, value, inputs.keep, inputs.rank)
+    def at(ranks: Count) -> SyncMethods:
+        return sync_methods(run, ranks, value, inputs.keep, inputs.rank)
 
     now = at(inputs.world_size)
     return Result(
@@ -339,8 +345,8 @@ def solve(inputs: Inputs) -> Result:
         dense_time=now.dense.total,
         top_k_time=now.top_k.total,
         low_rank_time=now.low_rank.total,
-        owed=owed_bytes(run),
-        room=spare(run, feedback=True),
+        owed=error_feedback_bytes(run),
+        room=free_memory(run, feedback=True),
         top_k_work=now.top_k.work,
         low_rank_work=now.low_rank.work,
         size=size,
@@ -351,13 +357,13 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("break_even"),
-        "verdict": verdict(tell, result),
+        **present.values("break_even"),
+        "verdict": verdict(present, result),
         "curve": partial(curve, inputs, result),
-        **tell.values("dense_sent", "top_k_sent", "low_rank_sent", "smaller"),
-        **tell.values("dense_time", "top_k_time", "low_rank_time", "owed", "room"),
-        "table": partial(table, tell, result),
+        **present.values("dense_sent", "top_k_sent", "low_rank_sent", "smaller"),
+        **present.values("dense_time", "top_k_time", "low_rank_time", "owed", "room"),
+        "table": partial(table, present, result),
         "challenge": challenge(inputs, result),
     }

@@ -1,19 +1,19 @@
-"""Elasticities: what ten percent more of each part of the machine gives, and what it may cost."""
+"""Elasticities: gain and allowed price of ten percent more of each machine part."""
 
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import Share
 from engine.core.views import Badge, Bar, Bars, Segment
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
-from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES, as_run
+from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES, run_and_changes
 from engine.form.what_if.inputs import Inputs as Job
-from engine.simulate.step.elasticity import PARTS, gain_of, gain_of_gpus
+from engine.simulate.step.elasticity import MACHINE_CHANGES, gpu_count_gain, step_gain
 from engine.simulate.step.what_if import run_fits
 
 TITLE = "Which part matters most"
@@ -29,7 +29,7 @@ _AGAIN = ("The cost model, run again with that part of the machine.",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The job, by its preset model, and how much more."""
+    """The calculator's inputs: the job, and the increase."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-70b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
@@ -48,15 +48,15 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def _told(part: str) -> Told:
+def _output(part: str) -> Output:
     label, color = _NAMES[part]
     verb = "More" if part == "memory" else "Faster"
-    return Told(f"{verb} {label}", color=color, assumes=_AGAIN)
+    return Output(f"{verb} {label}", color=color, assumes=_AGAIN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How much faster the step gets with more of each part, and with more GPUs.
+    """Speedup of the step with more of each part, and with more GPUs.
 
     All are zero where the job does not fit.
     """
@@ -65,27 +65,27 @@ class Result:
     fits: bool
     gpus: Annotated[
         Share,
-        Told(
+        Output(
             "With more GPUs: step faster by",
             assumes=("From the cost model at twice as many GPUs, as an exponent.",),
         ),
     ]
     cost: Annotated[
         Share,
-        Told(
+        Output(
             "With more GPUs: run more expensive by",
             assumes=("That many more GPUs, for the shorter time.",),
         ),
     ]
-    peak: Annotated[Share, _told("peak")]
-    memory: Annotated[Share, _told("memory")]
-    links: Annotated[Share, _told("links")]
-    network: Annotated[Share, _told("network")]
+    peak: Annotated[Share, _output("peak")]
+    memory: Annotated[Share, _output("memory")]
+    links: Annotated[Share, _output("links")]
+    network: Annotated[Share, _output("network")]
 
     @property
     def best(self) -> str:
-        """The part that gives most; of equal ones the first."""
-        return max(PARTS, key=lambda part: float(getattr(self, part)))
+        """The part with the largest gain; the first of equals."""
+        return max(MACHINE_CHANGES, key=lambda part: float(getattr(self, part)))
 
 
 def solve(inputs: Inputs) -> Result:
@@ -99,8 +99,8 @@ def solve(inputs: Inputs) -> Result:
         pipeline_parallel=inputs.pipeline_parallel,
         own_constants=inputs.own_constants,
     )
-    run, changes = as_run(job)
-    twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))
+    run, changes = run_and_changes(job)
+    twice, _ = run_and_changes(replace(job, world_size=2 * run.plan.world_size))
     if not run_fits(run):
         return Result(
             changes=changes,
@@ -112,38 +112,38 @@ def solve(inputs: Inputs) -> Result:
             links=0.0,
             network=0.0,
         )
-    gpus = gain_of_gpus(run, twice, inputs.more)
-    gains = {part: gain_of(run, change, inputs.more) for part, change in PARTS.items()}
+    gpus = gpu_count_gain(run, twice, inputs.more)
+    gains = {part: step_gain(run, change, inputs.more) for part, change in MACHINE_CHANGES.items()}
     return Result(
         changes=changes, fits=True, gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return what each part gives, and which gives most."""
-    tell = Teller(inputs, result)
+    """Return the views: the gain of each part, and the largest gain."""
+    present = Presenter(inputs, result)
     return {
-        "verdict": told(_verdict(tell, result), result.changes),
-        "bars": partial(_bars, tell, inputs, result),
-        **tell.values("gpus", "cost", *PARTS),
+        "verdict": with_changes(_verdict(present, result), result.changes),
+        "bars": partial(_bars, present, inputs, result),
+        **present.values("gpus", "cost", *MACHINE_CHANGES),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if not result.fits:
         crowded = "The job does not fit on these GPUs, so no part makes it faster."
         return Badge(text="Does not fit", sentence=crowded, color="communication")
     label, color = _NAMES[result.best]
     sentence = "With {more} more of it the step is {gain} faster, the largest gain of the four."
     return Badge(
-        text=label.capitalize(), sentence=tell.say(sentence, gain=result.best), color=color
+        text=label.capitalize(), sentence=present.say(sentence, gain=result.best), color=color
     )
 
 
-def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+def _bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     return Bars(
         title="What a little more gives",
-        axis=tell.axis("peak", "step faster by", low=0.0, high=max(0.005, inputs.more)),
+        axis=present.axis("peak", "step faster by", low=0.0, high=max(0.005, inputs.more)),
         bars=tuple(
             Bar(
                 key=part,

@@ -1,21 +1,21 @@
-"""Estimate a run: step time, memory and what they consist of, for any parallel plan."""
+"""Estimate a run: step time, memory and their breakdown, for any parallel plan."""
 
 from dataclasses import dataclass
 from functools import cache, partial
 
-from engine.catalog.reported_runs import REPORTED, Reported
+from engine.catalog.reported_runs import REPORTED, ReportedRun
 from engine.core.inputs import Scalar
-from engine.core.lazy import Later
+from engine.core.lazy import Lazy
 from engine.core.outputs import Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, RATIO, SECONDS, SHARE, TOKEN_RATE, Ratio
-from engine.core.views import Challenge, Cite, Condition, Table
+from engine.core.views import Challenge, Citation, Condition, Table
 from engine.form.run import charts, verdicts
 from engine.form.run.inputs import Inputs as Inputs
-from engine.form.run.nearest_valid import run_of
-from engine.form.run.result import Estimated, estimated
+from engine.form.run.nearest_valid import nearest_run
+from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS
-from engine.form.run.views import peak, values
+from engine.form.run.views import estimate_values, peak_value
 from engine.run.run import Run
 
 _FIGURES = {
@@ -25,19 +25,22 @@ _FIGURES = {
 }
 
 
-def reported_of(inputs: Inputs) -> Reported | None:
-    """Return what was published of exactly this run, if anything."""
-    return next((one for one in REPORTED.values() if Inputs(**one.settings) == inputs), None)  # type: ignore[arg-type]
+def reported_of(inputs: Inputs) -> ReportedRun | None:
+    """Return the published report of exactly this run, if any."""
+    for report in REPORTED.values():
+        if Inputs(**report.settings) == inputs:  # type: ignore[arg-type]
+            return report
+    return None
 
 
-def beside(inputs: Inputs, found: Estimated) -> Table:
-    """Return the published figure beside the predicted one; empty for a run nobody published."""
-    one = reported_of(inputs)
-    if one is None:
+def published_comparison(inputs: Inputs, estimated: RunEstimate) -> Table:
+    """Return published and predicted figures; empty for an unpublished run."""
+    report = reported_of(inputs)
+    if report is None:
         return Table(title="", columns=(), rows=())
-    label, quantity = _FIGURES[one.figure]
-    predicted = float(getattr(found, one.figure))
-    off = predicted / one.value - 1
+    label, quantity = _FIGURES[report.figure]
+    predicted = float(getattr(estimated, report.figure))
+    off = predicted / report.value - 1
     return Table(
         title="Published of this run",
         columns=("What", "Predicted", "Published", "Prediction off by", "As published", "Source"),
@@ -45,10 +48,10 @@ def beside(inputs: Inputs, found: Estimated) -> Table:
             (
                 label,
                 say("{p}", p=(predicted, quantity)),
-                say("{v}", v=(one.value, quantity)),
+                say("{v}", v=(report.value, quantity)),
                 say(f"{'+' if off >= 0 else '−'}{{off}}", off=(abs(off), SHARE)),
-                one.said,
-                Cite((one.source,)),
+                report.said,
+                Citation((report.source,)),
             ),
         ),
     )
@@ -56,7 +59,7 @@ def beside(inputs: Inputs, found: Estimated) -> Table:
 
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"
-PRESETS = {name: one.settings for name, one in REPORTED.items()}
+PRESETS = {name: report.settings for name, report in REPORTED.items()}
 
 _LONGER: Ratio = 1.02  # of the step at the start, at most
 _SOLUTION: dict[str, Scalar] = {
@@ -69,46 +72,46 @@ _SOLUTION: dict[str, Scalar] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What had to change for a run to be possible, its estimate, and that at the start."""
+    """Changes that make the run possible, its estimate, and the estimate at the start."""
 
     changes: tuple[Text, ...]
-    found: Estimated
-    start: Later[Estimated]
+    found: RunEstimate
+    start: Lazy[RunEstimate]
 
 
 @cache
-def _at_start() -> Estimated:
-    """Return the estimate that the page opens with."""
-    return estimated(run_of(Inputs())[0])
+def _at_start() -> RunEstimate:
+    """Return the estimate of the default inputs."""
+    return run_estimate(nearest_run(Inputs())[0])
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the estimate of the run nearest to the inputs."""
-    run, changes = run_of(inputs)
-    return Result(changes=changes, found=estimated(run), start=Later(_at_start))
+    run, changes = nearest_run(inputs)
+    return Result(changes=changes, found=run_estimate(run), start=Lazy(_at_start))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = result.found
-    numbers = values(found)
+    estimated = result.found
+    numbers = estimate_values(estimated)
     return {
         "step_time": numbers.pop("step_time"),
-        "possible": verdicts.possible(found.run, found.doubts, result.changes),
+        "possible": verdicts.possible_badge(estimated.run, estimated.doubts, result.changes),
         **numbers,
-        "time_parts": partial(charts.time_parts, found),
-        "fits": verdicts.fit(found),
-        "peak_memory": peak(found),
-        "memory_parts": partial(charts.memory_parts, found),
-        "published": partial(beside, inputs, found),
+        "time_parts": partial(charts.time_bars, estimated),
+        "fits": verdicts.fit_badge(estimated),
+        "peak_memory": peak_value(estimated),
+        "memory_parts": partial(charts.memory_bars, estimated),
+        "published": partial(published_comparison, inputs, estimated),
         "challenge": partial(_challenge, result),
     }
 
 
 def _challenge(result: Result) -> Challenge:
     """Return the goal: the same job without context parallelism, in less memory."""
-    found, start = result.found, result.start()
-    run, step, peak = found.run, start.step_time, start.held.peak_memory
+    estimated, start = result.found, result.start()
+    run, step, peak = estimated.run, start.step_time, start.held.peak_memory
     return Challenge(
         title="Without context parallelism",
         goal="Train the same Llama 3.1 70B on the same 64 H100 without context parallelism: in "
@@ -128,11 +131,11 @@ def _challenge(result: Result) -> Challenge:
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found.step_time <= _LONGER * step,
+                met=estimated.step_time <= _LONGER * step,
             ),
             Condition(
                 text=say("it fits, and needs less than {m}", m=(peak, BYTES)),
-                met=found.fits and found.held.peak_memory < peak,
+                met=estimated.fits and estimated.held.peak_memory < peak,
             ),
         ),
         hints=(

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Slices, whole
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import Slices, run_to_end
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, Bytes, Count
 from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
-from engine.tiny.plan_record import Planned, planning
+from engine.tiny.plan_record import PlanOutcome, start_plans
 
 TITLE = "The plans of a few GPUs"
 QUESTION = "Which plans can a few GPUs follow, and what does each keep and send?"
@@ -25,7 +25,7 @@ _EXACT = (*_COUNTED, "Mixed precision with Adam: 16 bytes per parameter in all."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[str, Choice(label="GPUs", cites=False, options={"2": "2", "4": "4"})] = "2"
     steps: Annotated[int, Number(label="Steps", low=1, high=4, whole=True)] = 2
@@ -35,43 +35,45 @@ class Inputs:
 class Result:
     """The plans, and the extremes among them."""
 
-    plans: tuple[Planned, ...]
-    least_held: Annotated[Bytes, Told("Least kept", color="memory", assumes=_EXACT)]
-    most_held: Annotated[Bytes, Told("Most kept", color="memory", assumes=_EXACT)]
+    plans: tuple[PlanOutcome, ...]
+    least_held: Annotated[Bytes, Output("Least kept", color="memory", assumes=_EXACT)]
+    most_held: Annotated[Bytes, Output("Most kept", color="memory", assumes=_EXACT)]
     least_sent: Annotated[
-        Count, Told("Fewest numbers sent", color="communication", assumes=_COUNTED)
+        Count, Output("Fewest numbers sent", color="communication", assumes=_COUNTED)
     ]
-    most_sent: Annotated[Count, Told("Most numbers sent", color="communication", assumes=_COUNTED)]
-    digits: Annotated[float, COUNT, Told("Digits that agree", note="of 14", assumes=_COUNTED)]
+    most_sent: Annotated[
+        Count, Output("Most numbers sent", color="communication", assumes=_COUNTED)
+    ]
+    digits: Annotated[float, COUNT, Output("Digits that agree", note="of 14", assumes=_COUNTED)]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Train under every plan."""
-    plans = yield from planning(int(inputs.ranks), inputs.steps).rest()
-    held, sent = [one.held for one in plans], [one.sent for one in plans]
+    plans = yield from start_plans(int(inputs.ranks), inputs.steps).rest()
+    memory, sent = [plan.held for plan in plans], [plan.sent for plan in plans]
     return Result(
         plans=plans,
-        least_held=min(held),
-        most_held=max(held),
+        least_held=min(memory),
+        most_held=max(memory),
         least_sent=min(sent),
         most_sent=max(sent),
-        digits=min(one.digits for one in plans),
+        digits=min(plan.digits for plan in plans),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "equal": _equal(result),
         "held": _bars(result),
         "plans": _table(result),
-        **tell.values("least_held", "most_held", "least_sent", "most_sent", "digits"),
+        **present.values("least_held", "most_held", "least_sent", "most_sent", "digits"),
     }
 
 
@@ -99,25 +101,25 @@ def _bars(result: Result) -> Bars:
         ),
         bars=tuple(
             Bar(
-                key=_key(one),
-                label=one.name,
+                key=_key(planned),
+                label=planned.name,
                 segments=(
                     Segment(
                         key="held",
                         label="states",
-                        value=one.held,
-                        color=_COLORS.get(one.name, "data"),
+                        value=planned.held,
+                        color=_COLORS.get(planned.name, "data"),
                     ),
                 ),
             )
-            for one in result.plans
+            for planned in result.plans
         ),
         caption="Parameters, gradients and optimizer states. Activations are left out here.",
     )
 
 
-def _key(one: Planned) -> str:
-    return one.name.lower().replace(" ", "_").replace("-", "_")
+def _key(planned: PlanOutcome) -> str:
+    return planned.name.lower().replace(" ", "_").replace("-", "_")
 
 
 def _table(result: Result) -> Table:
@@ -126,11 +128,11 @@ def _table(result: Result) -> Table:
         columns=("Plan", "Kept by the fullest GPU", "Numbers sent in a step", "Digits that agree"),
         rows=tuple(
             (
-                one.name,
-                say("{held}", held=(one.held, BYTES)),
-                say("{sent}", sent=(one.sent, COUNT)),
-                say("{digits}", digits=(one.digits, COUNT)),
+                planned.name,
+                say("{held}", held=(planned.held, BYTES)),
+                say("{sent}", sent=(planned.sent, COUNT)),
+                say("{digits}", digits=(planned.digits, COUNT)),
             )
-            for one in result.plans
+            for planned in result.plans
         ),
     )

@@ -1,17 +1,17 @@
-"""A step by hand: what was predicted, what a log prints, where a trace puts the time."""
+"""A training step by hand: prediction, log and trace."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import MILLISECONDS, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import MILLI, SECONDS, Count, Ratio, Seconds, TokenRate
 from engine.core.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.simulate.streams.short_step import TOKENS, short_step
-from engine.simulate.streams.stream_account import Account, Piece, exposed_pieces
+from engine.simulate.streams.stream_account import Piece, StepAccount, exposed_pieces
 from engine.simulate.streams.streams import COMPUTE, LAUNCH, NETWORK
-from engine.simulate.streams.streams import Span as Ran
+from engine.simulate.streams.streams import OpSpan as Ran
 
 TITLE = "A step by hand"
 QUESTION = "What do a prediction, a log and a trace say of one step?"
@@ -28,7 +28,7 @@ _STEP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     network: Annotated[
         float,
@@ -55,42 +55,42 @@ class Inputs:
     ] = 0.0
 
 
-def _told(label: str, note: str = "", color: str = "ink") -> Told:
-    return Told(label, "", note, color, _STEP, basis="simulated")
+def _output(label: str, note: str = "", color: str = "ink") -> Output:
+    return Output(label, "", note, color, _STEP, basis="simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step as predicted and as it ran; the pieces of each span say whether it is exposed."""
+    """The predicted and the simulated step; each span's pieces mark exposed time."""
 
     ran: tuple[Ran, ...]
     pieces: tuple[list[Piece], ...]
-    parts: Account
-    as_predicted: Account
+    parts: StepAccount
+    as_predicted: StepAccount
     predicted: Annotated[
-        Seconds, _told("The configuration predicts", "{predicted_exposed} of it exposed")
+        Seconds, _output("The configuration predicts", "{predicted_exposed} of it exposed")
     ]
     predicted_exposed: Seconds
-    measured: Annotated[Seconds, _told("The log says", "{rate} for {tokens} tokens a step")]
-    longer: Annotated[Ratio, _told("Measured over predicted")]
-    rate: Annotated[TokenRate, _told("Tokens per second, as the log prints them")]
-    tokens: Annotated[Count, _told("Tokens of a step")]
-    compute: Annotated[Seconds, _told("The trace: computation", color="compute")]
+    measured: Annotated[Seconds, _output("The log says", "{rate} for {tokens} tokens a step")]
+    longer: Annotated[Ratio, _output("Measured over predicted")]
+    rate: Annotated[TokenRate, _output("Tokens per second, as the log prints them")]
+    tokens: Annotated[Count, _output("Tokens of a step")]
+    compute: Annotated[Seconds, _output("The trace: computation", color="compute")]
     exposed: Annotated[
-        Seconds, _told("Exposed communication", "{hidden} more is hidden", "communication")
+        Seconds, _output("Exposed communication", "{hidden} more is hidden", "communication")
     ]
-    hidden: Annotated[Seconds, _told("Hidden communication", color="communication")]
-    idle: Annotated[Seconds, _told("Idle", "the GPU waits for the host", "idle")]
+    hidden: Annotated[Seconds, _output("Hidden communication", color="communication")]
+    idle: Annotated[Seconds, _output("Idle", "the GPU waits for the host", "idle")]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return both steps."""
+    """Return the predicted and the simulated step."""
     plan = short_step().parts
-    found = short_step(inputs.products, inputs.network, inputs.late)
-    parts = found.parts
+    step = short_step(inputs.products, inputs.network, inputs.late)
+    parts = step.parts
     return Result(
-        ran=found.spans,
-        pieces=tuple(_pieces(one, found.spans) for one in found.spans),
+        ran=step.spans,
+        pieces=tuple(_pieces(span, step.spans) for span in step.spans),
         parts=parts,
         as_predicted=plan,
         predicted=plan.length,
@@ -106,26 +106,26 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _pieces(one: Ran, spans: tuple[Ran, ...]) -> list[Piece]:
-    if one.op.stream == NETWORK:
-        return exposed_pieces(one, spans)
-    return [(one.start, one.end, False)]
+def _pieces(span: Ran, spans: tuple[Ran, ...]) -> list[Piece]:
+    if span.op.stream == NETWORK:
+        return exposed_pieces(span, spans)
+    return [(span.start, span.end, False)]
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("measured", "longer"),
-        "cause": _cause(tell, result),
-        "timeline": partial(_timeline, tell, result),
+        **present.values("measured", "longer"),
+        "cause": _cause(present, result),
+        "timeline": partial(_timeline, present, result),
         "bars": partial(_bars, result),
-        **tell.values("predicted", "rate", "tokens"),
-        **tell.values("compute", "exposed", "hidden", "idle"),
+        **present.values("predicted", "rate", "tokens"),
+        **present.values("compute", "exposed", "hidden", "idle"),
     }
 
 
-def _cause(tell: Teller, result: Result) -> Badge:
+def _cause(present: Presenter, result: Result) -> Badge:
     """Return the part that grew most over the prediction."""
     plan, parts = result.as_predicted, result.parts
     grown = {
@@ -133,32 +133,32 @@ def _cause(tell: Teller, result: Result) -> Badge:
         "Exposed communication": parts.exposed - plan.exposed,
         "Idle time": parts.idle - plan.idle,
     }
-    name = max(grown, key=lambda one: grown[one])
+    name = max(grown, key=lambda part: grown[part])
     if grown[name] < 1e-9:
         return Badge(
             text="As predicted, or faster",
-            sentence=tell.say("{measured} against {predicted}; no part is longer."),
+            sentence=present.say("{measured} against {predicted}; no part is longer."),
             color="compute",
         )
     colors = {"Computation": "compute", "Idle time": "idle"}
     return Badge(
         text=f"{name} grew most",
-        sentence=tell.say("By {g}, in a step of {measured}.", g=(grown[name], SECONDS)),
+        sentence=present.say("By {g}, in a step of {measured}.", g=(grown[name], SECONDS)),
         color=colors.get(name, "communication"),
     )
 
 
-def _timeline(tell: Teller, result: Result) -> Timeline:
+def _timeline(present: Presenter, result: Result) -> Timeline:
     spans = []
-    for one, pieces in zip(result.ran, result.pieces, strict=True):
+    for ran, pieces in zip(result.ran, result.pieces, strict=True):
         spans += [
             Span(
-                key=f"{one.op.key}, {number}",
-                lane=one.op.stream,
+                key=f"{ran.op.key}, {number}",
+                lane=ran.op.stream,
                 start=start,
                 end=end,
-                label=one.op.label,
-                color=_COLORS[one.op.stream],
+                label=ran.op.label,
+                color=_COLORS[ran.op.stream],
                 exposed=exposed,
             )
             for number, (start, end, exposed) in enumerate(pieces)
@@ -167,7 +167,7 @@ def _timeline(tell: Teller, result: Result) -> Timeline:
     end = result.measured * 1.02
     return Timeline(
         title="The step as a trace shows it",
-        axis=tell.axis("measured", "time", low=0.0, high=end),
+        axis=present.axis("measured", "time", low=0.0, high=end),
         lanes=(
             Lane(key=LAUNCH, label="host"),
             Lane(key=COMPUTE, label="compute"),
@@ -194,7 +194,7 @@ def _bars(result: Result) -> Bars:
     )
 
 
-def _segments(parts: Account) -> tuple[Segment, ...]:
+def _segments(parts: StepAccount) -> tuple[Segment, ...]:
     return (
         Segment(key="compute", label="computation", value=parts.compute, color="compute"),
         Segment(

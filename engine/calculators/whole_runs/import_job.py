@@ -1,4 +1,4 @@
-"""Bring your own configuration: what a text says, whether the job fits, how long a step takes."""
+"""Imported configuration: parsed job, memory fit and step time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from typing import Annotated
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number, Text
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told, Views
-from engine.core.slices import Running, Slices
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.slices import SlicedRun, Slices
 from engine.core.text import say
 from engine.core.units import (
     BYTES,
@@ -27,18 +27,18 @@ from engine.core.units import (
 from engine.core.views import Axis, Bar, Bars, Challenge, Code, Condition, Receipt, Segment, Value
 from engine.form.fields import OwnConstants
 from engine.form.imported import exports, verdicts
-from engine.form.imported.job_targets import Links, links_of
-from engine.form.imported.run_text import AS_SAID, read_text
+from engine.form.imported.job_targets import JobLinks, job_links
+from engine.form.imported.run_text import AS_SAID, parse_job_text
 from engine.form.imported.samples import SAMPLES
 from engine.form.run import charts
-from engine.form.run.result import Estimated, estimated
+from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS
-from engine.form.run.views import values
-from engine.form.text_validation import checked_by
-from engine.run.importers.assemble import Imported
+from engine.form.run.views import estimate_values
+from engine.form.text_validation import text_check
+from engine.run.importers.assemble import ImportedRun
 from engine.run.run import Run
-from engine.simulate.planner.plan_upgrades import WholeChange, whole_change
-from engine.simulate.step.single_changes import SingleChange, best_changes, enough_gpus
+from engine.simulate.planner.plan_upgrades import PlanUpgrade, find_plan_upgrade
+from engine.simulate.step.single_changes import SingleChange, best_changes, gpu_multiple_that_fits
 
 _NOTHING = Receipt(
     basis="definition", assumptions=("No job could be put together from the text above.",)
@@ -57,11 +57,11 @@ _LINES: Mapping[str, tuple[str, Quantity]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """The memory of the fullest GPU as three tools show it."""
+    """Memory readings of three tools on the fullest GPU."""
 
     allocated: Annotated[
         Bytes,
-        Told(
+        Output(
             "Allocated",
             note="torch.cuda.max_memory_allocated",
             color="memory",
@@ -70,7 +70,7 @@ class Lines:
     ]
     reserved: Annotated[
         Bytes,
-        Told(
+        Output(
             "Reserved",
             note="torch.cuda.max_memory_reserved",
             color="memory",
@@ -82,7 +82,7 @@ class Lines:
     ]
     process: Annotated[
         Bytes,
-        Told(
+        Output(
             "nvidia-smi",
             note="reserved, the CUDA context, NCCL's buffers",
             color="memory",
@@ -94,25 +94,25 @@ class Lines:
     ]
 
 
-def speeds(found: Estimated | None) -> dict[str, Value]:
+def speeds(estimated_job: RunEstimate | None) -> dict[str, Value]:
     """Return step, MFU and tokens per second."""
-    if found is None:
+    if estimated_job is None:
         return _missing(_SPEEDS)
-    numbers = values(found)
+    numbers = estimate_values(estimated_job)
     return {name: _unlinked(numbers[name]) for name in _SPEEDS}
 
 
 def _unlinked(value: Value) -> Value:
-    """Return a value whose receipt lights up no input: here they all come from one text."""
+    """Return a value whose receipt highlights no input: all inputs come from the text."""
     return replace(value, receipt=replace(value.receipt, inputs={}))
 
 
-def memory_lines(found: Estimated | None) -> dict[str, Value]:
-    """Return what the three tools show."""
-    if found is None:
+def memory_lines(estimated_job: RunEstimate | None) -> dict[str, Value]:
+    """Return the memory readings of the three tools."""
+    if estimated_job is None:
         return _missing(_LINES)
-    lines = Lines(**{name: found.estimate[f"memory_{name}"] for name in _LINES})
-    return Teller(lines).values(*_LINES)
+    lines = Lines(**{name: estimated_job.estimate[f"memory_{name}"] for name in _LINES})
+    return Presenter(lines).values(*_LINES)
 
 
 def _missing(kinds: Mapping[str, tuple[str, Quantity]]) -> dict[str, Value]:
@@ -136,18 +136,18 @@ _SOLUTION = _COMMAND.format(tensor=8, pieces=10, micro=1, overlap="true")
 
 
 @cache
-def sample() -> Estimated:
+def sample() -> RunEstimate:
     """Return the estimate of the sample, which a publication ran."""
-    run = read_text(SAMPLES["bridge"].text).run
+    run = parse_job_text(SAMPLES["bridge"].text).run
     if run is None:
         raise AssertionError("the sample describes a job")
-    return estimated(run)
+    return run_estimate(run)
 
 
-def challenge(found: Estimated | None, start: Later[Estimated]) -> Challenge:
+def challenge(estimated_job: RunEstimate | None, start: Lazy[RunEstimate]) -> Challenge:
     """Return the goal, and how far the reader's text is."""
     job, step = start().run, start().step_time
-    run = found.run if found else None
+    run = estimated_job.run if estimated_job else None
     return Challenge(
         title="Mend a launch command",
         goal="A colleague's command for Llama 3 70B on 64 H100 does not start. Mend it, and keep "
@@ -156,20 +156,20 @@ def challenge(found: Estimated | None, start: Later[Estimated]) -> Challenge:
             Condition(text="the text contradicts itself nowhere", met=run is not None),
             Condition(
                 text="the job of the start: model, GPUs, batch, length, 16 bits",
-                met=run is not None and _same(run, job),
+                met=run is not None and _same_job(run, job),
             ),
             Condition(
                 text=say("at most {n} pipeline stages", n=(_STAGES, COUNT)),
                 met=run is not None and run.plan.pipeline_parallel <= _STAGES,
             ),
-            Condition(text="it fits", met=found is not None and found.fits),
+            Condition(text="it fits", met=estimated_job is not None and estimated_job.fits),
             Condition(
                 text=say(
                     "a step of at most {t}, {r} of the published plan's four stages",
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found is not None and found.step_time <= _LONGER * step,
+                met=estimated_job is not None and estimated_job.step_time <= _LONGER * step,
             ),
         ),
         hints=(
@@ -185,16 +185,16 @@ def challenge(found: Estimated | None, start: Later[Estimated]) -> Challenge:
     )
 
 
-def _same(run: Run, job: Run) -> bool:
-    one, other = run.training, job.training
+def _same_job(run: Run, job: Run) -> bool:
+    training, other_training = run.training, job.training
     return (run.model, run.cluster.gpu, run.plan.world_size) == (
         job.model,
         job.cluster.gpu,
         job.plan.world_size,
-    ) and (one.global_batch_size, one.sequence_length, one.precision) == (
-        other.global_batch_size,
-        other.sequence_length,
-        other.precision,
+    ) and (training.global_batch_size, training.sequence_length, training.precision) == (
+        other_training.global_batch_size,
+        other_training.sequence_length,
+        other_training.precision,
     )
 
 
@@ -206,7 +206,7 @@ SMALL = {"text": SAMPLES["torchtitan-toml"].text}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     text: Annotated[
         str,
@@ -216,7 +216,7 @@ class Inputs:
             rows=12,
             placeholder="Paste a launch script, a log, a TOML, a JSON, a YAML: one or several",
             help="Several texts of one job go together, each below a line such as --- file ---.",
-            check=checked_by(read_text),
+            check=text_check(parse_job_text),
         ),
     ] = SAMPLES["bridge"].text
     model: Annotated[
@@ -224,14 +224,15 @@ class Inputs:
         Choice(
             label="Model, where the text names none",
             cites=False,
-            options={AS_SAID: "the text names it"} | {key: one.name for key, one in MODELS.items()},
+            options={AS_SAID: "the text names it"}
+            | {key: model.name for key, model in MODELS.items()},
         ),
     ] = AS_SAID
     node: Annotated[
         str,
         Choice(
             label="Machines, where the text names none",
-            options={key: one.name for key, one in NODES.items()},
+            options={key: node.name for key, node in NODES.items()},
         ),
     ] = "dgx-h100"
     gpus: Annotated[
@@ -253,7 +254,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was read, and the answer if it gives a job.
+    """The parsed text, and the estimate if it describes a job.
 
     Attributes:
         read: of the text.
@@ -265,77 +266,77 @@ class Result:
         links: to calculators that take the job.
     """
 
-    read: Imported
-    found: Estimated | None
-    start: Later[Estimated]
+    read: ImportedRun
+    found: RunEstimate | None
+    start: Lazy[RunEstimate]
     best: tuple[SingleChange, ...] = ()
     more: Count = 0
-    together: Running[tuple[WholeChange, ...]] | None = None
-    links: Links | None = None
+    together: SlicedRun[tuple[PlanUpgrade, ...]] | None = None
+    links: JobLinks | None = None
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the text says and what follows."""
-    read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
+    """Return the parsed text and its estimate."""
+    read = parse_job_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
     if read.run is None:
-        return Result(read=read, found=None, start=Later(sample))
-    found = estimated(read.run)
-    more = 0 if found.fits else enough_gpus(read.run)
+        return Result(read=read, found=None, start=Lazy(sample))
+    estimated_job = run_estimate(read.run)
+    more = 0 if estimated_job.fits else gpu_multiple_that_fits(read.run)
     best = best_changes(read.run)
     return Result(
         read=read,
-        found=found,
-        start=Later(sample),
+        found=estimated_job,
+        start=Lazy(sample),
         best=best,
         more=more,
-        together=Running(_together(read.run, best)),
-        links=links_of(read.run),
+        together=SlicedRun(_combined_change(read.run, best)),
+        links=job_links(read.run),
     )
 
 
-def _together(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[WholeChange, ...]]:
+def _combined_change(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[PlanUpgrade, ...]]:
     # Another precision is not a plan's to choose.
-    singles = [one.step for one in best if one.setting != "precision"]
-    found = yield from whole_change(run, min(singles, default=float("inf")))
-    return (found,) if found else ()
+    singles = [change.step for change in best if change.setting != "precision"]
+    combined = yield from find_plan_upgrade(run, min(singles, default=float("inf")))
+    return (combined,) if combined else ()
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    read, found = result.read, result.found
-    numbers = speeds(found)
+    read, estimated_job = result.read, result.found
+    numbers = speeds(estimated_job)
     return {
         "step_time": numbers.pop("step_time"),
-        "verdict": verdicts.verdict(read, found),
+        "verdict": verdicts.verdict_badge(read, estimated_job),
         **numbers,
-        **memory_lines(found),
-        "binds": verdicts.binds(found),
-        "changes": verdicts.changes(found, result.best, result.more),
-        "plan": partial(verdicts.whole_plan, found, result.together),
+        **memory_lines(estimated_job),
+        "binds": verdicts.bottleneck_badge(estimated_job),
+        "changes": verdicts.changes_table(estimated_job, result.best, result.more),
+        "plan": partial(verdicts.plan_table, estimated_job, result.together),
         "time_parts": partial(_time, result),
         "memory_parts": partial(_memory, result),
-        "keys": partial(verdicts.keys, read),
-        "places": verdicts.places(result.links),
+        "keys": partial(verdicts.keys_table, read),
+        "places": verdicts.targets_table(result.links),
         "exported": Code(
             title=exports.OPTIONS[inputs.export],
             language=exports.language(inputs.export),
-            text=exports.exported(inputs.export, read, found),
+            text=exports.write_export(inputs.export, read, estimated_job),
         ),
-        "challenge": partial(challenge, found, result.start),
+        "challenge": partial(challenge, estimated_job, result.start),
     }
 
 
 def _time(result: Result) -> Bars:
-    return charts.time_parts(result.found) if result.found else _nothing("Where the step goes")
+    return charts.time_bars(result.found) if result.found else _empty_views("Where the step goes")
 
 
 def _memory(result: Result) -> Bars:
     if result.found is None:
-        return _nothing("What the fullest GPU holds")
-    return charts.memory_parts(result.found)
+        return _empty_views("What the fullest GPU holds")
+    return charts.memory_bars(result.found)
 
 
-def _nothing(title: str) -> Bars:
+def _empty_views(title: str) -> Bars:
     nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
     return Bars(
         title=title,

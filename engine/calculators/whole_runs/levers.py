@@ -1,21 +1,21 @@
-"""Levers: what each thing that could be changed would give, for the reader's own job."""
+"""What-if levers: the gain of each possible change, for the configured job."""
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Annotated
 
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import RATIO, SHARE, Gbit, Ratio, Share
 from engine.core.views import Challenge, Condition, Lines, Point, Series
 from engine.form.what_if import views as shared
 from engine.form.what_if.inputs import PRESETS as PRESETS
 from engine.form.what_if.inputs import Inputs as Inputs
-from engine.form.what_if.inputs import as_run
-from engine.form.what_if.model import Job, job
+from engine.form.what_if.inputs import run_and_changes
+from engine.form.what_if.model import Job, what_if_job
 from engine.formulas.amdahl import AMDAHL, amdahl
-from engine.simulate.step.what_if import step_of
+from engine.simulate.step.what_if import run_step_time
 
 START: dict[str, Scalar] = {
     "model": "llama-3-70b",
@@ -37,9 +37,9 @@ START: dict[str, Scalar] = {
 }
 
 
-def challenge(found: Job, start: Ratio) -> Challenge:
+def challenge(job: Job, start: Ratio) -> Challenge:
     """Return the goal: faster by half on the same GPUs, with the same batch, in memory."""
-    rate = found.run.training.global_batch_size / found.step_time
+    rate = job.run.training.global_batch_size / job.step_time
     return Challenge(
         title="Half again as fast",
         goal="Bring this 70B job on 256 H100 to one and a half times its speed with bf16, the same "
@@ -49,10 +49,10 @@ def challenge(found: Job, start: Ratio) -> Challenge:
                 text=say("at least {n} of the speed at the start", n=(1.5, RATIO)),
                 met=rate >= 1.5 * start,
             ),
-            Condition(text="it fits", met=found.fits),
+            Condition(text="it fits", met=job.fits),
             Condition(
                 text="Llama 3 70B, 256 H100 with 400 Gb/s, bf16, 256 sequences of 8,192",
-                met=_same_job(found),
+                met=_same_job(job),
             ),
         ),
         hints=(
@@ -72,12 +72,12 @@ def challenge(found: Job, start: Ratio) -> Challenge:
 @cache
 def start_rate() -> Ratio:
     """Return the sequences per second that the challenge starts from."""
-    run, _ = as_run(replace(Inputs(), **START))  # type: ignore[arg-type]
-    return run.training.global_batch_size / step_of(run).total
+    run, _ = run_and_changes(replace(Inputs(), **START))  # type: ignore[arg-type]
+    return run.training.global_batch_size / run_step_time(run).total
 
 
-def _same_job(found: Job) -> bool:
-    run = found.run
+def _same_job(job: Job) -> bool:
+    run = job.run
     return (
         run.model.name == "Llama 3 70B"
         and run.plan.world_size == 256
@@ -98,7 +98,7 @@ _SHARES = tuple(i / 50 for i in range(46))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The job with all gains, and Amdahl's law beside it.
+    """The job with all gains, and Amdahl's law for comparison.
 
     Attributes:
         job: with its gains.
@@ -109,8 +109,8 @@ class Result:
     """
 
     job: Job
-    five: Annotated[Share, Told("Step faster, if 5 % waits", "g")]
-    fifteen: Annotated[Share, Told("Step faster, if 15 % waits", "g")]
+    five: Annotated[Share, Output("Step faster, if 5 % waits", "g")]
+    fifteen: Annotated[Share, Output("Step faster, if 15 % waits", "g")]
     here: Ratio
     slow: tuple[Ratio, ...]
     fast: tuple[Ratio, ...]
@@ -119,12 +119,12 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found, gain = job(inputs), inputs.kernel_gain
+    own_job, gain = what_if_job(inputs), inputs.kernel_gain
     return Result(
-        job=found,
+        job=own_job,
         five=amdahl(0.05, gain) - 1,
         fifteen=amdahl(0.15, gain) - 1,
-        here=amdahl(found.exposed_share, gain),
+        here=amdahl(own_job.exposed_share, gain),
         slow=tuple(amdahl(share, 1.5) for share in _SHARES),
         fast=tuple(amdahl(share, gain) for share in _SHARES),
         start_rate=start_rate(),
@@ -133,30 +133,30 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = result.job
-    tell = Teller(result, found, inputs, equations=EQUATIONS)
+    job = result.job
+    present = Presenter(result, job, inputs, equations=EQUATIONS)
     return {
-        "step_time": shared.step_value(tell, found),
-        "first": shared.first(found),
-        "tornado": partial(shared.tornado, found),
-        **tell.values("exposed_share"),
-        "advice": partial(shared.advice, found),
-        "amdahl": partial(_curve, tell, inputs, result),
-        "five": tell.value("five", symbols={"e": (0.05, SHARE), "k": "kernel_gain"}),
-        "fifteen": tell.value("fifteen", symbols={"e": (0.15, SHARE), "k": "kernel_gain"}),
-        "levers": partial(shared.table, found),
-        "challenge": partial(challenge, found, result.start_rate),
+        "step_time": shared.step_value(present, job),
+        "first": shared.first_lever_badge(job),
+        "tornado": partial(shared.tornado, job),
+        **present.values("exposed_share"),
+        "advice": partial(shared.lever_advice, job),
+        "amdahl": partial(_curve, present, inputs, result),
+        "five": present.value("five", symbols={"e": (0.05, SHARE), "k": "kernel_gain"}),
+        "fifteen": present.value("fifteen", symbols={"e": (0.15, SHARE), "k": "kernel_gain"}),
+        "levers": partial(shared.gains_table, job),
+        "challenge": partial(challenge, job, result.start_rate),
     }
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return what faster communication gives, by the share of the step that waits for it."""
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the gain of faster communication, by exposed share of the step."""
     curves = ((1.5, result.slow, "muted"), (inputs.kernel_gain, result.fast, "communication"))
     here = min(result.job.exposed_share, 0.9)
     return Lines(
         title="A faster part, and a barely faster step",
-        x=tell.axis("exposed_share", "share that gets faster", low=0.0, high=0.9),
-        y=tell.axis("here", "speed of the step", low=1.0, high=4.0),
+        x=present.axis("exposed_share", "share that gets faster", low=0.0, high=0.9),
+        y=present.axis("here", "speed of the step", low=1.0, high=4.0),
         series=tuple(
             Series(key=f"k{factor:g}", label=f"{factor:g}× as fast", x=_SHARES, y=y, color=color)
             for factor, y, color in curves

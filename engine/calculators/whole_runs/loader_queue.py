@@ -6,11 +6,18 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import MILLISECONDS, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, MILLI, SECONDS, SHARE, Count, Seconds, Share
 from engine.core.views import Axis, Badge, Lane, Lines, Point, Series, Span, Timeline
-from engine.form.missing_range import UNRANGED
-from engine.simulate.job.loader_queue import Batch, Loader, enough_workers, feed, mean_step, waiting
+from engine.form.missing_range import NO_RANGE
+from engine.simulate.job.loader_queue import (
+    DataLoader,
+    LoadedBatch,
+    enough_workers,
+    load_batches,
+    mean_step_time,
+    wait_share,
+)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "No workers": {"workers": 0},
@@ -24,7 +31,7 @@ MOST, FAR = 16, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     workers: Annotated[int, Number(label="Workers", low=0, high=MOST, whole=True, symbol="w")] = 2
     prefetch: Annotated[
@@ -65,13 +72,13 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The batches of the reader's loader, and the waiting by number of workers."""
+    """The batches of the configured loader, and the waiting by number of workers."""
 
-    batches: tuple[Batch, ...]
+    batches: tuple[LoadedBatch, ...]
     curve: tuple[Share, ...]
     waiting: Annotated[
         Share,
-        Told(
+        Output(
             "GPU waits for data",
             note="of the time, after the first {skipped} batches",
             color="bad",
@@ -85,7 +92,7 @@ class Result:
     ]
     enough: Annotated[
         Count,
-        Told(
+        Output(
             "Workers that keep up",
             note="in the mean, slow batches included",
             color="compute",
@@ -95,7 +102,7 @@ class Result:
     ]
     ahead: Annotated[
         Count,
-        Told(
+        Output(
             "Batches held",
             note="in the host's memory, at most",
             color="buffers",
@@ -105,16 +112,16 @@ class Result:
     ]
     mean_step: Annotated[
         Seconds,
-        Told(
+        Output(
             "A step takes",
             note="its waiting included",
             color="compute",
             basis="simulated",
-            assumes=("The mean after the first {skipped} batches.", UNRANGED),
+            assumes=("The mean after the first {skipped} batches.", NO_RANGE),
             sources=("pytorch_data",),
         ),
     ]
-    far: Annotated[Share, Told()]
+    far: Annotated[Share, Output()]
     skipped: Count = SKIPPED
 
 
@@ -122,10 +129,10 @@ _LANES = 6
 
 
 def timeline(inputs: Inputs, result: Result) -> Timeline:
-    """Return the first batches in time: the GPU's lane, and one for each worker."""
+    """Return a timeline of the first batches: a lane for the GPU and for each worker."""
     lanes = [Lane(key="gpu", label="GPU")]
     lanes += [Lane(key=f"w{i}", label=f"worker {i}") for i in range(min(inputs.workers, _LANES))]
-    spans = tuple(span for k, one in enumerate(result.batches) for span in _spans(k, one))
+    spans = tuple(span for k, batch in enumerate(result.batches) for span in _spans(k, batch))
     few = inputs.workers <= _LANES
     return Timeline(
         title="The first sixteen batches",
@@ -133,7 +140,7 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
             label="time",
             quantity=SECONDS,
             low=0.0,
-            high=max(one.ended for one in result.batches),
+            high=max(batch.ended for batch in result.batches),
         ),
         lanes=tuple(lanes),
         spans=spans,
@@ -144,49 +151,49 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
     )
 
 
-def _spans(k: int, one: Batch) -> list[Span]:
-    """Return what is drawn of a batch: the GPU's waiting, its preparation, its step."""
-    alone = one.worker < 0
-    found = []
-    if one.waited > 0 and not alone:
-        found.append(
+def _spans(k: int, batch: LoadedBatch) -> list[Span]:
+    """Return the spans of a batch: the GPU's waiting, its preparation, its step."""
+    alone = batch.worker < 0
+    spans = []
+    if batch.wait > 0 and not alone:
+        spans.append(
             Span(
                 key=f"wait{k}",
                 lane="gpu",
-                start=one.wanted,
-                end=one.taken,
+                start=batch.requested,
+                end=batch.received,
                 label="waits",
                 color="idle",
             )
         )
-    if one.worker < _LANES:
-        found.append(
+    if batch.worker < _LANES:
+        spans.append(
             Span(
                 key=f"load{k}",
-                lane="gpu" if alone else f"w{one.worker}",
-                start=one.begun,
-                end=one.ready,
+                lane="gpu" if alone else f"w{batch.worker}",
+                start=batch.started,
+                end=batch.ready,
                 label=str(k),
                 color="memory",
                 called=f"batch {k} is prepared",
             )
         )
-    found.append(
+    spans.append(
         Span(
             key=f"step{k}",
             lane="gpu",
-            start=one.taken,
-            end=one.ended,
+            start=batch.received,
+            end=batch.ended,
             label=str(k),
             color="compute",
             called=f"step {k}",
         )
     )
-    return found
+    return spans
 
 
 def curve(inputs: Inputs, result: Result) -> Lines:
-    """Return the share of the time that the GPU waits, by the number of workers."""
+    """Return the GPU's waiting share by number of workers."""
     return Lines(
         title="Waiting by the number of workers",
         x=Axis(label="workers", quantity=COUNT, low=0.0, high=float(MOST)),
@@ -209,8 +216,8 @@ TITLE = "A queue of batches"
 QUESTION = "How many workers does a data loader need, and what does prefetching add?"
 
 
-def _loader(inputs: Inputs, workers: Count) -> Loader:
-    return Loader(
+def _loader(inputs: Inputs, workers: Count) -> DataLoader:
+    return DataLoader(
         workers=workers,
         prefetch=inputs.prefetch,
         prepare=inputs.prepare,
@@ -223,33 +230,34 @@ def _loader(inputs: Inputs, workers: Count) -> Loader:
 def solve(inputs: Inputs) -> Result:
     """Return the queue."""
     loader = _loader(inputs, inputs.workers)
-    batches = feed(loader, STEPS)
+    batches = load_batches(loader, STEPS)
     return Result(
         batches=batches[:DRAWN],
         curve=tuple(
-            waiting(feed(_loader(inputs, workers), STEPS), SKIPPED) for workers in range(MOST + 1)
+            wait_share(load_batches(_loader(inputs, workers), STEPS), SKIPPED)
+            for workers in range(MOST + 1)
         ),
-        waiting=waiting(batches, SKIPPED),
+        waiting=wait_share(batches, SKIPPED),
         enough=enough_workers(loader),
         ahead=inputs.workers * inputs.prefetch,
-        mean_step=mean_step(batches, SKIPPED),
-        far=waiting(feed(replace(loader, prefetch=FAR), STEPS), SKIPPED),
+        mean_step=mean_step_time(batches, SKIPPED),
+        far=wait_share(load_batches(replace(loader, prefetch=FAR), STEPS), SKIPPED),
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values("waiting"),
-        "verdict": _verdict(tell, inputs, result),
+        **present.values("waiting"),
+        "verdict": _verdict(present, inputs, result),
         "timeline": partial(timeline, inputs, result),
         "curve": partial(curve, inputs, result),
-        **tell.values("enough", "ahead", "mean_step"),
+        **present.values("enough", "ahead", "mean_step"),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.waiting:
         return Badge(
             text="Always fed",
@@ -259,7 +267,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if not inputs.workers:
         return Badge(
             text="One after the other",
-            sentence=tell.say(
+            sentence=present.say(
                 "The process that trains prepares each batch itself. The GPU waits {waiting} of "
                 "the time."
             ),
@@ -269,7 +277,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.workers < result.enough:
         return Badge(
             text="Too few workers",
-            sentence=tell.say(
+            sentence=present.say(
                 f"{{workers}} {who} batches more slowly than the GPU takes them. It waits "
                 "{waiting} of the time, and would wait {far} with the longest queue."
             ),
@@ -278,7 +286,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.far < result.waiting / 2:
         return Badge(
             text="Too little ahead",
-            sentence=tell.say(
+            sentence=present.say(
                 "On average the workers keep up, but a slow batch empties the queue. The GPU waits "
                 "{waiting} of the time, and would wait {far} with the longest queue."
             ),
@@ -286,7 +294,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="One worker has the slow batches",
-        sentence=tell.say(
+        sentence=present.say(
             "On average the workers keep up. But batches go to them in turn, and one of them has "
             "too many slow ones. The GPU waits {waiting} of the time; a longer queue helps little."
         ),

@@ -1,18 +1,18 @@
-"""Local steps: sites that train by themselves and meet rarely, exactly on a tiny model."""
+"""Local steps: sites that train independently and rarely synchronize, on a tiny model."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import BILLIONS, GBITS, Choice, Number, Unit
-from engine.core.outputs import Symbol, Teller, Told, Views
-from engine.core.slices import Slices, part, whole
+from engine.core.outputs import Output, Presenter, Symbol, Views
+from engine.core.slices import Slices, partial_progress, run_to_end
 from engine.core.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
 from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.compression import LOCAL_BYTES, local_bytes_per_token
 from engine.tiny.compressed import RANKS, STEPS
-from engine.tiny.local_steps import SEEN, Local, training
+from engine.tiny.local_steps import SEEN, LocalStepsTraining, start_training
 
 TITLE = "Steps without a meeting"
 QUESTION = "How rarely can sites meet, and what does it cost?"
@@ -31,7 +31,7 @@ _SHOWN = tuple(2**i for i in range(11))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     inner_steps: Annotated[
         int,
@@ -87,11 +87,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What meetings cost at real size, and two tiny trainings."""
+    """Synchronization cost at real size, and two tiny trainings."""
 
     per_token: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent for each token",
             "b",
             "by a site; {every} with a meeting every step",
@@ -101,7 +101,7 @@ class Result:
     ]
     meeting: Annotated[
         Seconds,
-        Told(
+        Output(
             "A meeting takes",
             note="{sent} over the link of a site",
             color="communication",
@@ -111,7 +111,7 @@ class Result:
     ]
     waiting: Annotated[
         Share,
-        Told(
+        Output(
             "Time in meetings",
             note="{always} with a meeting every step",
             color="communication",
@@ -121,7 +121,7 @@ class Result:
     ]
     last: Annotated[
         Plain,
-        Told(
+        Output(
             "Loss of the tiny training",
             note="{last_every} with a mean after every step",
             color="parameters",
@@ -135,7 +135,7 @@ class Result:
     last_every: Plain
     apart: Annotated[
         Plain,
-        Told(
+        Output(
             "Furthest apart",
             note="a parameter of two GPUs, just before a meeting",
             color="data",
@@ -143,8 +143,8 @@ class Result:
             assumes=("The largest distance over all steps and parameters.",),
         ),
     ]
-    tiny: Local
-    tiny_every: Local
+    tiny: LocalStepsTraining
+    tiny_every: LocalStepsTraining
     sent: Bytes
     every: Bytes
     always: Share
@@ -156,17 +156,19 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Find every number of the page."""
-    tiny_every = yield from part(training(1, "mean").rest(), 0, 2)
-    own = training(min(inputs.inner_steps, STEPS), inputs.outer)
-    return _result(inputs, (yield from part(own.rest(), 1, 2)), tiny_every)
+    tiny_every = yield from partial_progress(start_training(1, "mean").rest(), 0, 2)
+    own = start_training(min(inputs.inner_steps, STEPS), inputs.outer)
+    return _make_result(inputs, (yield from partial_progress(own.rest(), 1, 2)), tiny_every)
 
 
-def _result(inputs: Inputs, tiny: Local, tiny_every: Local) -> Result:
+def _make_result(
+    inputs: Inputs, tiny: LocalStepsTraining, tiny_every: LocalStepsTraining
+) -> Result:
     value = 4.0
     job = inputs.parameters, value, inputs.sites
     sent = ring_bytes_sent(inputs.parameters * value, inputs.sites)
@@ -193,22 +195,22 @@ def _result(inputs: Inputs, tiny: Local, tiny_every: Local) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("waiting"),
-        "verdict": _verdict(tell, inputs, result),
+        **present.values("waiting"),
+        "verdict": _verdict(present, inputs, result),
         "losses": partial(_losses, inputs, result),
-        **tell.values("last", "apart"),
+        **present.values("last", "apart"),
         "curve": partial(_curve, inputs, result),
-        **tell.values("per_token", "meeting"),
+        **present.values("per_token", "meeting"),
     }
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.inner_steps >= STEPS:
         return Badge(
             text="One meeting, at the end",
-            sentence=tell.say(
+            sentence=present.say(
                 "The tiny training has {steps} steps, so its GPUs meet only once. Each has learned "
                 "its own sequence, and the mean of four such models knows none of them."
             ),
@@ -221,7 +223,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         text=("No worse" if better else "Worse")
         if inputs.inner_steps == 1
         else ("Rarer, and no worse" if better else "Rarer, and worse"),
-        sentence=tell.say(words),
+        sentence=present.say(words),
         color="parameters" if better else "communication",
     )
 

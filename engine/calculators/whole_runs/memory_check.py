@@ -1,4 +1,4 @@
-"""Is my memory right? Three readings of one GPU against the model's three lines."""
+"""Memory check: three readings of a GPU against the model's three lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,16 +7,22 @@ from typing import Annotated
 
 from engine.catalog.constants import ALLOWANCES
 from engine.core.inputs import GIGABYTES, Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, GB, SHARE, Bytes, GiB, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
 from engine.form import short_job
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import EagerLoss
-from engine.form.run.prediction_text import memory_error
+from engine.form.run.prediction_text import memory_error_text
 from engine.run.run import Run
-from engine.simulate.memory.memory_check import Cause, Lines, cause, modelled, off
+from engine.simulate.memory.memory_check import (
+    Cause,
+    MemoryReadings,
+    first_cause,
+    modeled_readings,
+    relative_error,
+)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "torchtitan: Llama 3 8B on 8 H100, 77.0 GiB": {
@@ -53,7 +59,7 @@ def _reading(label: str, where: str) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
-    """What the reader can change: a job, and what three tools show of its fullest GPU."""
+    """The calculator's inputs: a job, and three tools' readings of its fullest GPU."""
 
     allocated: Annotated[float, _reading("Allocated", "torch.cuda.max_memory_allocated")] = 33 * GB
     reserved: Annotated[float, _reading("Reserved", "torch.cuda.max_memory_reserved")] = 44 * GB
@@ -77,17 +83,17 @@ class Inputs(short_job.Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The model's lines, what lies between the readings, and by how much they are off and why."""
+    """The model's lines, the gaps between the readings, and their errors and causes."""
 
     changes: tuple[Text, ...]
     run: Run
-    ours: Lines
-    read: Lines
+    ours: MemoryReadings
+    read: MemoryReadings
     cause: Cause
     off: Mapping[str, Share]
     our_allocated: Annotated[
         Bytes,
-        Told(
+        Output(
             "Allocated, modeled",
             color="memory",
             assumes=("Tensors and workspaces of the fullest rank.",),
@@ -95,7 +101,7 @@ class Result:
     ]
     our_reserved: Annotated[
         Bytes,
-        Told(
+        Output(
             "Reserved, modeled",
             color="memory",
             assumes=("What the allocator keeps beyond tensors is fitted to published peaks.",),
@@ -104,7 +110,7 @@ class Result:
     ]
     our_process: Annotated[
         Bytes,
-        Told(
+        Output(
             "nvidia-smi, modeled",
             color="memory",
             assumes=("The CUDA context is measured, the buffers of NCCL are fitted.",),
@@ -113,7 +119,7 @@ class Result:
     ]
     in_pieces: Annotated[
         Bytes,
-        Told(
+        Output(
             "In pieces",
             color="buffers",
             basis="measured",
@@ -122,7 +128,7 @@ class Result:
     ]
     beside: Annotated[
         Bytes,
-        Told(
+        Output(
             "Outside PyTorch",
             color="buffers",
             basis="measured",
@@ -133,16 +139,21 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the lines of the job and of the readings."""
-    run, changes = short_job.job_told(inputs, eager_loss=inputs.eager_loss)
-    ours = modelled(run)
-    read = Lines(allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process)
+    run, changes = short_job.job_run_and_changes(inputs, eager_loss=inputs.eager_loss)
+    ours = modeled_readings(run)
+    read = MemoryReadings(
+        allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process
+    )
     return Result(
         changes=changes,
         run=run,
         ours=ours,
         read=read,
-        cause=cause(ours, read),
-        off={name: off(getattr(ours, name), getattr(read, name)) for name in Lines.__slots__},
+        cause=first_cause(ours, read),
+        off={
+            name: relative_error(getattr(ours, name), getattr(read, name))
+            for name in MemoryReadings.__slots__
+        },
         our_allocated=ours.allocated,
         our_reserved=ours.reserved,
         our_process=ours.process,
@@ -152,19 +163,19 @@ def solve(inputs: Inputs) -> Result:
 
 
 def pieces_note(result: Result) -> str:
-    """Return what is counted as blocks in pieces, or which readings are missing."""
+    """Return the note on fragmented blocks, or the missing readings."""
     both = result.read.allocated and result.read.reserved
     return "reserved, not allocated" if both else "needs allocated and reserved"
 
 
-def beside_note(result: Result) -> str:
-    """Return what is counted as outside of PyTorch, or which readings are missing."""
+def outside_note(result: Result) -> str:
+    """Return the note on memory outside of PyTorch, or the missing readings."""
     both = result.read.reserved and result.read.process
     return "in nvidia-smi, not reserved" if both else "needs reserved and nvidia-smi"
 
 
 def verdict(result: Result) -> Badge:
-    """Return which reading differs first, and what that means."""
+    """Return the first differing reading, and its meaning."""
     numbers = {
         "p": (result.in_pieces, BYTES),
         "o": (result.beside, BYTES),
@@ -232,8 +243,8 @@ def bars(result: Result) -> Bars:
     )
 
 
-def compared(result: Result) -> Table:
-    """Return each tool's line beside the model's."""
+def comparison(result: Result) -> Table:
+    """Return each tool's reading with the model's line."""
     names = (("Allocated", "allocated"), ("Reserved", "reserved"), ("nvidia-smi", "process"))
     rows: list[tuple[Cell, ...]] = []
     for label, name in names:
@@ -251,7 +262,7 @@ def compared(result: Result) -> Table:
         title="Line by line",
         columns=("Tool", "Model", "Yours", "Yours is off by"),
         rows=tuple(rows),
-        caption=memory_error(),
+        caption=memory_error_text(),
     )
 
 
@@ -261,13 +272,13 @@ QUESTION = "Which of my three memory readings differs from the model, and what f
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("our_process"),
-        "verdict": told(verdict(result), result.changes),
-        **tell.values("our_allocated", "our_reserved"),
-        "in_pieces": tell.value("in_pieces", note=pieces_note(result)),
-        "beside": tell.value("beside", note=beside_note(result)),
+        **present.values("our_process"),
+        "verdict": with_changes(verdict(result), result.changes),
+        **present.values("our_allocated", "our_reserved"),
+        "in_pieces": present.value("in_pieces", note=pieces_note(result)),
+        "beside": present.value("beside", note=outside_note(result)),
         "lines": partial(bars, result),
-        "compared": compared(result),
+        "compared": comparison(result),
     }

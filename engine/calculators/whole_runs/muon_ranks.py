@@ -1,4 +1,4 @@
-"""Muon on four GPUs: one layer's attention matrices, orthogonalized in five ways, exactly."""
+"""Muon on four GPUs: a layer's attention matrices, orthogonalized in five ways, exactly."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 from engine.core.inputs import Choice
 from engine.core.numbers import typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import COUNT, OPERATIONS, Bytes, Count, Operations, Parameters
 from engine.core.views import Badge, Frame, Scene, Shape, Table
@@ -17,10 +17,10 @@ from engine.tiny.whole_matrices import (
     NAMES,
     SIDE,
     Grid,
-    Moment,
-    Orthogonalized,
+    MuonPhase,
+    OrthogonalizedStep,
     Scheme,
-    orthogonalized,
+    orthogonalize_step,
 )
 
 _CELL, _GAP, _FONT = 21.0, 16.0, 16.0
@@ -52,15 +52,15 @@ _BACK = {
 }
 
 
-def whole_scene(found: Orthogonalized, scheme: Scheme) -> Scene:
+def whole_scene(run: OrthogonalizedStep, scheme: Scheme) -> Scene:
     """Return a frame for every phase."""
-    ranks = len(found.moments[0].held)
+    ranks = len(run.moments[0].held)
     frames = tuple(
-        Frame(caption=_caption(now, scheme), shapes=(*_heads(now), *_cells(now)))
-        for now in found.moments
+        Frame(caption=_caption(now, scheme), shapes=(*_headings(now), *_cells(now)))
+        for now in run.moments
     )
     opening = next(
-        (i for i, now in enumerate(found.moments) if now.phase == "gather"),
+        (i for i, now in enumerate(run.moments) if now.phase == "gather"),
         0,
     )
     return Scene(
@@ -74,7 +74,7 @@ def whole_scene(found: Orthogonalized, scheme: Scheme) -> Scene:
     )
 
 
-def _caption(now: Moment, scheme: Scheme) -> Text:
+def _caption(now: MuonPhase, scheme: Scheme) -> Text:
     if now.phase == "start":
         return _STARTS[scheme]
     counts = " Sent by each GPU so far: {sent} numbers; operations of each GPU: {operations}."
@@ -88,7 +88,7 @@ def _caption(now: Moment, scheme: Scheme) -> Text:
     return say(f"Newton-Schulz, step {now.phase} of 5. {_WORKS[scheme]}{counts}", **figures)
 
 
-def _heads(now: Moment) -> Iterable[Shape]:
+def _headings(now: MuonPhase) -> Iterable[Shape]:
     steps = now.phase.isdigit()
     done = "update" if now.phase == "back" else "momentum"
     done = f"Newton-Schulz, step {now.phase}" if steps else done
@@ -101,7 +101,7 @@ def _heads(now: Moment) -> Iterable[Shape]:
         yield text(f"gpu {rank}", 0, y, _FONT, f"GPU {rank}", "start")
 
 
-def _cells(now: Moment) -> Iterable[Shape]:
+def _cells(now: MuonPhase) -> Iterable[Shape]:
     color = "optimizer" if now.phase in ("start", "gather") else "parameters"
     for rank, grids in enumerate(now.held):
         for place, grid in enumerate(grids):
@@ -109,7 +109,7 @@ def _cells(now: Moment) -> Iterable[Shape]:
             yield from _grid(f"{rank}.{place}", corner, grid, _largest(now, place), color)
 
 
-def _largest(now: Moment, place: Count) -> float:
+def _largest(now: MuonPhase, place: Count) -> float:
     numbers = [
         abs(number)
         for own in now.held
@@ -132,9 +132,9 @@ def _grid(
 
 @lru_cache(maxsize=8192)
 def _cell(key: str, at: tuple[float, float], weight: float, color: str) -> Shape:
-    held = weight >= 0
-    opacity = 0.12 + 0.78 * weight if held else 0.0
-    kind = f"cell c-{color if held else 'muted'}"
+    present = weight >= 0
+    opacity = 0.12 + 0.78 * weight if present else 0.0
+    kind = f"cell c-{color if present else 'muted'}"
     return rect(key, at, (_CELL - 2, _CELL - 2), kind, (("fill-opacity", f"{opacity:.2f}"),))
 
 
@@ -158,7 +158,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     scheme: Annotated[str, Choice(label="How", options=_OPTIONS)] = "exchange"
     ranks: Annotated[str, Choice(label="GPUs", options={n: n for n in ("1", "2", "4")})] = "4"
@@ -172,12 +172,12 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The run, what was sent and computed, and the same by formulas."""
+    """The run, its sent bytes and operations, and the same by formulas."""
 
-    found: Orthogonalized
+    found: OrthogonalizedStep
     sent: Annotated[
         Count,
-        Told(
+        Output(
             "Sent by each GPU in the optimizer step",
             "",
             "numbers; {matrices} are in the four matrices",
@@ -187,11 +187,11 @@ class Result:
         ),
     ]
     formula: Annotated[
-        Count, Told("By the formula", "", "numbers", "communication", ("Equal parts.",))
+        Count, Output("By the formula", "", "numbers", "communication", ("Equal parts.",))
     ]
     operations: Annotated[
         Operations,
-        Told(
+        Output(
             "Newton-Schulz on each GPU",
             "",
             "one GPU alone has {alone}",
@@ -210,34 +210,34 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Run the step."""
     ranks, scheme = int(inputs.ranks), cast("Scheme", inputs.scheme)
-    found, one = orthogonalized(ranks, scheme), orthogonalized(1, "owner")
-    last = found.moments[-1]
+    run, single = orthogonalize_step(ranks, scheme), orthogonalize_step(1, "owner")
+    last = run.moments[-1]
     size = float(len(NAMES) * SIDE * SIDE)
     by_formula = {
         "gather": muon_gathered(size, ranks, 1.0),
         "exchange": muon_exchanged(size, ranks, 1.0),
     }
     return Result(
-        found=found,
+        found=run,
         sent=max(last.sent),
         formula=round(by_formula.get(scheme, 0.0)),
         operations=max(last.operations),
-        alone=one.moments[-1].operations[0],
+        alone=single.moments[-1].operations[0],
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the scene, whether the update is that of one GPU, and what it took."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: scene, equality with a single GPU, and costs."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "scene": partial(whole_scene, result.found, cast("Scheme", inputs.scheme)),
-        "equal": _equal(tell, result.found.off),
-        **tell.values("sent", "formula", "operations"),
+        "equal": _equal(present, result.found.off),
+        **present.values("sent", "formula", "operations"),
         "values": partial(_values, result.found),
     }
 
 
-def _equal(tell: Teller, off: float) -> Badge:
+def _equal(present: Presenter, off: float) -> Badge:
     same = off <= _EQUAL
     how = "by nothing but rounding" if same else f"by up to {typeset(f'{off:.2g}')}"
     return Badge(
@@ -247,11 +247,11 @@ def _equal(tell: Teller, off: float) -> Badge:
     )
 
 
-def _values(found: Orthogonalized) -> Table:
-    """Return the singular values of the four updates, on all GPUs together and on one."""
+def _values(run: OrthogonalizedStep) -> Table:
+    """Return singular values of the four updates, distributed and on a single GPU."""
     rows = tuple(
-        (name, *(_listed(values) for values in (together, alone)))
-        for name, together, alone in zip(NAMES, found.values, found.alone, strict=True)
+        (name, *(_number_list(values) for values in (together, alone)))
+        for name, together, alone in zip(NAMES, run.values, run.alone, strict=True)
     )
     return Table(
         title="Singular values of the updates",
@@ -261,5 +261,5 @@ def _values(found: Orthogonalized) -> Table:
     )
 
 
-def _listed(values: tuple[float, ...]) -> str:
+def _number_list(values: tuple[float, ...]) -> str:
     return typeset(", ".join(f"{value:.3f}" for value in values))

@@ -7,17 +7,17 @@ from typing import Annotated
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, OPERATIONS, SECONDS, Bytes, Count, Ratio, Seconds
 from engine.core.views import Axis, Badge, Bar, Bars, Segment, Table
 from engine.form.fields import OwnConstants
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_exchange import HALF
-from engine.simulate.layer.muon_slices import MODES, Slices, TensorMode, slices
-from engine.simulate.layer.orthogonal_work import Shape, pools_of
+from engine.simulate.layer.muon_slices import MODES, SlicedWork, TensorMode, sliced_work
+from engine.simulate.layer.orthogonal_work import MatrixShape, matrix_pools
 
 TITLE = "Matrices that tensor parallelism splits"
 QUESTION = "Which way to orthogonalize split matrices is the fastest, and which changes the update?"
@@ -43,7 +43,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tensor_parallel: Annotated[
         int,
@@ -75,18 +75,18 @@ class Inputs:
 class Result:
     """The four modes."""
 
-    modes: dict[TensorMode, Slices]
+    modes: dict[TensorMode, SlicedWork]
     times: dict[TensorMode, Seconds]
-    shape: Shape
+    shape: MatrixShape
     duplicated: Annotated[
-        Seconds, Told("Duplicated", "", "every GPU all of them", "tensor", _ASSUMES)
+        Seconds, Output("Duplicated", "", "every GPU all of them", "tensor", _ASSUMES)
     ]
     layer_sharded: Annotated[
-        Seconds, Told("Layer-sharded", "", "every GPU one of them", "compute", _ASSUMES)
+        Seconds, Output("Layer-sharded", "", "every GPU one of them", "compute", _ASSUMES)
     ]
     faster: Annotated[
         Ratio,
-        Told("Layer-sharded is faster by", "", "{sent} sent by each GPU", "compute", _ASSUMES),
+        Output("Layer-sharded is faster by", "", "{sent} sent by each GPU", "compute", _ASSUMES),
     ]
     sent: Bytes
     group: Count
@@ -95,12 +95,14 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the time and the bytes of every mode."""
     cluster = cluster_of(inputs.machine, inputs.own_constants)
-    rank = rank_of(cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
+    rank = rank_rates(
+        cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024)
+    )
     ranks = inputs.tensor_parallel
-    shapes = pools_of(MODELS[inputs.model], Plan(world_size=1))[0].shapes
-    shape = next(one for one, _ in shapes if one.name == inputs.matrix)
-    modes = {mode: slices(((shape, ranks),), ranks, mode, rank, HALF) for mode in MODES}
-    times = {mode: one.products + one.moved.time for mode, one in modes.items()}
+    shapes = matrix_pools(MODELS[inputs.model], Plan(world_size=1))[0].shapes
+    shape = next(candidate for candidate, _ in shapes if candidate.name == inputs.matrix)
+    modes = {mode: sliced_work(((shape, ranks),), ranks, mode, rank, HALF) for mode in MODES}
+    times = {mode: candidate.products + candidate.moved.time for mode, candidate in modes.items()}
     return Result(
         modes=modes,
         times=times,
@@ -115,16 +117,16 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the bars, the numbers behind them, and the fastest way that keeps the update."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "bars": partial(_bars, result),
-        **tell.values("duplicated", "layer_sharded", "faster"),
-        "best": _best(result),
+        **present.values("duplicated", "layer_sharded", "faster"),
+        "best": _best_verdict(result),
         "table": partial(_table, result),
     }
 
 
-def _best(result: Result) -> Badge:
+def _best_verdict(result: Result) -> Badge:
     whole = {mode: time for mode, time in result.times.items() if mode != "blockwise"}
     best = min(whole, key=lambda mode: whole[mode])
     return Badge(

@@ -1,4 +1,4 @@
-"""Newton-Schulz: where its steps take a singular value, and those of a matrix of four rows."""
+"""Newton-Schulz iteration of a singular value, and of a four-row matrix."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,11 +6,11 @@ from typing import Annotated
 
 from engine.core.inputs import Choice, Number
 from engine.core.numbers import typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count, Ratio
 from engine.core.views import Axis, Badge, Lines, Point, Rule, Series, Table
-from engine.tiny.orthogonal import CUBIC, MUON, Coefficients, iterated, newton_schulz
+from engine.tiny.orthogonal import CUBIC, MUON, Coefficients, newton_schulz, polynomial_iterates
 from engine.tiny.orthogonal import singular_values as singular_values_of
 from engine.tiny.whole_matrices import NAMES, momentum
 
@@ -29,7 +29,7 @@ _POLYNOMIALS: dict[str, Coefficients] = {"muon": MUON, "cubic": CUBIC}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     value: Annotated[
         float,
@@ -63,7 +63,7 @@ class Result:
     after: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Singular value after",
             "",
             "one would be exact",
@@ -74,7 +74,7 @@ class Result:
     ]
     slope: Annotated[
         Ratio,
-        Told(
+        Output(
             "Growth of a tiny value in one step",
             "",
             "the first coefficient",
@@ -86,7 +86,7 @@ class Result:
     least: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Smallest value that gets to 0.5",
             "",
             "relative to the Frobenius norm",
@@ -102,8 +102,8 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     coefficients = _POLYNOMIALS[inputs.polynomial]
-    path = iterated(inputs.value, inputs.steps, coefficients)
-    column = tuple(iterated(value, inputs.steps, coefficients)[-1] for value in _COLUMN)
+    path = polynomial_iterates(inputs.value, inputs.steps, coefficients)
+    column = tuple(polynomial_iterates(value, inputs.steps, coefficients)[-1] for value in _COLUMN)
     reached = [x for x, y in zip(_COLUMN, column, strict=True) if y >= 0.5]
     matrices = newton_schulz(momentum()[0], inputs.steps, coefficients)
     return Result(
@@ -117,28 +117,28 @@ def solve(inputs: Inputs) -> Result:
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the curve, the path of one value, and a matrix step by step."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: the curve, the path of a value, and a matrix step by step."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "curve": partial(_curve, inputs, result),
-        **tell.values("after", "least", "slope"),
-        "near": _near(tell, result),
+        **present.values("after", "least", "slope"),
+        "near": _nearness_verdict(present, result),
         "path": partial(_path, inputs, result),
         "matrix": partial(_matrix, result),
     }
 
 
-def _near(tell: Teller, result: Result) -> Badge:
+def _nearness_verdict(present: Presenter, result: Result) -> Badge:
     before = (result.path[0], COUNT)
     if 0.6 <= result.after <= 1.3:
         return Badge(
             text="About one",
-            sentence=tell.say("From {x} the steps lead to {after}.", x=before),
+            sentence=present.say("From {x} the steps lead to {after}.", x=before),
             color="parameters",
         )
     return Badge(
         text="Not there yet",
-        sentence=tell.say("From {x} these steps lead only to {after}.", x=before),
+        sentence=present.say("From {x} these steps lead only to {after}.", x=before),
         color="bad",
     )
 
@@ -199,7 +199,7 @@ def _path(inputs: Inputs, result: Result) -> Lines:
 
 def _matrix(result: Result) -> Table:
     rows = tuple(
-        ("before" if not step else f"step {step}", *(typeset(f"{one:.4f}") for one in values))
+        ("before" if not step else f"step {step}", *(typeset(f"{value:.4f}") for value in values))
         for step, values in enumerate(result.matrix)
     )
     return Table(

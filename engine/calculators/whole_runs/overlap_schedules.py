@@ -1,11 +1,11 @@
-"""Overlap schedules: one job under five schedules, what each hides, and what none does."""
+"""Overlap schedules: a job under five schedules, with hidden and exposed communication."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import (
     LINK_SPEED,
@@ -18,16 +18,26 @@ from engine.core.units import (
     Ratio,
     Seconds,
     Share,
-    as_given,
+    with_digits,
 )
 from engine.core.views import Badge, Challenge, Condition, Published, Table, Value
-from engine.form.overlap.charts import chosen, comparison, residue, stacked
-from engine.form.overlap.inputs import SCHEDULES, setting_of
+from engine.form.overlap.charts import (
+    residue_bars,
+    schedule_timeline,
+    schedules_timeline,
+    step_bars,
+)
+from engine.form.overlap.inputs import SCHEDULES, overlap_job
 from engine.form.overlap.inputs import Inputs as Inputs
-from engine.form.run.prediction_text import unranged
+from engine.form.run.prediction_text import no_range_assumptions
 from engine.formulas.overlap import hidden_share
-from engine.simulate.overlap.overlap_job import Job, Setting, job
-from engine.simulate.overlap.overlap_step import Outcome, data_messages, outcomes, tensor_traffic
+from engine.simulate.overlap.overlap_job import OverlapJob, OverlapSetting, build_overlap_job
+from engine.simulate.overlap.overlap_step import (
+    ScheduleOutcome,
+    data_messages,
+    schedule_outcomes,
+    tensor_traffic,
+)
 from engine.simulate.streams.streams import SCALE_UP
 
 START: Mapping[str, float | int | str | bool] = {
@@ -43,7 +53,7 @@ SOLUTION: Mapping[str, float | int | str | bool] = {**START, "prefetch": 1, "res
 _TARGET = 0.25
 
 
-def challenge(inputs: Inputs, one: Outcome) -> Challenge:
+def challenge(inputs: Inputs, outcome: ScheduleOutcome) -> Challenge:
     """Return the challenge: a small residue on slow ports."""
     conditions = (
         Condition(
@@ -73,8 +83,8 @@ def challenge(inputs: Inputs, one: Outcome) -> Challenge:
             met=inputs.schedule in ("sharded", "async", "paired"),
         ),
         Condition(
-            text=say("a residue below {r} of the step", r=(_TARGET, as_given(SHARE))),
-            met=one.residue < _TARGET * one.step,
+            text=say("a residue below {r} of the step", r=(_TARGET, with_digits(SHARE))),
+            met=outcome.residue < _TARGET * outcome.step,
         ),
     )
     return Challenge(
@@ -102,8 +112,8 @@ _MEANING = (
 )
 
 
-def _told(label: str, how: str, note: str, color: str = "ink") -> Told:
-    return Told(
+def _output(label: str, how: str, note: str, color: str = "ink") -> Output:
+    return Output(
         label,
         note=note,
         color=color,
@@ -115,7 +125,7 @@ def _told(label: str, how: str, note: str, color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The schedule that is shown, what the others do beside it, and the wires' traffic.
+    """The chosen schedule, the others for comparison, and the traffic per wire.
 
     Attributes:
         work: the job.
@@ -129,32 +139,32 @@ class Result:
 
     step_time: Annotated[
         Seconds,
-        _told(
+        _output(
             "Step",
             "Compute, contention, exposed communication, bubble, slowest GPU.",
             "{computing} of it computing",
         ),
     ]
     exposed: Annotated[
-        Seconds, _told("Exposed communication", _MEANING, "per step", "communication")
+        Seconds, _output("Exposed communication", _MEANING, "per step", "communication")
     ]
     contention: Annotated[
         Seconds,
-        _told(
+        _output(
             "Contention",
             "While a collective runs, computation takes {slow_down} longer.",
             "what hiding costs the computation",
             "compute",
         ),
     ]
-    hidden: Annotated[Share, _told("Hidden share", _MEANING, "of the communication")]
+    hidden: Annotated[Share, _output("Hidden share", _MEANING, "of the communication")]
     residue: Annotated[
         Seconds,
-        _told("Residue", "Step minus its computation alone.", "{residue_share} of the step"),
+        _output("Residue", "Step minus its computation alone.", "{residue_share} of the step"),
     ]
     gain: Annotated[
         Ratio,
-        _told(
+        _output(
             "Against blocking",
             "Step of the blocking schedule over the step of the one shown.",
             "as fast",
@@ -162,7 +172,7 @@ class Result:
     ]
     async_gain: Annotated[
         Ratio,
-        _told(
+        _output(
             "Async TP against blocking TP",
             "Products and their collectives in as many pieces as tensor-parallel GPUs.",
             "the same step, schedule 3 over schedule 4",
@@ -170,7 +180,7 @@ class Result:
     ]
     wire_minimum: Annotated[
         Seconds,
-        _told(
+        _output(
             "Data parallelism, wire minimum",
             "{sent} at the line rate of the link, {line_rate}, and nothing else.",
             "bytes over line rate",
@@ -179,7 +189,7 @@ class Result:
     ]
     isolated: Annotated[
         Seconds,
-        _told(
+        _output(
             "Data parallelism, collectives alone",
             "All collectives of data parallelism of a step, with the latencies, "
             "protocols and bandwidth of NCCL, one after the other.",
@@ -189,7 +199,7 @@ class Result:
     ]
     waited: Annotated[
         Seconds,
-        _told(
+        _output(
             "Data parallelism, exposed",
             "The time in which a collective of data parallelism runs and nothing else does: "
             "no computation, and no collective of tensor parallelism.",
@@ -197,8 +207,8 @@ class Result:
             "communication",
         ),
     ]
-    work: Job
-    outcomes: Mapping[str, Outcome]
+    work: OverlapJob
+    outcomes: Mapping[str, ScheduleOutcome]
     hidden_shares: Mapping[str, Share]
     computing: Share
     residue_share: Share
@@ -211,35 +221,37 @@ class Result:
 
 # To look at another schedule of the same job takes no new simulation.
 @lru_cache(maxsize=4)
-def _simulated(setting: Setting) -> tuple[Job, Mapping[str, Outcome]]:
-    work = job(setting)
-    return work, outcomes(setting, work)
+def _simulated(setting: OverlapSetting) -> tuple[OverlapJob, Mapping[str, ScheduleOutcome]]:
+    work = build_overlap_job(setting)
+    return work, schedule_outcomes(setting, work)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    setting = setting_of(inputs)
-    work, found = _simulated(setting)
-    one = found[inputs.schedule]
-    hidden = {name: hidden_share(each.communication, each.exposed) for name, each in found.items()}
+    setting = overlap_job(inputs)
+    work, outcomes = _simulated(setting)
+    chosen = outcomes[inputs.schedule]
+    hidden = {
+        name: hidden_share(each.communication, each.exposed) for name, each in outcomes.items()
+    }
     tensor_sent, tensor_messages = tensor_traffic(setting, work)
     return Result(
-        step_time=one.step,
-        exposed=one.exposed,
-        contention=one.contention,
+        step_time=chosen.step,
+        exposed=chosen.exposed,
+        contention=chosen.contention,
         hidden=hidden[inputs.schedule],
-        residue=one.residue,
-        gain=found["blocking"].step / one.step,
-        async_gain=found["sharded"].step / found["async"].step,
-        wire_minimum=one.sent / work.line_rate,
-        isolated=one.isolated,
-        waited=one.waited,
+        residue=chosen.residue,
+        gain=outcomes["blocking"].step / chosen.step,
+        async_gain=outcomes["sharded"].step / outcomes["async"].step,
+        wire_minimum=chosen.sent / work.line_rate,
+        isolated=chosen.isolated,
+        waited=chosen.waited,
         work=work,
-        outcomes=found,
+        outcomes=outcomes,
         hidden_shares=hidden,
-        computing=one.compute / one.step,
-        residue_share=one.residue / one.step,
-        sent=one.sent,
+        computing=chosen.compute / chosen.step,
+        residue_share=chosen.residue / chosen.step,
+        sent=chosen.sent,
         messages=data_messages(setting, work, inputs.schedule),
         line_rate=work.line_rate,
         tensor_sent=tensor_sent,
@@ -260,20 +272,22 @@ _PARTS = {
 }
 
 
-def _claim(text: str, reason: str, row: str) -> Published:
+def _published_claim(text: str, reason: str, row: str) -> Published:
     return Published(
         text=f"a published page says: {text}", reason=reason, source="day1inference", claim=row
     )
 
 
 _CLAIMS = {
-    "hidden": _claim("hide 90%+", "It may well be so; see contention for what that costs.", "E0.8"),
-    "residue": _claim(
+    "hidden": _published_claim(
+        "hide 90%+", "It may well be so; see contention for what that costs.", "E0.8"
+    ),
+    "residue": _published_claim(
         "latency disappears entirely",
         "The first gather, the last reduction, contention, bubble and jitter stay.",
         "E0.5",
     ),
-    "async_gain": _claim(
+    "async_gain": _published_claim(
         "TP cannot be overlapped",
         "Only the first and the last piece of each collective have nothing to run beside.",
         "E0.4",
@@ -281,46 +295,49 @@ _CLAIMS = {
 }
 
 
-def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
-    """Return the numbers of the schedule that is shown, and what the last one gains.
+def values(present: Presenter, inputs: Inputs, result: Result) -> dict[str, Value]:
+    """Return the values of the chosen schedule, and the gain of the last.
 
     Data parallelism comes in three numbers that are often taken for one another.
     """
     per_node = max(1, 8 // int(inputs.tensor_parallel))
     ports = "the port" if per_node == 1 else f"the {per_node} ports of a node that its ranks have"
     wire = "NVLink" if wire_of(result) == "NVLink" else ports
-    _, *rest = tell.value("wire_minimum").receipt.assumptions
+    _, *rest = present.value("wire_minimum").receipt.assumptions
     line = f"{{sent}} at the line rate of {wire}, {{line_rate}}, and nothing else."
     return {
-        "step_time": tell.value(
+        "step_time": present.value(
             "step_time",
-            assumes=(*tell.value("step_time").receipt.assumptions, *unranged(result.work.evidence)),
+            assumes=(
+                *present.value("step_time").receipt.assumptions,
+                *no_range_assumptions(result.work.evidence),
+            ),
         ),
-        "exposed": tell.value("exposed", note=f"per step, {SCHEDULES[inputs.schedule]}"),
-        **tell.values("contention"),
-        "hidden": tell.value("hidden", published=_CLAIMS["hidden"]),
-        "residue": tell.value("residue", published=_CLAIMS["residue"]),
-        **tell.values("gain"),
-        "async_gain": tell.value("async_gain", published=_CLAIMS["async_gain"]),
-        "wire_minimum": tell.value("wire_minimum", assumes=(line, *rest)),
-        **tell.values("isolated", "waited"),
+        "exposed": present.value("exposed", note=f"per step, {SCHEDULES[inputs.schedule]}"),
+        **present.values("contention"),
+        "hidden": present.value("hidden", published=_CLAIMS["hidden"]),
+        "residue": present.value("residue", published=_CLAIMS["residue"]),
+        **present.values("gain"),
+        "async_gain": present.value("async_gain", published=_CLAIMS["async_gain"]),
+        "wire_minimum": present.value("wire_minimum", assumes=(line, *rest)),
+        **present.values("isolated", "waited"),
     }
 
 
-def regime(one: Outcome) -> Badge:
+def regime(outcome: ScheduleOutcome) -> Badge:
     """Return the largest part of the residue."""
-    if not max(float(getattr(one, key)) for key in _PARTS):
+    if not max(float(getattr(outcome, key)) for key in _PARTS):
         return Badge(
             text="Nothing but computation", sentence="No wire is waited for.", color="compute"
         )
-    part = max(_PARTS, key=lambda key: float(getattr(one, key)))
+    part = max(_PARTS, key=lambda key: float(getattr(outcome, key)))
     name, words = _PARTS[part]
     return Badge(
         text=name,
         sentence=say(
             f"{words}: {{t}}, {{s}} of the step, more than any other part of the residue.",
-            t=(float(getattr(one, part)), SECONDS),
-            s=(float(getattr(one, part)) / one.step, SHARE),
+            t=(float(getattr(outcome, part)), SECONDS),
+            s=(float(getattr(outcome, part)) / outcome.step, SHARE),
         ),
         color="compute" if part == "contention" else "communication",
     )
@@ -331,20 +348,20 @@ def strip_table(result: Result) -> Table:
     rows = tuple(
         (
             SCHEDULES[name],
-            say("{x}", x=(one.step, SECONDS)),
-            say("{x}", x=(one.exposed, SECONDS)),
-            say("{x}", x=(one.contention, SECONDS)),
+            say("{x}", x=(outcome.step, SECONDS)),
+            say("{x}", x=(outcome.exposed, SECONDS)),
+            say("{x}", x=(outcome.contention, SECONDS)),
             say("{x}", x=(result.hidden_shares[name], SHARE)),
-            say("{x}", x=(one.residue / one.step, SHARE)),
+            say("{x}", x=(outcome.residue / outcome.step, SHARE)),
         )
-        for name, one in result.outcomes.items()
+        for name, outcome in result.outcomes.items()
     )
     columns = ("Schedule", "Step", "Exposed", "Contention", "Hidden", "Residue")
     return Table(title="Five schedules in figures", columns=columns, rows=rows)
 
 
-def traffic(tell: Teller, inputs: Inputs, result: Result) -> Table:
-    """Return which axis sends what, on which wire, and what can hide it."""
+def traffic(present: Presenter, inputs: Inputs, result: Result) -> Table:
+    """Return each axis's messages, wire and possible overlap."""
     none: Text = "none: one GPU"
     reduced = inputs.schedule in ("blocking", "buckets")
     operation = "all-reduce" if reduced else "gathers, scatters"
@@ -352,8 +369,8 @@ def traffic(tell: Teller, inputs: Inputs, result: Result) -> Table:
         (
             "Tensor",
             "gathers, scatters" if result.tensor_sent else none,
-            tell.say("{tensor_sent}"),
-            tell.say("{tensor_messages}"),
+            present.say("{tensor_sent}"),
+            present.say("{tensor_messages}"),
             "yes, in every layer",
             "pieces, pairs",
             "NVLink",
@@ -361,8 +378,8 @@ def traffic(tell: Teller, inputs: Inputs, result: Result) -> Table:
         (
             "Data",
             operation if result.sent else none,
-            tell.say("{sent}"),
-            tell.say("{messages}"),
+            present.say("{sent}"),
+            present.say("{messages}"),
             "first and last",
             "buckets, prefetch",
             wire_of(result),
@@ -404,16 +421,16 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
-    one = result.outcomes[inputs.schedule]
+    present = Presenter(result, inputs)
+    outcome = result.outcomes[inputs.schedule]
     return {
-        **values(tell, inputs, result),
-        "regime": regime(one),
-        "stacked": partial(stacked, result.outcomes),
-        "comparison": partial(comparison, result.outcomes),
-        "residue_bars": partial(residue, result.outcomes),
-        "timeline": partial(chosen, inputs.schedule, result.work, one),
+        **values(present, inputs, result),
+        "regime": regime(outcome),
+        "stacked": partial(schedules_timeline, result.outcomes),
+        "comparison": partial(step_bars, result.outcomes),
+        "residue_bars": partial(residue_bars, result.outcomes),
+        "timeline": partial(schedule_timeline, inputs.schedule, result.work, outcome),
         "figures": partial(strip_table, result),
-        "traffic": partial(traffic, tell, inputs, result),
-        "challenge": partial(challenge, inputs, one),
+        "traffic": partial(traffic, present, inputs, result),
+        "challenge": partial(challenge, inputs, outcome),
     }

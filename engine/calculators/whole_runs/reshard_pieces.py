@@ -5,11 +5,11 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, Count
 from engine.core.views import Badge, Heatmap
-from engine.tiny.resharded import AFTER, BEFORE, JOB, Resharded, resharded
+from engine.tiny.resharded import AFTER, BEFORE, JOB, ReshardedTraining, train_resharded
 
 TITLE = "Saved on four, loaded on six"
 QUESTION = "Which rank reads which piece, and is it the same training afterward?"
@@ -23,7 +23,7 @@ _EXACT = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     before: Annotated[int, Number(label="GPUs that saved", low=1, high=8, whole=True)] = 4
     after: Annotated[int, Number(label="GPUs that load", low=1, high=8, whole=True)] = 6
@@ -31,12 +31,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was read, and whether it is the same training."""
+    """The bytes read, and whether the training is unchanged."""
 
-    found: Resharded
+    found: ReshardedTraining
     pieces: Annotated[
         Count,
-        Told(
+        Output(
             "Pieces read",
             note="of {before} files by {after} GPUs",
             color="memory",
@@ -46,7 +46,7 @@ class Result:
     ]
     most: Annotated[
         Count,
-        Told(
+        Output(
             "Files that one GPU opens",
             note="at most",
             color="memory",
@@ -57,7 +57,7 @@ class Result:
     off: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Off from one GPU without a stop",
             note="largest difference of a parameter",
             color="parameters",
@@ -68,7 +68,7 @@ class Result:
     forgotten: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Off if only weights are saved",
             note="Adam begins anew; a step moves a parameter by about {rate}",
             color="bad",
@@ -82,32 +82,32 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the training that was stopped and went on."""
-    found = resharded(inputs.before, inputs.after)
-    columns = list(zip(*found.read, strict=True))
+    """Return the training, stopped and resumed."""
+    pieces = train_resharded(inputs.before, inputs.after)
+    columns = list(zip(*pieces.read, strict=True))
     return Result(
-        found=found,
-        pieces=sum(1 for row in found.read for number in row if number),
+        found=pieces,
+        pieces=sum(1 for row in pieces.read for number in row if number),
         most=max(sum(1 for number in column if number) for column in columns),
-        off=found.off if found.off > _EXACT else 0.0,
-        forgotten=found.forgotten,
+        off=pieces.off if pieces.off > _EXACT else 0.0,
+        forgotten=pieces.forgotten,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
         "verdict": _verdict(result),
         "pieces_map": partial(_map, inputs, result),
-        **tell.values("pieces", "most", "off", "forgotten"),
+        **present.values("pieces", "most", "off", "forgotten"),
     }
 
 
 def _verdict(result: Result) -> Badge:
     if result.off:
         return Badge(text="Not the same", sentence="The training differs.", color="bad")
-    lost = typeset(significant(result.forgotten, 2))
+    lost = typeset(format_significant(result.forgotten, 2))
     return Badge(
         text="The same training",
         sentence="After the stop all parameters are those of one GPU that never stopped. With "

@@ -1,4 +1,4 @@
-"""The memory of a GPU that trains and generates in turn: what is awake, and what sleeps."""
+"""Memory of a GPU that alternates training and generation: resident and offloaded parts."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -7,14 +7,14 @@ from typing import Annotated
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.core.inputs import PERCENT, Choice, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, Bytes, Gbit
 from engine.core.views import Axis, Badge, Bar, Bars, Rule, Segment
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.job.reinforcement import RlMemory, Setup, rl_memory
-from engine.simulate.job.rollouts import Asked
-from engine.simulate.memory.allocator import usable
+from engine.simulate.job.reinforcement import RlJob, RlMemory, rl_memory
+from engine.simulate.job.rollouts import RolloutRequest
+from engine.simulate.memory.allocator import usable_bytes
 
 TITLE = "The memory of a GPU with two jobs"
 QUESTION = "Does a model that trains and generates on the same GPUs fit?"
@@ -35,7 +35,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     world_size: Annotated[
         int, Number(label="GPUs", low=8, high=256, scale="log2", whole=True, symbol="n")
@@ -75,22 +75,24 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Both phases."""
+    """Memory in the training and the generation phase."""
 
     phases: tuple[RlMemory, RlMemory]
     generating: Annotated[
-        Bytes, Told("While it generates", "", "of {capacity} usable", "buffers", _ASSUMES)
+        Bytes, Output("While it generates", "", "of {capacity} usable", "buffers", _ASSUMES)
     ]
     training: Annotated[
-        Bytes, Told("While it trains", "", "of {capacity} usable", "activations", _ASSUMES)
+        Bytes, Output("While it trains", "", "of {capacity} usable", "activations", _ASSUMES)
     ]
     sharded: Annotated[
         Bytes,
-        Told("Of that, shrinks with more GPUs", "", "states and reference", "optimizer", _ASSUMES),
+        Output(
+            "Of that, shrinks with more GPUs", "", "states and reference", "optimizer", _ASSUMES
+        ),
     ]
     kept: Annotated[
         Bytes,
-        Told("Does not shrink", "", "weights and caches of the engine", "buffers", _ASSUMES),
+        Output("Does not shrink", "", "weights and caches of the engine", "buffers", _ASSUMES),
     ]
     capacity: Bytes
     engine: Bytes
@@ -98,15 +100,15 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what a GPU holds in both phases."""
+    """Return a GPU's memory in both phases."""
     gpu = ACCELERATORS[inputs.gpu]
-    setup = Setup(
+    setup = RlJob(
         model=MODELS[inputs.model],
         cluster=Cluster(gpu=gpu, gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit),
         world_size=inputs.world_size,
         generating=inputs.world_size,
         engine=int(inputs.engine),
-        asked=Asked(
+        request=RolloutRequest(
             responses=1024, per_prompt=8, prompt=512, median=800, spread=1.0, longest=16_384
         ),
         cache_share=inputs.cache_share,
@@ -122,7 +124,7 @@ def solve(inputs: Inputs) -> Result:
         training=phases[1].total,
         sharded=phases[0].states + phases[0].reference,
         kept=phases[0].engine + phases[0].cache,
-        capacity=usable(gpu.memory, training),
+        capacity=usable_bytes(gpu.memory, training),
         engine=phases[0].engine,
         share=inputs.cache_share * gpu.memory,
     )
@@ -130,19 +132,19 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return both phases as bars, and whether they fit."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "bars": partial(_bars, result),
-        **tell.values("generating", "training", "sharded", "kept"),
-        "fits": _fits(tell, inputs, result),
+        **present.values("generating", "training", "sharded", "kept"),
+        "fits": _fits(present, inputs, result),
     }
 
 
-def _fits(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _fits(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if result.engine > result.share:
         return Badge(
             text="The engine does not start",
-            sentence=tell.say(
+            sentence=present.say(
                 "Its weights, {engine}, exceed its share of the GPU, {share}. Give the engine "
                 "more, or more GPUs."
             ),
@@ -151,13 +153,13 @@ def _fits(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if max(result.generating, result.training) <= result.capacity:
         return Badge(
             text="Fits",
-            sentence=tell.say("The fuller phase stays below {capacity}."),
+            sentence=present.say("The fuller phase stays below {capacity}."),
             color="memory",
         )
     if result.generating > result.capacity:
         return Badge(
             text="Out of memory while it generates",
-            sentence=tell.say(
+            sentence=present.say(
                 "{generating} against {capacity}. Give the engine less"
                 + (
                     ", or use more GPUs."
@@ -169,7 +171,7 @@ def _fits(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Out of memory while it trains",
-        sentence=tell.say(
+        sentence=present.say(
             "{training} against {capacity}. "
             + ("Use more GPUs." if inputs.sleeps else "Let the engine sleep.")
         ),
@@ -194,8 +196,8 @@ def _bars(result: Result) -> Bars:
                 key=key,
                 label=label,
                 segments=tuple(
-                    Segment(key=name, label=what, value=getattr(phase, name), color=color)
-                    for name, what, color in names
+                    Segment(key=name, label=label, value=getattr(phase, name), color=color)
+                    for name, label, color in names
                 ),
             )
             for key, label, phase in zip(

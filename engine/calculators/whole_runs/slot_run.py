@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Number, Scalar
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import COUNT, Count, Ratio
 from engine.core.views import Axis, Badge, Lines, Point, Rule, Series
@@ -17,10 +17,10 @@ from engine.simulate.job.slotted_run import (
     FAILED,
     LOST,
     RESTART,
-    Event,
-    Slotted,
-    events,
+    SlotEvent,
+    SlottedJob,
     mean_slots,
+    slot_events,
 )
 
 TITLE = "A job in slots"
@@ -44,7 +44,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     interval: Annotated[
         int, Number(label="Slots of work between checkpoints", low=1, high=LONGEST, whole=True)
@@ -59,29 +59,29 @@ class Inputs:
     ] = 3
 
 
-def _played(label: str, note: str = "", color: str = "ink") -> Told:
-    return Told(label, "", note, color, _PLAYED, basis="simulated")
+def _output(label: str, note: str = "", color: str = "ink") -> Output:
+    return Output(label, "", note, color, _PLAYED, basis="simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The job that was played, and what such jobs take on average."""
+    """The simulated job, and the mean time of such jobs."""
 
-    job: Slotted
-    happened: tuple[Event, ...]
+    job: SlottedJob
+    happened: tuple[SlotEvent, ...]
     done: Count
     work: Count
-    total: Annotated[Count, _played("Slots in all", "{work} of them would do")]
-    checkpoints: Annotated[Count, _played("Slots of checkpoints", color="memory")]
-    lost: Annotated[Count, _played("Slots lost", "work done again, and the slots that were struck")]
-    restarts: Annotated[Count, _played("Slots of restarts")]
-    failures: Annotated[Count, _played("Failures")]
+    total: Annotated[Count, _output("Slots in all", "{work} of them would do")]
+    checkpoints: Annotated[Count, _output("Slots of checkpoints", color="memory")]
+    lost: Annotated[Count, _output("Slots lost", "work done again, and the slots that were struck")]
+    restarts: Annotated[Count, _output("Slots of restarts")]
+    failures: Annotated[Count, _output("Failures")]
     mean: Annotated[
-        float, COUNT, Told("Mean of all lives", "", "slots", "ink", _EXACT, basis="simulated")
+        float, COUNT, Output("Mean of all lives", "", "slots", "ink", _EXACT, basis="simulated")
     ]
     best: Annotated[
         Count,
-        Told(
+        Output(
             "Best interval",
             "",
             "with {best_mean} slots on average",
@@ -94,7 +94,7 @@ class Result:
     young: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Young's interval",
             "",
             "the square root of two times a checkpoint times the slots between failures",
@@ -106,16 +106,16 @@ class Result:
     lives: tuple[float, ...]
 
 
-def _job(inputs: Inputs) -> Slotted:
-    return Slotted(
-        work=WORK, interval=inputs.interval, checkpoint=1, restart=2, apart=float(inputs.apart)
+def _job(inputs: Inputs) -> SlottedJob:
+    return SlottedJob(
+        work=WORK, interval=inputs.interval, checkpoint=1, restart=2, mtbf=float(inputs.apart)
     )
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the life of the job, and the mean for every interval."""
     job = _job(inputs)
-    happened = tuple(events(job, inputs.seed, MOST))
+    happened = tuple(slot_events(job, inputs.seed, MOST))
     slots = happened[-1].slots
     means = tuple(mean_slots(replace(job, interval=t)) for t in range(1, LONGEST + 1))
     lives = tuple(_life(replace(job, interval=t), inputs.seed) for t in range(1, LONGEST + 1))
@@ -133,34 +133,34 @@ def solve(inputs: Inputs) -> Result:
         mean=mean_slots(job),
         best=best + 1,
         best_mean=means[best],
-        young=round(young_interval(1.0, job.apart), 1),
+        young=round(young_interval(1.0, job.mtbf), 1),
         means=means,
         lives=lives,
     )
 
 
-def _life(job: Slotted, seed: int) -> float:
-    """Return the slots of one life, as far as the board goes."""
-    return float(len(list(events(job, seed, MOST))[-1].slots))
+def _life(job: SlottedJob, seed: int) -> float:
+    """Return the slots of a life, as far as the board goes."""
+    return float(len(list(slot_events(job, seed, MOST))[-1].slots))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
         "board": partial(board_scene, result.job, result.happened),
-        "verdict": _verdict(tell, result),
-        **tell.values("total", "checkpoints", "lost", "restarts", "failures", "mean"),
-        "curve": partial(_curve, tell, inputs, result),
-        **tell.values("best", "young"),
+        "verdict": _verdict(present, result),
+        **present.values("total", "checkpoints", "lost", "restarts", "failures", "mean"),
+        "curve": partial(_curve, present, inputs, result),
+        **present.values("best", "young"),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     if result.done < result.work:
         return Badge(
             text="Not done",
-            sentence=tell.say(
+            sentence=present.say(
                 "After {total} slots {done} of {work} are saved. On average such a job takes "
                 "{mean} slots."
             ),
@@ -168,7 +168,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text=f"Done after {result.total} slots",
-        sentence=tell.say(
+        sentence=present.say(
             "{work} of work, {checkpoints} of checkpoints, {lost} lost, {restarts} of restarts. "
             "On average such a job takes {mean} slots."
         ),
@@ -176,7 +176,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     x = tuple(float(t) for t in range(1, LONGEST + 1))
     most = float(MOST)
     shown = sum(mean <= most for mean in result.means) or 1
@@ -192,14 +192,16 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     lives = tuple(min(life, most) for life in result.lives)
     return Lines(
         title="Slots that the job takes, by the interval between checkpoints",
-        x=tell.axis("best", "slots of work between checkpoints", low=1.0, high=x[-1]),
+        x=present.axis("best", "slots of work between checkpoints", low=1.0, high=x[-1]),
         y=Axis(label="slots", quantity=COUNT, low=0.0, high=most),
         series=(
             Series(key="mean", label="exact mean", x=x[:shown], y=means[:shown], color="compute"),
             Series(key="life", label="this life", x=x, y=lives, color="muted", dashed=True),
         ),
         points=points if result.mean <= most else (),
-        rules=(Rule(key="best", label=tell.say("best: {best}"), axis="x", at=float(result.best)),),
+        rules=(
+            Rule(key="best", label=present.say("best: {best}"), axis="x", at=float(result.best)),
+        ),
         handle="interval",
         caption="The mean is smooth. One life is not: a single failure may strike just before, or "
         "just after, a checkpoint. What takes longer than 144 slots is drawn at 144.",

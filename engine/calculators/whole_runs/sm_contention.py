@@ -1,4 +1,4 @@
-"""SM contention: what a collective takes from the products beside it, and what was measured."""
+"""SM contention: slowdown of matrix products by a concurrent collective, with measurements."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.catalog.hardware import GPUS
 from engine.core.inputs import PERCENT, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import COUNT, RATIO, SHARE, Count, Ratio, Share
 from engine.core.views import Lines, Point, Published, Receipt, Rule, Series, Value
 from engine.form.fields import LabGpu
@@ -57,7 +57,7 @@ _CLAIM = Published(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     taken: Annotated[
         int,
@@ -118,11 +118,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The slowdown, the most that its end can gain, and the slowdown by what is taken."""
+    """The slowdown, the upper bound of its removal, and the slowdown by taken SMs."""
 
     slow_down: Annotated[
         Share,
-        Told(
+        Output(
             "Slowdown while it runs",
             "c",
             "{gone} of {total} multiprocessors gone",
@@ -132,7 +132,7 @@ class Result:
     ]
     most_gained: Annotated[
         Ratio,
-        Told(
+        Output(
             "The most that removing it can gain",
             "g",
             "the whole step, nothing else changed",
@@ -140,7 +140,7 @@ class Result:
         ),
     ]
     gone: Count
-    total: Annotated[int, COUNT, Told(symbol="S")]
+    total: Annotated[int, COUNT, Output(symbol="S")]
     all_kernels: tuple[Share, ...]
     products: tuple[Share, ...]
 
@@ -162,13 +162,13 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     slower = {"c": (result.slow_down, RATIO)}  # in an equation of ratios
     taken = "taken" if result.gone == inputs.taken else "gone"
     return {
-        "slow_down": tell.value("slow_down", symbols=slower | {"s": taken}),
-        "most_gained": tell.value("most_gained", symbols=slower, published=_CLAIM),
-        "curve": partial(_curve, tell, result),
+        "slow_down": present.value("slow_down", symbols=slower | {"s": taken}),
+        "most_gained": present.value("most_gained", symbols=slower, published=_CLAIM),
+        "curve": partial(_curve, present, result),
         **{
             key: _published(*row, _BESIDE, "published measurement, not of your inputs")
             for key, row in MEASURED.items()
@@ -184,7 +184,7 @@ def _published(label: str, share: Share, receipt: Receipt, note: str) -> Value:
     return Value(label=label, value=share, quantity=SHARE, receipt=receipt, note=note)
 
 
-def _curve(tell: Teller, result: Result) -> Lines:
+def _curve(present: Presenter, result: Result) -> Lines:
     now = result.slow_down
     high = max(result.all_kernels[-1], now, 0.42) * 1.1
     kernels = Series(
@@ -200,10 +200,10 @@ def _curve(tell: Teller, result: Result) -> Lines:
     )
     return Lines(
         title="Slowdown against multiprocessors taken",
-        x=tell.axis("gone", "multiprocessors taken", low=0.0, high=float(_MOST)),
-        y=tell.axis("slow_down", "longer by", low=0.0, high=high),
+        x=present.axis("gone", "multiprocessors taken", low=0.0, high=float(_MOST)),
+        y=present.axis("slow_down", "longer by", low=0.0, high=high),
         series=(kernels, products),
-        points=(Point(key="now", label=tell.say("{slow_down}"), x=float(result.gone), y=now),),
+        points=(Point(key="now", label=present.say("{slow_down}"), x=float(result.gone), y=now),),
         rules=tuple(
             Rule(key=key, label=MEASURED[key][0].lower(), axis="y", at=MEASURED[key][1])
             for key in ("measured_mean", "measured_largest")

@@ -1,4 +1,4 @@
-"""The step composer: order the operations of a sharded step on two streams, and see what it costs.
+"""Step composer: order of a sharded step's operations on two streams, and its cost.
 
 Three layers, one micro-batch, parameters sharded as by ZeRO-3 or FSDP.
 """
@@ -10,23 +10,29 @@ from itertools import pairwise
 from typing import Annotated
 
 from engine.core.inputs import MILLISECONDS, Number, Order, Scalar, Switch
-from engine.core.numbers import show
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_value
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import COUNT, MILLI, SECONDS, SHARE, Count, Seconds, Share, as_given
+from engine.core.units import COUNT, MILLI, SECONDS, SHARE, Count, Seconds, Share, with_digits
 from engine.core.views import Badge, Challenge, Condition, Lane, Rule, Scene, Series, Span, Timeline
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 from engine.draw.stream_strip import Chip, strip_scene
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.formulas.issue_order import LEAST_STEP
-from engine.simulate.streams.composed_step import Composed, Times, composed, time_of, waits
+from engine.simulate.streams.composed_step import (
+    ComposedStep,
+    LayerTimes,
+    compose_step,
+    operations_time,
+    path_communication,
+)
 from engine.simulate.streams.stream_account import Piece, exposed_pieces
 from engine.simulate.streams.stream_orders import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
     LAYERS,
-    Plan,
-    plan,
+    OrderPlan,
+    plan_orders,
 )
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 
@@ -47,7 +53,7 @@ def _time(label: str, low: Seconds = 0.0) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     room: Annotated[
         int,
@@ -91,15 +97,15 @@ RULES: tuple[str, ...] = (
     "the layer before, a backward pass for its gather and the layer behind, a reduction for its "
     "backward pass.",
     "The top layer is kept from its forward to its backward pass. Collectives slow nothing down.",
-    UNRANGED,
+    NO_RANGE,
 )
 _ROOM = "A layer takes its room from the start of its gather to the end of its last use."
 _BOUND = "A lower bound: with little room even the best order may stay above it."
 _SHARDED = ("rajbhandari2020", "zhao2023")
 
 
-def _simulated(label: str, note: str, color: str = "ink") -> Told:
-    return Told(label, note=note, color=color, assumes=RULES, sources=_SHARDED, basis="simulated")
+def _simulated(label: str, note: str, color: str = "ink") -> Output:
+    return Output(label, note=note, color=color, assumes=RULES, sources=_SHARDED, basis="simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +129,7 @@ class Result:
     ]
     peak: Annotated[
         Count,
-        Told(
+        Output(
             "Gathered layers, at most",
             note=f"of {LAYERS}, at one time",
             color="parameters",
@@ -134,7 +140,7 @@ class Result:
     ]
     least: Annotated[
         Seconds,
-        Told(
+        Output(
             "No order is faster than",
             "T",
             "with these times",
@@ -143,46 +149,49 @@ class Result:
         ),
     ]
     computing: Share
-    last_layers: Annotated[Seconds, Told(symbol="a")]
-    wire: Annotated[Seconds, Told(symbol="m")]
-    update: Annotated[Seconds, Told(symbol="u")]
-    first: Annotated[Seconds, Told(symbol="g")]
-    passes: Annotated[Seconds, Told(symbol="c")]
+    last_layers: Annotated[Seconds, Output(symbol="a")]
+    wire: Annotated[Seconds, Output(symbol="m")]
+    update: Annotated[Seconds, Output(symbol="u")]
+    first: Annotated[Seconds, Output(symbol="g")]
+    passes: Annotated[Seconds, Output(symbol="c")]
     causes: dict[str, tuple[tuple[str, ...], Seconds]]
-    step: Composed
+    step: ComposedStep
     pieces: Mapping[str, list[Piece]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page; an order that cannot run is repaired."""
     clipped = inputs.clipped
-    times = Times(
+    times = LayerTimes(
         gather=inputs.gather,
         reduction=inputs.reduction,
         forward=inputs.forward,
         backward=inputs.backward,
         optimizer=inputs.optimizer,
     )
-    orders = plan(inputs.compute, inputs.communication, inputs.room, clipped=clipped)
-    step = composed(orders, times, inputs.room, clipped=clipped)
+    orders = plan_orders(inputs.compute, inputs.communication, inputs.room, clipped=clipped)
+    step = compose_step(orders, times, inputs.room, clipped=clipped)
     return Result(
         step_time=step.length,
-        exposed=step.seen.exposed,
-        peak=max(count for _, count in step.held),
+        exposed=step.account.exposed,
+        peak=max(count for _, count in step.gathered_layers),
         least=step.least,
-        computing=step.seen.compute / step.length,
+        computing=step.account.compute / step.length,
         last_layers=step.parts["a"],
         wire=step.parts["m"],
         update=step.parts["u"],
         first=step.parts["g"],
         passes=step.parts["c"],
-        causes={cause: (names, time_of(step, names)) for cause, names in waits(step).items()},
+        causes={
+            cause: (names, operations_time(step, names))
+            for cause, names in path_communication(step).items()
+        },
         step=step,
         pieces={name: _pieces(step, name) for name in step.spans},
     )
 
 
-def _pieces(step: Composed, name: str) -> list[Piece]:
+def _pieces(step: ComposedStep, name: str) -> list[Piece]:
     ran = step.spans[name]
     pieces = [(ran.start, ran.end, False)]
     if ran.op.stream != COMPUTE and ran.end > ran.start:
@@ -213,7 +222,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=result.peak <= _CHALLENGE_ROOM,
         ),
         Condition(
-            text=say("a step of at most {t}", t=(_TARGET, as_given(SECONDS))),
+            text=say("a step of at most {t}", t=(_TARGET, with_digits(SECONDS))),
             met=result.step_time <= _TARGET * (1 + 1e-9),
         ),
     )
@@ -222,7 +231,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "With room for two layers, 148 orders of the communication stream can run. One of "
             "them takes {t}. Find it.",
-            t=(_TARGET, as_given(SECONDS)),
+            t=(_TARGET, with_digits(SECONDS)),
         ),
         conditions=conditions,
         hints=(
@@ -234,7 +243,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     )
 
 
-def strip(inputs: Inputs, step: Composed) -> Scene:
+def strip(inputs: Inputs, step: ComposedStep) -> Scene:
     """Return the scene: compute above communication, a frame for every operation as it starts."""
     orders = step.plan.orders
     streams = (
@@ -250,14 +259,14 @@ def strip(inputs: Inputs, step: Composed) -> Scene:
         step.spans.values(), key=lambda span: (span.start, span.end, span.op.stream != COMPUTE)
     )
     rows = (
-        ("compute", f"step {show(step.length, SECONDS)}"),
-        ("communication", f"exposed {show(step.seen.exposed, SECONDS)}"),
+        ("compute", f"step {format_value(step.length, SECONDS)}"),
+        ("communication", f"exposed {format_value(step.account.exposed, SECONDS)}"),
     )
     return strip_scene(rows, chips, [span.op.key for span in turns])
 
 
 def _chip(
-    step: Composed,
+    step: ComposedStep,
     row: int,
     stream: str,
     whole: tuple[str, ...],
@@ -267,7 +276,7 @@ def _chip(
     name = shown[place]
     kind = step.kind(name)
     span = step.spans[name]
-    grip = Grip(
+    grip = DragHandle(
         name=stream,
         key=name,
         notch=1.0,
@@ -276,8 +285,8 @@ def _chip(
         low=1,
         high=len(shown),
         text=f"{place + 1} of {len(shown)}",
-        back=_swapped(whole, name, shown[place - 1]) if place else "",
-        ahead=_swapped(whole, name, shown[place + 1]) if place + 1 < len(shown) else "",
+        back=_swap_operations(whole, name, shown[place - 1]) if place else "",
+        ahead=_swap_operations(whole, name, shown[place + 1]) if place + 1 < len(shown) else "",
     )
     return Chip(
         name=name,
@@ -293,17 +302,17 @@ def _chip(
 
 
 def _merged(asked: str, shown: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all items of the input, those shown in their order, the others where they were."""
+    """Return all items of the input, the shown items in their order, the others in place."""
     left = iter(shown)
     return tuple(next(left) if name in shown else name for name in asked.split("-"))
 
 
-def _swapped(whole: tuple[str, ...], one: str, two: str) -> str:
-    change = {one: two, two: one}
+def _swap_operations(whole: tuple[str, ...], first: str, second: str) -> str:
+    change = {first: second, second: first}
     return "-".join(change.get(name, name) for name in whole)
 
 
-def _caption(step: Composed, name: str) -> Text:
+def _caption(step: ComposedStep, name: str) -> Text:
     span = step.spans[name]
     return say(
         f"{name} runs from {{s}} to {{e}}. {_reason(step, name)}",
@@ -312,7 +321,7 @@ def _caption(step: Composed, name: str) -> Text:
     )
 
 
-def _reason(step: Composed, name: str) -> str:
+def _reason(step: ComposedStep, name: str) -> str:
     last = step.spans[name].waited_for
     if not last:
         return "It waits for nothing."
@@ -322,9 +331,9 @@ def _reason(step: Composed, name: str) -> str:
     return f"It waited for {last}{'' if why else ', which stands before it'}."
 
 
-def regime(tell: Teller, result: Result) -> Badge:
-    """Return what the step waits for on its longest chain."""
-    if result.step.is_least:
+def regime(present: Presenter, result: Result) -> Badge:
+    """Return the bottleneck on the step's critical path."""
+    if result.step.reaches_bound:
         return Badge(
             text="The least there is",
             sentence="No order of these operations is faster. Only other times are.",
@@ -341,13 +350,16 @@ def regime(tell: Teller, result: Result) -> Badge:
             color="compute",
         )
     title, words = {
-        "order": ("Order", f"{_behind(result.step, names)}, and the step waits for both"),
+        "order": (
+            "Order",
+            f"{_blocking_collective(result.step, names)}, and the step waits for both",
+        ),
         "room": ("Room", "Gathers wait until a layer is freed, and computation waits for them"),
         "wire": ("Wire", "Collectives follow one another, and the step waits for them"),
     }[worst]
     return Badge(
         text=title,
-        sentence=tell.say(
+        sentence=present.say(
             f"{words}. Such waits are {{t}}, {{s}} of the step.",
             t=(time, SECONDS),
             s=(time / result.step_time, SHARE),
@@ -356,16 +368,16 @@ def regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _behind(step: Composed, names: tuple[str, ...]) -> str:
-    """Return the first of the operations that stands behind another collective on the path."""
-    pairs = ((one, two) for one, two in pairwise(step.path) if two in names)
-    found = (pair for pair in pairs if step.spans[pair[0]].op.stream == NETWORK)
-    one, two = next(found, ("another", "A collective"))
-    return f"{two} stands behind {one}"
+def _blocking_collective(step: ComposedStep, names: tuple[str, ...]) -> str:
+    """Return the first critical operation that queues behind another collective."""
+    pairs = ((before, after) for before, after in pairwise(step.path) if after in names)
+    blocking = (pair for pair in pairs if step.spans[pair[0]].op.stream == NETWORK)
+    before, after = next(blocking, ("another", "A collective"))
+    return f"{after} stands behind {before}"
 
 
-def verdict(plan: Plan) -> Badge:
-    """Return whether the order runs as asked, or what was moved and why."""
+def verdict(plan: OrderPlan) -> Badge:
+    """Return whether the order runs as requested, or the moved operation and the reason."""
     if not plan.moved:
         return Badge(
             text="Runs as ordered",
@@ -382,13 +394,13 @@ def verdict(plan: Plan) -> Badge:
     )
 
 
-def timeline(tell: Teller, result: Result) -> Timeline:
-    """Return both streams, and under them the layers that are gathered."""
+def timeline(present: Presenter, result: Result) -> Timeline:
+    """Return both streams, and below them the gathered layers."""
     step = result.step
-    times, counts = zip(*step.held, strict=True)
+    times, counts = zip(*step.gathered_layers, strict=True)
     return Timeline(
         title="The step in this order",
-        axis=tell.axis("step_time", "time", low=0.0, high=step.length * 1.02),
+        axis=present.axis("step_time", "time", low=0.0, high=step.length * 1.02),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="communication")),
         spans=tuple(_spans(result)),
         rules=(Rule(key="least", label="no order ends sooner", axis="x", at=step.least),),
@@ -402,7 +414,7 @@ def timeline(tell: Teller, result: Result) -> Timeline:
                 color="parameters",
             ),
         ),
-        curve_axis=tell.axis("peak", "gathered layers", low=0.0, high=LAYERS * 1.1),
+        curve_axis=present.axis("peak", "gathered layers", low=0.0, high=LAYERS * 1.1),
     )
 
 
@@ -430,13 +442,13 @@ EQUATIONS = (LEAST_STEP,)
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "step_time": tell.value("step_time"),
-        "regime": regime(tell, result),
+        "step_time": present.value("step_time"),
+        "regime": regime(present, result),
         "strip": partial(strip, inputs, result.step),
         "verdict": verdict(result.step.plan),
-        "timeline": partial(timeline, tell, result),
-        **tell.values("exposed", "peak", "least"),
+        "timeline": partial(timeline, present, result),
+        **present.values("exposed", "peak", "least"),
         "challenge": partial(challenge, inputs, result),
     }

@@ -1,11 +1,11 @@
-"""Three meters on one GPU while it waits in a collective: which of them shows that it waits?"""
+"""Three utilization meters of a GPU that waits in a collective."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import MILLISECONDS, PERCENT, Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import SECONDS, SHARE, Count, Seconds, Share
 from engine.core.views import Axis, Lane, Series, Span, Timeline, Value
 from engine.simulate.streams.meters import LateRank, Meters, read_meters
@@ -22,7 +22,7 @@ _METERS = ("utilization", "sm_active", "tensor_active")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     compute: Annotated[
         float,
@@ -63,8 +63,8 @@ class Inputs:
     ] = _CASE.sm_busy
 
 
-def _told(label: str, note: str, color: str, meaning: str) -> Told:
-    return Told(
+def _output(label: str, note: str, color: str, meaning: str) -> Output:
+    return Output(
         label,
         note=note,
         color=color,
@@ -76,11 +76,11 @@ def _told(label: str, note: str, color: str, meaning: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The means of the meters, what rank 0 waits, and what the picture shows."""
+    """Means of the meters, waiting time of rank 0, and the timeline."""
 
     utilization: Annotated[
         Share,
-        _told(
+        _output(
             "GPU utilization",
             "nvidia-smi",
             "ink",
@@ -89,7 +89,7 @@ class Result:
     ]
     sm_active: Annotated[
         Share,
-        _told(
+        _output(
             "SM active",
             "DCGM 1002; {taken} of {sms} SMs spin",
             "accent",
@@ -99,7 +99,7 @@ class Result:
     ]
     tensor_active: Annotated[
         Share,
-        _told(
+        _output(
             "Tensor active",
             "DCGM 1004",
             "compute",
@@ -108,7 +108,7 @@ class Result:
     ]
     waiting: Annotated[
         Share,
-        _told(
+        _output(
             "Waiting",
             "{spun} of {end}",
             "communication",
@@ -122,31 +122,31 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the meters show."""
+    """Return the readings of the meters."""
     names = ("compute", "late", "taken", "tensor", "sm_busy")
-    found = read_meters(LateRank(**{name: getattr(inputs, name) for name in names}))
+    meters = read_meters(LateRank(**{name: getattr(inputs, name) for name in names}))
     return Result(
-        utilization=found.utilization,
-        sm_active=found.sm_active,
-        tensor_active=found.tensor_active,
-        waiting=found.waiting,
-        spun=found.spun,
-        end=found.end,
+        utilization=meters.utilization,
+        sm_active=meters.sm_active,
+        tensor_active=meters.tensor_active,
+        waiting=meters.waiting,
+        spun=meters.spun,
+        end=meters.end,
         sms=_CASE.sms,
-        meters=found,
+        meters=meters,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        **tell.values(*_METERS, "waiting"),
-        "timeline": partial(_timeline, tell, result.meters),
+        **present.values(*_METERS, "waiting"),
+        "timeline": partial(_timeline, present, result.meters),
     }
 
 
-def _timeline(tell: Teller, meters: Meters) -> Timeline:
+def _timeline(present: Presenter, meters: Meters) -> Timeline:
     """Return both ranks' lanes, and the meters of rank 0 under them."""
     lanes = [(rank, kind) for rank in (0, 1) for kind in (COMPUTE, NETWORK)]
     names = {COMPUTE: "compute", NETWORK: "network"}
@@ -159,24 +159,24 @@ def _timeline(tell: Teller, meters: Meters) -> Timeline:
         ),
         spans=tuple(
             Span(
-                key=f"{one.op.key} on {one.rank}",
-                lane=f"{one.rank}:{one.op.stream}",
-                start=one.begin,
-                end=one.end,
-                label=one.op.label,
-                color="compute" if one.op.stream == COMPUTE else "communication",
-                exposed=one.op.stream == NETWORK,
-                links=(f"rank:{one.rank}",),
+                key=f"{kernel.op.key} on {kernel.rank}",
+                lane=f"{kernel.rank}:{kernel.op.stream}",
+                start=kernel.begin,
+                end=kernel.end,
+                label=kernel.op.label,
+                color="compute" if kernel.op.stream == COMPUTE else "communication",
+                exposed=kernel.op.stream == NETWORK,
+                links=(f"rank:{kernel.rank}",),
             )
-            for one in meters.kernels
+            for kernel in meters.kernels
         ),
         caption="The number of a lane is the rank; the curves are those of rank 0.",
-        curves=tuple(_curve(meters, key, tell.value(key)) for key in _METERS),
+        curves=tuple(_curve(meters, key, present.value(key)) for key in _METERS),
         curve_axis=Axis(label="meters of rank 0", quantity=SHARE, low=0.0, high=1.05),
     )
 
 
-def _curve(meters: Meters, key: str, told: Value) -> Series:
+def _curve(meters: Meters, key: str, value: Value) -> Series:
     times = (*(r.start for r in meters.readings), meters.end)
     shown = tuple(getattr(r, key) for r in meters.readings)
-    return Series(key=key, label=told.label, x=times, y=(*shown, shown[-1]), color=told.color)
+    return Series(key=key, label=value.label, x=times, y=(*shown, shown[-1]), color=value.color)

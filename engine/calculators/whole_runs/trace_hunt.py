@@ -6,30 +6,36 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
-from engine.core.units import SECONDS, SHARE, Seconds, Share, as_given
+from engine.core.units import SECONDS, SHARE, Seconds, Share, with_digits
 from engine.core.views import (
     Axis,
     Badge,
     Cell,
     Challenge,
-    Cite,
+    Citation,
     Condition,
     Lane,
     Span,
     Table,
     Timeline,
 )
-from engine.form.missing_range import MADE_UP
-from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, SHOWN, Played, play
-from engine.simulate.streams.multi_rank import Kernel
+from engine.form.missing_range import SYNTHETIC_JOB
+from engine.simulate.data_parallel.trace_hunt import (
+    CASES,
+    FAULTS,
+    SIMULATED_RANKS,
+    HuntStep,
+    simulate_case,
+)
+from engine.simulate.streams.multi_rank import RankKernel
 from engine.simulate.streams.streams import COMPUTE, COPY, LAUNCH, NETWORK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """One fault.
+    """Symptoms, confirmation and repair of a fault.
 
     Attributes:
         looks: in the trace.
@@ -93,7 +99,7 @@ SIGNS = {
 def signs() -> Table:
     """Return the table of all faults."""
     rows: list[tuple[Cell, ...]] = [
-        (FAULTS[key], sign.looks, sign.confirms, sign.repairs, Cite(sign.sources))
+        (FAULTS[key], sign.looks, sign.confirms, sign.repairs, Citation(sign.sources))
         for key, sign in SIGNS.items()
     ]
     return Table(
@@ -107,9 +113,9 @@ _COLORS = {COMPUTE: "compute", NETWORK: "communication", COPY: "memory", LAUNCH:
 _NAMES = {COMPUTE: "compute", NETWORK: "network", COPY: "copies", LAUNCH: "launches"}
 
 
-def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
-    """Return the trace of all ranks that are played, or of rank 0 alone, up to `high`."""
-    shown = range(SHOWN) if everyone else range(1)
+def timeline(played: HuntStep, *, everyone: bool, high: float) -> Timeline:
+    """Return the trace of all simulated ranks, or of rank 0 alone, up to `high`."""
+    shown = range(SIMULATED_RANKS) if everyone else range(1)
     lanes = [(0, LAUNCH), (0, COPY), *((r, kind) for r in shown for kind in (COMPUTE, NETWORK))]
     return Timeline(
         title="One step, as the profiler of each rank records it",
@@ -125,41 +131,46 @@ def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
     )
 
 
-def _spans(played: Played, lanes: set[tuple[int, str]]) -> Iterable[Span]:
+def _spans(played: HuntStep, lanes: set[tuple[int, str]]) -> Iterable[Span]:
     every = zip(played.kernels, played.pieces(), strict=True)
-    seen = [(one, pieces) for one, pieces in every if (one.rank, one.op.stream) in lanes]
-    drawn = {_key(one) for one, _ in seen}
-    for one, pieces in seen:
+    seen = [
+        (kernel, pieces) for kernel, pieces in every if (kernel.rank, kernel.op.stream) in lanes
+    ]
+    drawn = {_key(kernel) for kernel, _ in seen}
+    for kernel, pieces in seen:
         kept = [piece for piece in pieces if piece[1] - piece[0] > 1e-9]
         waits = tuple(
-            key for name in one.op.after for key in (name, f"{name}@{one.rank}") if key in drawn
+            key
+            for name in kernel.op.after
+            for key in (name, f"{name}@{kernel.rank}")
+            if key in drawn
         )
         for number, (start, end, exposed) in enumerate(kept, start=1):
             last = number == len(kept)
             yield Span(
-                key=_key(one) if last else f"{_key(one)} ({number})",
-                lane=f"{one.rank}:{one.op.stream}",
+                key=_key(kernel) if last else f"{_key(kernel)} ({number})",
+                lane=f"{kernel.rank}:{kernel.op.stream}",
                 start=start,
                 end=end,
-                label=one.op.label,
-                color=_COLORS[one.op.stream],
+                label=kernel.op.label,
+                color=_COLORS[kernel.op.stream],
                 exposed=exposed,
-                links=(f"rank:{one.rank}",),
+                links=(f"rank:{kernel.rank}",),
                 after=waits if number == 1 else (),
             )
 
 
-def _key(one: Kernel) -> str:
-    return one.op.key if "@" in one.op.key else f"{one.op.key}@{one.rank}"
+def _key(kernel: RankKernel) -> str:
+    return kernel.op.key if "@" in kernel.op.key else f"{kernel.op.key}@{kernel.rank}"
 
 
-def ranks(played: Played, *, everyone: bool) -> Table:
-    """Return what the trace of each rank adds up to."""
+def rank_table(played: HuntStep, *, everyone: bool) -> Table:
+    """Return the trace totals of each rank."""
     shown = played.ranks if everyone else played.ranks[:1]
     rows: list[tuple[Cell, ...]] = []
-    for rank, one in enumerate(shown):
-        times = (one.computing, one.communicating, one.spun, one.exposed)
-        share = say("{s}", s=(one.utilization, SHARE))
+    for rank, use in enumerate(shown):
+        times = (use.computing, use.communicating, use.spun, use.exposed)
+        share = say("{s}", s=(use.utilization, SHARE))
         rows.append((f"rank {rank}", *(say("{t}", t=(t, SECONDS)) for t in times), share))
     return Table(
         title="What each trace adds up to",
@@ -178,14 +189,14 @@ _JOB = (
     "1.5 billion parameters, 16,384 tokens per GPU, 128 H100; four ranks are played, each "
     "collective is timed as a ring of 128 over one 400 Gb/s port each.",
     "Matrix kernels reach 60 % of the peak (assumed); recomputing nothing.",
-    MADE_UP,
+    SYNTHETIC_JOB,
 )
 _OPEN = {"none": "I do not know yet", **FAULTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     case: Annotated[
         str,
@@ -204,8 +215,8 @@ class Inputs:
     ] = True
 
 
-def _told(label: str, meaning: str, *, note: str = "", color: str = "ink") -> Told:
-    return Told(
+def _output(label: str, meaning: str, *, note: str = "", color: str = "ink") -> Output:
+    return Output(
         label,
         note=note,
         color=color,
@@ -217,18 +228,18 @@ def _told(label: str, meaning: str, *, note: str = "", color: str = "ink") -> To
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step with its faults, without those that the reader named, and without any."""
+    """The step with its faults, without the named faults, and without any."""
 
     named: frozenset[str]
     guilty: frozenset[str]
-    seen: Played
-    sick: Annotated[Seconds, Told()]
-    without: Annotated[Seconds, Told()]
-    healthy: Annotated[Seconds, Told()]
-    step: Annotated[Seconds, _told("Step", "Until the last rank has ended.")]
+    seen: HuntStep
+    sick: Annotated[Seconds, Output()]
+    without: Annotated[Seconds, Output()]
+    healthy: Annotated[Seconds, Output()]
+    step: Annotated[Seconds, _output("Step", "Until the last rank has ended.")]
     mfu: Annotated[
         Share,
-        _told(
+        _output(
             "MFU",
             "Six operations per parameter and token, over peak and step.",
             color="compute",
@@ -236,14 +247,14 @@ class Result:
     ]
     cost: Annotated[
         Seconds,
-        _told(
+        _output(
             "Cost of what you named",
             "The step with all faults minus the step without the named ones.",
         ),
     ]
     exposed: Annotated[
         Seconds,
-        _told(
+        _output(
             "Exposed on rank 0",
             "A collective runs or spins on rank 0 and nothing is computed there.",
             color="communication",
@@ -251,17 +262,17 @@ class Result:
     ]
     utilization: Annotated[
         Share,
-        _told(
+        _output(
             "Any kernel on rank 0", "What nvidia-smi would call GPU utilization, over this step."
         ),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the case as it is, and as the reader repairs it."""
+    """Return the case with its faults, and after the chosen repair."""
     named = frozenset({inputs.diagnosis, inputs.second} - {"none"})
     guilty = frozenset(CASES[inputs.case])
-    sick, without = play(inputs.case), play(inputs.case, named)
+    sick, without = simulate_case(inputs.case), simulate_case(inputs.case, named)
     seen = without if inputs.repair else sick
     return Result(
         named=named,
@@ -269,7 +280,7 @@ def solve(inputs: Inputs) -> Result:
         seen=seen,
         sick=sick.step,
         without=without.step,
-        healthy=play(inputs.case, guilty).step,
+        healthy=simulate_case(inputs.case, guilty).step,
         step=seen.step,
         mfu=seen.mfu,
         cost=sick.step - without.step,
@@ -280,48 +291,48 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result)
+    present = Presenter(result)
     seen, everyone = result.seen, inputs.everyone
     note = "of every step" if result.named else "nothing named yet"
     return {
         "timeline": partial(timeline, seen, everyone=everyone, high=result.sick),
-        "verdict": _verdict(tell, result),
-        **tell.values("step", "mfu"),
-        "cost": tell.value("cost", note=note),
-        **tell.values("exposed", "utilization"),
-        "ranks": partial(ranks, seen, everyone=everyone),
+        "verdict": _verdict(present, result),
+        **present.values("step", "mfu"),
+        "cost": present.value("cost", note=note),
+        **present.values("exposed", "utilization"),
+        "ranks": partial(rank_table, seen, everyone=everyone),
         "signs": signs,
         "challenge": _challenge(inputs, seen),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(present: Presenter, result: Result) -> Badge:
     named, guilty = result.named, result.guilty
     if not named:
         words = "This step takes {sick}. The same job without a fault takes {healthy}."
-        return Badge(text="Unsolved", sentence=tell.say(words))
+        return Badge(text="Unsolved", sentence=present.say(words))
     names = " and ".join(FAULTS[key].lower() for key in FAULTS if key in named)
     if not named & guilty:
         looks = " ".join(SIGNS[key].looks for key in FAULTS if key in named)
         words = f"Without {names} the step still takes {{without}}. That would look different: "
-        return Badge(text="Not guilty", sentence=tell.say(words + looks))
+        return Badge(text="Not guilty", sentence=present.say(words + looks))
     change = f"Without {names} the step takes {{without}} instead of {{sick}}."
     if guilty - named:
         words = f"{change} A healthy one takes {{healthy}}: another fault is left."
-        return Badge(text="Half of it", sentence=tell.say(words), color="communication")
+        return Badge(text="Half of it", sentence=present.say(words), color="communication")
     extra = " One of them was not there." if named - guilty else ""
-    return Badge(text="Right", sentence=tell.say(change + extra), color="compute")
+    return Badge(text="Right", sentence=present.say(change + extra), color="compute")
 
 
-def _challenge(inputs: Inputs, seen: Played) -> Challenge:
+def _challenge(inputs: Inputs, seen: HuntStep) -> Challenge:
     return Challenge(
         title="Challenge: two faults in one trace",
         goal="Trace 8 has two faults. Name both, repair them, and bring the MFU above 50 percent.",
         conditions=(
             Condition(text="trace 8", met=inputs.case == "8"),
-            Condition(text="two faults named, and repaired", met=_both(inputs)),
+            Condition(text="two faults named, and repaired", met=_solved(inputs)),
             Condition(
-                text=say("MFU above {q}", q=(_TARGET, as_given(SHARE))), met=seen.mfu > _TARGET
+                text=say("MFU above {q}", q=(_TARGET, with_digits(SHARE))), met=seen.mfu > _TARGET
             ),
         ),
         hints=(
@@ -334,5 +345,5 @@ def _challenge(inputs: Inputs, seen: Played) -> Challenge:
     )
 
 
-def _both(inputs: Inputs) -> bool:
+def _solved(inputs: Inputs) -> bool:
     return "none" not in (inputs.diagnosis, inputs.second) and inputs.repair

@@ -1,14 +1,14 @@
-"""Two streams: one product, one collective beside it, computed as the simulator computes all."""
+"""Two streams: a matrix product and a concurrent collective, as simulated."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import MILLISECONDS, PERCENT, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import MILLI, Seconds
 from engine.core.views import Lane, Span, Timeline
-from engine.simulate.overlap.overlap_contention import Piece, beside
+from engine.simulate.overlap.overlap_contention import Piece, simulate_overlapped_pair
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "One product, one collective"
@@ -21,7 +21,7 @@ _BESIDE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     product: Annotated[
         float,
@@ -42,25 +42,25 @@ class Inputs:
     ] = 0.5
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(label, note=note, color=color, assumes=_BESIDE, basis="simulated")
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(label, note=note, color=color, assumes=_BESIDE, basis="simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """When both end, and what they cost each other."""
+    """End times of both operations, and their mutual slowdown."""
 
     end: Annotated[
-        Seconds, _told("The product ends after", "{slow_down} contention", color="compute")
+        Seconds, _output("The product ends after", "{slow_down} contention", color="compute")
     ]
     done: Annotated[
         Seconds,
-        _told("Done beside the collective", "of the product's time alone", color="compute"),
+        _output("Done beside the collective", "of the product's time alone", color="compute"),
     ]
-    contention: Annotated[Seconds, _told("Contention", "longer than alone")]
+    contention: Annotated[Seconds, _output("Contention", "longer than alone")]
     exposed: Annotated[
         Seconds,
-        _told("Exposed", "of the collective, after the product", color="communication"),
+        _output("Exposed", "of the collective, after the product", color="communication"),
     ]
     together: Seconds
     last: Seconds
@@ -70,29 +70,31 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found = beside(inputs.product, inputs.collective, inputs.start, inputs.slow_down)
+    overlap = simulate_overlapped_pair(
+        inputs.product, inputs.collective, inputs.start, inputs.slow_down
+    )
     return Result(
-        end=found.product.end,
-        done=found.done,
-        contention=found.contention,
-        exposed=found.exposed,
-        together=found.together,
-        last=max(found.product.end, found.collective.end),
-        product=(found.product.start, found.product.end),
-        pieces=found.pieces,
+        end=overlap.product.end,
+        done=overlap.done,
+        contention=overlap.contention,
+        exposed=overlap.exposed,
+        together=overlap.together,
+        last=max(overlap.product.end, overlap.collective.end),
+        product=(overlap.product.start, overlap.product.end),
+        pieces=overlap.pieces,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("end", "done", "contention", "exposed"),
-        "timeline": partial(_timeline, tell, result),
+        **present.values("end", "done", "contention", "exposed"),
+        "timeline": partial(_timeline, present, result),
     }
 
 
-def _timeline(tell: Teller, result: Result) -> Timeline:
+def _timeline(present: Presenter, result: Result) -> Timeline:
     start, end = result.product
     product = Span(
         key="product", lane=COMPUTE, start=start, end=end, label="product", color="compute"
@@ -111,7 +113,7 @@ def _timeline(tell: Teller, result: Result) -> Timeline:
     ]
     return Timeline(
         title="A product and a collective",
-        axis=tell.axis("last", "time", low=0.0, high=result.last * 1.02),
+        axis=present.axis("last", "time", low=0.0, high=result.last * 1.02),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="network")),
         spans=(product, *network),
     )

@@ -1,4 +1,4 @@
-"""New weights from the GPUs that train to those that generate: bytes and time, four ways."""
+"""Weight updates from training to generating GPUs: bytes and time, four ways."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import GBYTES_PER_SECOND, Choice, Number
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import GB, SECONDS, Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
 from engine.core.views import Axis, Bar, Bars, Segment
 from engine.form.fields import OwnConstants
@@ -23,7 +23,7 @@ from engine.formulas.weight_update import (
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
 from engine.simulate.job.generation import HALF
-from engine.simulate.layer.device_model import group_of, rank_of
+from engine.simulate.layer.device_model import rank_group, rank_rates
 
 TITLE = "New weights for the engines"
 QUESTION = "How long does it take to move a model's weights from training to generation?"
@@ -47,7 +47,7 @@ _ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     trainers: Annotated[
         int,
@@ -85,37 +85,40 @@ class Inputs:
 class Result:
     """Four ways."""
 
-    parameters: Annotated[Parameters, Told("Parameters", "P", of="model")]
-    element: Annotated[Bytes, Told(symbol="e")]
-    slices: Annotated[Count, Told(symbol="t", of="engine")]
-    bandwidth: Annotated[Bandwidth, Told("Ports of one GPU", "B", of="machine")]
-    size: Annotated[Bytes, Told("Weights", "", "16 bits each", "parameters", _ASSUMES)]
+    parameters: Annotated[Parameters, Output("Parameters", "P", of="model")]
+    element: Annotated[Bytes, Output(symbol="e")]
+    slices: Annotated[Count, Output(symbol="t", of="engine")]
+    bandwidth: Annotated[Bandwidth, Output("Ports of one GPU", "B", of="machine")]
+    size: Annotated[Bytes, Output("Weights", "", "16 bits each", "parameters", _ASSUMES)]
     gathered: Annotated[
-        Seconds, Told("Gathered on the same GPUs", "", "colocated", "parameters", _ASSUMES)
+        Seconds, Output("Gathered on the same GPUs", "", "colocated", "parameters", _ASSUMES)
     ]
     one: Annotated[
-        Seconds, Told("Broadcast by one GPU", "T", "to all others", "communication", _ASSUMES)
+        Seconds, Output("Broadcast by one GPU", "T", "to all others", "communication", _ASSUMES)
     ]
     shared: Annotated[
         Seconds,
-        Told("Sent by all that train", "T", "each its part", "communication", _ASSUMES),
+        Output("Sent by all that train", "T", "each its part", "communication", _ASSUMES),
     ]
     files: Annotated[
-        Seconds, Told("Through shared storage", "", "read by every engine", "memory", _ASSUMES)
+        Seconds, Output("Through shared storage", "", "read by every engine", "memory", _ASSUMES)
     ]
     faster: Annotated[
-        Ratio, Told("All instead of one", "", "as fast as the broadcast", "communication", _ASSUMES)
+        Ratio,
+        Output("All instead of one", "", "as fast as the broadcast", "communication", _ASSUMES),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the time of every way."""
     cluster = cluster_of(inputs.machine, inputs.own_constants)
-    rank = rank_of(cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
+    rank = rank_rates(
+        cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024)
+    )
     size, engine = total_parameters(MODELS[inputs.model]), int(inputs.engine)
     world = inputs.trainers + inputs.generating
-    group = group_of(rank, world, 1, "data")
-    one = one_sender_time(size, HALF, rank.port)
+    group = rank_group(rank, world, 1, "data")
+    one_sender = one_sender_time(size, HALF, rank.port)
     shared = shared_sending_time(size, HALF, inputs.trainers, inputs.generating, engine, rank.port)
     return Result(
         parameters=size,
@@ -126,22 +129,22 @@ def solve(inputs: Inputs) -> Result:
         gathered=scatter_or_gather_time(
             HALF * size, world, group.nodes, group.bandwidth, group.network
         ),
-        one=one,
+        one=one_sender,
         shared=shared,
         files=by_files_time(size, HALF, inputs.generating // engine, inputs.storage),
-        faster=one / shared,
+        faster=one_sender / shared,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the bars and the numbers."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "bars": partial(_bars, result),
-        "one": tell.value("one", equation=ONE_SENDER),
-        "shared": tell.value("shared", equation=SHARED_SENDING),
-        **tell.values("faster", "gathered", "files", "size"),
-        "formula": tell.formula("Sent by all that train", SHARED_SENDING, T="shared"),
+        "one": present.value("one", equation=ONE_SENDER),
+        "shared": present.value("shared", equation=SHARED_SENDING),
+        **present.values("faster", "gathered", "files", "size"),
+        "formula": present.formula("Sent by all that train", SHARED_SENDING, T="shared"),
     }
 
 

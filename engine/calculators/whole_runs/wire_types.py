@@ -1,4 +1,4 @@
-"""Wire types: the bytes of a step by class of tensor, halved only where a tick stands."""
+"""Wire types: bytes of a step by tensor class, halved by the ticked switches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,18 +7,23 @@ from typing import Annotated
 
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import Scalar, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import BANDWIDTH, BYTES, LINK_SPEED, SECONDS, Bytes, Seconds, Share
-from engine.core.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
+from engine.core.views import Axis, Badge, Bar, Bars, Citation, Segment, Table
 from engine.form import short_job
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
-from engine.form.run.prediction_text import ranged
-from engine.form.short_job import job_told
+from engine.form.run.prediction_text import value_with_range
+from engine.form.short_job import job_run_and_changes
 from engine.simulate.step.prediction_evidence import Evidence, evidence
-from engine.simulate.step.what_if import run_fits, step_of
-from engine.simulate.step.wire_classes import Gain, WireClass, most_gained, wire_classes
+from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.wire_classes import (
+    CompressionGain,
+    WireClass,
+    compression_gain,
+    wire_classes,
+)
 
 _PORTS = ("infiniband_hdr", "infiniband_ndr", "infiniband_xdr")
 # Who can send the class in eight bits.
@@ -41,8 +46,8 @@ _AXES = {
 }
 
 
-def verdict(tell: Teller, fits: bool, saved: Share, gained: Share) -> Badge:
-    """Return what the ticks do."""
+def verdict(present: Presenter, fits: bool, saved: Share, gained: Share) -> Badge:
+    """Return a badge with the effect of the switches."""
     if not fits:
         return Badge(
             text="Does not fit",
@@ -52,14 +57,14 @@ def verdict(tell: Teller, fits: bool, saved: Share, gained: Share) -> Badge:
     if not saved:
         return Badge(
             text="No byte saved",
-            sentence=tell.say(
+            sentence=present.say(
                 "Whatever the products compute in, each GPU sends {sent}. Tick what is sent in FP8."
             ),
             color="ink",
         )
     return Badge(
         text="Fewer bytes",
-        sentence=tell.say(
+        sentence=present.say(
             "Of {sent} there remain {left}. The step can become shorter by {gained} at most."
         ),
         color="communication",
@@ -67,16 +72,23 @@ def verdict(tell: Teller, fits: bool, saved: Share, gained: Share) -> Badge:
 
 
 def bars(classes: tuple[WireClass, ...]) -> Bars:
-    """Return today's bytes and those that are left, class by class."""
-    used = [one for one in classes if one.sent]
-    most = max((one.sent for one in used), default=1.0)
+    """Return current and remaining bytes by tensor class."""
+    used = [wire_class for wire_class in classes if wire_class.sent]
+    most = max((wire_class.sent for wire_class in used), default=1.0)
 
-    def bar(one: WireClass) -> Bar:
-        parts = [Segment(key="left", label="sent", value=one.left, color=_AXES[one.axis])]
-        if one.narrow:
-            saved = one.sent - one.left
+    def bar(wire_class: WireClass) -> Bar:
+        parts = [
+            Segment(
+                key="left",
+                label="sent",
+                value=wire_class.sent_if_narrow,
+                color=_AXES[wire_class.axis],
+            )
+        ]
+        if wire_class.narrow:
+            saved = wire_class.sent - wire_class.sent_if_narrow
             parts.append(Segment(key="saved", label="saved", value=saved, color="idle"))
-        return Bar(key=one.key, label=one.label, segments=tuple(parts))
+        return Bar(key=wire_class.key, label=wire_class.label, segments=tuple(parts))
 
     return Bars(
         title="What a GPU sends in a step",
@@ -86,35 +98,39 @@ def bars(classes: tuple[WireClass, ...]) -> Bars:
     )
 
 
-def ledger(tell: Teller, classes: tuple[WireClass, ...]) -> Table:
+def ledger(present: Presenter, classes: tuple[WireClass, ...]) -> Table:
     """Return every class with its type today."""
     return Table(
         title="Class by class",
         columns=("What is sent", "Bytes of a number", "Sent", "In FP8", "Who can send FP8"),
         rows=tuple(
             (
-                one.label,
-                f"{one.element:g}",
-                tell.say("{v}", v=(one.sent, BYTES)) if one.sent else "not in this job",
-                tell.say("{v}", v=(one.sent / one.element, BYTES)) if one.sent else "",
-                _OFFERED[one.key],
+                wire_class.label,
+                f"{wire_class.element:g}",
+                present.say("{v}", v=(wire_class.sent, BYTES))
+                if wire_class.sent
+                else "not in this job",
+                present.say("{v}", v=(wire_class.sent / wire_class.element, BYTES))
+                if wire_class.sent
+                else "",
+                _OFFERED[wire_class.key],
             )
-            for one in classes
+            for wire_class in classes
         ),
     )
 
 
-def axes(tell: Teller, gain: Gain) -> Table:
-    """Return what each axis waits for, and what of it the ticks can save."""
+def axes(present: Presenter, gain: CompressionGain) -> Table:
+    """Return each axis's exposed time, and the savings of the switches."""
     return Table(
         title="What the step waits for",
         columns=("Axis", "Alone", "Waited for", "Saved at most"),
         rows=tuple(
             (
                 axis,
-                tell.say("{v}", v=(alone, SECONDS)),
-                tell.say("{v}", v=(exposed, SECONDS)),
-                tell.say("{v}", v=(saved, SECONDS)) if saved else "nothing",
+                present.say("{v}", v=(alone, SECONDS)),
+                present.say("{v}", v=(exposed, SECONDS)),
+                present.say("{v}", v=(saved, SECONDS)) if saved else "nothing",
             )
             for axis, alone, exposed, saved in gain.by_axis
         ),
@@ -122,19 +138,19 @@ def axes(tell: Teller, gain: Gain) -> Table:
     )
 
 
-def ports(tell: Teller, sent: Bytes, left: Bytes) -> Table:
-    """Return how long all of it takes on one port of each kind."""
+def ports(present: Presenter, sent: Bytes, left: Bytes) -> Table:
+    """Return the total time on a port of each kind."""
     rows = []
     for key in _PORTS:
         link = LINKS[key]
         rows.append(
             (
                 link.name,
-                tell.say("{v}", v=(link.bandwidth, LINK_SPEED)),
-                tell.say("{v}", v=(link.bandwidth, BANDWIDTH)),
-                tell.say("{v}", v=(sent / link.bandwidth, SECONDS)),
-                tell.say("{v}", v=(left / link.bandwidth, SECONDS)),
-                Cite((link.source,)),
+                present.say("{v}", v=(link.bandwidth, LINK_SPEED)),
+                present.say("{v}", v=(link.bandwidth, BANDWIDTH)),
+                present.say("{v}", v=(sent / link.bandwidth, SECONDS)),
+                present.say("{v}", v=(left / link.bandwidth, SECONDS)),
+                Citation((link.source,)),
             )
         )
     return Table(
@@ -181,22 +197,22 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-def _tick(label: str, help_text: str) -> Switch:
+def _switch(label: str, help_text: str) -> Switch:
     return Switch(label=label, help=help_text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
-    gathered: Annotated[bool, _tick("Parameters, gathered", "Weights of linear layers.")] = False
-    hidden: Annotated[bool, _tick("Hidden states, gathered", "Tensor parallelism.")] = False
-    summed: Annotated[bool, _tick("Hidden states, summed", "Tensor parallelism.")] = False
-    keys: Annotated[bool, _tick("Keys and values", "Context parallelism.")] = False
-    dispatched: Annotated[bool, _tick("Tokens to their experts", "Expert parallelism.")] = False
-    combined: Annotated[bool, _tick("Results of experts", "Added up by the receiver.")] = False
-    stages: Annotated[bool, _tick("Hidden states between stages", "Pipeline.")] = False
-    reduced: Annotated[bool, _tick("Gradients, summed", "Data parallelism.")] = False
+    gathered: Annotated[bool, _switch("Parameters, gathered", "Weights of linear layers.")] = False
+    hidden: Annotated[bool, _switch("Hidden states, gathered", "Tensor parallelism.")] = False
+    summed: Annotated[bool, _switch("Hidden states, summed", "Tensor parallelism.")] = False
+    keys: Annotated[bool, _switch("Keys and values", "Context parallelism.")] = False
+    dispatched: Annotated[bool, _switch("Tokens to their experts", "Expert parallelism.")] = False
+    combined: Annotated[bool, _switch("Results of experts", "Added up by the receiver.")] = False
+    stages: Annotated[bool, _switch("Hidden states between stages", "Pipeline.")] = False
+    reduced: Annotated[bool, _switch("Gradients, summed", "Data parallelism.")] = False
     model: short_job.ModelName = "llama-3-70b"
     gpu: short_job.GpuName = "H100-SXM"
     world_size: short_job.WorldSize = 64
@@ -220,16 +236,16 @@ QUESTION = "Which bytes of my step become fewer in FP8, and what is that worth?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The classes of the job's tensors, what the ticks save, and what FP8 products save."""
+    """Tensor classes of the job, savings of the switches, and savings of FP8 products."""
 
     changes: tuple[Text, ...]
     evidence: Evidence
     classes: tuple[WireClass, ...]
-    gain: Gain
+    gain: CompressionGain
     fits: bool
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by a GPU in a step",
             note="by a middle stage, without a tick",
             color="communication",
@@ -239,7 +255,7 @@ class Result:
     ]
     left: Annotated[
         Bytes,
-        Told(
+        Output(
             "With your ticks",
             color="communication",
             assumes=("One byte for each ticked number; scales are left out.",),
@@ -248,7 +264,7 @@ class Result:
     ]
     saved: Annotated[
         Share,
-        Told(
+        Output(
             "Bytes saved",
             color="communication",
             assumes=("One byte for each ticked number; scales are left out.",),
@@ -257,11 +273,11 @@ class Result:
     ]
     step: Annotated[
         Seconds,
-        Told("Step", note="in {precision}, nothing ticked"),
+        Output("Step", note="in {precision}, nothing ticked"),
     ]
     gained: Annotated[
         Share,
-        Told(
+        Output(
             "Fewer bytes are worth at most",
             note="of the step",
             color="communication",
@@ -274,7 +290,7 @@ class Result:
     ]
     products: Annotated[
         Share,
-        Told(
+        Output(
             "FP8 products are worth",
             note="of a step in bf16, by faster products alone",
             color="compute",
@@ -287,13 +303,16 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    run, changes = job_told(inputs)
+    run, changes = job_run_and_changes(inputs)
     ticked = frozenset(name for name in TICKS if getattr(inputs, name))
     classes = wire_classes(run, ticked)
-    gain = most_gained(run, classes)
-    sent, left = sum(one.sent for one in classes), sum(one.left for one in classes)
+    gain = compression_gain(run, classes)
+    sent, left = (
+        sum(wire_class.sent for wire_class in classes),
+        sum(wire_class.sent_if_narrow for wire_class in classes),
+    )
     coarse, fine = (
-        step_of(replace(run, training=replace(run.training, precision=precision))).total
+        run_step_time(replace(run, training=replace(run.training, precision=precision))).total
         for precision in ("bf16", "fp8")
     )
     return Result(
@@ -306,7 +325,7 @@ def solve(inputs: Inputs) -> Result:
         left=left,
         saved=1 - left / sent if sent else 0.0,
         step=gain.step.total,
-        gained=gain.gain / gain.step.total,
+        gained=gain.saved / gain.step.total,
         products=1 - fine / coarse,
         precision=inputs.precision,
     )
@@ -314,21 +333,23 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        **tell.values("saved"),
-        "verdict": told(verdict(tell, result.fits, result.saved, result.gained), result.changes),
+        **present.values("saved"),
+        "verdict": with_changes(
+            verdict(present, result.fits, result.saved, result.gained), result.changes
+        ),
         "classes": partial(bars, result.classes),
-        **tell.values("sent", "left"),
-        "step": ranged(
-            tell,
+        **present.values("sent", "left"),
+        "step": value_with_range(
+            present,
             "step",
             result.evidence,
             note=f"in {inputs.precision}, nothing ticked",
             assumes=("As the planner times it.",),
         ),
-        **tell.values("gained", "products"),
-        "ledger": partial(ledger, tell, result.classes),
-        "axes": partial(axes, tell, result.gain),
-        "ports": partial(ports, tell, result.sent, result.left),
+        **present.values("gained", "products"),
+        "ledger": partial(ledger, present, result.classes),
+        "axes": partial(axes, present, result.gain),
+        "ports": partial(ports, present, result.sent, result.left),
     }

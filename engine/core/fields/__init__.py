@@ -1,1 +1,1 @@
-"""The kinds of input, one to a file; a calculator takes them from `engine.core.inputs`."""
+"""Input field types, one module each; calculators import them from `engine.core.inputs`."""

@@ -1,16 +1,16 @@
-"""The inputs that are chosen and not written: one of a few options, on or off, an order."""
+"""Input fields without typed numbers: choice, switch, order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.core.fields.scalar import Scalar
-from engine.core.input_errors import InputError, listed, quoted
-from engine.core.parsing import plain
+from engine.core.input_errors import InputError, list_options, quote
+from engine.core.parsing import exact_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One of a few named options: `options` maps the value to what the reader sees.
+    """A choice among named options: `options` maps each value to its label.
 
     `also` maps names that other calculators give to an option: a kept job is in their words.
     `cites` is False where no option brings a source of its own to a number or a table: the build
@@ -28,15 +28,15 @@ class Choice:
         """Return the value if it is among the options."""
         option = self.also.get(text.strip(), text.strip())
         if option not in self.options:
-            raise InputError(f"{quoted(text)} is not among {listed(list(self.options))}")
+            raise InputError(f"{quote(text)} is not among {list_options(list(self.options))}")
         return option
 
     def show(self, value: Scalar) -> str:
-        """Return the option as the reader sees it."""
+        """Return the label of the option."""
         return self.options[str(value)]
 
     def range_words(self) -> str:
-        """Return the options in words."""
+        """Return the options as a list in words."""
         return ", ".join(self.options)
 
 
@@ -55,11 +55,11 @@ class Switch:
             return True
         if word in ("off", "false", "no", "0"):
             return False
-        raise InputError(f"{quoted(text)} is neither on nor off")
+        raise InputError(f"{quote(text)} is neither on nor off")
 
     def show(self, value: Scalar) -> str:
         """Return on or off."""
-        return plain(bool(value))
+        return exact_text(bool(value))
 
     def range_words(self) -> str:
         """Return the two values."""
@@ -79,18 +79,18 @@ class Order:
     advanced: bool = False
 
     def read(self, text: str, *, typed: bool) -> Scalar:
-        """Return the items in the order given, those that are not named behind them."""
+        """Return the order: the items named, then the remaining ones."""
         names = {item.lower(): item for item in self.items}
-        found: list[str] = []
+        order: list[str] = []
         for word in text.replace("-", " ").replace(",", " ").lower().split():
             if word not in names:
-                raise InputError(f"{quoted(word)} is not among {listed(list(self.items))}")
-            if names[word] in found:
+                raise InputError(f"{quote(word)} is not among {list_options(list(self.items))}")
+            if names[word] in order:
                 raise InputError(f"{names[word]} is there twice; each stands once in the order")
-            found.append(names[word])
-        if not found:
-            raise InputError(f"{quoted(text)} names nothing of {listed(list(self.items))}")
-        return "-".join((*found, *(item for item in self.items if item not in found)))
+            order.append(names[word])
+        if not order:
+            raise InputError(f"{quote(text)} names nothing of {list_options(list(self.items))}")
+        return "-".join((*order, *(item for item in self.items if item not in order)))
 
     def show(self, value: Scalar) -> str:
         """Return the items as the reader sees and types them."""

@@ -1,18 +1,18 @@
-"""The input that is a number with a range: how it is read, shown, and moved by a slider."""
+"""The numeric input field: parsing, range, display and slider positions."""
 
 import math
 from dataclasses import dataclass
 
 from engine.core.fields.scalar import Scalar
 from engine.core.fields.unit import PLAIN, Unit
-from engine.core.input_errors import InputError, listed, quoted
-from engine.core.numbers import significant, typeset
-from engine.core.parsing import read
+from engine.core.input_errors import InputError, list_options, quote
+from engine.core.numbers import format_significant, typeset
+from engine.core.parsing import parse_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number with a range.
+    """A numeric input with a range.
 
     Attributes:
         label: what the reader sees beside it.
@@ -42,21 +42,21 @@ class Number:
         """Return the SI value; a bare number is in `unit` if typed, in SI if from a URL."""
         units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
         units.pop("", None)
-        units |= {_one(name): size for name, size in units.items()}
-        if typed and self.unit.shown and _bare(text):
+        units |= {_singular(name): size for name, size in units.items()}
+        if typed and self.unit.shown and _has_no_unit(text):
             names = ", ".join(self.unit.shown)
-            raise InputError(f"{quoted(text)} has no unit; allowed is one of {names}")
+            raise InputError(f"{quote(text)} has no unit; allowed is one of {names}")
         try:
-            value = read(text, self.unit.size if typed else 1.0, units)
+            value = parse_number(text, self.unit.size if typed else 1.0, units)
         except ValueError as error:
             allowed = self.range_words()
             if self.unit.also and "unknown unit" in str(error):
-                allowed += f"; its units are {listed(self._units())}"
-            raise InputError(f"{quoted(text)} is {error}; allowed is {allowed}") from None
+                allowed += f"; its units are {list_options(self._units())}"
+            raise InputError(f"{quote(text)} is {error}; allowed is {allowed}") from None
         return self.check(value, text)
 
     def _units(self) -> list[str]:
-        """Return the units that a reader may type, that of the field first."""
+        """Return the units that can be typed, the default first."""
         names = dict.fromkeys((self.unit.text.strip(), *self.unit.also))
         return [name for name in names if name]
 
@@ -65,10 +65,10 @@ class Number:
         # A value typed in the unit and one computed from it may differ in the last bit.
         least, most = self.low - 1e-9 * abs(self.low), self.high + 1e-9 * abs(self.high)
         if not least <= value <= most:
-            raise InputError(f"{quoted(text)} is outside the range {self.range_words()}")
+            raise InputError(f"{quote(text)} is outside the range {self.range_words()}")
         if self.whole and not math.isclose(value, round(value), rel_tol=1e-12):
             words = self.range_words()
-            raise InputError(f"{quoted(text)} is not a whole number; allowed is {words}")
+            raise InputError(f"{quote(text)} is not a whole number; allowed is {words}")
         value = min(max(value, self.low), self.high)
         return round(value) if self.whole else value
 
@@ -76,9 +76,9 @@ class Number:
         """Return the value as it stands in its field."""
         unit, size = self.unit.of(float(value))
         amount = float(value) / size
-        exact = significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
-        rounded = significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
-        return (exact if len(exact) <= 9 else rounded) + (_one(unit) if amount == 1 else unit)
+        exact = format_significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
+        rounded = format_significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
+        return (exact if len(exact) <= 9 else rounded) + (_singular(unit) if amount == 1 else unit)
 
     def range_words(self) -> str:
         """Return the range in words, for labels and messages."""
@@ -145,15 +145,15 @@ class Number:
         return value if self.scale == "linear" else math.exp(value)
 
 
-def _one(unit: str) -> str:
-    """Return the unit of a single one: " days" is " day"; " ms" and " tokens/s" stay."""
+def _singular(unit: str) -> str:
+    """Return a unit in the singular: " days" becomes " day"; " ms" and " tokens/s" stay."""
     word = unit.strip()
     plural = len(word) > 3 and word.isalpha() and word.islower() and word.endswith("s")
     return unit[:-1] if plural else unit
 
 
-def _bare(text: str) -> bool:
-    """Return whether the text is a number and nothing else."""
+def _has_no_unit(text: str) -> bool:
+    """Return whether the text is a number without a unit."""
     try:
         return math.isfinite(float(text.replace(",", "")))
     except ValueError:

@@ -1,3 +1,3 @@
-"""What an input holds."""
+"""The type of an input value."""
 
 Scalar = float | int | str | bool

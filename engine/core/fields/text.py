@@ -1,19 +1,19 @@
-"""The inputs that are texts: one of several lines with its samples, and a short one in links."""
+"""Text input fields: multi-line text with samples, and a short text for links."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engine.core.fields.scalar import Scalar
-from engine.core.input_errors import LONGEST_LIST, InputError, listed, quoted
+from engine.core.input_errors import LONGEST_LIST, InputError, list_options, quote
 
-_SAMPLE = "sample:"
-_HALVES = re.compile(r"[\ud800-\udfff]")
+_SAMPLE_PREFIX = "sample:"
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A text to try: `title` is what the reader sees."""
+    """A sample text and its title."""
 
     title: str
     text: str
@@ -21,7 +21,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text of several lines: typed, pasted, read from a file, or one of its samples.
+    """A multi-line text input: typed, pasted, read from a file, or a sample.
 
     A link names a sample ("sample:NAME") and holds no other text: what a reader pastes stays with
     the reader.
@@ -55,12 +55,12 @@ class Text:
 
     def read(self, text: str, *, typed: bool) -> str:
         """Return the text with plain line ends, or the text of the sample that it names."""
-        if len(text) <= LONGEST_LIST and text.strip().startswith(_SAMPLE):
-            name = text.strip().removeprefix(_SAMPLE)
+        if len(text) <= LONGEST_LIST and text.strip().startswith(_SAMPLE_PREFIX):
+            name = text.strip().removeprefix(_SAMPLE_PREFIX)
             if name not in self.samples:
-                raise InputError(f"{quoted(name)} is not among {listed(list(self.samples))}")
+                raise InputError(f"{quote(name)} is not among {list_options(list(self.samples))}")
             return self.samples[name].text
-        text = _one_kind_of_line_end(text)
+        text = _normalize_line_ends(text)
         self._refuse(text)
         if self.check:
             self.check(text)
@@ -82,34 +82,34 @@ class Text:
         return str(value)
 
     def write(self, value: object) -> str:
-        """Return the text, or what names it if it is a sample."""
+        """Return the text, or the name of the sample with that text."""
         return self.linked(value) or str(value)
 
     def linked(self, value: object) -> str:
-        """Return what names the text in a link; nothing of a text that is no sample."""
+        """Return the sample name for links; "" if the text is no sample."""
         names = (name for name, sample in self.samples.items() if sample.text == value)
-        return next((_SAMPLE + name for name in names), "")
+        return next((_SAMPLE_PREFIX + name for name in names), "")
 
     def brief(self, value: object) -> str:
-        """Return the text in a few words, for a line that has no room for it."""
+        """Return the size of the text in words, after its sample name."""
         text, name = str(value), self.linked(value)
         lines = max(1, len(text.splitlines()))
         size = f"{lines:,} line{'s' if lines > 1 else ''}, {len(text):,} characters"
         return f"{name}, {size}" if name else size
 
     def range_words(self) -> str:
-        """Return how much is read, in words."""
+        """Return the maximum length in words."""
         return f"up to {self.longest:,} characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """A short text of one line that travels in links: written by another page, or by hand.
+    """A one-line text input that is part of links.
 
     Attributes:
         label: what the reader sees beside it.
         parse: raises `ValueError` with the reason where a text is none; never of an empty one.
-        what: it is, in words.
+        description: of an allowed text, in words.
         example: a text that can be read.
         help: one sentence.
         advanced: folded away until asked for.
@@ -117,7 +117,7 @@ class Compact:
 
     label: str
     parse: Callable[[str], object]
-    what: str = "a text that another page writes, or nothing"
+    description: str = "a text that another page writes, or nothing"
     example: str = ""
     help: str = ""
     advanced: bool = False
@@ -138,14 +138,16 @@ class Compact:
         return str(value)
 
     def range_words(self) -> str:
-        """Return what it is, in words."""
-        return self.what
+        """Return the description of an allowed text."""
+        return self.description
 
 
-def _one_kind_of_line_end(text: str) -> str:
-    """Return a text whose lines end in one way.
+def _normalize_line_ends(text: str) -> str:
+    """Return the text with line feeds as its only line ends.
 
     Half of a character pair, which no file can hold, becomes a question mark.
     """
     plain_ends = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
-    return plain_ends.encode("utf-8", "replace").decode() if _HALVES.search(text) else plain_ends
+    return (
+        plain_ends.encode("utf-8", "replace").decode() if _SURROGATES.search(text) else plain_ends
+    )

@@ -1,4 +1,4 @@
-"""The units that inputs are typed and shown in."""
+"""Units in which inputs are typed and displayed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from engine.core.units import (
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The unit an input is typed and shown in.
+    """The unit of an input field.
 
     Attributes:
         text: as written after the number, with its space: " Gb/s", "B", "".
@@ -36,13 +36,13 @@ class Unit:
 
     @property
     def measures(self) -> Quantity | None:
-        """Return what a number in it measures; a unit with a text of its own is one of its own."""
+        """The quantity of a number in this unit; a project's own unit is its own quantity."""
         if self.quantity or not self.text.strip():
             return self.quantity
         return Quantity(self.text.strip(), sign=self.text, size=self.size)
 
     def of(self, value: float) -> tuple[str, float]:
-        """Return text and size of the unit that suits a value: the largest not above it."""
+        """Return text and size of the largest unit not above a value."""
         sizes = sorted((self.also[name], f" {name}") for name in self.shown)
         fitting = [(text, size) for size, text in sizes if size <= abs(value) * (1 + 1e-9)]
         if fitting:

@@ -1,1 +1,1 @@
-"""The kinds of view, by what they show; a calculator takes them from `engine.core.views`."""
+"""View types by kind; calculators import them from `engine.core.views`."""

@@ -1,4 +1,4 @@
-"""What a reader might change, and goals to reach."""
+"""Advice with remedies, and challenges with conditions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from engine.core.units import Quantity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """A change of inputs and what it does: `after` is the figure that `Advice` is about."""
+    """A change of inputs and its effect: `after` is the new value of the advice's figure."""
 
     key: str
     label: Text
@@ -21,7 +21,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What binds, and remedies with their computed effect on one figure (smaller is better).
+    """A verdict and remedies with their computed effect on one figure (smaller is better).
 
     Where a job cannot run as it is, remedies are `enabling`: each makes it run, and the figure may
     grow.

@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A straight line across a chart at one value of an axis: a capacity, a break-even."""
+    """A reference line at one value of an axis: a capacity, a break-even."""
 
     key: str
     label: Text
@@ -85,7 +85,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A horizontal bar of one or more segments, drawn end to end.
+    """A horizontal bar of stacked segments.
 
     Attributes:
         links: as in `Span`.
@@ -125,7 +125,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Something that occupies a lane from start to end (seconds).
+    """An interval in a lane of a timeline, from start to end (seconds).
 
     Attributes:
         label: written on it.
@@ -148,7 +148,7 @@ class Span:
 
     @property
     def name(self) -> str:
-        """What sentences call it."""
+        """The full name, for sentences."""
         return self.called or self.label
 
 

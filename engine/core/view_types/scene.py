@@ -18,7 +18,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One state of a scene; the caption is also what a screen reader hears."""
+    """One state of a scene, with a caption for sighted readers and screen readers."""
 
     caption: Text
     shapes: tuple[Shape, ...]

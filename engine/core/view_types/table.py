@@ -1,20 +1,20 @@
-"""Tables, whose cells may lead elsewhere."""
+"""Tables with text cells, citations and links to calculators."""
 
 from dataclasses import dataclass
 
 from engine.core.numbers import DEFAULT, Display
-from engine.core.text import Text, words
+from engine.core.text import Text, render_text
 
 
 @dataclass(frozen=True, slots=True)
-class Cite:
+class Citation:
     """A cell that links to entries of the reference list, by their keys of the bibliography."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class CalculatorLink:
     """A cell that links to a calculator of the same page with the inputs of the row.
 
     Attributes:
@@ -35,7 +35,7 @@ class Open:
     job: str = ""
 
 
-Cell = Text | Cite | Open
+Cell = Text | Citation | CalculatorLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +52,13 @@ class Table:
     links: tuple[tuple[str, ...], ...] = ()
 
 
-def cell_words(cell: Cell, display: Display = DEFAULT) -> str:
-    """Return a cell as plain text: the sentence, the keys of what it cites, or what it opens."""
-    if isinstance(cell, Open):
+def cell_text(cell: Cell, display: Display = DEFAULT) -> str:
+    """Return a cell as plain text: its sentence, citation keys or link text."""
+    if isinstance(cell, CalculatorLink):
         return cell.text
-    return ", ".join(cell.keys) if isinstance(cell, Cite) else words(cell, display)
+    return ", ".join(cell.keys) if isinstance(cell, Citation) else render_text(cell, display)
 
 
-def table_words(view: Table, display: Display = DEFAULT) -> list[list[str]]:
+def table_texts(view: Table, display: Display = DEFAULT) -> list[list[str]]:
     """Return all cells as plain text, row by row."""
-    return [[cell_words(cell, display) for cell in row] for row in view.rows]
+    return [[cell_text(cell, display) for cell in row] for row in view.rows]

@@ -10,7 +10,7 @@ from engine.core.units import Quantity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What a widely published tool or text prints for this number, and why it differs.
+    """A published figure for the same number, and why it differs.
 
     Attributes:
         text: its digits, computed by its own formula from the reader's inputs.
@@ -50,7 +50,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """One number with its receipt."""
+    """A number with its label and receipt."""
 
     label: str
     value: float
@@ -62,7 +62,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """The regime a result is in: `text` names the binding limit, `sentence` says what it means."""
+    """A verdict: a short text, and a sentence that explains it."""
 
     text: str
     sentence: Text

@@ -1,1 +1,1 @@
-"""What calculators share of the commands."""
+"""Measurement commands of the command builder."""

@@ -7,7 +7,7 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One command of one tool.
+    """A command of a measurement tool.
 
     Attributes:
         name: of the tool, as in the list.

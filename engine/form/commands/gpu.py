@@ -1,4 +1,4 @@
-"""Commands that look at one GPU, at the links of its node, and at collectives."""
+"""Commands that inspect a GPU, its node's links, and collectives."""
 
 from engine.form.commands.command import Command
 

@@ -1,1 +1,1 @@
-"""What a reader's own configuration says: read, told, exported, carried to other pages."""
+"""Jobs imported from configurations: texts, exports, links to calculators."""

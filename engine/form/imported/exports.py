@@ -1,16 +1,16 @@
-"""A job as the configuration of other software, and what was read as Markdown and CSV."""
+"""Exports of an imported job: configurations of other software, Markdown, CSV."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.core.numbers import DEFAULT, show
+from engine.core.numbers import DEFAULT, format_value
 from engine.core.units import BYTES, SECONDS, SHARE
-from engine.form.imported.run_text import known_model
-from engine.form.run.result import Estimated
+from engine.form.imported.run_text import catalog_key
+from engine.form.run.result import RunEstimate
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
-from engine.run.importers.assemble import Imported
+from engine.run.importers.assemble import ImportedRun
 from engine.run.importers.torchtitan_derived import FLAVORS
 from engine.run.run import Run
 
@@ -22,7 +22,7 @@ _LOWER = ("llama4", "gpt_oss", "your_model")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """One format: what the reader sees, the language of its text, and how it is written."""
+    """An export format: title, language and writer."""
 
     title: str
     language: str
@@ -30,14 +30,14 @@ class Export:
 
 
 def _flavor(run: Run) -> tuple[str, str]:
-    """Return torchtitan's names of a model; of one it does not have, names to fill in."""
-    row = known_model(run.model)
-    family, flavor = next((names for names, one in FLAVORS.items() if one == row), _OWN)
+    """Return the torchtitan model and flavor; placeholders for a model it lacks."""
+    row = catalog_key(run.model)
+    family, flavor = next((names for names, key in FLAVORS.items() if key == row), _OWN)
     return family, flavor if family in _LOWER else flavor.upper()
 
 
 def _recipe(run: Run) -> str:
-    return known_model(run.model).replace("llama-3-", "llama3-").replace("-", "_").replace(".", "p")
+    return catalog_key(run.model).replace("llama-3-", "llama3-").replace("-", "_").replace(".", "p")
 
 
 EXPORTS: Mapping[str, Export] = {
@@ -90,62 +90,65 @@ def language(kind: str) -> str:
     return EXPORTS[kind].language if kind in EXPORTS else _LANGUAGES[kind]
 
 
-def exported(kind: str, read: Imported, found: Estimated | None) -> str:
+def write_export(kind: str, imported: ImportedRun, estimated: RunEstimate | None) -> str:
     """Return the text of an export."""
     if kind == "csv":
-        return csv_of(read)
+        return entries_csv(imported)
     if kind == "markdown":
-        return markdown_of(read, found)
-    if read.run is None:
+        return report_markdown(imported, estimated)
+    if imported.run is None:
         return NOTHING
     if kind == "run-file":
-        return json.dumps(read.document, indent=2) + "\n"
-    return EXPORTS[kind].write(read.run)
+        return json.dumps(imported.document, indent=2) + "\n"
+    return EXPORTS[kind].write(imported.run)
 
 
-def csv_of(read: Imported) -> str:
+def entries_csv(imported: ImportedRun) -> str:
     """Return every key as a row (RFC 4180)."""
     rows = [("what became of it", "line", "key", "value", "meaning")]
-    rows += [(one.kind, str(one.line), one.key, one.value, one.meaning) for one in read.entries]
-    return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
+    rows += [
+        (entry.kind, str(entry.line), entry.key, entry.value, entry.meaning)
+        for entry in imported.entries
+    ]
+    return "".join(",".join(map(_csv_quote, row)) + "\n" for row in rows)
 
 
-def _quoted(text: str) -> str:
+def _csv_quote(text: str) -> str:
     # A spreadsheet runs what begins like a formula.
     safe = "'" + text if text[:1] in ("=", "@", "+") else text
     return '"' + safe.replace('"', '""') + '"' if any(c in safe for c in ',"\n') else safe
 
 
-def markdown_of(read: Imported, found: Estimated | None) -> str:
+def report_markdown(imported: ImportedRun, estimated: RunEstimate | None) -> str:
     """Return the answer and every key as Markdown."""
-    lines = [f"# {', '.join(read.dialects)}", ""]
-    if found is not None:
-        lines += [f"- {line}" for line in _answers(found)]
-    lines += [f"- Contradiction: {_plain(line)}" for line in read.contradictions]
+    lines = [f"# {', '.join(imported.dialects)}", ""]
+    if estimated is not None:
+        lines += [f"- {line}" for line in _answers(estimated)]
+    lines += [f"- Contradiction: {_escape_markdown(line)}" for line in imported.contradictions]
     lines += ["", "| what became of it | line | key | value | meaning |", "|---|---|---|---|---|"]
-    for one in read.entries:
-        cells = (one.kind, str(one.line or ""), one.key, one.value, one.meaning)
-        lines.append("| " + " | ".join(map(_plain, cells)) + " |")
+    for entry in imported.entries:
+        cells = (entry.kind, str(entry.line or ""), entry.key, entry.value, entry.meaning)
+        lines.append("| " + " | ".join(map(_escape_markdown, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _answers(found: Estimated) -> tuple[str, ...]:
-    said = found.estimate
+def _answers(estimated: RunEstimate) -> tuple[str, ...]:
+    said = estimated.estimate
     low, high = said["step_time_low"], said["step_time_high"]
     sizes = {
-        name: show(said[f"memory_{name}"], BYTES, DEFAULT)
+        name: format_value(said[f"memory_{name}"], BYTES, DEFAULT)
         for name in ("allocated", "reserved", "process")
     }
     return (
-        f"Step: {show(found.step_time, SECONDS, DEFAULT)} "
-        f"({show(low, SECONDS, DEFAULT)} to {show(high, SECONDS, DEFAULT)})",
-        f"MFU: {show(found.mfu, SHARE, DEFAULT)}",
-        f"{'Fits' if found.fits else 'Does not fit'}: {sizes['allocated']} allocated, "
+        f"Step: {format_value(estimated.step_time, SECONDS, DEFAULT)} "
+        f"({format_value(low, SECONDS, DEFAULT)} to {format_value(high, SECONDS, DEFAULT)})",
+        f"MFU: {format_value(estimated.mfu, SHARE, DEFAULT)}",
+        f"{'Fits' if estimated.fits else 'Does not fit'}: {sizes['allocated']} allocated, "
         f"{sizes['reserved']} reserved, {sizes['process']} in nvidia-smi",
     )
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Return a text that neither ends a cell of a table nor is markup."""
     marks = {"|": "\\|", "<": "&lt;", ">": "&gt;", "`": "'"}
     return "".join(marks.get(letter, letter) for letter in " ".join(text.split()))

@@ -1,13 +1,13 @@
-"""Which calculators take a job, where they are, and the values of a job that each has."""
+"""Calculators that accept an imported job, and the job's values for their inputs."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 from engine.catalog.nodes import NODES
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from engine.core.record import record
 from engine.core.units import Count
-from engine.form.run.form_values import expressible, inputs_of
+from engine.form.run.form_values import fits_form, inputs_of
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.run.machines import cluster_of
 from engine.run.parallelism import num_microbatches
@@ -15,8 +15,8 @@ from engine.run.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A calculator that takes a job: what a link to it says, the page, the values it has."""
+class JobTarget:
+    """A calculator that accepts a job: link text, page, input names."""
 
     title: str
     page: str
@@ -41,18 +41,18 @@ _STEP = (
 )
 _PORTS = ("nic_bandwidth", "nics_per_node")
 _OWN = "own_constants"
-PLACES: Mapping[str, Place] = {
-    "estimate_run": Place(
+JOB_TARGETS: Mapping[str, JobTarget] = {
+    "estimate_run": JobTarget(
         title="Estimate a run, beside published ones",
         page="guides/reproduce-published-runs",
         names=tuple(field.name for field in fields(Inputs)),
     ),
-    "sandbox": Place(
+    "sandbox": JobTarget(
         title="This plan beside another one",
         page="reference/sandbox",
         names=tuple(field.name for field in fields(Inputs)),
     ),
-    "levers": Place(
+    "levers": JobTarget(
         title="What each lever gives",
         page="guides/optimization-frontier",
         names=(
@@ -66,7 +66,7 @@ PLACES: Mapping[str, Place] = {
             _OWN,
         ),
     ),
-    "parallelism_modeler": Place(
+    "parallelism_modeler": JobTarget(
         title="Memory and time of every axis",
         page="guides/parallelism-modeler",
         names=(
@@ -85,12 +85,12 @@ PLACES: Mapping[str, Place] = {
             _OWN,
         ),
     ),
-    "parallel_map": Place(
+    "parallel_map": JobTarget(
         title="Which rank talks to which",
         page="guides/the-map",
         names=(*_SIZES, "gpus_per_node", "data_parallel", "num_microbatches", _OWN),
     ),
-    "largest_batch": Place(
+    "largest_batch": JobTarget(
         title="The largest micro-batch that fits",
         page="guides/largest-batch",
         names=(
@@ -104,7 +104,7 @@ PLACES: Mapping[str, Place] = {
             _OWN,
         ),
     ),
-    "stack_explorer": Place(
+    "stack_explorer": JobTarget(
         title="Every event of the job, from nanoseconds to days",
         page="guides/stack-explorer",
         names=(*_STEP, *_PORTS, _OWN),
@@ -113,7 +113,7 @@ PLACES: Mapping[str, Place] = {
 
 # What these take of a job that was read elsewhere. No link leads there with a job.
 _SHORT = (*_STEP, "precision", "framework", _OWN, *_shape_names())
-_TAKEN: Mapping[str, tuple[str, ...]] = {
+_ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "fabric_compare": _SHORT,
     "log_check": _SHORT,
     "memory_check": _SHORT,
@@ -125,36 +125,36 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 _CLUSTER = ("gpu", "machine", _OWN)
 
 
-def taken(name: str, inputs: Collection[str]) -> tuple[str, ...]:
-    """Return the inputs of a calculator that a kept job fills.
+def accepted_inputs(name: str, inputs: Collection[str]) -> tuple[str, ...]:
+    """Return the inputs of a calculator that an imported job fills.
 
     Of a calculator that asks for no whole job, but takes constants: its cluster alone.
     """
-    if name in PLACES:
-        return PLACES[name].names
-    names = _TAKEN.get(name, _CLUSTER if _OWN in inputs else ())
-    return tuple(one for one in names if one in inputs)
+    if name in JOB_TARGETS:
+        return JOB_TARGETS[name].names
+    names = _ACCEPTED.get(name, _CLUSTER if _OWN in inputs else ())
+    return tuple(field_name for field_name in names if field_name in inputs)
 
 
 def job_values(run: Run) -> dict[str, str]:
-    """Return what a run says as texts of an address, by the names of the inputs that take it."""
-    inputs, found = inputs_of(run), {}
+    """Return a run's values as URL texts, by input name."""
+    inputs, values = inputs_of(run), {}
     for field in fields(Inputs):
-        found[field.name] = plain(getattr(inputs, field.name))
+        values[field.name] = exact_text(getattr(inputs, field.name))
     if inputs.model != CUSTOM:
         for name in _shape_names():
-            del found[name]
+            del values[name]
     if not inputs.own_constants:
-        del found["own_constants"]
+        del values["own_constants"]
     if machine := _machine(run):
-        found["machine"] = machine
+        values["machine"] = machine
     ranks: Count = run.plan.data_parallel
     batches = num_microbatches(run.plan, run.training)
-    return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
+    return values | {"data_parallel": exact_text(ranks), "num_microbatches": exact_text(batches)}
 
 
 def _machine(run: Run) -> str:
-    """Return the machines that are the run's cluster; empty where the catalog has none."""
+    """Return the catalog key of the run's machines, or ""."""
     bare = replace(run.cluster, own=None, price_per_hour=0.0, oversubscription=1.0)
     return next((key for key in NODES if cluster_of(key) == bare), "")
 
@@ -164,27 +164,27 @@ _WHOLE = ("estimate_run", "sandbox")
 
 
 @record
-class Links:
-    """A job on its way to other calculators, as parts of addresses.
+class JobLinks:
+    """URL parameters that carry a job to other calculators.
 
     Attributes:
         job: all its values, for the calculators that have fields for them.
-        places: of `PLACES`, those that take it, with what gives it to them.
+        places: of `JOB_TARGETS`, those that take it, with what gives it to them.
     """
 
     job: str
     places: Mapping[str, str]
 
 
-def links_of(run: Run) -> Links:
-    """Return the parts of addresses that give calculators this job."""
-    values, whole = job_values(run), expressible(run)
+def job_links(run: Run) -> JobLinks:
+    """Return the URL parameters that carry this job to calculators."""
+    values, whole = job_values(run), fits_form(run)
     named = values["model"] != CUSTOM
-    return Links(
+    return JobLinks(
         job="&".join(f"job.{name}={value}" for name, value in values.items()),
         places={
-            key: "&".join(f"{key}.{name}={values[name]}" for name in one.names if name in values)
-            for key, one in PLACES.items()
+            key: "&".join(f"{key}.{name}={values[name]}" for name in target.names if name in values)
+            for key, target in JOB_TARGETS.items()
             if (whole if key in _WHOLE else named)
         },
     )

@@ -1,39 +1,39 @@
-"""A reader's text as a run: read once for the check under its box and for the results."""
+"""Parsing of a reader's configuration, cached for its check and its results."""
 
 from dataclasses import replace
 from functools import lru_cache
 
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
-from engine.catalog.reader_constants import parse
-from engine.run.importers.assemble import Defaults, Imported, imported
+from engine.catalog.reader_constants import parse_constants
+from engine.run.importers.assemble import ImportDefaults, ImportedRun, import_run
 
 AS_SAID = "as-said"
 
 
 @lru_cache(maxsize=4)
-def read_text(
+def parse_job_text(
     text: str, model: str = AS_SAID, node: str = "dgx-h100", gpus: int = 0, own: str = ""
-) -> Imported:
-    """Return what a text says; model, machines and GPUs stand where it does not.
+) -> ImportedRun:
+    """Return the job in a text; model, machines and GPUs are its defaults.
 
     `own` are constants that the reader measured on the machines.
     """
-    one = NODES[node]
+    machine = NODES[node]
     cluster: dict[str, object] = {
-        "gpu": one.gpu,
-        "gpus_per_node": one.gpus_per_node,
-        "nics_per_node": one.nics_per_node,
-        "nic_bandwidth": one.nic_bandwidth,
+        "gpu": machine.gpu,
+        "gpus_per_node": machine.gpus_per_node,
+        "nics_per_node": machine.nics_per_node,
+        "nic_bandwidth": machine.nic_bandwidth,
     }
     known = "" if model == AS_SAID else model
-    found = imported(text, Defaults(model=known, cluster=cluster, world_size=gpus))
-    if found.run is None or not own:
-        return found
-    cluster_of_run = replace(found.run.cluster, own=parse(own))
-    return replace(found, run=replace(found.run, cluster=cluster_of_run))
+    job = import_run(text, ImportDefaults(model=known, cluster=cluster, world_size=gpus))
+    if job.run is None or not own:
+        return job
+    cluster_of_run = replace(job.run.cluster, own=parse_constants(own))
+    return replace(job, run=replace(job.run, cluster=cluster_of_run))
 
 
-def known_model(model: Model) -> str:
-    """Return the row of the catalog that a model is; "" if it is none."""
-    return next((key for key, one in MODELS.items() if one == model), "")
+def catalog_key(model: Model) -> str:
+    """Return the catalog key of a model, or ""."""
+    return next((key for key, row in MODELS.items() if row == model), "")

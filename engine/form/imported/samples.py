@@ -1,4 +1,4 @@
-"""Configurations to try with one click, one of each format: facts of public examples, retyped.
+"""Sample configurations, one per format, retyped from public examples.
 
 Megatron-LM's examples and printed arguments, a recipe of Megatron-Bridge with overrides,
 torchtitan's three dialects, DeepSpeed and accelerate with the model's config.json beside them.

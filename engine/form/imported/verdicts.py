@@ -1,16 +1,16 @@
-"""The answer of an imported job in words: whether it runs, what binds, what to change."""
+"""Badges and tables for an imported job: fit, bottleneck, changes, keys, links."""
 
-from engine.core.slices import Running, Slices
+from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text, say
 from engine.core.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
-from engine.core.views import Badge, Cell, Open, Table
-from engine.form.imported.job_targets import PLACES, Links
-from engine.form.run.result import Estimated
-from engine.form.run.verdicts import fit
+from engine.core.views import Badge, CalculatorLink, Cell, Table
+from engine.form.imported.job_targets import JOB_TARGETS, JobLinks
+from engine.form.run.result import RunEstimate
+from engine.form.run.verdicts import fit_badge
 from engine.form.what_if.accuracy import GAIN_ERROR
-from engine.run.importers.assemble import Imported
-from engine.run.importers.import_report import Entry
-from engine.simulate.planner.plan_upgrades import WholeChange
+from engine.run.importers.assemble import ImportedRun
+from engine.run.importers.import_report import ReportEntry
+from engine.simulate.planner.plan_upgrades import PlanUpgrade
 from engine.simulate.step.single_changes import SingleChange
 
 _PARTS = {
@@ -25,7 +25,7 @@ _PARTS = {
     "other": ("Host and stragglers", "muted"),
 }
 _KINDS = ("ignored", "assumed", "derived", "understood")
-_SAID = 3
+_MAX_SENTENCES = 3
 # What a change costs beside time, by its setting; of the others nothing beyond it.
 _PRICES = {
     "precision": "needs scaling and a check of the loss",
@@ -36,32 +36,35 @@ _PRICES = {
 }
 
 
-def verdict(read: Imported, found: Estimated | None) -> Badge:
+def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge:
     """Return whether the job can run, and whether it fits."""
-    if found is not None:
-        return fit(found)
+    if estimated is not None:
+        return fit_badge(estimated)
     return Badge(
         text="Contradiction",
-        sentence=" ".join(_ended(one) for one in read.contradictions[:_SAID]) + _rest(read),
+        sentence=" ".join(
+            _as_sentence(problem) for problem in imported.contradictions[:_MAX_SENTENCES]
+        )
+        + _rest(imported),
         color="communication",
     )
 
 
-def _rest(read: Imported) -> str:
-    more = len(read.contradictions) - _SAID
+def _rest(imported: ImportedRun) -> str:
+    more = len(imported.contradictions) - _MAX_SENTENCES
     return f" And {more} more." if more > 0 else ""
 
 
-def _ended(text: str) -> str:
-    """Return a sentence whose braces name no number."""
+def _as_sentence(text: str) -> str:
+    """Return a text as a sentence without template braces."""
     return text.replace("{", "(").replace("}", ")").rstrip(".") + "."
 
 
-def binds(found: Estimated | None) -> Badge:
-    """Return the part of the step that takes longest beside computation."""
-    if found is None:
+def bottleneck_badge(estimated: RunEstimate | None) -> Badge:
+    """Return the longest part of the step."""
+    if estimated is None:
         return Badge(text="Nothing to time", sentence="The text gives no job.", color="muted")
-    parts, step = found.estimate["time"], found.step_time
+    parts, step = estimated.estimate["time"], estimated.step_time
     longest = max(parts, key=lambda name: parts[name])
     waiting = max((name for name in parts if name != "compute"), key=lambda name: parts[name])
     text, color = _PARTS[longest]
@@ -77,28 +80,30 @@ def binds(found: Estimated | None) -> Badge:
     )
 
 
-def changes(found: Estimated | None, best: tuple[SingleChange, ...], more: Count) -> Table:
-    """Return the best single changes, each computed; of a job that does not fit, what mends it."""
-    if found is None:
+def changes_table(
+    estimated: RunEstimate | None, best: tuple[SingleChange, ...], more: Count
+) -> Table:
+    """Return the best single changes; for a job that does not fit, those that make it fit."""
+    if estimated is None:
         return Table(title="", columns=(), rows=())
-    gpus = found.num_gpus
+    gpus = estimated.num_gpus
     rows: list[tuple[Cell, ...]] = [
         (
-            one.setting,
-            one.before,
-            one.after,
-            say("{t}", t=(one.step, SECONDS)),
-            say("{r}", r=(found.step_time / one.step, RATIO)),
-            _PRICES.get(one.setting, ""),
+            change.setting,
+            change.before,
+            change.after,
+            say("{t}", t=(change.step, SECONDS)),
+            say("{r}", r=(estimated.step_time / change.step, RATIO)),
+            _PRICES.get(change.setting, ""),
         )
-        for one in best
+        for change in best
     ]
     if more:
         rows.append(("world_size", str(gpus), str(gpus * more), "", "",
                      "more GPUs, as data-parallel ranks"))  # fmt: skip
     if not rows:
-        rows.append(("none", "", "", "", "", _none(found)))
-    title = "The best single changes" if found.fits else "What makes it fit"
+        rows.append(("none", "", "", "", "", _no_change_text(estimated)))
+    title = "The best single changes" if estimated.fits else "What makes it fit"
     return Table(
         title=title,
         columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
@@ -112,76 +117,77 @@ def changes(found: Estimated | None, best: tuple[SingleChange, ...], more: Count
     )
 
 
-def whole_plan(
-    found: Estimated | None, together: Running[tuple[WholeChange, ...]] | None
+def plan_table(
+    estimated: RunEstimate | None, together: SlicedRun[tuple[PlanUpgrade, ...]] | None
 ) -> Slices[Table]:
-    """Find a plan that changes several settings together, where the planner knows a better."""
+    """Return a plan that changes several settings, where the planner finds a better one."""
     plans = (yield from together.rest()) if together else ()
-    if found is None or not plans:
+    if estimated is None or not plans:
         return Table(title="", columns=(), rows=())
     plan = plans[0]
     return Table(
-        title="Several changes together" if found.fits else "A plan that fits",
+        title="Several changes together" if estimated.fits else "A plan that fits",
         columns=("Setting", "Now", "Change to"),
         rows=plan.changed,
         caption=say(
             "Together: a step of {t}, {r} as fast, and it fits. The planner has tried all plans "
             "with half to twice of each axis, at the same GPUs, batch, precision and software.",
             t=(plan.step, SECONDS),
-            r=(found.step_time / plan.step, RATIO),
+            r=(estimated.step_time / plan.step, RATIO),
         ),
     )
 
 
-def _none(found: Estimated) -> str:
-    if found.fits:
+def _no_change_text(estimated: RunEstimate) -> str:
+    if estimated.fits:
         return "no single change of a setting is faster and fits"
     return "no single change of a setting makes it fit, nor do 64 times the GPUs"
 
 
-def keys(read: Imported) -> Table:
-    """Return every key, what became of it and why; what needs a look stands first."""
-    ordered = sorted(read.entries, key=lambda one: (_KINDS.index(one.kind), one.line))
-    counts = {kind: sum(one.kind == kind for one in ordered) for kind in _KINDS}
-    told = ", ".join(f"{{{kind}}} {kind}" for kind in _KINDS)
+def keys_table(imported: ImportedRun) -> Table:
+    """Return every key with its interpretation; those to check come first."""
+    ordered = sorted(imported.entries, key=lambda entry: (_KINDS.index(entry.kind), entry.line))
+    counts = {kind: sum(entry.kind == kind for entry in ordered) for kind in _KINDS}
+    counts_text = ", ".join(f"{{{kind}}} {kind}" for kind in _KINDS)
     return Table(
         title="What became of every key",
         columns=("Key", "Value", "Line", "Became", "What it means here"),
         rows=tuple(
-            (one.key, _value(one), str(one.line or ""), one.kind, one.meaning) for one in ordered
+            (entry.key, _value(entry), str(entry.line or ""), entry.kind, entry.meaning)
+            for entry in ordered
         ),
         caption=say(
-            f"Recognized: {', '.join(read.dialects)}. {told}.",
+            f"Recognized: {', '.join(imported.dialects)}. {counts_text}.",
             **{kind: (count, COUNT) for kind, count in counts.items()},
         ),
     )
 
 
-def _value(one: Entry) -> Text:
-    """Return a value as the text has it; an assumed speed of a port in its unit."""
-    if one.kind == "assumed" and one.key == "cluster.nic_bandwidth":
-        return say("{b}", b=(float(one.value), LINK_SPEED))
-    return one.value
+def _value(entry: ReportEntry) -> Text:
+    """Return a value as written; an assumed port speed in its unit."""
+    if entry.kind == "assumed" and entry.key == "cluster.nic_bandwidth":
+        return say("{b}", b=(float(entry.value), LINK_SPEED))
+    return entry.value
 
 
-def places(links: Links | None) -> Table:
-    """Return where the job can be taken."""
+def targets_table(links: JobLinks | None) -> Table:
+    """Return the calculators that accept the job."""
     if links is None:
         return Table(title="", columns=(), rows=())
     rows: list[tuple[Cell, ...]] = [
         (
-            one.title,
-            Open(
+            target.title,
+            CalculatorLink(
                 "open with this job",
                 name,
                 links.places[name],
-                page=one.page,
+                page=target.page,
                 job=links.job if not index else "",
             )
             if name in links.places
             else "takes models of the catalog only",
         )
-        for index, (name, one) in enumerate(PLACES.items())
+        for index, (name, target) in enumerate(JOB_TARGETS.items())
     ]
     return Table(
         title="Take this job along",

@@ -1,1 +1,1 @@
-"""What calculators share of the message."""
+"""Inputs shared by calculators of message latency."""

@@ -1,4 +1,4 @@
-"""What the reader of the message's waterfall can change, its presets, and the path it means."""
+"""Inputs of the message waterfall, its presets, and the resulting path."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from engine.core.inputs import (
 )
 from engine.core.outputs import Symbol
 from engine.core.units import BYTES, GB, KB, MICRO, MILLI, Gbit, KiB, MiB
-from engine.simulate.network.message_path import Path, Way, way
+from engine.simulate.network.message_path import MessagePath, MessageTiming, message_timing
 
 MESSAGE = Unit(
     " kB",
@@ -54,7 +54,7 @@ def _latency(label: str, text: str, *, advanced: bool = True) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of the message waterfall."""
 
     message: Annotated[
         float,
@@ -197,15 +197,15 @@ def published(**changes: float) -> Inputs:
     return Inputs(**{**PUBLISHED, "hops": 1, **changes})  # type: ignore[arg-type]
 
 
-def path_of(inputs: Inputs) -> Path:
+def path_of(inputs: Inputs) -> MessagePath:
     """Return the path that the inputs describe."""
-    return Path(**{name: getattr(inputs, name) for name in Path.__slots__})
+    return MessagePath(**{name: getattr(inputs, name) for name in MessagePath.__slots__})
 
 
-def at(inputs: Inputs, **changes: float | str | bool) -> Way:
+def at(inputs: Inputs, **changes: float | str | bool) -> MessageTiming:
     """Return the message on its path, with some inputs changed."""
     now = replace(inputs, **changes)  # type: ignore[arg-type]
-    return way(path_of(now), now.message)
+    return message_timing(path_of(now), now.message)
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -1,1 +1,1 @@
-"""What calculators share of the overlap."""
+"""Inputs and charts shared by the overlap calculators."""

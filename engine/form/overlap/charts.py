@@ -1,4 +1,4 @@
-"""Pictures of the five schedules: all stacked, one in full, the parts of a step, the residue."""
+"""Charts of overlap schedules: timelines, step bars, residue bars."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,11 +6,11 @@ from engine.core.text import say
 from engine.core.units import COUNT, SECONDS
 from engine.core.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.overlap.inputs import SCHEDULES
-from engine.simulate.overlap.overlap_job import Job
-from engine.simulate.overlap.overlap_step import Outcome
-from engine.simulate.streams.exposed_time import Part
+from engine.simulate.overlap.overlap_job import OverlapJob
+from engine.simulate.overlap.overlap_step import ScheduleOutcome
+from engine.simulate.streams.exposed_time import SpanPart
 from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP
-from engine.simulate.streams.streams import Span as Ran
+from engine.simulate.streams.streams import OpSpan as Ran
 
 _NAMES = {COMPUTE: "compute", SCALE_UP: "NVLink", NETWORK: "network"}
 _RESIDUE = (
@@ -23,10 +23,10 @@ _RESIDUE = (
 )
 
 
-def stacked(found: Mapping[str, Outcome]) -> Timeline:
-    """Return the first two micro-batches under all schedules, two lanes each, on one axis."""
-    end = max(one.seen.length for one in found.values())
-    spans = [span for name, one in found.items() for span in _merged(name, one)]
+def schedules_timeline(outcomes: Mapping[str, ScheduleOutcome]) -> Timeline:
+    """Return the first two micro-batches under every schedule, two lanes each."""
+    end = max(outcome.account.length for outcome in outcomes.values())
+    spans = [span for name, outcome in outcomes.items() for span in _merged_spans(name, outcome)]
     return Timeline(
         title="The same two micro-batches under five schedules",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
@@ -40,10 +40,10 @@ def stacked(found: Mapping[str, Outcome]) -> Timeline:
     )
 
 
-def _merged(name: str, one: Outcome) -> Iterable[Span]:
+def _merged_spans(name: str, outcome: ScheduleOutcome) -> Iterable[Span]:
     """Yield passes of whole micro-batches, and communication of all wires together."""
-    computing = [span for span in one.spans if span.op.stream == COMPUTE]
-    for number, (start, end, label) in enumerate(_passes(computing)):
+    computing = [span for span in outcome.spans if span.op.stream == COMPUTE]
+    for number, (start, end, label) in enumerate(_merge_passes(computing)):
         yield Span(
             key=f"{name} {number}",
             lane=f"{name}:compute",
@@ -52,7 +52,7 @@ def _merged(name: str, one: Outcome) -> Iterable[Span]:
             label=label,
             color="compute",
         )
-    for number, (start, end, exposed) in enumerate(one.communicating):
+    for number, (start, end, exposed) in enumerate(outcome.communicating):
         yield Span(
             key=f"{name} c{number}",
             lane=f"{name}:communication",
@@ -64,25 +64,25 @@ def _merged(name: str, one: Outcome) -> Iterable[Span]:
         )
 
 
-def _passes(computing: list[Ran]) -> list[tuple[float, float, str]]:
-    """Return stretches of one kind of pass without a pause in between."""
-    found: list[tuple[float, float, str]] = []
+def _merge_passes(computing: list[Ran]) -> list[tuple[float, float, str]]:
+    """Return contiguous stretches of the same kind of pass."""
+    stretches: list[tuple[float, float, str]] = []
     for span in computing:
         label = "forward" if span.op.key.startswith("F") else "backward"
-        if found and found[-1][2] == label and span.start - found[-1][1] < 1e-9:
-            found[-1] = found[-1][0], span.end, label
+        if stretches and stretches[-1][2] == label and span.start - stretches[-1][1] < 1e-9:
+            stretches[-1] = stretches[-1][0], span.end, label
         else:
-            found.append((span.start, span.end, label))
-    return found
+            stretches.append((span.start, span.end, label))
+    return stretches
 
 
-def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
-    """Return the schedule that the reader chose, operation by operation."""
+def schedule_timeline(schedule: str, work: OverlapJob, outcome: ScheduleOutcome) -> Timeline:
+    """Return one schedule, operation by operation."""
     return Timeline(
         title=f"{SCHEDULES[schedule]}, operation by operation",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=one.seen.length * 1.02),
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=outcome.account.length * 1.02),
         lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in work.streams),
-        spans=tuple(_drawn(part, work.layers) for part in one.parts),
+        spans=tuple(_drawn(part, work.layers) for part in outcome.parts),
         caption=say(
             "The first micro-batches of one stage, simulated layer by layer."
             if work.layers == 1
@@ -93,7 +93,7 @@ def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
     )
 
 
-def _drawn(part: Part, layers: int) -> Span:
+def _drawn(part: SpanPart, layers: int) -> Span:
     op = part.ran.op
     waits = tuple(dict.fromkeys(key for key in (*op.after, part.ran.waited_for) if key))
     return Span(
@@ -101,7 +101,7 @@ def _drawn(part: Part, layers: int) -> Span:
         lane=op.stream,
         start=part.start,
         end=part.end,
-        label=_named(op.label, layers),
+        label=_unit_label(op.label, layers),
         color="compute" if op.stream == COMPUTE else "communication",
         exposed=part.exposed,
         links=op.links[:2],
@@ -109,17 +109,17 @@ def _drawn(part: Part, layers: int) -> Span:
     )
 
 
-def _named(label: str, layers: int) -> str:
-    """Return the label with the layers that a unit stands for."""
-    head, found, number = label.rpartition("layer ")
-    if layers == 1 or not found or not number.isdigit():
+def _unit_label(label: str, layers: int) -> str:
+    """Return the label with the layers of a unit."""
+    head, separator, number = label.rpartition("layer ")
+    if layers == 1 or not separator or not number.isdigit():
         return label
     last = int(number) * layers
     return f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
 
 
-def comparison(found: Mapping[str, Outcome]) -> Bars:
-    """Return the whole step of every schedule, by what it is spent on."""
+def step_bars(outcomes: Mapping[str, ScheduleOutcome]) -> Bars:
+    """Return the step of every schedule, split into its parts."""
     parts = (
         ("compute", "compute", "compute"),
         ("exposed", "exposed", "communication"),
@@ -127,30 +127,30 @@ def comparison(found: Mapping[str, Outcome]) -> Bars:
         ("bubble", "bubble", "pipeline"),
         ("slowest", "slowest GPU", "muted"),
     )
-    high = max(one.step for one in found.values())
+    high = max(outcome.step for outcome in outcomes.values())
     return Bars(
         title="A whole step",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high * 1.05),
-        bars=tuple(_bar(name, one, parts) for name, one in found.items()),
+        bars=tuple(_bar(name, outcome, parts) for name, outcome in outcomes.items()),
     )
 
 
-def residue(found: Mapping[str, Outcome]) -> Bars:
-    """Return what every schedule leaves, beside the computation itself."""
-    high = max(one.residue for one in found.values())
+def residue_bars(outcomes: Mapping[str, ScheduleOutcome]) -> Bars:
+    """Return the exposed communication of every schedule."""
+    high = max(outcome.residue for outcome in outcomes.values())
     return Bars(
         title="What no schedule hides",
         axis=Axis(label="time beyond computing", quantity=SECONDS, low=0.0, high=high * 1.05),
-        bars=tuple(_bar(name, one, _RESIDUE) for name, one in found.items()),
+        bars=tuple(_bar(name, outcome, _RESIDUE) for name, outcome in outcomes.items()),
     )
 
 
-def _bar(name: str, one: Outcome, parts: tuple[tuple[str, str, str], ...]) -> Bar:
+def _bar(name: str, outcome: ScheduleOutcome, parts: tuple[tuple[str, str, str], ...]) -> Bar:
     return Bar(
         key=name,
         label=SCHEDULES[name],
         segments=tuple(
-            Segment(key=key, label=label, value=float(getattr(one, key)), color=color)
+            Segment(key=key, label=label, value=float(getattr(outcome, key)), color=color)
             for key, label, color in parts
         ),
     )

@@ -1,4 +1,4 @@
-"""What the reader of the overlap calculator can change."""
+"""Inputs of the overlap calculator."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,7 +7,7 @@ from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import MB, Gbit
 from engine.form.fields import LabGpu, OwnConstants
-from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.overlap.overlap_job import OverlapSetting
 
 DENSE = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 SCHEDULES = {
@@ -22,7 +22,7 @@ _POWERS = {str(2**i): str(2**i) for i in range(5)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of the overlap calculator."""
 
     schedule: Annotated[
         str,
@@ -167,9 +167,9 @@ _SAME = (
 )
 
 
-def setting_of(inputs: Inputs) -> Setting:
-    """Return the job of the inputs, whichever schedule is shown."""
-    return Setting(
+def overlap_job(inputs: Inputs) -> OverlapSetting:
+    """Return the job of the inputs, for any schedule."""
+    return OverlapSetting(
         **{name: getattr(inputs, name) for name in _SAME},
         tensor_parallel=int(inputs.tensor_parallel),
         pipeline_parallel=int(inputs.pipeline_parallel),

@@ -1,1 +1,1 @@
-"""The planner in words: what the terminal and the calculators say of plans."""
+"""Planner inputs, answers and texts, for calculators and the command line."""

@@ -5,29 +5,35 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
-from engine.core.outputs import Told
-from engine.core.slices import Running, Slices
+from engine.core.outputs import Output
+from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
 from engine.form.planner.inputs import Inputs, job_of, own_run
-from engine.form.run.prediction_text import known
+from engine.form.run.prediction_text import evidence_assumptions
 from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
-from engine.run.plan_space import Job
+from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
-from engine.simulate.memory.allocator import usable
-from engine.simulate.planner.evaluate import Candidate, Shape, run_of
-from engine.simulate.planner.moves import Limit, Move, by_gpus, limit, moves
-from engine.simulate.planner.search import (
-    Cell,
-    Found,
-    cells,
-    first,
-    frontier,
-    pricing,
-    searching,
-    then,
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.planner.evaluate import Candidate, PlanShape, candidate_run
+from engine.simulate.planner.moves import (
+    JobChange,
+    StepLimit,
+    best_by_gpus,
+    find_job_changes,
+    largest_overhead,
 )
-from engine.simulate.planner.ties import Tie, tie
+from engine.simulate.planner.search import (
+    SearchResult,
+    Split,
+    best_by_split,
+    pareto_plans,
+    price_job,
+    pricing_part,
+    search_plans,
+    timing_part,
+)
+from engine.simulate.planner.ties import Tie, find_ties
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
@@ -55,7 +61,7 @@ _OWN: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the planner found; zero where no plan fits.
+    """The planner's result; zero where no plan fits.
 
     Attributes:
         job: that was asked.
@@ -72,48 +78,52 @@ class Answer:
         moves: what changes of the job would gain.
     """
 
-    job: Job
-    shapes: list[Shape]
-    found: Found
+    job: PlanningJob
+    shapes: list[PlanShape]
+    found: SearchResult
     own: Run
     own_evidence: Evidence
     why: Reason
     run: Run | None
     evidence: Evidence | None
-    limit: Limit | None
-    tie: Running[Tie] | None
-    cells: Running[Mapping[Cell, Candidate]]
-    frontier: Running[tuple[Candidate, ...]]
+    limit: StepLimit | None
+    tie: SlicedRun[Tie] | None
+    cells: SlicedRun[Mapping[Split, Candidate]]
+    frontier: SlicedRun[tuple[Candidate, ...]]
     counts: tuple[Count, ...]
-    by_gpus: Running[Mapping[Count, Candidate]]
-    moves: Running[tuple[Move, ...]] | None
+    by_gpus: SlicedRun[Mapping[Count, Candidate]]
+    moves: SlicedRun[tuple[JobChange, ...]] | None
     step: Annotated[
         Seconds,
-        Told("Step of the best plan", "", "a range from {low} to {high}", "compute", _MODEL),
+        Output("Step of the best plan", "", "a range from {low} to {high}", "compute", _MODEL),
     ]
     low: Seconds
     high: Seconds
-    rate: Annotated[TokenRate, Told("Tokens per second of a GPU", color="compute", assumes=_MODEL)]
+    rate: Annotated[
+        TokenRate, Output("Tokens per second of a GPU", color="compute", assumes=_MODEL)
+    ]
     days: Annotated[
-        Seconds, Told("The whole run", note="if nothing fails", color="ink", assumes=_MODEL)
+        Seconds, Output("The whole run", note="if nothing fails", color="ink", assumes=_MODEL)
     ]
-    cost: Annotated[Money, Told("It costs", color="ink", assumes=_MODEL)]
-    held: Annotated[Bytes, Told("Fullest GPU", "", "of {room} that may be filled", "memory", _HELD)]
+    cost: Annotated[Money, Output("It costs", color="ink", assumes=_MODEL)]
+    held: Annotated[
+        Bytes, Output("Fullest GPU", "", "of {room} that may be filled", "memory", _HELD)
+    ]
     room: Bytes
-    own_step: Annotated[Seconds, Told("Step of your plan", color="communication", assumes=_MODEL)]
-    own_held: Annotated[Bytes, Told("Fullest GPU of your plan", color="memory", assumes=_HELD)]
+    own_step: Annotated[Seconds, Output("Step of your plan", color="communication", assumes=_MODEL)]
+    own_held: Annotated[Bytes, Output("Fullest GPU of your plan", color="memory", assumes=_HELD)]
     slower: Annotated[
-        Ratio, Told("Your plan's step over the best one's", color="communication", assumes=_MODEL)
+        Ratio, Output("Your plan's step over the best one's", color="communication", assumes=_MODEL)
     ]
-    searched: Annotated[Count, Told("Splits that could be best", assumes=_MODEL[:1])]
+    searched: Annotated[Count, Output("Splits that could be best", assumes=_MODEL[:1])]
     splits: Annotated[
-        Count, Told("Splits of a layer and a micro-batch", assumes=("Each with many pipelines.",))
+        Count, Output("Splits of a layer and a micro-batch", assumes=("Each with many pipelines.",))
     ]
     pairs: Annotated[
-        Count, Told("Pairs of published runs", note="that differ in one setting", assumes=_PAIRS)
+        Count, Output("Pairs of published runs", note="that differ in one setting", assumes=_PAIRS)
     ] = PAIRS
     pair_error: Annotated[
-        Share, Told("Four in five ratios are within", note="of the measured one", assumes=_PAIRS)
+        Share, Output("Four in five ratios are within", note="of the measured one", assumes=_PAIRS)
     ] = GAIN_ERROR
 
     @property
@@ -123,23 +133,23 @@ class Answer:
 
     @property
     def known(self) -> tuple[Text, ...]:
-        """What is known of the best plan's step: its range, and runs measured nearby."""
-        return *_MODEL, *(known(self.evidence) if self.evidence else ())
+        """Evidence for the best plan's step: its range, and runs measured nearby."""
+        return *_MODEL, *(evidence_assumptions(self.evidence) if self.evidence else ())
 
 
 @lru_cache(maxsize=8)
-def _searched(inputs: Inputs) -> Running[tuple[list[Shape], Found]]:
-    """Return the search of a job, one for all plans of the reader's."""
-    return Running(_search(job_of(inputs)))
+def _shared_search(inputs: Inputs) -> SlicedRun[tuple[list[PlanShape], SearchResult]]:
+    """Return the search of a job, shared by all plans of the reader."""
+    return SlicedRun(_search(job_of(inputs)))
 
 
-def _search(job: Job) -> Slices[tuple[list[Shape], Found]]:
+def _search(job: PlanningJob) -> Slices[tuple[list[PlanShape], SearchResult]]:
     """Find the shapes of a job, the lowest bound first, and its fastest plans."""
-    shapes = yield from first(pricing(job))
-    return shapes, (yield from then(searching(job, _COUNT, shapes)))
+    shapes = yield from pricing_part(price_job(job))
+    return shapes, (yield from timing_part(search_plans(job, _COUNT, shapes)))
 
 
-def _counts(job: Job) -> tuple[Count, ...]:
+def _counts(job: PlanningJob) -> tuple[Count, ...]:
     """Return a quarter to four times the GPUs of a job, in whole nodes."""
     node = job.cluster.gpus_per_node
     sizes = {max(node, int(job.world_size * factor) // node * node) for factor in _FACTORS}
@@ -147,14 +157,14 @@ def _counts(job: Job) -> tuple[Count, ...]:
 
 
 def answer(inputs: Inputs) -> Slices[Answer]:
-    """Find what the planner says of a job and of a reader's plan."""
+    """Return the planner's result for a job and the reader's plan."""
     job, tokens = job_of(inputs), inputs.tokens
     own = own_run(inputs, job)
-    shapes, found = yield from _searched(replace(inputs, **_OWN)).rest()
-    best = found.best[0] if found.best else None
+    shapes, search = yield from _shared_search(replace(inputs, **_OWN)).rest()
+    best = search.best[0] if search.best else None
     why = why_not(job, own, best)
     step = best.step if best else 0.0
-    run = run_of(job, best.plan, best.training) if best else None
+    run = candidate_run(job, best.plan, best.training) if best else None
     low, high = step_range(run, step)[:2] if run else (0.0, 0.0)
     batch = job.training.global_batch_size * job.training.sequence_length
     days = tokens / batch * step
@@ -162,30 +172,30 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     return Answer(
         job=job,
         shapes=shapes,
-        found=found,
+        found=search,
         own=own,
         own_evidence=evidence(own),
         why=why,
         run=run,
         evidence=evidence(run) if run else None,
-        limit=limit(best) if best else None,
-        tie=Running(tie(job, best, shapes)) if best else None,
-        cells=Running(cells(job, shapes)),
-        frontier=Running(frontier(job, shapes)),
+        limit=largest_overhead(best) if best else None,
+        tie=SlicedRun(find_ties(job, best, shapes)) if best else None,
+        cells=SlicedRun(best_by_split(job, shapes)),
+        frontier=SlicedRun(pareto_plans(job, shapes)),
         counts=counts,
-        by_gpus=Running(by_gpus(job, counts)),
-        moves=Running(moves(job, best)) if best else None,
+        by_gpus=SlicedRun(best_by_gpus(job, counts)),
+        moves=SlicedRun(find_job_changes(job, best)) if best else None,
         step=step,
         low=low,
         high=high,
         rate=batch / step / job.world_size if best else 0.0,
         days=days,
         cost=days * job.cluster.price_per_hour * job.world_size,
-        held=best.held.total if best else 0.0,
-        room=usable(job.cluster.gpu.memory, job.training) * (1 - job.kept_free),
+        held=best.memory.total if best else 0.0,
+        room=usable_bytes(job.cluster.gpu.memory, job.training) * (1 - job.kept_free),
         own_step=plan.step if plan else 0.0,
-        own_held=plan.held.total if plan else 0.0,
+        own_held=plan.memory.total if plan else 0.0,
         slower=plan.step / step if plan and best else 0.0,
-        searched=found.seen,
+        searched=search.examined,
         splits=len(shapes),
     )

@@ -1,4 +1,4 @@
-"""What a reader tells the planner: a job, what plans may choose, and a plan of their own."""
+"""Inputs of the planner: the job, the allowed choices, the reader's plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,16 +6,16 @@ from typing import Annotated, Any
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
 from engine.core.units import Count, Gbit
 from engine.form.fields import OwnConstants
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
-from engine.run.fp8_layouts import reads_either_way
+from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.run.plan_space import Job
+from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
 
 NODE: Count = 8
@@ -70,7 +70,7 @@ OwnMicroBatch = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of the planner."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-2-7b"
     world_size: Annotated[int, _count("GPUs", 8, 16_384, "n")] = 64
@@ -124,7 +124,7 @@ class Inputs:
     own_recompute: OwnRecompute = "none"
 
 
-def job_of(inputs: Inputs) -> Job:
+def job_of(inputs: Inputs) -> PlanningJob:
     """Return the job: whole nodes; mixtures of experts with fewer choices, or it would take long.
 
     A micro-batch above 16 gains nothing here. Of a mixture: micro-batches of one or two sequences,
@@ -135,7 +135,7 @@ def job_of(inputs: Inputs) -> Job:
     chosen: Mapping[str, Any] = {"largest_micro_batch": LARGEST_MICRO_BATCH}
     if model.num_experts:
         chosen = MIXTURES
-    return Job(
+    return PlanningJob(
         model=model,
         cluster=Cluster(
             gpu=ACCELERATORS[inputs.gpu],
@@ -143,14 +143,14 @@ def job_of(inputs: Inputs) -> Job:
             nics_per_node=NODE,
             nic_bandwidth=inputs.nic_bandwidth,
             price_per_hour=inputs.price,
-            own=parse(inputs.own_constants),
+            own=parse_constants(inputs.own_constants),
         ),
         world_size=inputs.world_size // NODE * NODE,
         training=Training(
             micro_batch_size=1,
             global_batch_size=inputs.global_batch_size,
             sequence_length=inputs.sequence_length,
-            block_scales=reads_either_way(ACCELERATORS[inputs.gpu]),
+            block_scales=reads_any_operand_layout(ACCELERATORS[inputs.gpu]),
         ),
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
         precisions=(inputs.precision,),  # type: ignore[arg-type]
@@ -159,7 +159,7 @@ def job_of(inputs: Inputs) -> Job:
     )
 
 
-def own_run(inputs: Any, job: Job) -> Run:  # noqa: ANN401 (any calculator's inputs with such fields)
+def own_run(inputs: Any, job: PlanningJob) -> Run:  # noqa: ANN401 (any calculator's inputs with such fields)
     """Return the plan that the reader names, as a run of the job."""
     tensor, pieces = int(inputs.own_tensor), int(inputs.own_pieces)
     stages = int(inputs.own_pipeline)

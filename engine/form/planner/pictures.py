@@ -1,4 +1,4 @@
-"""The planner in pictures: two steps side by side, a map of splits, frontiers, tables."""
+"""Charts, badges and tables of the planner."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,9 +20,16 @@ from engine.core.views import (
     Series,
     Table,
 )
-from engine.form.memory_bar import parts_of
+from engine.form.memory_bar import memory_segments
 from engine.form.planner.answer import Answer
-from engine.form.planner.plan_text import MOVES, limited, name, reason, split, tied
+from engine.form.planner.plan_text import (
+    MOVES,
+    limit_text,
+    plan_name,
+    reason_text,
+    split_text,
+    ties_text,
+)
 from engine.simulate.planner.evaluate import Candidate
 
 _PARTS = (
@@ -45,105 +52,109 @@ _VERDICTS = {
 }
 
 
-def step_bar(key: str, label: str, one: Candidate) -> Bar:
-    """Return a plan's step as one bar, by what takes the time."""
+def step_bar(key: str, label: str, candidate: Candidate) -> Bar:
+    """Return a plan's step as one bar, split by cause."""
     segments = tuple(
-        Segment(key=part, label=words, value=getattr(one.time, part), color=color)
+        Segment(key=part, label=words, value=getattr(candidate.time, part), color=color)
         for part, words, color in _PARTS
     )
     return Bar(key=key, label=label, segments=segments)
 
 
-def versus(found: Answer) -> Bars:
-    """Return the step of the reader's plan and of the best one, by what takes the time."""
+def step_comparison(answer: Answer) -> Bars:
+    """Return the step of the reader's plan and of the best one, split by cause."""
     bars = []
-    if found.why.plan:
-        note = "yours, which does not fit" if found.why.verdict == "too large" else "yours"
-        bars.append(step_bar("own", note, found.why.plan))
-    if found.best:
-        bars.append(step_bar("best", "best that fits", found.best))
+    if answer.why.plan:
+        note = "yours, which does not fit" if answer.why.verdict == "too large" else "yours"
+        bars.append(step_bar("own", note, answer.why.plan))
+    if answer.best:
+        bars.append(step_bar("best", "best that fits", answer.best))
     if not bars:
         nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
         bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]
-    most = max(found.own_step, found.step, 1e-9)
+    most = max(answer.own_step, answer.step, 1e-9)
     return Bars(
         title="Your plan and the best one",
         axis=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.08 * most),
         bars=tuple(bars),
-        caption=name(found.best.plan, found.best.training) + "."
-        if found.best
+        caption=plan_name(answer.best.plan, answer.best.training) + "."
+        if answer.best
         else "No plan fits this job on these GPUs.",
     )
 
 
-def filled(found: Answer) -> Bars:
-    """Return the memory of both plans beside the room there is."""
-    pairs = [("own", "yours", found.why.plan), ("best", "best that fits", found.best)]
-    bars = [Bar(key=k, label=w, segments=parts_of(one.held)) for k, w, one in pairs if one]
+def memory_comparison(answer: Answer) -> Bars:
+    """Return the memory of both plans beside the available memory."""
+    pairs = [("own", "yours", answer.why.plan), ("best", "best that fits", answer.best)]
+    bars = [
+        Bar(key=k, label=w, segments=memory_segments(candidate.memory))
+        for k, w, candidate in pairs
+        if candidate
+    ]
     if not bars:
         nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
         bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]
-    most = max(found.own_held, found.held, found.room)
+    most = max(answer.own_held, answer.held, answer.room)
     return Bars(
         title="Memory of the fullest GPU",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.08 * most),
         bars=tuple(bars),
-        rules=(Rule(key="room", label="may be filled", axis="x", at=found.room),),
+        rules=(Rule(key="room", label="may be filled", axis="x", at=answer.room),),
     )
 
 
-def why(found: Answer) -> Badge:
-    """Return what speaks against the reader's plan."""
-    text, color = _VERDICTS[found.why.verdict]
-    if found.best is None and found.why.verdict == "best":
+def plan_verdict(answer: Answer) -> Badge:
+    """Return what rules out the reader's plan, if anything does."""
+    text, color = _VERDICTS[answer.why.verdict]
+    if answer.best is None and answer.why.verdict == "best":
         text = "Fits"
-    return Badge(text=text, sentence=reason(found.why), color=color)
+    return Badge(text=text, sentence=reason_text(answer.why), color=color)
 
 
-def best(found: Answer) -> Badge:
-    """Return the best plan by its name, and how far beyond measured runs the job lies."""
-    if not found.best or not found.evidence:
+def best_plan_badge(answer: Answer) -> Badge:
+    """Return the best plan's name, and how far the job is beyond measured runs."""
+    if not answer.best or not answer.evidence:
         return Badge(
             text="No plan fits",
-            sentence=_none(found),
+            sentence=_no_plan_text(answer),
             color="communication",
         )
-    beyond = " ".join(found.evidence().spread.beyond)
-    sentence = f"{name(found.best.plan, found.best.training)}. {beyond}".strip()
+    beyond = " ".join(answer.evidence().spread.beyond)
+    sentence = f"{plan_name(answer.best.plan, answer.best.training)}. {beyond}".strip()
     return Badge(text="Best plan", sentence=sentence, color="compute")
 
 
-def _none(found: Answer) -> Text:
-    if not found.shapes:
+def _no_plan_text(answer: Answer) -> Text:
+    if not answer.shapes:
         return say(
             "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs.",
-            b=(found.job.training.global_batch_size, COUNT),
-            s=(found.job.training.sequence_length, COUNT),
-            n=(found.job.world_size, COUNT),
+            b=(answer.job.training.global_batch_size, COUNT),
+            s=(answer.job.training.sequence_length, COUNT),
+            n=(answer.job.world_size, COUNT),
         )
     return "Every plan that divides needs more memory than a GPU has room for."
 
 
-def ties(found: Answer) -> Slices[Badge]:
-    """Return what ties with the best, and the simplest of those plans."""
-    if not found.tie:
+def ties_badge(answer: Answer) -> Slices[Badge]:
+    """Return the plans that tie with the best, and the simplest of them."""
+    if not answer.tie:
         return Badge(text="No tie", sentence="Nothing fits.", color="muted")
-    one = yield from found.tie.rest()
-    simplest = f" The simplest of them: {name(one.simplest.plan, one.simplest.training)}."
-    told = tied(one)
-    if isinstance(told, str):
-        return Badge(text="No tie", sentence=told, color="compute")
+    tie = yield from answer.tie.rest()
+    simplest = f" The simplest of them: {plan_name(tie.simplest.plan, tie.simplest.training)}."
+    text = ties_text(tie)
+    if isinstance(text, str):
+        return Badge(text="No tie", sentence=text, color="compute")
     return Badge(
         text="A tie",
-        sentence=replace(told, template=told.template + simplest),
+        sentence=replace(text, template=text.template + simplest),
         color="compute",
     )
 
 
-def map_of_splits(found: Answer) -> Slices[Heatmap]:
+def splits_heatmap(answer: Answer) -> Slices[Heatmap]:
     """Return the speed of the best plan of each tensor and pipeline parallelism, over the best."""
-    best_of = yield from found.cells.rest()
-    tensors = sorted({one.plan.tensor_parallel for one in found.shapes}) or [1]
+    best_of = yield from answer.cells.rest()
+    tensors = sorted({candidate.plan.tensor_parallel for candidate in answer.shapes}) or [1]
     stages = sorted({pipeline for _, pipeline in best_of} | {1, 2, 4, 8})
     return Heatmap(
         title="Speed of the best plan for each split, of the best of all",
@@ -153,38 +164,38 @@ def map_of_splits(found: Answer) -> Slices[Heatmap]:
         y=tuple(map(str, stages)),
         values=tuple(
             tuple(
-                found.step / best_of[tensor, stage].step if (tensor, stage) in best_of else 0.0
+                answer.step / best_of[tensor, stage].step if (tensor, stage) in best_of else 0.0
                 for tensor in tensors
             )
             for stage in stages
         ),
         quantity=SHARE,
-        points=_own_split(found, tensors, stages),
+        points=_own_split(answer, tensors, stages),
         caption="0 %: nothing fits or divides. Each cell is the best over context parallelism, "
         "sharding, micro-batch, recomputation, pieces and software. The frame marks the split of "
         "your plan, whose other settings may be worse.",
     )
 
 
-def _own_split(found: Answer, tensors: Sequence[int], stages: Sequence[int]) -> tuple[Point, ...]:
+def _own_split(answer: Answer, tensors: Sequence[int], stages: Sequence[int]) -> tuple[Point, ...]:
     """Return the cell of the reader's tensor and pipeline parallelism, if it is on the map."""
-    own = found.own.plan
+    own = answer.own.plan
     if own.tensor_parallel not in tensors or own.pipeline_parallel not in stages:
         return ()
     x, y = tensors.index(own.tensor_parallel), stages.index(own.pipeline_parallel)
     return (Point(key="own", label="framed: your split", x=x, y=y, color="ink"),)
 
 
-def memory_frontier(found: Answer) -> Slices[Lines]:
+def memory_frontier(answer: Answer) -> Slices[Lines]:
     """Return the plans that no other beats in both speed and memory, and the reader's."""
-    front = yield from found.frontier.rest()
-    x = tuple(one.held.total for one in reversed(front))
-    y = tuple(found.step / one.step for one in reversed(front))
-    points = [_point(found, "best", "best", found.best)] if found.best else []
-    own = found.why.plan
+    front = yield from answer.frontier.rest()
+    x = tuple(candidate.memory.total for candidate in reversed(front))
+    y = tuple(answer.step / candidate.step for candidate in reversed(front))
+    points = [_point(answer, "best", "best", answer.best)] if answer.best else []
+    own = answer.why.plan
     if own:
-        points.append(_point(found, "own", "yours", own))
-    most = max((*x, found.room, found.own_held))
+        points.append(_point(answer, "own", "yours", own))
+    most = max((*x, answer.room, answer.own_held))
     fastest = max((*y, *(point.y for point in points), 1.0))
     return Lines(
         title="Speed against memory",
@@ -192,21 +203,21 @@ def memory_frontier(found: Answer) -> Slices[Lines]:
         y=Axis(label="speed, of the best", quantity=SHARE, low=0.0, high=1.1 * fastest),
         series=(Series(key="front", label="no plan is better in both", x=x, y=y, color="memory"),),
         points=tuple(points),
-        rules=(Rule(key="room", label="may be filled", axis="x", at=found.room, color="bad"),),
+        rules=(Rule(key="room", label="may be filled", axis="x", at=answer.room, color="bad"),),
     )
 
 
-def _point(found: Answer, key: str, label: str, one: Candidate) -> Point:
-    return Point(key=key, label=label, x=one.held.total, y=found.step / one.step)
+def _point(answer: Answer, key: str, label: str, candidate: Candidate) -> Point:
+    return Point(key=key, label=label, x=candidate.memory.total, y=answer.step / candidate.step)
 
 
-def gpu_frontier(found: Answer) -> Slices[Lines]:
+def gpu_frontier(answer: Answer) -> Slices[Lines]:
     """Return the best throughput on fewer and on more GPUs, with the same batch."""
-    best_of, counts = (yield from found.by_gpus.rest()), found.counts
-    training = found.job.training
+    best_of, counts = (yield from answer.by_gpus.rest()), answer.counts
+    training = answer.job.training
     tokens = training.global_batch_size * training.sequence_length
     x = tuple(float(count) for count in best_of)
-    y = tuple(tokens / one.step for one in best_of.values())
+    y = tuple(tokens / candidate.step for candidate in best_of.values())
     ideal = tuple(y[0] / x[0] * count for count in x) if x else ()
     most = max((*y, *ideal, 1.0))
     return Lines(
@@ -220,35 +231,35 @@ def gpu_frontier(found: Answer) -> Slices[Lines]:
             Series(key="ideal", label="in proportion", x=x, y=ideal, color="muted", dashed=True),
         ),
         points=(
-            Point(key="now", label="now", x=float(found.job.world_size), y=tokens / found.step),
+            Point(key="now", label="now", x=float(answer.job.world_size), y=tokens / answer.step),
         )
-        if found.best
+        if answer.best
         else (),
     )
 
 
-def limits(found: Answer) -> Badge:
-    """Return what of the best step is no computation."""
-    one = found.limit
-    if not one:
+def limits_badge(answer: Answer) -> Badge:
+    """Return the largest part of the best step that is no computation."""
+    limit = answer.limit
+    if not limit:
         return Badge(text="Memory", sentence="No plan fits; memory is the limit.", color="memory")
-    text = "Computation" if one.computing > 0.9 else "Communication and waiting"
-    return Badge(text=text, sentence=limited(one), color="compute")
+    text = "Computation" if limit.computing > 0.9 else "Communication and waiting"
+    return Badge(text=text, sentence=limit_text(limit), color="compute")
 
 
-def next_moves(found: Answer) -> Slices[Table]:
-    """Return what changes of the job itself would gain."""
+def moves_table(answer: Answer) -> Slices[Table]:
+    """Return the gains from changes of the job itself."""
     columns = ("Change", "Speed", "Per GPU", "Best plan then")
-    if not found.moves:
+    if not answer.moves:
         return Table(title="What would change more", columns=columns, rows=())
     rows: list[tuple[Cell, ...]] = [
         (
-            MOVES[one.key],
-            say("{g}", g=(one.gain, RATIO)),
-            say("{g}", g=(one.per_gpu, RATIO)),
-            split(one.best.plan),
+            MOVES[move.key],
+            say("{g}", g=(move.gain, RATIO)),
+            say("{g}", g=(move.per_gpu, RATIO)),
+            split_text(move.best.plan),
         )
-        for one in (yield from found.moves.rest())
+        for move in (yield from answer.moves.rest())
     ]
     return Table(
         title="What would change more",
@@ -258,15 +269,15 @@ def next_moves(found: Answer) -> Slices[Table]:
     )
 
 
-def table(found: Answer) -> Table:
+def plans_table(answer: Answer) -> Table:
     """Return the fastest plans."""
     rows: list[tuple[Cell, ...]] = [
         (
-            say("{t}", t=(one.step, SECONDS)),
-            say("{m}", m=(one.held.total, BYTES)),
-            name(one.plan, one.training),
+            say("{t}", t=(candidate.step, SECONDS)),
+            say("{m}", m=(candidate.memory.total, BYTES)),
+            plan_name(candidate.plan, candidate.training),
         )
-        for one in found.found.best
+        for candidate in answer.found.best
     ]
     return Table(
         title="The fastest plans that fit",

@@ -1,11 +1,11 @@
-"""Plans in words: their names, why one is not taken, what limits the best."""
+"""Plans as text: names, reasons against a plan, limits of the best."""
 
 from collections.abc import Mapping
 
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity, Seconds
 from engine.run.parallelism import Plan, Training
-from engine.simulate.planner.moves import Limit
+from engine.simulate.planner.moves import StepLimit
 from engine.simulate.planner.ties import Tie
 from engine.simulate.planner.why import Reason
 from engine.simulate.step.single_changes import SingleChange
@@ -44,13 +44,13 @@ _HELD = {
 _WORTH = 0.005
 
 
-def name(plan: Plan, training: Training) -> str:
-    """Return a plan on one line: "Megatron, TP 4, PP 4 in 5 pieces, CP 2, DP 2, ZeRO-1, ..."."""
-    return ", ".join((SOFTWARE[training.framework], split(plan), *_details(plan, training)))
+def plan_name(plan: Plan, training: Training) -> str:
+    """Return a one-line name: "Megatron, TP 4, PP 4 in 5 pieces, CP 2, DP 2, ZeRO-1, ..."."""
+    return ", ".join((SOFTWARE[training.framework], split_text(plan), *_details(plan, training)))
 
 
-def split(plan: Plan) -> str:
-    """Return the axes of a plan that are larger than one, and its replicas: "TP 4 x DP 16"."""
+def split_text(plan: Plan) -> str:
+    """Return the parallel axes above one, and the replicas: "TP 4 x DP 16"."""
     pieces = f" in {plan.virtual_pipeline} pieces" if plan.virtual_pipeline > 1 else ""
     sizes = (
         ("TP", plan.tensor_parallel, ""),
@@ -63,8 +63,8 @@ def split(plan: Plan) -> str:
     return " × ".join([*axes, f"DP {plan.data_parallel}"])
 
 
-def sharding(plan: Plan) -> str:
-    """Return what the replicas shard, and over how many where not over all."""
+def sharding_text(plan: Plan) -> str:
+    """Return the sharded states, and the group size if it is not all replicas."""
     group = f" in groups of {plan.shard_group}" if plan.shard_group else ""
     return f"ZeRO-{plan.zero_stage}{group}" if plan.zero_stage else "nothing sharded"
 
@@ -74,20 +74,20 @@ def _details(plan: Plan, training: Training) -> tuple[str, ...]:
     precision = () if training.precision == "bf16" else (training.precision,)
     batch = f"micro-batch {training.micro_batch_size}"
     again = _RECOMPUTED[training.recompute]
-    return (sharding(plan), batch, again, *schedule, *precision)
+    return (sharding_text(plan), batch, again, *schedule, *precision)
 
 
-def reason(found: Reason) -> Text:
-    """Return in words what speaks against a plan."""
-    if found.verdict == "impossible":
-        return "Nothing would run it. " + " ".join(found.problems)
-    if found.verdict == "too large":
-        return _too_large(found)
-    if found.verdict == "best":
+def reason_text(reason: Reason) -> Text:
+    """Return the reason against a plan as text."""
+    if reason.verdict == "impossible":
+        return "Nothing would run it. " + " ".join(reason.problems)
+    if reason.verdict == "too large":
+        return _memory_reason_text(reason)
+    if reason.verdict == "best":
         return "Nothing speaks against it: no plan that fits has a shorter step."
-    share = (found.slower - 1, SHARE)
-    parts, numbers = differing(found.parts or {}, found.plan.step if found.plan else 0.0)
-    if found.verdict == "tied":
+    share = (reason.slower - 1, SHARE)
+    parts, numbers = differing_parts(reason.parts or {}, reason.plan.step if reason.plan else 0.0)
+    if reason.verdict == "tied":
         return say(
             "Its step is predicted {share} longer than the best one's, but the ranges of both "
             f"overlap, so either may be faster. {parts}",
@@ -97,57 +97,57 @@ def reason(found: Reason) -> Text:
     return say(f"It fits, and its step is {{share}} longer. {parts}", share=share, **numbers)
 
 
-def _too_large(found: Reason) -> Text:
-    assert found.plan is not None
-    mends = "; ".join(change(one) for one in found.mends)
+def _memory_reason_text(reason: Reason) -> Text:
+    assert reason.plan is not None
+    mends = "; ".join(change_text(change) for change in reason.fixes)
     way = f"One of these changes makes it fit: {mends}." if mends else ""
     return say(
         "It needs {missing} more than a GPU has room for. The largest part of its {held} are "
-        f"{_HELD[found.largest]}: {{most}}. {way}",
-        missing=(found.missing, BYTES),
-        held=(found.plan.held.total, BYTES),
-        most=(float(getattr(found.plan.held, found.largest)), BYTES),
+        f"{_HELD[reason.largest]}: {{most}}. {way}",
+        missing=(reason.missing, BYTES),
+        held=(reason.plan.memory.total, BYTES),
+        most=(float(getattr(reason.plan.memory, reason.largest)), BYTES),
     )
 
 
-def change(one: SingleChange) -> str:
+def change_text(change: SingleChange) -> str:
     """Return a changed setting: "recompute none to full"."""
-    return f"{one.setting.replace('_', ' ')} {one.before} to {one.after}"
+    return f"{change.setting.replace('_', ' ')} {change.before} to {change.after}"
 
 
-def differing(
+def differing_parts(
     parts: Mapping[str, Seconds], step: Seconds
 ) -> tuple[str, dict[str, tuple[float, Quantity]]]:
-    """Return which parts of a step are longer and which shorter than another's, largest first."""
+    """Return the parts of a step that are longer or shorter than another's, largest first."""
     order = sorted(parts, key=lambda key: -abs(parts[key]))
-    told = [key for key in order if abs(parts[key]) > _WORTH * step][:4]
-    words = [f"{PARTS[key]} {{{key}}} {'more' if parts[key] > 0 else 'less'}" for key in told]
-    numbers = {key: (abs(parts[key]), SECONDS) for key in told}
+    largest = [key for key in order if abs(parts[key]) > _WORTH * step][:4]
+    words = [f"{PARTS[key]} {{{key}}} {'more' if parts[key] > 0 else 'less'}" for key in largest]
+    numbers = {key: (abs(parts[key]), SECONDS) for key in largest}
     return (f"Per step: {', '.join(words)}." if words else ""), numbers
 
 
-def limited(found: Limit) -> Text:
-    """Return what of the best step is no computation."""
+def limit_text(limit: StepLimit) -> Text:
+    """Return the largest part of the best step that is no computation."""
     return say(
         "{computing} of its step computes. The largest other part is "
-        f"{PARTS[found.part]}: {{seconds}}, {{share}}.",
-        computing=(found.computing, SHARE),
-        seconds=(found.seconds, SECONDS),
-        share=(found.share, SHARE),
+        f"{PARTS[limit.part]}: {{seconds}}, {{share}}.",
+        computing=(limit.computing, SHARE),
+        seconds=(limit.seconds, SECONDS),
+        share=(limit.share, SHARE),
     )
 
 
-def tied(found: Tie) -> Text:
+def ties_text(tie: Tie) -> Text:
     """Return how many plans tie with the best."""
-    if found.tied == 1:
+    if tie.tied == 1:
         return "No other plan's range overlaps that of the best."
     return say(
         "{n} plans tie: their ranges overlap that of the best, which goes from {low} to {high}. "
         "They are {splits} splits into tensor and pipeline parallelism.",
-        n=(found.tied, COUNT),
-        splits=(found.splits, COUNT),
-        low=(found.low, SECONDS),
-        high=(found.high, SECONDS),
+        n=(tie.tied, COUNT),
+        splits=(tie.splits, COUNT),
+        low=(tie.low, SECONDS),
+        high=(tie.high, SECONDS),
     )
 
 
@@ -160,6 +160,6 @@ MOVES: Mapping[str, str] = {
 }
 
 
-def gained(gain: float, per_gpu: float) -> Text:
-    """Return what a change of the job gains."""
+def gain_text(gain: float, per_gpu: float) -> Text:
+    """Return the gain of a job change as text."""
     return say("{gain} as fast, {each} per GPU", gain=(gain, RATIO), each=(per_gpu, RATIO))

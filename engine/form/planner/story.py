@@ -5,21 +5,26 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from engine.core.slices import Running, Slices, part
+from engine.core.slices import SlicedRun, Slices, partial_progress
 from engine.core.units import DAY, HOUR, Seconds
 from engine.form.planner.answer import Answer
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
-from engine.run.limits import impossible
-from engine.run.plan_space import Job
+from engine.run.limits import indivisible_sizes
+from engine.run.plan_space import PlanningJob
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.simulate.planner.evaluate import Candidate, one_candidate
-from engine.simulate.planner.search import at, reaching, searching, within_shape
+from engine.simulate.planner.evaluate import Candidate, run_candidate
+from engine.simulate.planner.search import (
+    search_plans,
+    search_progress,
+    shape_plans_within,
+    shapes_within,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """One job of the story.
+    """A job of the story with its deadline.
 
     Attributes:
         title: as the page names it.
@@ -54,7 +59,7 @@ CHAPTERS: Mapping[str, Chapter] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a plan makes of a chapter.
+    """The result of a plan in a chapter.
 
     Attributes:
         ending: in a word or two.
@@ -72,42 +77,44 @@ def inputs_of(chapter: Chapter, own: Mapping[str, Any]) -> Inputs:
     return replace(Inputs(), **{**chapter.settings, **own})
 
 
-def job_of_chapter(chapter: Chapter, own: Mapping[str, Any]) -> tuple[Job, Run, float]:
+def job_of_chapter(chapter: Chapter, own: Mapping[str, Any]) -> tuple[PlanningJob, Run, float]:
     """Return the job of a chapter, the plan as its run, and the tokens of the whole run."""
     inputs = inputs_of(chapter, own)
     job = job_of(inputs)
     return job, own_run(inputs, job), inputs.tokens
 
 
-def outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
-    """Return what a plan makes of a chapter, with a twentieth of the memory kept free."""
+def chapter_outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
+    """Return the result of a plan in a chapter, with a twentieth of the memory kept free."""
     job, run, tokens = job_of_chapter(chapter, own)
-    if impossible(run.model, run.plan, run.training) or problems(
+    if indivisible_sizes(run.model, run.plan, run.training) or problems(
         run.model, run.cluster, run.plan, run.training
     ):
         return Outcome(ending="does not divide", time=0.0, reached=False)
-    one = one_candidate(run)
-    if one.held.total > one.room * (1 - job.kept_free):
+    candidate = run_candidate(run)
+    if candidate.memory.total > candidate.capacity * (1 - job.kept_free):
         return Outcome(ending="out of memory", time=0.0, reached=False)
-    time = whole_run(job, tokens, one.step)
+    time = whole_run(job, tokens, candidate.step)
     reached = time <= chapter.deadline
     return Outcome(ending="in time" if reached else "too late", time=time, reached=reached)
 
 
-def in_time(found: Answer, tokens: float, deadline: Seconds) -> Slices[tuple[Candidate, ...]]:
-    """Find all plans that end a chapter in time."""
-    job = found.job
+def plans_in_time(
+    answer: Answer, tokens: float, deadline: Seconds
+) -> Slices[tuple[Candidate, ...]]:
+    """Return the plans that finish a chapter in time."""
+    job = answer.job
     limit = deadline / whole_run(job, tokens, 1.0)
     good: list[Candidate] = []
-    for done, shape in enumerate(near := reaching(limit, found.shapes)):
-        yield at(done, len(near), "{done} of {all} splits looked at")
-        good += within_shape(job, limit, shape)
+    for done, shape in enumerate(near := shapes_within(limit, answer.shapes)):
+        yield search_progress(done, len(near), "{done} of {all} splits looked at")
+        good += shape_plans_within(job, limit, shape)
     return tuple(good)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
-    """The best plan of a chapter with one software, and the whole run; None where nothing fits."""
+class ChapterPlan:
+    """The best plan of a chapter for one software, and its run; None where nothing fits."""
 
     chapter: Chapter
     plan: Candidate | None
@@ -115,24 +122,24 @@ class Best:
 
 
 @cache
-def bests() -> Running[tuple[Best, ...]]:
-    """Return the search of every chapter, which is the same whatever the reader's plan is."""
-    return Running(_bests())
+def best_plans_search() -> SlicedRun[tuple[ChapterPlan, ...]]:
+    """Return the search of every chapter, independent of the reader's plan."""
+    return SlicedRun(_best_plans())
 
 
-def _bests() -> Slices[tuple[Best, ...]]:
-    found: list[Best] = []
+def _best_plans() -> Slices[tuple[ChapterPlan, ...]]:
+    plans: list[ChapterPlan] = []
     every = 2 * len(CHAPTERS)
     for chapter in CHAPTERS.values():
         for framework in ("megatron", "fsdp"):
             job, _, tokens = job_of_chapter(chapter, {"framework": framework})
-            yield at(len(found), every, "{done} of {all} searches done")
-            best = (yield from part(searching(job, 1), len(found), every)).best
+            yield search_progress(len(plans), every, "{done} of {all} searches done")
+            best = (yield from partial_progress(search_plans(job, 1), len(plans), every)).best
             time = whole_run(job, tokens, best[0].step) if best else 0.0
-            found.append(Best(chapter=chapter, plan=best[0] if best else None, time=time))
-    return tuple(found)
+            plans.append(ChapterPlan(chapter=chapter, plan=best[0] if best else None, time=time))
+    return tuple(plans)
 
 
-def whole_run(job: Job, tokens: float, step: Seconds) -> Seconds:
+def whole_run(job: PlanningJob, tokens: float, step: Seconds) -> Seconds:
     """Return the time of all steps of a run, without failures."""
     return tokens / (job.training.global_batch_size * job.training.sequence_length) * step

@@ -1,1 +1,1 @@
-"""What calculators share of the run."""
+"""Inputs, estimates and texts of a training run, shared by calculators."""

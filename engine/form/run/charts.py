@@ -3,7 +3,7 @@
 from engine.core.text import say
 from engine.core.units import BYTES, SECONDS
 from engine.core.views import Axis, Bar, Bars, Rule, Segment
-from engine.form.run.result import Estimated
+from engine.form.run.result import RunEstimate
 
 _TIMES = (
     ("compute", "computation", "compute"),
@@ -28,9 +28,9 @@ _SIZES = (
 )
 
 
-def time_parts(found: Estimated) -> Bars:
+def time_bars(estimate: RunEstimate) -> Bars:
     """Return the parts of the step, which add up to it."""
-    parts = found.estimate["time"]
+    parts = estimate.estimate["time"]
     return Bars(
         title="Where the step goes",
         axis=Axis(
@@ -49,14 +49,14 @@ def time_parts(found: Estimated) -> Bars:
         ),
         caption=say(
             "Together {t}. Communication that runs beside computation is not in any bar.",
-            t=(found.step_time, SECONDS),
+            t=(estimate.step_time, SECONDS),
         ),
     )
 
 
-def memory_parts(found: Estimated) -> Bars:
-    """Return what the fullest GPU holds, against its capacity."""
-    gpu, held = found.run.cluster.gpu, found.held
+def memory_bars(estimate: RunEstimate) -> Bars:
+    """Return the memory of the fullest GPU against its capacity."""
+    gpu, memory = estimate.run.cluster.gpu, estimate.held
     rule = Rule(key="capacity", label=say("{m}", m=(gpu.memory, BYTES)), axis="x", at=gpu.memory)
     return Bars(
         title="What the fullest GPU holds",
@@ -64,7 +64,7 @@ def memory_parts(found: Estimated) -> Bars:
             label="memory",
             quantity=BYTES,
             low=0.0,
-            high=1.08 * max(held.peak_memory, gpu.memory),
+            high=1.08 * max(memory.peak_memory, gpu.memory),
         ),
         bars=(
             Bar(
@@ -74,7 +74,7 @@ def memory_parts(found: Estimated) -> Bars:
                     Segment(
                         key=name,
                         label=label,
-                        value=getattr(held, name),
+                        value=getattr(memory, name),
                         color="muted" if name == "reserve" else name,
                     )
                     for name, label in _SIZES

@@ -5,7 +5,7 @@ from dataclasses import fields
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.power_limited import LIMITED_GPU
-from engine.catalog.reader_constants import write
+from engine.catalog.reader_constants import format_constants
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.nearest_valid import EXPERTS
 from engine.run.parallelism import halves_gradients
@@ -15,24 +15,24 @@ from engine.run.run import Run
 def inputs_of(run: Run) -> Inputs:
     """Return the inputs that give this run."""
     known = next((key for key, model in MODELS.items() if model == run.model), "")
-    given: dict[str, str | float | bool] = {
+    values: dict[str, str | float | bool] = {
         "model": known or CUSTOM,
-        "gpu": _gpu(run),
+        "gpu": _gpu_key(run),
         "zero_stage": str(run.plan.zero_stage),
         "half_gradients": halves_gradients(run.training),
-        "own_constants": write(run.cluster.own) if run.cluster.own else "",
+        "own_constants": format_constants(run.cluster.own) if run.cluster.own else "",
     }
     parts = (*(() if known else (run.model,)), run.cluster, run.plan, run.training)
     # A model without experts leaves their fields as they are.
     names = {field.name for field in fields(Inputs)} - set(() if run.model.num_experts else EXPERTS)
-    for name in names - set(given):
-        found = next((part for part in parts if hasattr(part, name)), None)
-        if found is not None:
-            given[name] = getattr(found, name)
-    return Inputs(**given)  # type: ignore[arg-type]
+    for name in names - set(values):
+        part = next((part for part in parts if hasattr(part, name)), None)
+        if part is not None:
+            values[name] = getattr(part, name)
+    return Inputs(**values)  # type: ignore[arg-type]
 
 
-def expressible(run: Run) -> bool:
+def fits_form(run: Run) -> bool:
     """Return whether the form has a field for all that this run says."""
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
@@ -43,8 +43,8 @@ def expressible(run: Run) -> bool:
     return not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 
-def _gpu(run: Run) -> str:
+def _gpu_key(run: Run) -> str:
     gpu = run.cluster.gpu
     if gpu == LIMITED_GPU:
         return LIMITED
-    return next(key for key, one in ACCELERATORS.items() if one == gpu)
+    return next(key for key, accelerator in ACCELERATORS.items() if accelerator == gpu)

@@ -48,7 +48,7 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "", shape: bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of a training run."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=_MODEL_NAMES)] = "llama-3-70b"
     sequence_length: Annotated[int, _count("Sequence length", 1 << 20, low=128, symbol="s")] = 8192

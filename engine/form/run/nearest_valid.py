@@ -1,4 +1,4 @@
-"""The possible run nearest to the reader's inputs, and what had to change for it.
+"""The valid run nearest to the inputs, and the changes to get there.
 
 A run file that does not divide is refused; a reader who drags one number should not lose the whole
 figure. So sizes are lowered to the next one that divides, and each change is said.
@@ -89,12 +89,12 @@ _WHY = {
 }
 
 
-def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
-    """Return the run nearest to the inputs, and what differs from them in sentences."""
-    possible = repaired(inputs)
-    changes = differences(inputs, possible)
-    run = read_document(document(possible))
-    training = replace(run.training, **_taken(inputs, _BEYOND))
+def nearest_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
+    """Return the nearest valid run, and its differences from the inputs as sentences."""
+    possible = nearest_inputs(inputs)
+    changes = change_sentences(inputs, possible)
+    run = read_document(run_document(possible))
+    training = replace(run.training, **_selected_values(inputs, _BEYOND))
     if inputs.half_gradients:
         training = replace(training, gradient_precision="bf16")
     run = replace(run, training=training)
@@ -103,13 +103,14 @@ def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     return run, changes
 
 
-def differences(
+def change_sentences(
     inputs: Inputs, possible: Inputs, following: frozenset[str] = frozenset()
 ) -> tuple[Text, ...]:
-    """Return in sentences what had to change, and why; not of what is `following` from the rest."""
+    """Return the changed sizes with reasons, except `following` ones."""
     return tuple(
         say(
-            f"Computed with {{found}} for {words}: {{given}} {_why(name, inputs, possible)}.",
+            f"Computed with {{found}} for {words}: "
+            f"{{given}} {_problem_text(name, inputs, possible)}.",
             found=(getattr(possible, name), COUNT),
             given=(getattr(inputs, name), COUNT),
         )
@@ -118,8 +119,8 @@ def differences(
     )
 
 
-def _why(name: str, inputs: Inputs, possible: Inputs) -> str:
-    """Return what is wrong with a size."""
+def _problem_text(name: str, inputs: Inputs, possible: Inputs) -> str:
+    """Return the problem with a size."""
     if name in _RANKS and getattr(inputs, name) > inputs.world_size:
         return "is more than there are GPUs"
     if name == "virtual_pipeline":
@@ -134,27 +135,27 @@ def _why(name: str, inputs: Inputs, possible: Inputs) -> str:
     return _WHY.get(name, "does not fit")
 
 
-def document(inputs: Inputs) -> dict[str, object]:
+def run_document(inputs: Inputs) -> dict[str, object]:
     """Return the inputs as a run file; the power-limited H100 as an H100."""
     return {
         "model": inputs.model if inputs.model != CUSTOM else _shape(inputs),
         "sequence_length": inputs.sequence_length,
         "cluster": {"gpu": "H100-SXM" if inputs.gpu == LIMITED else inputs.gpu}
-        | _taken(inputs, _CLUSTER),
-        "parallelism": _taken(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
-        "training": _taken(inputs, _TRAINING),
+        | _selected_values(inputs, _CLUSTER),
+        "parallelism": _selected_values(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
+        "training": _selected_values(inputs, _TRAINING),
     }
 
 
 def _shape(inputs: Inputs) -> dict[str, object]:
-    return _taken(inputs, _SHAPE + (EXPERTS if inputs.num_experts else ()))
+    return _selected_values(inputs, _SHAPE + (EXPERTS if inputs.num_experts else ()))
 
 
-def _taken(inputs: Inputs, names: tuple[str, ...]) -> dict[str, Any]:
+def _selected_values(inputs: Inputs, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(inputs, name) for name in names}
 
 
-def repaired(inputs: Inputs) -> Inputs:
+def nearest_inputs(inputs: Inputs) -> Inputs:
     """Return the inputs with every size lowered to one that divides."""
     shape = inputs
     if inputs.model == CUSTOM:
@@ -171,7 +172,9 @@ def repaired(inputs: Inputs) -> Inputs:
 
 def _possible_shape(inputs: Inputs) -> Inputs:
     heads, experts = inputs.num_attention_heads, inputs.num_experts
-    changed = replace(inputs, num_key_value_heads=_lowered(inputs.num_key_value_heads, _of(heads)))
+    changed = replace(
+        inputs, num_key_value_heads=_largest_valid(inputs.num_key_value_heads, _of(heads))
+    )
     if not experts:
         return changed
     return replace(
@@ -184,12 +187,12 @@ def _possible_shape(inputs: Inputs) -> Inputs:
 def _possible_split(inputs: Inputs, layers: Count, heads: Count) -> Inputs:
     """Return the inputs with tensor, pipeline and context parallelism that divide the model."""
     gpus = inputs.world_size
-    tensor = _lowered(min(inputs.tensor_parallel, gpus), _of(heads))
+    tensor = _largest_valid(min(inputs.tensor_parallel, gpus), _of(heads))
     pipeline = min(inputs.pipeline_parallel, gpus // tensor, layers + 2)
-    many = pipeline > 1 and inputs.schedule == "interleaved"
-    pieces = min(inputs.virtual_pipeline, (layers + 2) // pipeline) if many else 1
+    interleaved = pipeline > 1 and inputs.schedule == "interleaved"
+    pieces = min(inputs.virtual_pipeline, (layers + 2) // pipeline) if interleaved else 1
     most = min(inputs.context_parallel, gpus // (tensor * pipeline))
-    context = _lowered(most, _of(inputs.sequence_length))
+    context = _largest_valid(most, _of(inputs.sequence_length))
     parts = tensor * pipeline * context
     return replace(
         inputs,
@@ -205,15 +208,15 @@ def _possible_groups(inputs: Inputs, experts: Count) -> Inputs:
     """Return the inputs with groups of ranks and a batch that divide."""
     stage = inputs.world_size // inputs.pipeline_parallel
     ranks = stage // inputs.tensor_parallel
-    both = _lowered(inputs.expert_parallel, lambda n: experts % n == 0 and stage % n == 0)
-    split = _lowered(inputs.expert_tensor_parallel, _of(stage // both if experts else 1))
+    both = _largest_valid(inputs.expert_parallel, lambda n: experts % n == 0 and stage % n == 0)
+    split = _largest_valid(inputs.expert_tensor_parallel, _of(stage // both if experts else 1))
     sequences = inputs.micro_batch_size * ranks // inputs.context_parallel
     batches = max(1, round(inputs.global_batch_size / sequences))
     return replace(
         inputs,
         expert_parallel=both if experts else 1,
         expert_tensor_parallel=split,
-        shard_group=_lowered(inputs.shard_group, _of(ranks)) if inputs.shard_group else 0,
+        shard_group=_largest_valid(inputs.shard_group, _of(ranks)) if inputs.shard_group else 0,
         global_batch_size=batches * sequences,
     )
 
@@ -222,6 +225,6 @@ def _of(whole: Count) -> Callable[[Count], bool]:
     return lambda part: whole % part == 0
 
 
-def _lowered(value: Count, fine: Callable[[Count], bool]) -> Count:
+def _largest_valid(value: Count, fine: Callable[[Count], bool]) -> Count:
     """Return the largest number up to `value` that is fine; 1 always is."""
     return next((n for n in range(value, 1, -1) if fine(n)), 1)

@@ -1,10 +1,10 @@
-"""The numbers of an estimate, as they are told: step, rates, and the memory of the fullest GPU."""
+"""Numbers of an estimate: step, rates, and memory of the fullest GPU."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import (
     Bytes,
     Count,
@@ -18,9 +18,9 @@ from engine.core.units import (
 )
 from engine.estimate import estimate
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.run.doubts import Doubts, doubts
+from engine.run.doubts import RunWarnings, run_warnings
 from engine.run.run import Run
-from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _COUNTED = (
@@ -30,21 +30,21 @@ _COUNTED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What the fullest GPU of a run holds."""
+class GpuMemory:
+    """Memory of the fullest GPU of a run, by part."""
 
-    peak_memory: Annotated[Bytes, Told("Fullest GPU", symbol="M")]
-    parameters: Annotated[Bytes, Told(symbol="P")]
-    gradients: Annotated[Bytes, Told(symbol="G")]
-    optimizer: Annotated[Bytes, Told(symbol="O")]
-    activations: Annotated[Bytes, Told(symbol="A")]
-    buffers: Annotated[Bytes, Told(symbol="B")]
-    reserve: Annotated[Bytes, Told(symbol="R")]
+    peak_memory: Annotated[Bytes, Output("Fullest GPU", symbol="M")]
+    parameters: Annotated[Bytes, Output(symbol="P")]
+    gradients: Annotated[Bytes, Output(symbol="G")]
+    optimizer: Annotated[Bytes, Output(symbol="O")]
+    activations: Annotated[Bytes, Output(symbol="A")]
+    buffers: Annotated[Bytes, Output(symbol="B")]
+    reserve: Annotated[Bytes, Output(symbol="R")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimated:
-    """The step of a run and what follows from it.
+class RunEstimate:
+    """The estimated step of a run and derived numbers.
 
     Attributes:
         run: it.
@@ -58,34 +58,34 @@ class Estimated:
 
     run: Run
     estimate: Mapping[str, Any]
-    held: Held
+    held: GpuMemory
     usable: Bytes
     fits: bool
-    doubts: Doubts
+    doubts: RunWarnings
     evidence: Evidence
-    step_time: Annotated[Seconds, Told("Step", symbol="T")]
-    compute: Annotated[Seconds, Told(symbol="C")]
-    exchange: Annotated[Seconds, Told(symbol="X")]
-    data_parallel: Annotated[Seconds, Told(symbol="D")]
-    bubble: Annotated[Seconds, Told(symbol="W")]
-    optimizer: Annotated[Seconds, Told(symbol="O")]
-    other: Annotated[Seconds, Told(symbol="R")]
-    token_rate: Annotated[TokenRate, Told("Per GPU", symbol="r")]
-    batch: Annotated[Count, Told(symbol="B", of="global_batch_size")]
-    length: Annotated[Tokens, Told(symbol="s", of="sequence_length")]
-    num_gpus: Annotated[Count, Told(symbol="n", of="world_size")]
-    mfu: Annotated[Share, Told("MFU", symbol="u")]
-    hfu: Annotated[Share, Told("HFU")]
-    operations: Annotated[Operations, Told(symbol="Q")]
+    step_time: Annotated[Seconds, Output("Step", symbol="T")]
+    compute: Annotated[Seconds, Output(symbol="C")]
+    exchange: Annotated[Seconds, Output(symbol="X")]
+    data_parallel: Annotated[Seconds, Output(symbol="D")]
+    bubble: Annotated[Seconds, Output(symbol="W")]
+    optimizer: Annotated[Seconds, Output(symbol="O")]
+    other: Annotated[Seconds, Output(symbol="R")]
+    token_rate: Annotated[TokenRate, Output("Per GPU", symbol="r")]
+    batch: Annotated[Count, Output(symbol="B", of="global_batch_size")]
+    length: Annotated[Tokens, Output(symbol="s", of="sequence_length")]
+    num_gpus: Annotated[Count, Output(symbol="n", of="world_size")]
+    mfu: Annotated[Share, Output("MFU", symbol="u")]
+    hfu: Annotated[Share, Output("HFU")]
+    operations: Annotated[Operations, Output(symbol="Q")]
     hardware_operations: Operations
-    peak_rate: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    peak_rate: Annotated[FlopRate, Output(symbol="F", of="gpu")]
     flops_rate: Annotated[
         FlopRate,
-        Told("Model operations per GPU", assumes=_COUNTED, sources=("korthikanti2022",)),
+        Output("Model operations per GPU", assumes=_COUNTED, sources=("korthikanti2022",)),
     ]
     parameters: Annotated[
         Parameters,
-        Told(
+        Output(
             "Parameters",
             assumes=("Counted from the shape, matrix by matrix.",),
             basis="definition",
@@ -93,32 +93,32 @@ class Estimated:
     ]
 
 
-def estimated(run: Run) -> Estimated:
-    """Return the step of a run and what follows from it."""
-    found, gpu = estimate(run), run.cluster.gpu
-    time = found["time"]
+def run_estimate(run: Run) -> RunEstimate:
+    """Return the estimated step of a run and derived numbers."""
+    estimate_data, gpu = estimate(run), run.cluster.gpu
+    time = estimate_data["time"]
     model = ("tensor_parallel", "context_parallel", "expert_parallel", "pipeline")
     alone = ("compute", "data_parallel", "bubble", "optimizer", "other")
-    return Estimated(
+    return RunEstimate(
         run=run,
-        estimate=found,
-        held=Held(peak_memory=found["peak_memory"], **found["memory"]),
-        usable=usable(gpu.memory, run.training),
-        fits=found["fits"],
-        doubts=doubts(run),
+        estimate=estimate_data,
+        held=GpuMemory(peak_memory=estimate_data["peak_memory"], **estimate_data["memory"]),
+        usable=usable_bytes(gpu.memory, run.training),
+        fits=estimate_data["fits"],
+        doubts=run_warnings(run),
         evidence=evidence(run),
-        step_time=found["step_time"],
+        step_time=estimate_data["step_time"],
         exchange=sum(time[name] for name in model),
         **{name: time[name] for name in alone},
-        token_rate=found["tokens_per_second_per_gpu"],
+        token_rate=estimate_data["tokens_per_second_per_gpu"],
         batch=run.training.global_batch_size,
         length=run.training.sequence_length,
         num_gpus=run.plan.world_size,
-        mfu=found["mfu"],
-        hfu=found["hfu"],
+        mfu=estimate_data["mfu"],
+        hfu=estimate_data["hfu"],
         operations=model_operations(run.model, run.training),
         hardware_operations=hardware_operations(run.model, run.training),
         peak_rate=gpu.peak[gpu.computes_in(run.training.precision)],
-        flops_rate=found["model_flops_rate"],
-        parameters=found["parameters"],
+        flops_rate=estimate_data["model_flops_rate"],
+        parameters=estimate_data["parameters"],
     )

@@ -32,7 +32,8 @@ _MODULES = (
 _BY_NAME = {module.__name__.removeprefix("engine."): module for module in _MODULES}
 _GPU, _COMMON = "catalog.constants:ACHIEVED.", "catalog.constants:COMMON."
 _ALLOWANCES, _WIRES = "catalog.constants:ALLOWANCES.", "catalog.transports:"
-_SOFTWARE, _DIFFERS = "run.software:SOFTWARE.", "simulate.step.error_attribution:DIFFERS."
+_SOFTWARE = "run.software:SOFTWARE."
+_DIFFERS = "simulate.step.error_attribution:CLUSTER_DEVIATION."
 _STREAMS = "five BabelStream kernels, the middle"
 _RING = "nccl-tests on eight GPUs, a ring"
 _GRID = "tried on a grid against published peaks"
@@ -117,7 +118,7 @@ _OF_STEPS: tuple[Row, ...] = (
     ("simulate.layer.layer_time:LOOKUP_PASSES",
      "passes over the hidden state to look tokens up", RATIO,
      None, _COUNTED, ()),
-    ("simulate.layer.elementwise_traffic:_NORMS",
+    ("simulate.layer.elementwise_traffic:_NORM_SHARE",
      "passes over the hidden state that are of norms", SHARE, None,
      _COUNTED, ()),
     (_ALLOWANCES + "fragments", "what PyTorch's allocator reserves beyond what is used", SHARE,
@@ -133,10 +134,10 @@ _OF_STEPS: tuple[Row, ...] = (
      (460 / 1.53e9, 860 / 1.965e9), "V100, GH200 and B200", ("dewing",)),
 )  # fmt: skip
 _OF_RANGES: tuple[Row, ...] = (
-    ("simulate.step.step_range:WIDER",
+    ("simulate.step.step_range:EXTRAPOLATION_FACTOR",
      "what each thing that no run has widens a range by", RATIO, None,
      "chosen, not measured", ()),
-    ("simulate.step.error_attribution:BETWEEN",
+    ("simulate.step.error_attribution:BETWEEN_GROUPS",
      "variance of errors that lies between clusters", SHARE, None,
      "analysis of variance of the unseen runs", ()),
     *((_DIFFERS + name, f"deviation of {words} from cluster to cluster", SHARE, None, origin, ())
@@ -207,11 +208,11 @@ ROWS: tuple[Row, ...] = _OF_GPUS + _OF_STEPS + _OF_WIRES + _OF_RANGES
 
 
 def value_of(key: str) -> float:
-    """Return a constant as the code has it."""
+    """Return the value of a constant in the code."""
     module, _, path = key.partition(":")
     name, _, rest = path.partition(".")
-    one = getattr(_BY_NAME[module], name)
-    if isinstance(one, Mapping):
+    constant = getattr(_BY_NAME[module], name)
+    if isinstance(constant, Mapping):
         owner, _, rest = rest.partition(".")
-        one = one[owner]
-    return float(getattr(one, rest) if rest else one)
+        constant = constant[owner]
+    return float(getattr(constant, rest) if rest else constant)

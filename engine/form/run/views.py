@@ -1,48 +1,48 @@
-"""What an estimate shows: its numbers with their receipts."""
+"""Values of an estimate with their receipts."""
 
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text
 from engine.core.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
-from engine.form.run.prediction_text import known, memory_error, near
-from engine.form.run.result import Estimated
+from engine.form.run.prediction_text import evidence_assumptions, memory_error_text, range_text
+from engine.form.run.result import RunEstimate
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
 
 
-def values(found: Estimated) -> dict[str, Value]:
+def estimate_values(estimate: RunEstimate) -> dict[str, Value]:
     """Return the numbers of an estimate by name."""
-    tell = Teller(found, equations=EQUATIONS)
-    error, gpu = near(found.evidence), (found.run.cluster.gpu.source,)
+    present = Presenter(estimate, equations=EQUATIONS)
+    error, gpu = range_text(estimate.evidence), (estimate.run.cluster.gpu.source,)
     counted = ("Attention is counted in full, as if nothing were masked.", error)
     return {
-        "step_time": tell.value("step_time", assumes=_assumptions(found), note=error),
-        "token_rate": tell.value("token_rate", assumes=(error,)),
-        "mfu": tell.value("mfu", assumes=counted, sources=gpu),
-        "hfu": tell.value(
+        "step_time": present.value("step_time", assumes=_assumptions(estimate), note=error),
+        "token_rate": present.value("token_rate", assumes=(error,)),
+        "mfu": present.value("mfu", assumes=counted, sources=gpu),
+        "hfu": present.value(
             "hfu",
             equation=HFU,
             symbols={"u": "hfu", "Q": "hardware_operations"},
             assumes=counted,
             sources=gpu,
         ),
-        **tell.values("flops_rate", "parameters"),
+        **present.values("flops_rate", "parameters"),
     }
 
 
-def peak(found: Estimated) -> Value:
+def peak_value(estimate: RunEstimate) -> Value:
     """Return the memory of the fullest GPU."""
-    error = memory_error()
-    return Teller(found.held, equations=(PEAK,)).value(
+    error = memory_error_text()
+    return Presenter(estimate.held, equations=(PEAK,)).value(
         "peak_memory",
         assumes=(error, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
-        sources=(found.run.cluster.gpu.source,),
+        sources=(estimate.run.cluster.gpu.source,),
         note=error,
     )
 
 
-def _assumptions(found: Estimated) -> tuple[Text, ...]:
+def _assumptions(estimate: RunEstimate) -> tuple[Text, ...]:
     return (
-        *known(found.evidence),
+        *evidence_assumptions(estimate.evidence),
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )

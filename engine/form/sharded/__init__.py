@@ -1,1 +1,1 @@
-"""What the pages of ZeRO-2 and ZeRO-3 on the tiny model share."""
+"""Inputs and views shared by the ZeRO-2 and ZeRO-3 calculators."""

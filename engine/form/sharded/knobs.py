@@ -1,4 +1,4 @@
-"""What the calculators of sharding's settings share: the job that they are tried on."""
+"""The job on which sharding settings are tried."""
 
 from operator import attrgetter
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, Choice, Number
 from engine.core.units import Bandwidth, Count, Gbit
-from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.overlap.overlap_job import OverlapSetting
 
 _OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b")
 KnobModel = Annotated[
@@ -31,9 +31,9 @@ knob_fields = attrgetter("model", "gpu", "ranks", "tokens", "port", "own_constan
 
 def knob_job(
     model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str = ""
-) -> Setting:
-    """Return a job of fully sharded data parallelism: one micro-batch, no contention."""
-    return Setting(
+) -> OverlapSetting:
+    """Return a fully sharded data-parallel job: one micro-batch, no contention."""
+    return OverlapSetting(
         model=model,
         gpu=gpu,
         tensor_parallel=1,

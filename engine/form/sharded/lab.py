@@ -1,18 +1,18 @@
-"""A sharded job at real scale: inputs and pictures that the labs of ZeRO-2 and ZeRO-3 share."""
+"""Inputs and charts of the ZeRO-2 and ZeRO-3 labs at real scale."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
-from engine.core.outputs import Teller, Told
+from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, Count, Gbit
 from engine.core.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
-from engine.form.run.prediction_text import unranged
-from engine.simulate.data_parallel.sharded_step import Sharded
+from engine.form.run.prediction_text import no_range_assumptions
+from engine.simulate.data_parallel.sharded_step import ShardedStep
 from engine.simulate.step.prediction_evidence import Evidence
-from engine.simulate.streams.exposed_time import Part
+from engine.simulate.streams.exposed_time import SpanPart
 from engine.simulate.streams.streams import COMPUTE
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
@@ -65,25 +65,27 @@ SIMULATED: tuple[str, ...] = (
 )
 
 
-def simulated(sources: tuple[str, ...], label: str, note: str, color: str = "ink") -> Told:
-    """Return how a number of a simulated step is told."""
-    return Told(
+def simulated_output(sources: tuple[str, ...], label: str, note: str, color: str = "ink") -> Output:
+    """Return the output declaration for a number of a simulated step."""
+    return Output(
         label, note=note, color=color, assumes=SIMULATED, sources=sources, basis="simulated"
     )
 
 
-def step_segments(ran: Sharded) -> tuple[Segment, Segment]:
-    """Return the two parts of a step's bar: what computes, and what waits for communication."""
-    waits = ran.seen.exposed
+def step_segments(step: ShardedStep) -> tuple[Segment, Segment]:
+    """Return the two segments of a step's bar: computation and exposed communication."""
+    waits = step.account.exposed
     return (
-        Segment(key="compute", label="computing", value=ran.seen.length - waits, color="compute"),
+        Segment(
+            key="compute", label="computing", value=step.account.length - waits, color="compute"
+        ),
         Segment(key="exposed", label="exposed", value=waits, color="communication"),
     )
 
 
-def simulated_step(tell: Teller, evidence: Evidence) -> Value:
-    """Return the simulated step, with what was measured of the runs nearest to it."""
-    return tell.value("step_time", assumes=(*SIMULATED, *unranged(evidence)))
+def simulated_step(present: Presenter, evidence: Evidence) -> Value:
+    """Return the simulated step, with nearby measured runs."""
+    return present.value("step_time", assumes=(*SIMULATED, *no_range_assumptions(evidence)))
 
 
 _LANES: Mapping[str, str] = {
@@ -103,18 +105,18 @@ def lane_of(key: str, stream: str) -> str:
     return "gather" if key.startswith("gather") or key.endswith(":parameters") else "reduce"
 
 
-def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
+def step_timeline(title: str, step: ShardedStep, caption: Text) -> Timeline:
     """Return the step on its streams, memory below."""
-    end = ran.seen.length
-    lanes = {lane_of(span.op.key, span.op.stream) for span in ran.spans}
-    xs = tuple(at for at, _ in ran.memory)
-    ys = tuple(size for _, size in ran.memory)
-    high = max(ran.peak, min(ran.room, 2 * ran.peak)) * 1.1
+    end = step.account.length
+    lanes = {lane_of(span.op.key, span.op.stream) for span in step.spans}
+    xs = tuple(at for at, _ in step.memory)
+    ys = tuple(size for _, size in step.memory)
+    high = max(step.peak, min(step.capacity, 2 * step.peak)) * 1.1
     return Timeline(
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
         lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
-        spans=tuple(_drawn(part, ran.work.layers) for part in ran.parts),
+        spans=tuple(_drawn(part, step.job.layers) for part in step.parts),
         curves=(
             Series(
                 key="memory",
@@ -130,14 +132,14 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     )
 
 
-def _drawn(part: Part, layers: Count) -> Span:
+def _drawn(part: SpanPart, layers: Count) -> Span:
     op = part.ran.op
     return Span(
         key=part.key,
         lane=lane_of(op.key, op.stream),
         start=part.start,
         end=part.end,
-        label=named(op.label, layers),
+        label=unit_label(op.label, layers),
         color="compute" if op.stream == COMPUTE else "communication",
         exposed=part.exposed,
         links=op.links[:2],
@@ -145,19 +147,19 @@ def _drawn(part: Part, layers: Count) -> Span:
     )
 
 
-def named(label: str, layers: Count) -> str:
-    """Return the label with the layers that a unit stands for."""
-    head, found, number = label.rpartition("layer ")
-    if layers == 1 or not found or not number.isdigit():
+def unit_label(label: str, layers: Count) -> str:
+    """Return the label with the layers of a unit."""
+    head, separator, number = label.rpartition("layer ")
+    if layers == 1 or not separator or not number.isdigit():
         return label
     last = int(number) * layers
     return f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
 
 
-def fit(tell: Teller, ran: Sharded) -> Badge:
+def fit_badge(present: Presenter, step: ShardedStep) -> Badge:
     """Return whether states and buffers fit on the GPU."""
-    numbers = {"m": (ran.peak, BYTES), "r": (ran.room, BYTES)}
-    if ran.fits:
+    numbers = {"m": (step.peak, BYTES), "r": (step.capacity, BYTES)}
+    if step.fits:
         return Badge(
             text="The states fit",
             sentence=say(
@@ -172,6 +174,6 @@ def fit(tell: Teller, ran: Sharded) -> Badge:
     )
 
 
-def capacity(ran: Sharded) -> Rule:
-    """Return the line of what the GPU can use."""
-    return Rule(key="room", label=say("{r}", r=(ran.room, BYTES)), axis="x", at=ran.room)
+def capacity_rule(step: ShardedStep) -> Rule:
+    """Return the reference line of usable GPU memory."""
+    return Rule(key="room", label=say("{r}", r=(step.capacity, BYTES)), axis="x", at=step.capacity)

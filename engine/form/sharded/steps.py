@@ -1,4 +1,4 @@
-"""A sharded step of the tiny model: what is told of it on the pages of ZeRO-2 and ZeRO-3."""
+"""A sharded step of the tiny model, as shown for ZeRO-2 and ZeRO-3."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Annotated
 
 from engine.catalog.models import TINY_260
 from engine.core.inputs import Number
-from engine.core.numbers import significant, typeset
-from engine.core.outputs import Teller, Told, Views
+from engine.core.numbers import format_significant, typeset
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.core.views import Badge, Table
 from engine.draw.shard_strips import Step, shard_scene
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.formulas.volumes import gradient_passes, parameter_passes, zero_bytes_sent
 from engine.tiny.layout import part_names, part_range
-from engine.tiny.trace import Snapshot
-from engine.tiny.zero_record import LEAST, Record, sharded_record
+from engine.tiny.trace import StepSnapshot
+from engine.tiny.zero_record import LEAST, ZeroRecord, sharded_record
 
 SIZE = 260
 HALF: Bytes = 2.0  # of a parameter and of a gradient, on the wire and in memory
@@ -40,14 +40,14 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A step, what it held and what it sent, counted and by the formulas."""
+    """A sharded step: memory and traffic, counted and by formula."""
 
-    found: Record
+    found: ZeroRecord
     step: Step
     size: Count = SIZE
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held between steps",
             "",
             "on the fullest GPU",
@@ -59,7 +59,7 @@ class Result:
     ]
     peak: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held at most",
             "",
             "with what comes only for a while",
@@ -70,17 +70,17 @@ class Result:
         ),
     ]
     held_formula: Annotated[
-        Bytes, Told("By the formula", "M", "", "optimizer", assumes=("No padding.",))
+        Bytes, Output("By the formula", "M", "", "optimizer", assumes=("No padding.",))
     ]
-    parameters: Annotated[Parameters, Told(symbol="P")] = float(SIZE)
-    parameter: Annotated[Bytes, Told(symbol="p")] = MIXED_PRECISION.parameter
-    gradient: Annotated[Bytes, Told(symbol="g")] = MIXED_PRECISION.gradient
-    optimizer: Annotated[Bytes, Told(symbol="o")] = MIXED_PRECISION.optimizer
-    shares_parameters: Annotated[Count, Told(symbol="a", of="ranks")]
-    shares: Annotated[Count, Told(symbol="c", of="ranks")]
+    parameters: Annotated[Parameters, Output(symbol="P")] = float(SIZE)
+    parameter: Annotated[Bytes, Output(symbol="p")] = MIXED_PRECISION.parameter
+    gradient: Annotated[Bytes, Output(symbol="g")] = MIXED_PRECISION.gradient
+    optimizer: Annotated[Bytes, Output(symbol="o")] = MIXED_PRECISION.optimizer
+    shares_parameters: Annotated[Count, Output(symbol="a", of="ranks")]
+    shares: Annotated[Count, Output(symbol="c", of="ranks")]
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by each GPU",
             "",
             "{reductions} reduce-scatters and {gathers} all-gathers",
@@ -92,7 +92,7 @@ class Result:
     ]
     sent_formula: Annotated[
         Bytes,
-        Told(
+        Output(
             "By the formula",
             "V",
             "padding left out; stage 3 gathers the output part once",
@@ -106,7 +106,7 @@ class Result:
     ]
     over: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over plain data parallelism",
             "",
             "bytes of an all-reduce of all gradients, for the {passes} micro-batches that were run",
@@ -117,9 +117,9 @@ class Result:
     ]
     reductions: Count
     gathers: Count
-    passes: Annotated[Count, Told(symbol="r", of="micro_batches")]
+    passes: Annotated[Count, Output(symbol="r", of="micro_batches")]
     parameter_passes: Count
-    whole: Annotated[Bytes, Told(symbol="G")] = SIZE * HALF
+    whole: Annotated[Bytes, Output(symbol="G")] = SIZE * HALF
 
 
 def solve_step(
@@ -127,23 +127,25 @@ def solve_step(
 ) -> Result:
     """Return the step of stage 2 or 3."""
     most = min(micro, 8 // ranks)
-    found = sharded_record(ranks, zero_stage, most, reshard=reshard)
-    own = found.held
-    memory = tuple(own + HALF * _passing(one, zero_stage) for one in found.trace)
+    record = sharded_record(ranks, zero_stage, most, reshard=reshard)
+    own = record.held
+    memory = tuple(
+        own + HALF * _temporary_numbers(snapshot, zero_stage) for snapshot in record.trace
+    )
     plain = sharded_states(SIZE, MIXED_PRECISION, 0, 1).total
     whole = SIZE * HALF
     by_formula = zero_bytes_sent(whole, whole, zero_stage, ranks, most, reshard=reshard)
     ddp = zero_bytes_sent(whole, whole, 0, ranks)
-    phases = [one.phase for one in found.trace]
+    phases = [snapshot.phase for snapshot in record.trace]
     return Result(
-        found=found,
-        step=Step(trace=found.trace, memory=memory, whole=plain, place=place - 1, off=found.off),
+        found=record,
+        step=Step(trace=record.trace, memory=memory, whole=plain, place=place - 1, off=record.off),
         held=own,
         peak=max(memory),
         held_formula=sharded_states(SIZE, MIXED_PRECISION, zero_stage, ranks).total,
         shares_parameters=ranks if zero_stage == 3 else 1,
         shares=ranks,
-        sent=found.sent * HALF,
+        sent=record.sent * HALF,
         sent_formula=by_formula,
         over=by_formula / ddp if ddp else 1.0,
         reductions=phases.count("reduce_scatter"),
@@ -153,26 +155,26 @@ def solve_step(
     )
 
 
-def step_views(tell: Teller, result: Result) -> Views:
+def step_views(present: Presenter, result: Result) -> Views:
     """Return the views of a step, in the order of the page."""
     return {
         "scene": partial(shard_scene, result.step),
-        "equal": equal(tell, result.found.off),
-        **tell.values("held", "peak"),
-        "held_formula": tell.value(
+        "equal": equality_badge(present, result.found.off),
+        **present.values("held", "peak"),
+        "held_formula": present.value(
             "held_formula", symbols={"a": "shares_parameters", "b": "shares"}
         ),
-        **tell.values("sent"),
-        "sent_formula": tell.value(
+        **present.values("sent"),
+        "sent_formula": present.value(
             "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "whole"}
         ),
-        **tell.values("over"),
-        "log": partial(log, result),
+        **present.values("over"),
+        "log": partial(step_log, result),
     }
 
 
-def _passing(now: Snapshot, zero_stage: Count) -> Count:
-    """Return the numbers that the first GPU holds only for a while: whole parts."""
+def _temporary_numbers(now: StepSnapshot, zero_stage: Count) -> Count:
+    """Return the numbers that the first GPU holds temporarily: whole parts."""
     own, count = now.ranks[0], 0
     if now.phase == "backward":
         count += len(part_range(TINY_260, now.part))
@@ -185,14 +187,14 @@ def _passing(now: Snapshot, zero_stage: Count) -> Count:
     return count
 
 
-def equal(tell: Teller, off: float) -> Badge:
-    """Return whether the parameters are those of one GPU."""
-    bound = "less than" if off < LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, LEAST), 2))} of the largest"
-    same = off <= 1e-12
+def equality_badge(present: Presenter, difference: float) -> Badge:
+    """Return whether the parameters equal those of one GPU."""
+    bound = "less than" if difference < LEAST else "up to"
+    how = f"by {bound} {typeset(format_significant(max(difference, LEAST), 2))} of the largest"
+    same = difference <= 1e-12
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
-        sentence=tell.say(
+        sentence=present.say(
             f"After the step the {{size}} parameters differ {how} from those of one GPU that was "
             "given the whole batch."
         ),
@@ -200,14 +202,14 @@ def equal(tell: Teller, off: float) -> Badge:
     )
 
 
-def log(result: Result) -> Table:
-    """Return every event with what it left in memory and on the wire."""
+def step_log(result: Result) -> Table:
+    """Return every event with the memory and traffic after it."""
     sent = [HALF * sum(numbers[0] for numbers in now.sent.values()) for now in result.step.trace]
     return log_table(result.step, "Every event, with bytes held and sent by GPU 0", sent)
 
 
 def log_table(step: Step, title: str, sent: Sequence[Bytes]) -> Table:
-    """Return every event with the memory of GPU 0 and what has been sent by then."""
+    """Return every event with the memory of GPU 0 and the bytes sent so far."""
     rows = []
     events = zip(step.trace, step.memory, sent, strict=True)
     for number, (now, size, gone) in enumerate(events, start=1):

@@ -1,4 +1,4 @@
-"""How far predicted gains are from published ones. By tests.validation.gains."""
+"""Errors of predicted gains against published ones; by tests.validation.gains."""
 
 # Pairs of runs that differ in one setting; median and 80th percentile of the error of
 # the ratio of their speeds.

@@ -1,4 +1,4 @@
-"""The levers: what could be changed about a job, each declared once.
+"""The levers: possible changes of a job, each declared once.
 
 A lever either changes inputs (then the cost model is run again with them), changes the machine, or
 takes away a part of the step (then what is left is computed from the parts of the step).
@@ -15,10 +15,10 @@ from engine.run.run import Run
 from engine.simulate.step.elasticity import faster_links, faster_ports
 from engine.simulate.step.step_time import StepTime
 from engine.simulate.step.what_if import (
-    balanced_documents,
-    equal_gpus,
-    faster_kernels,
-    no_contention,
+    balanced_documents_saving,
+    equal_gpus_saving,
+    faster_kernels_saving,
+    no_contention_saving,
 )
 
 Change = Mapping[str, Scalar]
@@ -26,7 +26,7 @@ Change = Mapping[str, Scalar]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lever:
-    """One thing to change.
+    """A possible change of a job.
 
     Attributes:
         key: of its row.
@@ -218,7 +218,7 @@ LEVERS = (
         key="kernels",
         label="Faster communication kernels",
         family="waiting",
-        removed=lambda inputs, run, step: faster_kernels(run, step, inputs.kernel_gain),
+        removed=lambda inputs, run, step: faster_kernels_saving(run, step, inputs.kernel_gain),
         side="Only waits inside a node get shorter; between nodes the wire sets the pace.",
         evidence="Kernels up to 2.6 times as fast as NCCL's; a figure for kernels, not for steps.",
         sources=("day1inference", "sul2025"),
@@ -227,7 +227,7 @@ LEVERS = (
         key="contention",
         label="No contention for multiprocessors",
         family="waiting",
-        removed=lambda inputs, run, step: no_contention(run, step, inputs.contention),
+        removed=lambda inputs, run, step: no_contention_saving(run, step, inputs.contention),
         side="Copy engines or in-switch adding instead of kernels.",
         evidence="Computing beside collectives was 18.9 % slower on average, 40 % at most.",
         sources=("lee2025",),
@@ -236,14 +236,14 @@ LEVERS = (
         key="documents",
         label="Balance documents under context parallelism",
         family="waiting",
-        removed=lambda inputs, run, step: balanced_documents(run, step, inputs.imbalance),
+        removed=lambda inputs, run, step: balanced_documents_saving(run, step, inputs.imbalance),
         side="Another packing of the documents.",
     ),
     Lever(
         key="stragglers",
         label="All GPUs equally fast",
         family="waiting",
-        removed=lambda inputs, run, step: equal_gpus(step),
+        removed=lambda inputs, run, step: equal_gpus_saving(step),
         side="A bound: GPUs of one type differ.",
         sources=("david2003",),
     ),

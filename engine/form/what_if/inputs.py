@@ -1,4 +1,4 @@
-"""The reader's own job, in the few inputs that decide what to change first."""
+"""Inputs of the what-if calculator: the job's most decisive settings."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -9,7 +9,7 @@ from engine.core.text import Text
 from engine.core.units import Gbit
 from engine.form.fields import FusedAttention, OwnConstants, PortsPerEight
 from engine.form.run import inputs as _run_inputs
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.run.run import Run
 
 MODEL_NAMES = {key: model.name for key, model in MODELS.items()}
@@ -28,7 +28,7 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "") -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """Inputs of the what-if calculator."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-70b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
@@ -109,16 +109,16 @@ class Inputs:
 _OWN = ("contention", "kernel_gain", "imbalance")
 
 
-def as_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
-    """Return the run nearest to the inputs, and what had to change for it in sentences."""
+def run_and_changes(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
+    """Return the nearest valid run, and its differences from the inputs as sentences."""
     names = [name for name in Inputs.__dataclass_fields__ if name not in _OWN]
-    given = {name: getattr(inputs, name) for name in names}
+    values = {name: getattr(inputs, name) for name in names}
     schedule = "interleaved" if inputs.virtual_pipeline > 1 else "1f1b"
     sequence_parallel = inputs.tensor_parallel > 1
-    return run_of(
+    return nearest_run(
         replace(
             _run_inputs.Inputs(),
-            **given,
+            **values,
             schedule=schedule,
             sequence_parallel=sequence_parallel,
             gpus_per_node=8,

@@ -1,27 +1,27 @@
-"""What each lever gains for one job: the cost model run again, or a part of the step taken away."""
+"""Gain of each lever for a job: the cost model rerun, or a part of the step removed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import exp
 from typing import Annotated
 
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Ratio, Seconds, Share
 from engine.form.what_if.accuracy import GAIN_ERROR
 from engine.form.what_if.changes import LEVERS, Change, Lever
-from engine.form.what_if.inputs import Inputs, as_run
+from engine.form.what_if.inputs import Inputs, run_and_changes
 from engine.run.run import Run
-from engine.simulate.memory.allocator import usable
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime
-from engine.simulate.step.what_if import gpus_per_sequence, run_fits, step_of
+from engine.simulate.step.what_if import gpus_per_sequence, run_fits, run_step_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What one lever gives.
+    """The gain from one lever.
 
     Attributes:
         lever: which.
@@ -45,7 +45,7 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The job as it is, and what each lever does to it.
+    """The job as it is, and the gain from each lever.
 
     A gain is what a change makes of a job that runs: none is counted where the job does not fit,
     before the change or after it.
@@ -72,11 +72,11 @@ class Job:
     mends: tuple[Gain, ...]
     unfit: tuple[Gain, ...]
     idle: tuple[Lever, ...]
-    step_time: Annotated[Seconds, Told("Step now")]
+    step_time: Annotated[Seconds, Output("Step now")]
     exposed: Seconds
     exposed_share: Annotated[
         Share,
-        Told(
+        Output(
             "Waiting for communication",
             "e",
             "{exposed} of the step",
@@ -86,12 +86,12 @@ class Job:
     ]
 
 
-def job(inputs: Inputs) -> Job:
-    """Return the job and what each lever gains."""
-    run, changes = as_run(inputs)
-    step = step_of(run)
-    found = [(lever, _gain(lever, inputs, run, step)) for lever in LEVERS]
-    able = tuple(gain for _, gain in found if gain and gain.fits)
+def what_if_job(inputs: Inputs) -> Job:
+    """Return the job and the gain from each lever."""
+    run, changes = run_and_changes(inputs)
+    step = run_step_time(run)
+    gains_by_lever = [(lever, _gain(lever, inputs, run, step)) for lever in LEVERS]
+    able = tuple(gain for _, gain in gains_by_lever if gain and gain.fits)
     fits = run_fits(run)
     return Job(
         run=run,
@@ -99,12 +99,12 @@ def job(inputs: Inputs) -> Job:
         changes=changes,
         step=step,
         fits=fits,
-        held=memory(run.model, run.plan, run.training).total,
-        usable=usable(run.cluster.gpu.memory, run.training),
-        gains=tuple(sorted(able, key=lambda one: -one.gain)) if fits else (),
+        held=rank_memory(run.model, run.plan, run.training).total,
+        usable=usable_bytes(run.cluster.gpu.memory, run.training),
+        gains=tuple(sorted(able, key=lambda gain: -gain.gain)) if fits else (),
         mends=() if fits else able,
-        unfit=tuple(gain for _, gain in found if gain and not gain.fits),
-        idle=tuple(lever for lever, gain in found if not gain),
+        unfit=tuple(gain for _, gain in gains_by_lever if gain and not gain.fits),
+        idle=tuple(lever for lever, gain in gains_by_lever if not gain),
         step_time=step.total,
         exposed=step.exposed,
         exposed_share=step.exposed / step.total,
@@ -116,7 +116,7 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
     other: Run | None = run
     if lever.change:
         change = lever.change(inputs) or {}
-        other = as_run(replace(inputs, **change))[0] if change else None  # type: ignore[arg-type]
+        other = run_and_changes(replace(inputs, **change))[0] if change else None  # type: ignore[arg-type]
     elif lever.machine:
         other = lever.machine(run)
     if other is None:
@@ -125,7 +125,7 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         time = step.total - lever.removed(inputs, run, step)
         gain = step.total / time
     else:
-        time = step_of(other).total
+        time = run_step_time(other).total
         # Runs of another batch or size compare by the GPU time of a sequence.
         gain = step.total / time * gpus_per_sequence(run) / gpus_per_sequence(other)
     # A change that was taken back because it does not divide is none; a micro-batch that needs a

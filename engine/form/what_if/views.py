@@ -1,6 +1,6 @@
-"""What the levers show: the tornado, the table behind it, and advice."""
+"""Views of the levers: tornado chart, table, badge, advice."""
 
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE
 from engine.core.views import (
@@ -10,14 +10,14 @@ from engine.core.views import (
     Bar,
     Bars,
     Cell,
-    Cite,
+    Citation,
     Receipt,
     Remedy,
     Segment,
     Table,
     Value,
 )
-from engine.form.run.prediction_text import in_range, known
+from engine.form.run.prediction_text import evidence_assumptions, range_note
 from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.form.what_if.changes import Lever
 from engine.form.what_if.model import Gain, Job
@@ -31,8 +31,8 @@ _FAMILIES = {
 _SHOWN = 12
 
 
-def band() -> Text:
-    """Return how well such gains were predicted."""
+def gain_error_band() -> Text:
+    """Return the error of predicted gains."""
     return say(
         "On {n} pairs of published runs that differ in one setting, the ratio of their speeds was "
         "predicted within {e} in eight of ten.",
@@ -41,22 +41,29 @@ def band() -> Text:
     )
 
 
-def step_value(tell: Teller, found: Job) -> Value:
-    """Return the step as it is."""
+def step_value(present: Presenter, job: Job) -> Value:
+    """Return the current step."""
     fitted = "The cost model, whose constants are fitted to published runs."
-    return tell.value(
+    return present.value(
         "step_time",
-        receipt=Receipt(assumptions=(fitted, *found.changes, *known(found.evidence), band())),
-        note=in_range(tell, "step_time", found.evidence)
-        if found.fits
+        receipt=Receipt(
+            assumptions=(
+                fitted,
+                *job.changes,
+                *evidence_assumptions(job.evidence),
+                gain_error_band(),
+            )
+        ),
+        note=range_note(present, "step_time", job.evidence)
+        if job.fits
         else "the job does not fit: this step cannot run",
     )
 
 
-def tornado(found: Job) -> Bars:
-    """Return the levers as bars, the largest gain first, with the model's error."""
-    shown = [gain for gain in found.gains if gain.gain > 1][:_SHOWN] or list(found.gains[:1])
-    nothing = "no lever applies" if found.fits else "none: the job does not fit"
+def tornado(job: Job) -> Bars:
+    """Return the levers as bars, largest gain first, with the model's error."""
+    shown = [gain for gain in job.gains if gain.gain > 1][:_SHOWN] or list(job.gains[:1])
+    nothing = "no lever applies" if job.fits else "none: the job does not fit"
     return Bars(
         title="What each lever gives",
         axis=Axis(
@@ -90,9 +97,9 @@ def _no_bar(words: str) -> Bar:
     return Bar(key="none", label=words, segments=(nothing,))
 
 
-def table(found: Job) -> Table:
-    """Return every lever with its gain, its price and the evidence."""
-    told: list[tuple[Lever, tuple[Cell, Cell, Cell]]] = [
+def gains_table(job: Job) -> Table:
+    """Return every lever with its gain, price and evidence."""
+    levers: list[tuple[Lever, tuple[Cell, Cell, Cell]]] = [
         (
             gain.lever,
             (
@@ -101,11 +108,11 @@ def table(found: Job) -> Table:
                 "yes",
             ),
         )
-        for gain in found.gains
+        for gain in job.gains
     ]
-    told += [(gain.lever, ("makes it fit", "", "yes")) for gain in found.mends]
-    told += [(gain.lever, ("does not fit", "", "no")) for gain in found.unfit]
-    told += [(lever, ("does not apply", "", "")) for lever in found.idle]
+    levers += [(gain.lever, ("makes it fit", "", "yes")) for gain in job.mends]
+    levers += [(gain.lever, ("does not fit", "", "no")) for gain in job.unfit]
+    levers += [(lever, ("does not apply", "", "")) for lever in job.idle]
     rows: list[tuple[Cell, ...]] = [
         (
             lever.label,
@@ -113,26 +120,26 @@ def table(found: Job) -> Table:
             *cells,
             lever.side,
             lever.evidence or "modeled",
-            Cite(lever.sources),
+            Citation(lever.sources),
         )
-        for lever, cells in told
+        for lever, cells in levers
     ]
     return Table(
         title="All levers",
         columns=("Lever", "What changes", "Speed", "Range", "Fits", "Price", "Evidence", "Sources"),
         rows=tuple(rows),
-        caption=band(),
-        links=tuple((f"lever:{lever.key}",) for lever, _ in told),
+        caption=gain_error_band(),
+        links=tuple((f"lever:{lever.key}",) for lever, _ in levers),
     )
 
 
-def first(found: Job) -> Badge:
-    """Return the lever that comes first, and whether it stands out of the error."""
-    if not found.fits:
-        return _unfit(found)
-    if not found.gains:
+def first_lever_badge(job: Job) -> Badge:
+    """Return the lever with the largest gain, and whether it exceeds the error."""
+    if not job.fits:
+        return _unfit_badge(job)
+    if not job.gains:
         return Badge(text="Nothing", sentence="No lever applies to this job.", color="muted")
-    best, second = found.gains[0], found.gains[min(1, len(found.gains) - 1)]
+    best, second = job.gains[0], job.gains[min(1, len(job.gains) - 1)]
     clear = best.low > second.gain
     more = (
         "ahead of everything else by more than the error of the model."
@@ -146,34 +153,34 @@ def first(found: Job) -> Badge:
     )
 
 
-def _unfit(found: Job) -> Badge:
-    """Return that the job does not run, and which single changes would make it fit."""
-    names = ", ".join(gain.lever.label for gain in found.mends)
+def _unfit_badge(job: Job) -> Badge:
+    """Return that the job does not run, and the single changes that make it fit."""
+    names = ", ".join(gain.lever.label for gain in job.mends)
     way = f"One change is enough: {names}." if names else "No single change here makes it fit."
     return Badge(
         text="Does not fit",
         sentence=say(
             f"The fullest GPU needs {{need}}, and {{have}} may be filled, so there is nothing to "
             f"make faster yet. {way}",
-            need=(found.held, BYTES),
-            have=(found.usable, BYTES),
+            need=(job.held, BYTES),
+            have=(job.usable, BYTES),
         ),
         color="communication",
     )
 
 
-def advice(found: Job) -> Advice:
-    """Return the three best levers that a change of inputs pulls, to apply and to undo."""
-    usable = [gain for gain in found.gains if gain.change and gain.alike and gain.gain > 1]
+def lever_advice(job: Job) -> Advice:
+    """Return the three best levers that are changes of inputs."""
+    usable = [gain for gain in job.gains if gain.change and gain.alike and gain.gain > 1]
     return Advice(
         title="Pull one",
         verdict=say(
-            "{share} of the step waits for communication.", share=(found.exposed_share, SHARE)
+            "{share} of the step waits for communication.", share=(job.exposed_share, SHARE)
         )
-        if found.fits
+        if job.fits
         else "The job does not fit: nothing is recommended until it does.",
         figure="step_time",
-        now=found.step_time,
+        now=job.step_time,
         quantity=SECONDS,
         remedies=tuple(
             Remedy(

@@ -22,7 +22,7 @@ def _degrees(run: Run) -> dict[str, object]:
     plan = run.plan
     sharded = plan.shard_group or plan.data_parallel * plan.context_parallel
     shard = max(1, sharded // plan.context_parallel)
-    found: dict[str, object] = {
+    degrees: dict[str, object] = {
         "data_parallel_replicate_degree": plan.data_parallel // shard,
         "data_parallel_shard_degree": shard,
         "tensor_parallel_degree": plan.tensor_parallel,
@@ -30,16 +30,16 @@ def _degrees(run: Run) -> dict[str, object]:
         "context_parallel_degree": plan.context_parallel,
     }
     if run.model.num_experts:
-        found["expert_parallel_degree"] = plan.expert_parallel
+        degrees["expert_parallel_degree"] = plan.expert_parallel
     if plan.pipeline_parallel > 1:
-        found["pipeline_parallel_schedule"] = _SCHEDULES.get(run.training.schedule, "1F1B")
-        found["pipeline_parallel_microbatch_size"] = run.training.micro_batch_size
+        degrees["pipeline_parallel_schedule"] = _SCHEDULES.get(run.training.schedule, "1F1B")
+        degrees["pipeline_parallel_microbatch_size"] = run.training.micro_batch_size
     if run.training.overlap_tensor_parallel and plan.tensor_parallel > 1:
-        found["enable_async_tensor_parallel"] = True
-    return found
+        degrees["enable_async_tensor_parallel"] = True
+    return degrees
 
 
-def _local(run: Run) -> int:
+def _local_batch(run: Run) -> int:
     """Return the sequences of a rank's local batch: a pipeline cuts it into micro-batches."""
     ranks = run.plan.data_parallel
     whole = run.training.global_batch_size // ranks
@@ -52,7 +52,7 @@ def torchtitan_toml(run: Run, family: str = "llama3", flavor: str = "8B") -> str
     lines = ["[model]", f'name = "{family}"', f'flavor = "{flavor}"']
     if training.precision == "fp8":
         lines.append('converters = ["float8"]')
-    lines += ["", "[training]", f"local_batch_size = {_local(run)}"]
+    lines += ["", "[training]", f"local_batch_size = {_local_batch(run)}"]
     lines += [f"global_batch_size = {training.global_batch_size}"]
     lines += [f"seq_len = {training.sequence_length}", "", "[parallelism]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in _degrees(run).items()]
@@ -71,7 +71,7 @@ def torchtitan_python(
     """Return a configuration function of torchtitan 0.3.0; `tokens`: of the main branch."""
     training = run.training
     degrees = ", ".join(f"{key}={value!r}" for key, value in _degrees(run).items())
-    length, local = training.sequence_length, _local(run)
+    length, local = training.sequence_length, _local_batch(run)
     batch = (
         f"max_context_length={length}, num_tokens_per_microbatch_per_dp_rank={length * local}, "
         f"num_tokens_per_train_step={length * training.global_batch_size}"
@@ -99,7 +99,7 @@ def deepspeed_json(run: Run) -> str:
     """Return a DeepSpeed JSON: batch, ZeRO stage, precision, tensor parallelism."""
     training, plan = run.training, run.plan
     ranks = plan.world_size // (plan.tensor_parallel * plan.context_parallel)
-    found: dict[str, object] = {
+    config: dict[str, object] = {
         "train_batch_size": training.global_batch_size,
         "train_micro_batch_size_per_gpu": training.micro_batch_size,
         "gradient_accumulation_steps": training.global_batch_size
@@ -112,8 +112,8 @@ def deepspeed_json(run: Run) -> str:
         "fp16" if training.precision == "fp16" else "bf16": {"enabled": True},
     }
     if plan.tensor_parallel > 1:
-        found["tensor_parallel"] = {"autotp_size": plan.tensor_parallel}
-    return json.dumps(found, indent=2) + "\n"
+        config["tensor_parallel"] = {"autotp_size": plan.tensor_parallel}
+    return json.dumps(config, indent=2) + "\n"
 
 
 def accelerate_yaml(run: Run) -> str:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from engine.catalog.models import Model, head_size
 from engine.core.units import Count
-from engine.run.exporters.stage_layout import layout_of
-from engine.run.fp8_layouts import reads_either_way
+from engine.run.exporters.stage_layout import format_layout
+from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.parallelism import Plan, Training, quantizes, scales_blocks
 from engine.run.run import Run
 
@@ -82,7 +82,7 @@ def _arguments(run: Run) -> Iterator[Argument]:
 
 def _scales_blocks(run: Run) -> bool:
     """Return whether two copies of a weight in fp8 say so; one scale for a tensor needs one."""
-    either = reads_either_way(run.cluster.gpu)
+    either = reads_any_operand_layout(run.cluster.gpu)
     return scales_blocks(replace(run.training, block_scales=either))
 
 
@@ -169,7 +169,7 @@ def _plan(run: Run) -> Iterator[Argument]:
     yield "tensor-model-parallel-size", plan.tensor_parallel
     yield "pipeline-model-parallel-size", plan.pipeline_parallel
     if plan.stage_layers:
-        yield "pipeline-model-parallel-layout", f'"{layout_of(plan.stage_layers)}"'
+        yield "pipeline-model-parallel-layout", f'"{format_layout(plan.stage_layers)}"'
     elif plan.virtual_pipeline > 1 and run.training.schedule == "interleaved":
         yield "num-virtual-stages-per-pipeline-rank", plan.virtual_pipeline
     yield "context-parallel-size", plan.context_parallel

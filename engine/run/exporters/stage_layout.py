@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from engine.core.units import Count
 
 
-def layout_of(stage_layers: Sequence[Count]) -> str:
+def format_layout(stage_layers: Sequence[Count]) -> str:
     """Return the layout, a stage after the other: "Et*20|t*20|t*20|t*20L".
 
     Source: Megatron-LM, --pipeline-model-parallel-layout.
     """
-    pieces = [_layers(count) for count in stage_layers]
+    pieces = [_format_layers(count) for count in stage_layers]
     pieces[0] = f"E{pieces[0]}"
     pieces[-1] = f"{pieces[-1]}L"
     return "|".join(pieces)
 
 
-def _layers(count: Count) -> str:
+def _format_layers(count: Count) -> str:
     if count == 0:
         return ""
     return "t" if count == 1 else f"t*{count}"

@@ -1,16 +1,16 @@
-"""The YAML of Hugging Face accelerate, which says neither model nor batch."""
+"""Importer of Hugging Face accelerate YAML, which contains neither model nor batch."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.run.importers.import_report import (
     OFFLOADED,
-    Draft,
-    Given,
-    flag,
-    positive,
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
     shorten,
-    whole,
+    whole_number,
 )
 
 ACCELERATE = "accelerate 1.15"
@@ -37,40 +37,42 @@ _QUIET = (
 _COPIED = ("NO", "MULTI_GPU", "MULTI_CPU", "MULTI_XPU", "MULTI_NPU", "MULTI_HPU")
 
 
-def take_accelerate(given: list[Given], draft: Draft) -> None:
-    """Read the YAML of accelerate into a draft."""
-    kind = next((str(one.value) for one in given if one.key == "distributed_type"), "FSDP")
+def import_accelerate(settings: list[Setting], draft: RunDraft) -> None:
+    """Import the settings of an accelerate YAML into a draft."""
+    kind = next(
+        (str(setting.value) for setting in settings if setting.key == "distributed_type"), "FSDP"
+    )
     draft.values["training.framework"] = "deepspeed" if kind == "DEEPSPEED" else "fsdp"
     sharded = ("fsdp_config.fsdp_reshard_after_forward", "fsdp_config.fsdp_sharding_strategy")
-    for one in given:
-        if one.key.startswith("parallelism_config."):
+    for setting in settings:
+        if setting.key.startswith("parallelism_config."):
             draft.notes["sizes"] = True
-        if kind in _COPIED and one.key in sharded:
-            draft.tell(one, "ignored", f"distributed_type is {kind}")
+        if kind in _COPIED and setting.key in sharded:
+            draft.report(setting, "ignored", f"distributed_type is {kind}")
         else:
-            _take(one, draft)
+            _import_setting(setting, draft)
     if kind in _COPIED:
         draft.values.setdefault("parallelism.zero_stage", 0)
 
 
-def _take(one: Given, draft: Draft) -> None:
-    name, word = one.key, str(one.value)
+def _import_setting(setting: Setting, draft: RunDraft) -> None:
+    name, word = setting.key, str(setting.value)
     if name in _COUNTS:
-        number = whole(one.value)
+        number = whole_number(setting.value)
         if number is None:
-            draft.tell(one, "ignored", f"{shorten(word)} is no whole number")
+            draft.report(setting, "ignored", f"{shorten(word)} is no whole number")
         else:
-            draft.take(one, _COUNTS[name], number)
+            draft.set_value(setting, _COUNTS[name], number)
     elif name == "deepspeed_config.gradient_accumulation_steps":
-        draft.notes["gradient_accumulation_steps"] = positive(one.value)
-        draft.tell(one, "understood", "worked into what is derived below")
+        draft.notes["gradient_accumulation_steps"] = positive_number(setting.value)
+        draft.report(setting, "understood", "worked into what is derived below")
     elif name.startswith(_DEGREES):
-        draft.notes[name.rpartition("_config_")[2]] = positive(one.value)
-        draft.tell(one, "understood", "worked into what is derived below")
+        draft.notes[name.rpartition("_config_")[2]] = positive_number(setting.value)
+        draft.report(setting, "understood", "worked into what is derived below")
     elif name in _KEYS and not _is_ignored(name, word):
-        draft.take(one, *_KEYS[name](word))
+        draft.set_value(setting, *_KEYS[name](word))
     else:
-        draft.tell(one, "ignored", _why_ignored(name, word))
+        draft.report(setting, "ignored", _why_ignored(name, word))
 
 
 def _is_ignored(name: str, word: str) -> bool:
@@ -110,7 +112,7 @@ _KEYS: Mapping[str, Callable[[str], tuple[str, Any]]] = {
     ),
     "fsdp_config.fsdp_activation_checkpointing": lambda word: (
         "training.recompute",
-        "full" if flag(word) else "none",
+        "full" if is_true(word) else "none",
     ),
     "dynamo_config.dynamo_backend": lambda word: (
         "training.compiled",
@@ -119,10 +121,10 @@ _KEYS: Mapping[str, Callable[[str], tuple[str, Any]]] = {
 }
 
 
-def finish_accelerate(draft: Draft) -> None:
-    """Derive the sharding, and assume the batch, which is in the script."""
+def finish_accelerate(draft: RunDraft) -> None:
+    """Derive the sharding; assume the batch, which is set in the training script."""
     copies = draft.notes.get("dp_replicate_size") or 1
-    _sequences(draft)
+    _derive_context_parallel(draft)
     parts = draft.get("parallelism.tensor_parallel") * draft.get("parallelism.context_parallel")
     draft.assume("parallelism.world_size", 8, "num_processes is missing; one node")
     world = draft.values["parallelism.world_size"]
@@ -149,8 +151,8 @@ def finish_accelerate(draft: Draft) -> None:
     draft.assume("parallelism.sequence_parallel", False, "accelerate's tensor parallelism has none")
 
 
-def _sequences(draft: Draft) -> None:
-    """Take the ranks among which Ulysses splits a sequence for those of context parallelism."""
+def _derive_context_parallel(draft: RunDraft) -> None:
+    """Map Ulysses sequence-parallel ranks to context parallelism."""
     split, rings = draft.notes.get("sp_size") or 1, draft.get("parallelism.context_parallel")
     if split > 1 and rings > 1:
         draft.contradictions.append(

@@ -1,13 +1,13 @@
-"""A text with one or several configurations as a run file."""
+"""Import of a text with one or several configurations into a run file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.run.file import InputError, read
+from engine.run.file import InputError, read_run
 from engine.run.importers.accelerate import finish_accelerate
 from engine.run.importers.deepspeed import finish_deepspeed
-from engine.run.importers.import_report import LONGEST_TEXT, Draft, Entry, TextError
+from engine.run.importers.import_report import LONGEST_TEXT, ReportEntry, RunDraft, TextError
 from engine.run.importers.megatron import VERSION
 from engine.run.importers.megatron_checks import (
     check_batch,
@@ -17,14 +17,14 @@ from engine.run.importers.megatron_checks import (
 )
 from engine.run.importers.megatron_derived import finish_megatron, finish_scaling
 from engine.run.importers.read_piece import read_piece
-from engine.run.importers.recognize import pieces
+from engine.run.importers.recognize import split_configurations
 from engine.run.importers.torchtitan_derived import finish_torchtitan
 from engine.run.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
-    """What stands where no text says it.
+class ImportDefaults:
+    """Defaults for values that no text contains.
 
     Attributes:
         model: row of the catalog; empty: it must be said.
@@ -46,8 +46,8 @@ DGX_H100: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """What a text says of a run.
+class ImportedRun:
+    """The result of an import: entries, contradictions, document and run.
 
     Attributes:
         dialects: what was recognized, in the order of the text.
@@ -58,41 +58,41 @@ class Imported:
     """
 
     dialects: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[ReportEntry, ...]
     contradictions: tuple[str, ...]
     document: Mapping[str, Any]
     run: Run | None
 
 
-def imported(text: str, defaults: Defaults | None = None) -> Imported:
-    """Return what a text says; raise `TextError` with line, column and reason if nothing."""
+def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun:
+    """Return the imported run of a text; raise `TextError` with line, column and reason."""
     if len(text) > LONGEST_TEXT:
         raise TextError(f"line 1: {len(text)} characters; allowed: at most {LONGEST_TEXT}")
-    draft = Draft()
-    for piece in pieces(text):
+    draft = RunDraft()
+    for piece in split_configurations(text):
         draft.dialects.append(piece.dialect)
         read_piece(piece, draft)
-    return _finished(draft, defaults or Defaults(cluster=DGX_H100))
+    return _assemble(draft, defaults or ImportDefaults(cluster=DGX_H100))
 
 
-def _finished(draft: Draft, defaults: Defaults) -> Imported:
+def _assemble(draft: RunDraft, defaults: ImportDefaults) -> ImportedRun:
     if "document" in draft.notes:
         document: Mapping[str, Any] = draft.notes["document"]
     else:
         if defaults.world_size:
             # Asked for beside the text: what is derived, as the batch, follows from it.
             draft.values["parallelism.world_size"] = defaults.world_size
-        _finish(draft)
-        document = _document(draft, defaults)
+        _derive(draft)
+        document = _run_document(draft, defaults)
     run = None
     if "model" not in document and not draft.contradictions:
         draft.contradictions.append(_NO_MODEL)
     if not draft.contradictions:
         try:
-            run = read(document)
+            run = read_run(document)
         except InputError as error:
             draft.contradictions += error.problems
-    return Imported(
+    return ImportedRun(
         dialects=tuple(draft.dialects),
         entries=tuple(draft.entries),
         contradictions=tuple(draft.contradictions),
@@ -104,8 +104,8 @@ def _finished(draft: Draft, defaults: Defaults) -> Imported:
 _NO_MODEL = "no text says which model: add its config.json, or arguments that say its shape"
 
 
-def _finish(draft: Draft) -> None:
-    """Let the framework that was recognized derive what follows."""
+def _derive(draft: RunDraft) -> None:
+    """Complete the draft by the rules of the recognized framework."""
     said = " ".join(draft.dialects)
     if "torchtitan" in said:
         finish_torchtitan(draft)
@@ -115,10 +115,10 @@ def _finish(draft: Draft) -> None:
         finish_accelerate(draft)
     elif "Megatron" in said:
         finish_megatron(draft)
-        _ranks(draft)
+        _derive_ranks(draft)
 
 
-def _ranks(draft: Draft) -> None:
+def _derive_ranks(draft: RunDraft) -> None:
     """Derive Megatron's world size and batch."""
     notes, get = draft.notes, draft.get
     parts = get("parallelism.tensor_parallel") * get("parallelism.pipeline_parallel")
@@ -145,8 +145,8 @@ def _ranks(draft: Draft) -> None:
     draft.contradictions += [fault for fault in faults if fault]
 
 
-def _document(draft: Draft, defaults: Defaults) -> dict[str, Any]:
-    """Return the run file of a draft; what only a run file asks for is assumed."""
+def _run_document(draft: RunDraft, defaults: ImportDefaults) -> dict[str, Any]:
+    """Return the run file of a draft, with assumed values for the remaining required keys."""
     if "model" not in draft.values and "model.num_layers" not in draft.values and defaults.model:
         draft.assume("model", defaults.model, "no text names the model; add its config.json")
     for key, value in defaults.cluster.items():
@@ -163,17 +163,17 @@ def _document(draft: Draft, defaults: Defaults) -> dict[str, Any]:
     draft.assume("training.precision", "bf16", "no text says the precision")
     if draft.values.get("training.framework") == "megatron":
         finish_scaling(draft)
-    return _nested(draft.values)
+    return _nest_sections(draft.values)
 
 
-def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _nest_sections(values: Mapping[str, Any]) -> dict[str, Any]:
+    sections: dict[str, Any] = {}
     named = "model" in values
     for path, value in values.items():
         section, point, key = path.partition(".")
         if not point:
-            found[section] = value
+            sections[section] = value
         elif not (named and section == "model"):
-            found.setdefault(section, {})[key] = value
+            sections.setdefault(section, {})[key] = value
     order = ("model", "sequence_length", "cluster", "parallelism", "training")
-    return {key: found[key] for key in order if key in found}
+    return {key: sections[key] for key in order if key in sections}

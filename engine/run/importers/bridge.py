@@ -1,10 +1,10 @@
-"""Recipes of Megatron-Bridge with overrides: `model.tensor_model_parallel_size=4` and the like."""
+"""Importer of Megatron-Bridge recipes with overrides: `model.tensor_model_parallel_size=4`."""
 
 import re
 
 from engine.catalog.models import MODELS
-from engine.run.importers.import_report import Draft, Given
-from engine.run.importers.megatron import take_megatron
+from engine.run.importers.import_report import RunDraft, Setting
+from engine.run.importers.megatron import import_megatron
 
 _OVERRIDE = re.compile(
     r"(?:^|\s)\+{0,2}((?:model|train|dataset|ddp|optimizer|mixed_precision|comm_overlap|cfg|"
@@ -20,77 +20,77 @@ _RECIPE = re.compile(
 _LONGEST = 40_000  # characters of a line
 
 
-def overrides(text: str, first_line: int = 1) -> list[Given]:
+def read_overrides(text: str, first_line: int = 1) -> list[Setting]:
     """Return `KEY=VALUE` overrides and the recipe's name, with their lines."""
-    found: list[Given] = []
+    settings: list[Setting] = []
     for number, line in enumerate(text.splitlines(), first_line):
         code = re.sub(r"(^|\s)#.*$", " ", line[:_LONGEST])
-        found += [
-            Given(key="recipe", value=match[1], line=number)
+        settings += [
+            Setting(key="recipe", value=match[1], line=number)
             for match in _RECIPE.finditer(code)
-            if match[1] not in [one.value for one in found if one.key == "recipe"]
+            if match[1] not in [setting.value for setting in settings if setting.key == "recipe"]
         ]
-        found += [
-            Given(key=match[1], value=_list(match[2]), line=number)
+        settings += [
+            Setting(key=match[1], value=_parse_list(match[2]), line=number)
             for match in _OVERRIDE.finditer(code)
         ]
-    return found
+    return settings
 
 
-def _list(text: str) -> object:
+def _parse_list(text: str) -> object:
     word = text.strip("\"'")
     if word.startswith("[") and word.endswith("]"):
         return [part.strip(" \"'") for part in word[1:-1].split(",") if part.strip()]
     return word
 
 
-def take_bridge(given: list[Given], draft: Draft) -> None:
-    """Read overrides into a draft."""
-    for one in given:
-        name = one.key.removeprefix("cfg.").removeprefix("config.")
+def import_bridge(settings: list[Setting], draft: RunDraft) -> None:
+    """Import recipe overrides into a draft."""
+    for setting in settings:
+        name = setting.key.removeprefix("cfg.").removeprefix("config.")
         if name == "recipe" or name == "def":
-            _recipe(one, draft)
+            _import_recipe(setting, draft)
         elif name in ("mixed_precision", "mixed_precision.precision"):
-            word = str(one.value).lower()
+            word = str(setting.value).lower()
             kind = next((k for k in ("fp4", "fp8", "mxfp8", "fp16") if k in word), "bf16")
-            draft.take(one, "training.precision", "fp8" if kind == "mxfp8" else kind)
+            draft.set_value(setting, "training.precision", "fp8" if kind == "mxfp8" else kind)
             if kind in ("fp8", "fp4", "mxfp8") and "subchannel" not in word:
                 draft.values["training.quantized_weights"] = True
             blocks = "mxfp8" in word or "subchannel" in word
             draft.notes["fp8-recipe"] = "blockwise" if blocks else "tensorwise"
         else:
             section, _, key = name.rpartition(".")
-            plain = Given(key=key or name, value=_off(one.value), line=one.line)
-            take_megatron([plain], draft)
+            plain = Setting(key=key or name, value=_switch_value(setting.value), line=setting.line)
+            import_megatron([plain], draft)
             entry = draft.entries.pop()
-            draft.tell(one, entry.kind, entry.meaning)
+            draft.report(setting, entry.kind, entry.meaning)
             del section
 
 
-def _off(value: object) -> object:
-    """A switch that is set to true has no value in Megatron's arguments."""
+def _switch_value(value: object) -> object:
+    """Return `True` for a switch set to true: Megatron's switches take no value."""
     return True if str(value).lower() == "true" else value
 
 
-def _recipe(one: Given, draft: Draft) -> None:
-    """Take the model from the name of a recipe, llama3_70b_pretrain_config."""
-    gpus = re.search(r"_(\d{1,7})gpus?(_|$)", str(one.value))
+def _import_recipe(setting: Setting, draft: RunDraft) -> None:
+    """Import the model from the name of a recipe, llama3_70b_pretrain_config."""
+    gpus = re.search(r"_(\d{1,7})gpus?(_|$)", str(setting.value))
     if gpus:
         draft.notes["recipe_gpus"] = int(gpus[1])
-    key = model_named(str(one.value))
+    key = find_model(str(setting.value))
     if key:
-        draft.take(one, "model", key)
+        draft.set_value(setting, "model", key)
     else:
-        draft.tell(one, "ignored", "no model of the catalog is named so")
+        draft.report(setting, "ignored", "no model of the catalog is named so")
 
 
-def model_named(text: str) -> str | None:
-    """Return the row of the catalog whose name a text begins with, spelled as recipes do."""
-    word = _plain(text)
-    rows = [key for key in MODELS if word.startswith(_plain(key))]
+def find_model(text: str) -> str | None:
+    """Return the catalog key that a recipe's name starts with, or None."""
+    word = _normalize(text)
+    rows = [key for key in MODELS if word.startswith(_normalize(key))]
     return max(rows, key=len) if rows else None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     word = re.sub(r"[^a-z0-9]", "", text.lower().replace("llama31", "llama3"))
     return word.replace("llama31", "llama3")

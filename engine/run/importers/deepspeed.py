@@ -1,15 +1,15 @@
-"""A DeepSpeed JSON, which does not say what the model is."""
+"""Importer of DeepSpeed JSON, which does not contain the model."""
 
 from collections.abc import Callable, Mapping
 
 from engine.run.importers.import_report import (
     OFFLOADED,
-    Draft,
-    Given,
-    flag,
-    positive,
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
     shorten,
-    whole,
+    whole_number,
 )
 
 DEEPSPEED = "DeepSpeed 0.19.8"
@@ -36,86 +36,88 @@ _IGNORED = (
 )  # fmt: skip
 
 
-def take_deepspeed(given: list[Given], draft: Draft) -> None:
-    """Read a DeepSpeed JSON into a draft."""
+def import_deepspeed(settings: list[Setting], draft: RunDraft) -> None:
+    """Import the settings of a DeepSpeed JSON into a draft."""
     draft.values["training.framework"] = "deepspeed"
-    for one in given:
-        _take(one, draft)
+    for setting in settings:
+        _import_setting(setting, draft)
 
 
-def _take(one: Given, draft: Draft) -> None:
-    name = one.key
-    if str(one.value) == "auto":
-        draft.tell(one, "assumed", 'as if it were not there: "auto" is filled in by the script')
+def _import_setting(setting: Setting, draft: RunDraft) -> None:
+    name = setting.key
+    if str(setting.value) == "auto":
+        draft.report(
+            setting, "assumed", 'as if it were not there: "auto" is filled in by the script'
+        )
     elif name in _NOTED:
-        draft.notes[name] = positive(one.value)
-        draft.tell(one, "understood", "worked into what is derived below")
+        draft.notes[name] = positive_number(setting.value)
+        draft.report(setting, "understood", "worked into what is derived below")
     elif name in _KEYS:
-        _KEYS[name](one, draft)
-    elif "offload" in name and name.endswith(".device") and str(one.value) != "none":
-        draft.tell(one, "ignored", OFFLOADED)
+        _KEYS[name](setting, draft)
+    elif "offload" in name and name.endswith(".device") and str(setting.value) != "none":
+        draft.report(setting, "ignored", OFFLOADED)
     elif name.startswith(_IGNORED):
-        draft.tell(one, "ignored", "changes neither time nor memory that is predicted here")
+        draft.report(setting, "ignored", "changes neither time nor memory that is predicted here")
     else:
-        draft.tell(one, "ignored", "not known to this importer")
+        draft.report(setting, "ignored", "not known to this importer")
 
 
-def _stage(one: Given, draft: Draft) -> None:
-    stage = whole(one.value)
+def _stage(setting: Setting, draft: RunDraft) -> None:
+    stage = whole_number(setting.value)
     if stage is None or not 0 <= stage <= 3:
-        draft.tell(one, "ignored", "no stage of ZeRO; allowed is 0 to 3")
-        given = shorten(one.value)
+        draft.report(setting, "ignored", "no stage of ZeRO; allowed is 0 to 3")
+        value = shorten(setting.value)
         draft.contradictions.append(
-            f"line {one.line}: zero_optimization.stage is {given}; allowed is 0 to 3"
+            f"line {setting.line}: zero_optimization.stage is {value}; allowed is 0 to 3"
         )
     else:
-        draft.take(one, "parallelism.zero_stage", stage)
+        draft.set_value(setting, "parallelism.zero_stage", stage)
 
 
-def _half(one: Given, draft: Draft) -> None:
-    if flag(one.value):
-        draft.take(one, "training.precision", "fp16" if one.key[0] == "f" else "bf16")
+def _precision(setting: Setting, draft: RunDraft) -> None:
+    if is_true(setting.value):
+        draft.set_value(setting, "training.precision", "fp16" if setting.key[0] == "f" else "bf16")
     else:
-        draft.tell(one, "understood", "off")
+        draft.report(setting, "understood", "off")
 
 
-def _degree(one: Given, draft: Draft) -> None:
-    path = "tensor_parallel" if one.key.startswith("tensor") else "expert_parallel"
-    draft.take(one, f"parallelism.{path}", positive(one.value) or 1)
+def _degree(setting: Setting, draft: RunDraft) -> None:
+    path = "tensor_parallel" if setting.key.startswith("tensor") else "expert_parallel"
+    draft.set_value(setting, f"parallelism.{path}", positive_number(setting.value) or 1)
 
 
-def _sums(one: Given, draft: Draft) -> None:
-    if str(one.value) in ("bf16", "fp16", "fp32"):
-        draft.take(one, "training.gradient_precision", str(one.value))
+def _gradient_precision(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value) in ("bf16", "fp16", "fp32"):
+        draft.set_value(setting, "training.gradient_precision", str(setting.value))
     else:
-        draft.tell(one, "ignored", "as the precision is")
+        draft.report(setting, "ignored", "as the precision is")
 
 
-def _overlap(one: Given, draft: Draft) -> None:
-    draft.take(one, "training.overlap_gradient_reduce", flag(one.value))
+def _overlap(setting: Setting, draft: RunDraft) -> None:
+    draft.set_value(setting, "training.overlap_gradient_reduce", is_true(setting.value))
 
 
-def _optimizer(one: Given, draft: Draft) -> None:
-    word = str(one.value).lower()
+def _optimizer(setting: Setting, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
     kind = next((kind for kind in ("muon", "sgd") if kind in word), "adam")
-    draft.take(one, "training.optimizer", kind)
+    draft.set_value(setting, "training.optimizer", kind)
 
 
-_KEYS: Mapping[str, Callable[[Given, Draft], None]] = {
+_KEYS: Mapping[str, Callable[[Setting, RunDraft], None]] = {
     "zero_optimization.stage": _stage,
-    "bf16.enabled": _half,
-    "bfloat16.enabled": _half,
-    "fp16.enabled": _half,
+    "bf16.enabled": _precision,
+    "bfloat16.enabled": _precision,
+    "fp16.enabled": _precision,
     "tensor_parallel.autotp_size": _degree,
     "expert_parallel.autoep_size": _degree,
-    "data_types.grad_accum_dtype": _sums,
+    "data_types.grad_accum_dtype": _gradient_precision,
     "zero_optimization.overlap_comm": _overlap,
     "optimizer.type": _optimizer,
 }
 
 
-def finish_deepspeed(draft: Draft) -> None:
-    """Derive ranks and batch, which must agree."""
+def finish_deepspeed(draft: RunDraft) -> None:
+    """Derive ranks and batch size, and check that they agree."""
     notes = draft.notes
     total = notes.get("train_batch_size")
     micro = notes.get("train_micro_batch_size_per_gpu")

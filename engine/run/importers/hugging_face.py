@@ -13,21 +13,21 @@ from typing import Any
 from engine.catalog.models import Model
 from engine.run.importers.hugging_face_flat import (
     INNER,
-    flat,
-    mixed_attention,
-    unlike,
-    unread_experts,
+    attention_assumption,
+    flatten_config,
+    unknown_experts_key,
+    unsupported_reasons,
 )
 from engine.run.importers.model_families import (
     GELU_FAMILIES,
     TIED_FAMILIES,
     VERSION,
-    biased,
-    positions,
+    has_biases,
+    learned_positions,
 )
-from engine.run.impossible_model import impossible_model
+from engine.run.impossible_model import model_contradictions
 from engine.run.keys import MODEL
-from engine.run.values import plain_key, shown, value
+from engine.run.values import format_value, printable_key, read_value
 
 Config = Mapping[str, Any]
 
@@ -73,8 +73,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(slots=True, kw_only=True)
-class Shape:
-    """What a configuration says of a model.
+class ModelShape:
+    """The model shape read from a configuration.
 
     Attributes:
         fields: of a run file's model.
@@ -97,70 +97,70 @@ _TELLING = {"model_type", "architectures", *INNER}
 _TELLING |= {name for key in _OURS for name in ALIASES[key]} - set(_OURS)
 
 
-def is_configuration(given: Config) -> bool:
+def is_hugging_face_config(config: Config) -> bool:
     """Return whether an object is a `config.json` rather than the model of a run file."""
-    return not _TELLING.isdisjoint(given)
+    return not _TELLING.isdisjoint(config)
 
 
-def model_of(given: Config, path: str, found: list[str]) -> Model | None:
-    """Return the model of a configuration; add what is wrong with it to `found`."""
-    shape = shape_of(given)
-    problems = [f"{path}.{problem}" for problem in shape.problems]
-    if problems:
-        found += problems
+def read_config_model(config: Config, path: str, problems: list[str]) -> Model | None:
+    """Return the model of a configuration; append its problems to `problems`."""
+    shape = read_shape(config)
+    prefixed = [f"{path}.{problem}" for problem in shape.problems]
+    if prefixed:
+        problems += prefixed
         return None
     values = dict(shape.fields)
-    model = Model(name=name_of(given), **values)
-    contradictions = impossible_model(model)
-    found += contradictions
+    model = Model(name=model_name(config), **values)
+    contradictions = model_contradictions(model)
+    problems += contradictions
     return None if contradictions else model
 
 
-def name_of(given: Config) -> str:
-    """Return what the model of a configuration is called."""
-    return str(given.get("_name_or_path") or given.get("model_type") or "custom")[:80]
+def model_name(config: Config) -> str:
+    """Return the name of a configuration's model."""
+    return str(config.get("_name_or_path") or config.get("model_type") or "custom")[:80]
 
 
-def shape_of(given: Config) -> Shape:
-    """Return the model of a configuration, as far as it can be read."""
-    shape = Shape()
-    config = flat(given)
+def read_shape(raw_config: Config) -> ModelShape:
+    """Return the model shape of a configuration, with problems instead of exceptions."""
+    shape = ModelShape()
+    config = flatten_config(raw_config)
     family = str(config.get("model_type", ""))
-    shape.problems += unlike(config, family)
+    shape.problems += unsupported_reasons(config, family)
     if shape.problems:
         return shape
-    _copy(config, shape)
+    _copy_renamed(config, shape)
     if shape.problems:
         return shape
     _heads(config, shape)
     _feed_forward(config, family, shape)
     _experts(config, shape)
-    _ends(config, family, shape)
+    _fill_defaults(config, family, shape)
     return shape
 
 
-def _copy(config: Config, shape: Shape) -> None:
-    """Take over what only has another name; sizes are checked as those of a run file."""
+def _copy_renamed(config: Config, shape: ModelShape) -> None:
+    """Copy the keys that only differ in name; sizes are checked like those of a run file."""
     needed = ("num_layers", "hidden_size", "num_attention_heads", "vocab_size")
     for key, names in ALIASES.items():
         name = next((name for name in names if config.get(name) is not None), None)
         if name is None:
             if key in needed:
-                shape.problems.append(f"{names[0]}: missing; allowed: {_words(key)}")
+                shape.problems.append(f"{names[0]}: missing; allowed: {_allowed_text(key)}")
             continue
         before = len(shape.problems)
-        value(plain_key(name), config[name], MODEL[key][0], shape.problems)
+        read_value(printable_key(name), config[name], MODEL[key][0], shape.problems)
         if len(shape.problems) == before:
             shape.fields[key] = config[name]
             shape.used[name] = key
 
 
-def _words(key: str) -> str:
+def _allowed_text(key: str) -> str:
     kind = MODEL[key][0]
     return f"a whole number from {kind[0]} to {kind[1]}" if isinstance(kind, tuple) else "a value"
 
 
-def _heads(config: Config, shape: Shape) -> None:
+def _heads(config: Config, shape: ModelShape) -> None:
     """Fill in the heads: latents where there are any, one key-value head of a multi-query model."""
     fields = shape.fields
     groups = config.get("multi_query_group_num")
@@ -190,12 +190,12 @@ def _heads(config: Config, shape: Shape) -> None:
         shape.derived["head_size"] = "qk_nope_head_dim + qk_rope_head_dim; head_dim is not it here"
     else:
         shape.problems.append(
-            f"qk_nope_head_dim: {shown(nope)}; allowed: with kv_lora_rank a whole number, beside "
-            "qk_rope_head_dim"
+            f"qk_nope_head_dim: {format_value(nope)}; allowed: with kv_lora_rank a whole number, "
+            "beside qk_rope_head_dim"
         )
 
 
-def _feed_forward(config: Config, family: str, shape: Shape) -> None:
+def _feed_forward(config: Config, family: str, shape: ModelShape) -> None:
     """Fill in the inner width and whether it is gated."""
     fields = shape.fields
     act = str(config.get("hidden_act") or config.get("activation_function") or "")
@@ -219,10 +219,10 @@ def _feed_forward(config: Config, family: str, shape: Shape) -> None:
         shape.derived["ffn_hidden_size"] = f"{ratio} x hidden_size, the default of such classes"
 
 
-def _experts(config: Config, shape: Shape) -> None:
-    """Fill in the experts; without any, drop what only they would use."""
+def _experts(config: Config, shape: ModelShape) -> None:
+    """Fill in the experts; drop expert-only keys of a dense model."""
     fields = shape.fields
-    if "num_experts" not in fields and (key := unread_experts(config)):
+    if "num_experts" not in fields and (key := unknown_experts_key(config)):
         shape.problems.append(
             f"{key}: {config[key]}; allowed: a number of experts under one of the names "
             f"{', '.join(ALIASES['num_experts'])}"
@@ -236,7 +236,7 @@ def _experts(config: Config, shape: Shape) -> None:
         shape.derived["expert_ffn_hidden_size"] = "intermediate_size: no width of experts is named"
     if "experts_per_token" not in fields:
         shape.problems.append("num_experts_per_tok: missing; allowed: 1 to the number of experts")
-    _shared(config, shape)
+    _shared_experts(config, shape)
     for key, becomes, size in _layers_with_experts(config, shape):
         shape.used[key] = becomes
         fields[becomes] = size
@@ -246,8 +246,8 @@ def _experts(config: Config, shape: Shape) -> None:
         fields["nodes_per_token"] = groups if config["n_group"] > 1 else 0
 
 
-def _shared(config: Config, shape: Shape) -> None:
-    """Fill in the experts that work on every token: counted, or by their width."""
+def _shared_experts(config: Config, shape: ModelShape) -> None:
+    """Fill in the shared experts, from their number or their width."""
     width = config.get("shared_expert_intermediate_size", config.get("shared_intermediate_size"))
     each = shape.fields["expert_ffn_hidden_size"]
     if isinstance(width, int) and width > 0 and "num_shared_experts" not in shape.fields:
@@ -258,8 +258,8 @@ def _shared(config: Config, shape: Shape) -> None:
         shape.assumed["num_shared_experts"] = f"1: Llama 4's class always has one ({VERSION})"
 
 
-def _layers_with_experts(config: Config, shape: Shape) -> Iterator[tuple[str, str, int]]:
-    """Yield which layers have none: (key of the configuration, of a run file, value)."""
+def _layers_with_experts(config: Config, shape: ModelShape) -> Iterator[tuple[str, str, int]]:
+    """Yield the placement of dense layers: (configuration key, run-file key, value)."""
     layers = shape.fields["num_layers"]
     for key in ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"):
         step = config.get(key)
@@ -278,12 +278,13 @@ def _layers_with_experts(config: Config, shape: Shape) -> Iterator[tuple[str, st
             yield "mlp_only_layers", "num_dense_layers", first
         else:
             shape.problems.append(
-                f"mlp_only_layers: {shown(only)}; allowed: none, or the first layers of the model"
+                f"mlp_only_layers: {format_value(only)}; allowed: none, or the first layers of "
+                "the model"
             )
 
 
-def _ends(config: Config, family: str, shape: Shape) -> None:
-    """Fill in what is left out: tied embeddings, positions, biases, windows."""
+def _fill_defaults(config: Config, family: str, shape: ModelShape) -> None:
+    """Fill in defaults: tied embeddings, positions, biases, windows."""
     fields = shape.fields
     if "tied_embeddings" not in fields:
         fields["tied_embeddings"] = family in TIED_FAMILIES
@@ -291,10 +292,10 @@ def _ends(config: Config, family: str, shape: Shape) -> None:
             f"{'tied' if family in TIED_FAMILIES else 'not tied'}: the default of "
             f"{family or 'Llama'}'s class ({VERSION})"
         )
-    for key, becomes, size in positions(config, family):
+    for key, becomes, size in learned_positions(config, family):
         fields["learned_positions"] = size
         shape.used[key] = becomes
-    if biased(config, family):
+    if has_biases(config, family):
         fields["biases"] = True
         shape.derived["biases"] = f"linear layers of {family} have biases"
     window = config.get("sliding_window")
@@ -302,5 +303,5 @@ def _ends(config: Config, family: str, shape: Shape) -> None:
         # Only here every second layer has it; elsewhere all have, or none.
         fields["sliding_window"] = window
         shape.used["sliding_window"] = "sliding_window"
-    elif said := mixed_attention(config):
+    elif said := attention_assumption(config):
         shape.assumed["attention"] = said

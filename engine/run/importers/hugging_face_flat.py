@@ -1,4 +1,4 @@
-"""A `config.json` with its parts beside one another, and what of it no decoder can be.
+"""Flattening of a nested `config.json`, and checks for unsupported architectures.
 
 Multimodal files nest the language model; DBRX and MPT nest attention and feed-forward part. A size
 that is the same in all layers may stand there as a list, one entry a layer.
@@ -7,7 +7,7 @@ that is the same in all layers may stand there as a list, one entry a layer.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.run.values import shown
+from engine.run.values import format_value
 
 # Where a file nests the language model; what stands there goes before what stands outside.
 INNER = ("text_config", "llm_config", "language_config")
@@ -18,39 +18,41 @@ _STATE_SPACE = ("mamba", "nemotron_h", "jamba", "zamba", "rwkv", "bamba", "falco
 _ENCODERS = ("bert", "electra", "t5", "bart", "whisper", "marian", "pegasus")
 
 
-def flat(given: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of the language model on one level."""
-    found = dict(given)
+    merged = dict(config)
     for key in INNER:
-        inner = given.get(key)
+        inner = config.get(key)
         if isinstance(inner, Mapping):
-            found |= inner
+            merged |= inner
     for key in PARTS:
-        part = found.get(key)
+        part = merged.get(key)
         if isinstance(part, Mapping):
-            found = {**part, **found}
-    return {key: _alike(value) for key, value in found.items()}
+            merged = {**part, **merged}
+    return {key: _uniform_value(value) for key, value in merged.items()}
 
 
-def _alike(value: object) -> object:
-    """Return the size that all layers share of a list that names each; anything else as it is."""
+def _uniform_value(value: object) -> object:
+    """Return the common size of a per-layer list; any other value unchanged."""
     if not isinstance(value, list) or len(value) < 2 or type(value[0]) is not int:
         return value
-    return value[0] if all(type(one) is int and one == value[0] for one in value) else value
+    return value[0] if all(type(size) is int and size == value[0] for size in value) else value
 
 
-def unlike(config: Mapping[str, Any], family: str) -> Iterator[str]:
-    """Yield why a configuration is of no decoder whose layers are alike, one line each."""
+def unsupported_reasons(config: Mapping[str, Any], family: str) -> Iterator[str]:
+    """Yield the reasons why an architecture is not supported, one line each."""
     if any(word in family for word in _STATE_SPACE):
-        yield f"model_type: {shown(family)}; allowed: a family whose layers all have attention"
+        yield (
+            f"model_type: {format_value(family)}; allowed: a family whose layers all have attention"
+        )
     elif config.get("is_encoder_decoder") is True or any(word in family for word in _ENCODERS):
-        yield f"model_type: {shown(family)}; allowed: a family of decoders alone"
+        yield f"model_type: {format_value(family)}; allowed: a family of decoders alone"
     elif config.get("block_configs"):
         yield "block_configs: one for each layer; allowed: none, the layers of a model are alike"
 
 
-def unread_experts(config: Mapping[str, Any]) -> str:
-    """Return the key of a number of experts that no alias names; nothing if there is none."""
+def unknown_experts_key(config: Mapping[str, Any]) -> str:
+    """Return the key of an expert count without an alias, or an empty text."""
     for key, value in config.items():
         counts = key.endswith("experts") and not any(word in key for word in ("shared", "per_tok"))
         if counts and type(value) is int and value > 1:
@@ -58,8 +60,8 @@ def unread_experts(config: Mapping[str, Any]) -> str:
     return ""
 
 
-def mixed_attention(config: Mapping[str, Any]) -> str:
-    """Return what is assumed of layers whose attention is not that of the others, in words."""
+def attention_assumption(config: Mapping[str, Any]) -> str:
+    """Return the assumption about layers of mixed attention kinds, in words."""
     kinds = config.get("layer_types")
     named = isinstance(kinds, list) and "linear_attention" in kinds
     by_number = config.get("attn_type_list")

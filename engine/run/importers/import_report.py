@@ -1,4 +1,4 @@
-"""What an importer says of a text: every key with its line, and what became of it."""
+"""Import report: every setting of a text with its line and how it was interpreted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ class TextError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """One key of a text.
+class Setting:
+    """One setting of a text: key, value and line.
 
     Attributes:
         key: as the text writes it.
@@ -33,8 +33,8 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What became of one key.
+class ReportEntry:
+    """How one setting was interpreted.
 
     Attributes:
         key: as the text writes it; of an assumption that of the run file.
@@ -52,8 +52,8 @@ class Entry:
 
 
 @dataclass(slots=True, kw_only=True)
-class Draft:
-    """A run file while it is put together.
+class RunDraft:
+    """A run file under construction.
 
     Attributes:
         values: path of a run file's key -> value.
@@ -66,18 +66,19 @@ class Draft:
 
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ReportEntry] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     dialects: list[str] = field(default_factory=list)
 
-    def take(self, given: Given, path: str, value: Any) -> None:  # noqa: ANN401
-        """Note that a key says `path = value`; two keys that disagree contradict each other."""
+    def set_value(self, setting: Setting, path: str, value: Any) -> None:  # noqa: ANN401
+        """Set `path` to a value and report the setting; record contradictions."""
         if path.startswith(_DEGREES) and _is_too_small(path, value):
             self.contradictions.append(
-                f"line {given.line}: {shorten(given.key)} is {shorten(value)}; at least 1 is needed"
+                f"line {setting.line}: {shorten(setting.key)} is {shorten(value)}; at least 1 is "
+                "needed"
             )
-            self.tell(given, "ignored", "no number that can be")
+            self.report(setting, "ignored", "no number that can be")
             return
         if path == "training.precision" and "bf16" in (value, self.values.get(path, "")):
             # Products in 8 or 4 bits are named beside the 16 bits of the rest.
@@ -85,41 +86,41 @@ class Draft:
             value = before if value == "bf16" else value
         elif path in self.values and self.values[path] != value and self.lines.get(path):
             self.contradictions.append(
-                f"line {given.line}: {shorten(given.key)} says {shorten(value)}, line "
+                f"line {setting.line}: {shorten(setting.key)} says {shorten(value)}, line "
                 f"{self.lines[path]} says {shorten(self.values[path])} for {path}; "
                 "the later one is taken."
             )
         self.values[path] = value
-        self.lines[path] = given.line
-        self.tell(given, "understood", f"{path} = {shorten(value)}")
+        self.lines[path] = setting.line
+        self.report(setting, "understood", f"{path} = {shorten(value)}")
 
-    def take_silent(self, given: Given, path: str) -> None:
-        """Note that a key is understood; its value is put where it belongs elsewhere."""
-        self.tell(given, "understood", f"{path} = {shorten(given.value)}")
+    def report_used(self, setting: Setting, path: str) -> None:
+        """Report a setting as understood whose value is stored elsewhere."""
+        self.report(setting, "understood", f"{path} = {shorten(setting.value)}")
 
     def derive(self, path: str, value: Any, why: str) -> None:  # noqa: ANN401
-        """Note what follows from other keys."""
+        """Set a value derived from other settings, and report it."""
         self.values[path] = value
         self.entries.append(
-            Entry(key=path, value=shorten(value), line=0, kind="derived", meaning=why)
+            ReportEntry(key=path, value=shorten(value), line=0, kind="derived", meaning=why)
         )
 
     def assume(self, path: str, value: Any, why: str) -> None:  # noqa: ANN401
-        """Note what no key says, unless one did."""
+        """Set a default value unless a setting gave one, and report it."""
         if path in self.values:
             return
         self.values[path] = value
         self.entries.append(
-            Entry(key=path, value=shorten(value), line=0, kind="assumed", meaning=why)
+            ReportEntry(key=path, value=shorten(value), line=0, kind="assumed", meaning=why)
         )
 
-    def tell(self, given: Given, kind: Kind, meaning: str) -> None:
-        """Note what became of a key."""
+    def report(self, setting: Setting, kind: Kind, meaning: str) -> None:
+        """Append a report entry for a setting."""
         self.entries.append(
-            Entry(
-                key=shorten(given.key),
-                value=shorten(given.value),
-                line=given.line,
+            ReportEntry(
+                key=shorten(setting.key),
+                value=shorten(setting.value),
+                line=setting.line,
                 kind=kind,
                 meaning=meaning,
             )
@@ -142,7 +143,7 @@ def shorten(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return a whole number, or None; of a text at most 18 digits."""
     if isinstance(value, bool):
         return None
@@ -155,33 +156,37 @@ def whole(value: object) -> int | None:
     return int(text) if body.isascii() and body.isdigit() and len(body) <= 18 else None
 
 
-def positive(value: object) -> int | None:
+def positive_number(value: object) -> int | None:
     """Return a whole number of at least 1, or None."""
-    number = whole(value)
+    number = whole_number(value)
     return number if number is not None and number > 0 else None
 
 
-def flag(value: object) -> bool:
-    """Return whether a value means yes; a switch without a value does."""
+def is_true(value: object) -> bool:
+    """Return whether a value means true; a switch without a value does."""
     return value is True or str(value).strip().lower() in ("true", "1", "yes", "on")
 
 
-def flat(
+def flatten(
     tree: Mapping[str, Any], line_of: Mapping[str, int] | None = None, depth: int = 8
-) -> list[Given]:
+) -> list[Setting]:
     """Return the leaves of a nested object, their keys joined by points."""
-    found: list[Given] = []
-    _flatten(tree, "", line_of or {}, depth, found)
-    return found
+    settings: list[Setting] = []
+    _collect_leaves(tree, "", line_of or {}, depth, settings)
+    return settings
 
 
-def _flatten(
-    tree: Mapping[str, Any], path: str, lines: Mapping[str, int], depth: int, found: list[Given]
+def _collect_leaves(
+    tree: Mapping[str, Any],
+    path: str,
+    lines: Mapping[str, int],
+    depth: int,
+    settings: list[Setting],
 ) -> None:
     for key, value in tree.items():
         name = f"{path}{key}"
         if isinstance(value, Mapping) and value and depth:
-            _flatten(value, f"{name}.", lines, depth - 1, found)
+            _collect_leaves(value, f"{name}.", lines, depth - 1, settings)
         else:
             line = lines.get(name) or lines.get(str(key)) or 0
-            found.append(Given(key=name, value=value, line=line))
+            settings.append(Setting(key=name, value=value, line=line))

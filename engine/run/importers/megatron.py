@@ -1,4 +1,4 @@
-"""Arguments of Megatron-LM, and of Megatron-Bridge, whose names are the same under `model.`.
+"""Importer of Megatron-LM arguments, and of Megatron-Bridge's under `model.`.
 
 Names and defaults are those of megatron-core 0.20.0 (`megatron/training/arguments.py`).
 """
@@ -6,8 +6,15 @@ Names and defaults are those of megatron-core 0.20.0 (`megatron/training/argumen
 from collections.abc import Mapping
 from typing import Any
 
-from engine.run.importers.import_report import OFFLOADED, Draft, Given, positive, shorten, whole
-from engine.run.importers.layouts import pieces_of
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    RunDraft,
+    Setting,
+    positive_number,
+    shorten,
+    whole_number,
+)
+from engine.run.importers.layouts import parse_layout
 
 VERSION = "Megatron Core 0.20"
 
@@ -107,37 +114,37 @@ WITHOUT_EFFECT = (
 )  # fmt: skip
 
 
-def take_megatron(given: list[Given], draft: Draft) -> None:
-    """Read arguments of Megatron-LM into a draft."""
+def import_megatron(settings: list[Setting], draft: RunDraft) -> None:
+    """Import Megatron-LM arguments into a draft."""
     draft.values.setdefault("training.framework", "megatron")
-    for one in given:
-        _take(one, one.key.removeprefix("--").replace("_", "-").lower(), draft)
+    for setting in settings:
+        _import_setting(setting, setting.key.removeprefix("--").replace("_", "-").lower(), draft)
 
 
-def _take(one: Given, name: str, draft: Draft) -> None:
-    negated = str(one.value).lower() in ("false", "none", "0") and one.value is not True
+def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
+    negated = str(setting.value).lower() in ("false", "none", "0") and setting.value is not True
     if name in COUNTS:
-        _count(one, COUNTS[name], draft)
+        _count(setting, COUNTS[name], draft)
     elif name in SWITCHES and not negated:
-        _switch(one, name, draft)
-    elif name in NOTED and str(one.value) not in ("None", "False"):
-        draft.notes[name] = one.value
-        draft.tell(one, "understood", "worked into what is derived below")
+        _switch(setting, name, draft)
+    elif name in NOTED and str(setting.value) not in ("None", "False"):
+        draft.notes[name] = setting.value
+        draft.report(setting, "understood", "worked into what is derived below")
     elif name in _SPECIAL and not negated:
-        _SPECIAL[name](one, draft)
+        _SPECIAL[name](setting, draft)
     elif name in ("nproc-per-node", "gpus-per-node", "ntasks-per-node", "nnodes", "nodes"):
-        _launched(one, name, draft)
+        _launched(setting, name, draft)
     elif name in SWITCHES or name in NOTED or name in _SPECIAL:
-        _turned_off(one, name, draft)
+        _turned_off(setting, name, draft)
     else:
-        draft.tell(one, "ignored", _why_ignored(name, negated))
+        draft.report(setting, "ignored", _why_ignored(name, negated))
 
 
-def _switch(one: Given, name: str, draft: Draft) -> None:
-    if str(one.value).startswith("$"):
-        draft.tell(one, "ignored", f"the text does not say what {shorten(one.value)} is")
+def _switch(setting: Setting, name: str, draft: RunDraft) -> None:
+    if str(setting.value).startswith("$"):
+        draft.report(setting, "ignored", f"the text does not say what {shorten(setting.value)} is")
     else:
-        draft.take(one, *SWITCHES[name])
+        draft.set_value(setting, *SWITCHES[name])
 
 
 def _why_ignored(name: str, negated: bool) -> str:
@@ -150,89 +157,96 @@ def _why_ignored(name: str, negated: bool) -> str:
     return "not known to this importer"
 
 
-def _turned_off(one: Given, name: str, draft: Draft) -> None:
+def _turned_off(setting: Setting, name: str, draft: RunDraft) -> None:
     if name == "add-bias-linear":  # as a log prints --disable-bias-linear
         draft.notes["disable-bias-linear"] = True
     if "param" in name:  # what a recipe of Megatron-Bridge has turned on
         draft.values.pop("training.quantized_weights", None)
-    draft.tell(one, "understood", "off")
+    draft.report(setting, "understood", "off")
 
 
-def _count(one: Given, path: str, draft: Draft) -> None:
-    number = whole(one.value)
-    if number is None and str(one.value) in ("None", "null", "True"):
-        draft.tell(one, "understood", "not set")
+def _count(setting: Setting, path: str, draft: RunDraft) -> None:
+    number = whole_number(setting.value)
+    if number is None and str(setting.value) in ("None", "null", "True"):
+        draft.report(setting, "understood", "not set")
     elif number is None:
-        draft.tell(one, "ignored", f"{shorten(one.value)} is no whole number")
+        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
         draft.contradictions.append(
-            f"line {one.line}: {shorten(one.key)} is {shorten(one.value)}; a whole number is needed"
+            f"line {setting.line}: {shorten(setting.key)} is {shorten(setting.value)}; a whole "
+            "number is needed"
         )
     elif path == "notes.instances":
         draft.notes["instances"] = number
-        draft.tell(one, "understood", "copies of the sharded optimizer")
+        draft.report(setting, "understood", "copies of the sharded optimizer")
     else:
-        draft.take(one, path, number)
+        draft.set_value(setting, path, number)
 
 
-def _launched(one: Given, name: str, draft: Draft) -> None:
-    number = positive(str(one.value).partition(":")[0])
+def _launched(setting: Setting, name: str, draft: RunDraft) -> None:
+    number = positive_number(str(setting.value).partition(":")[0])
     if number is None:
-        draft.tell(one, "ignored", f"{shorten(one.value)} is no whole number")
+        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
         return
     draft.notes["nodes" if name in ("nnodes", "nodes") else "per_node"] = number
-    draft.tell(one, "understood", "how many processes are launched")
+    draft.report(setting, "understood", "how many processes are launched")
 
 
-def _precision(one: Given, draft: Draft) -> None:
-    draft.take(one, "training.precision", "fp4" if "fp4" in one.key else "fp8")
+def _precision(setting: Setting, draft: RunDraft) -> None:
+    draft.set_value(setting, "training.precision", "fp4" if "fp4" in setting.key else "fp8")
 
 
-def _scaling(one: Given, draft: Draft) -> None:
-    draft.notes["fp8-recipe"] = str(one.value).lower()
-    draft.tell(one, "understood", "whether a GPU keeps one copy of a weight in fp8 or two")
+def _fp8_recipe(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["fp8-recipe"] = str(setting.value).lower()
+    draft.report(setting, "understood", "whether a GPU keeps one copy of a weight in fp8 or two")
 
 
-def _optimizer(one: Given, draft: Draft) -> None:
-    name = str(one.value).lower()
+def _optimizer(setting: Setting, draft: RunDraft) -> None:
+    name = str(setting.value).lower()
     known = next((key for key in ("adam", "sgd", "muon") if key in name), None)
     if known:
-        draft.take(one, "training.optimizer", known)
+        draft.set_value(setting, "training.optimizer", known)
     else:
-        draft.tell(one, "ignored", f"{shorten(name)}: adam is taken")
+        draft.report(setting, "ignored", f"{shorten(name)}: adam is taken")
 
 
-def _graphs(one: Given, draft: Draft) -> None:
-    draft.take(one, "training.cuda_graphs", str(one.value).lower() not in ("none", "false"))
+def _graphs(setting: Setting, draft: RunDraft) -> None:
+    draft.set_value(
+        setting, "training.cuda_graphs", str(setting.value).lower() not in ("none", "false")
+    )
 
 
-def _backend(one: Given, draft: Draft) -> None:
-    draft.take(one, "training.flash_attention", str(one.value).lower() not in ("unfused", "local"))
+def _backend(setting: Setting, draft: RunDraft) -> None:
+    draft.set_value(
+        setting, "training.flash_attention", str(setting.value).lower() not in ("unfused", "local")
+    )
 
 
-def _rotary(one: Given, draft: Draft) -> None:
+def _rotary(setting: Setting, draft: RunDraft) -> None:
     draft.notes.setdefault("position-embedding-type", "rope")
-    draft.tell(one, "understood", "an older name of --position-embedding-type rope")
+    draft.report(setting, "understood", "an older name of --position-embedding-type rope")
 
 
-def _layout(one: Given, draft: Draft) -> None:
-    if pieces_of(str(one.value)) or str(one.value) in ("None", ""):
-        draft.notes["pipeline-model-parallel-layout"] = one.value
-        draft.tell(one, "understood", "worked into what is derived below")
+def _layout(setting: Setting, draft: RunDraft) -> None:
+    if parse_layout(str(setting.value)) or str(setting.value) in ("None", ""):
+        draft.notes["pipeline-model-parallel-layout"] = setting.value
+        draft.report(setting, "understood", "worked into what is derived below")
     else:
-        draft.tell(one, "ignored", "not written out here: layers are cut evenly")
+        draft.report(setting, "ignored", "not written out here: layers are cut evenly")
 
 
-def _granted(one: Given, draft: Draft) -> None:
-    draft.tell(one, "understood", "taken for granted: the products of a rank's experts are grouped")
+def _grouped_gemm(setting: Setting, draft: RunDraft) -> None:
+    draft.report(
+        setting, "understood", "taken for granted: the products of a rank's experts are grouped"
+    )
 
 
 _SPECIAL = {
-    "moe-grouped-gemm": _granted,
+    "moe-grouped-gemm": _grouped_gemm,
     "use-rotary-position-embeddings": _rotary,
     "pipeline-model-parallel-layout": _layout,
     "fp8-format": _precision,
     "fp8": _precision,
-    "fp8-recipe": _scaling,
+    "fp8-recipe": _fp8_recipe,
     "fp4-format": _precision,
     "fp4": _precision,
     "optimizer": _optimizer,

@@ -1,14 +1,14 @@
-"""What Megatron-LM asserts of the sizes of a job, in its own words, with the sizes behind them.
+"""Assertions of Megatron-LM on the sizes of a job, in its own words.
 
 Source: megatron-core 0.20.0: `training/arguments.py`, and of `core/` `parallel_state.py`,
 `num_microbatches_calculator.py`, `transformer/transformer_config.py` and `transformer_block.py`.
 """
 
-from engine.run.importers.import_report import Draft, positive
+from engine.run.importers.import_report import RunDraft, positive_number
 
 
-def check_world(draft: Draft, world: int) -> str:
-    """Return why the GPUs cannot be laid out, or an empty text."""
+def check_world(draft: RunDraft, world: int) -> str:
+    """Return Megatron's error for the world size, or an empty text."""
     get = draft.get
     parts = get("parallelism.tensor_parallel") * get("parallelism.pipeline_parallel")
     parts *= get("parallelism.context_parallel")
@@ -17,8 +17,8 @@ def check_world(draft: Draft, world: int) -> str:
     return f"world size ({world}) is not divisible by total_model_size (total_model_size={parts})"
 
 
-def check_experts(draft: Draft, world: int) -> str:
-    """Return why the experts cannot be laid out, or an empty text."""
+def check_experts(draft: RunDraft, world: int) -> str:
+    """Return Megatron's error for expert parallelism, or an empty text."""
     get = draft.get
     ranks, experts = get("parallelism.expert_parallel"), get("model.num_experts", 0)
     if ranks > 1 and "model.num_layers" in draft.values:
@@ -39,8 +39,8 @@ def check_experts(draft: Draft, world: int) -> str:
     )
 
 
-def check_batch(draft: Draft, ranks: int) -> str:
-    """Return why the batch does not divide over the data-parallel ranks, or an empty text."""
+def check_batch(draft: RunDraft, ranks: int) -> str:
+    """Return Megatron's error for the global batch size, or an empty text."""
     micro, batch = draft.get("training.micro_batch_size"), draft.get("training.global_batch_size")
     if batch % (micro * ranks) == 0:
         return ""
@@ -50,8 +50,8 @@ def check_batch(draft: Draft, ranks: int) -> str:
     )
 
 
-def check_layers(draft: Draft) -> str:
-    """Return why the layers cannot be cut over the stages, or an empty text."""
+def check_layers(draft: RunDraft) -> str:
+    """Return Megatron's error for layers per pipeline stage, or an empty text."""
     layers, stages = draft.get("model.num_layers", 0), draft.get("parallelism.pipeline_parallel")
     heads, split = (
         draft.get("model.num_attention_heads", 0),
@@ -80,8 +80,8 @@ def _check_layout(pieces: int, stages: int) -> str:
     )
 
 
-def _check_even(draft: Draft, layers: int, stages: int) -> str:
-    each = positive(draft.notes.get("num-layers-per-virtual-pipeline-stage"))
+def _check_even(draft: RunDraft, layers: int, stages: int) -> str:
+    each = positive_number(draft.notes.get("num-layers-per-virtual-pipeline-stage"))
     if layers % stages:
         said = (
             "number of layers of the model must be divisible pipeline model parallel size"

@@ -1,4 +1,4 @@
-"""What follows from several arguments of Megatron-LM, and what stands where none says it."""
+"""Values derived from several Megatron-LM arguments, and Megatron's defaults."""
 
 import re
 from collections.abc import Mapping
@@ -6,20 +6,26 @@ from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.run.fp8_layouts import reads_either_way
-from engine.run.importers.import_report import Draft, flag, positive, shorten, whole
-from engine.run.importers.layouts import layout_of
+from engine.run.fp8_layouts import reads_any_operand_layout
+from engine.run.importers.import_report import (
+    RunDraft,
+    is_true,
+    positive_number,
+    shorten,
+    whole_number,
+)
+from engine.run.importers.layouts import read_layout
 from engine.run.importers.megatron import VERSION
 
 ONLY = "only leading or alternating dense layers are known."
 
 
-def finish_megatron(draft: Draft) -> None:
-    """Derive what follows from several arguments, and assume what none says."""
+def finish_megatron(draft: RunDraft) -> None:
+    """Derive values from several arguments, and assume Megatron's defaults."""
     notes = draft.notes
     _recomputation(draft, notes)
-    _pieces(draft, notes)
-    if flag(notes.get("use-megatron-fsdp", False)):
+    _derive_pieces(draft, notes)
+    if is_true(notes.get("use-megatron-fsdp", False)):
         stages = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
         strategy = str(notes.get("data-parallel-sharding-strategy", "no_shard"))
         draft.derive(
@@ -38,25 +44,25 @@ def finish_megatron(draft: Draft) -> None:
         why = f"--expert-tensor-parallel-size is the tensor parallelism unless set ({VERSION})"
         draft.assume("parallelism.expert_tensor_parallel", split, why)
     if "model.num_layers" in draft.values:
-        _shape(draft, notes)
+        _derive_model(draft, notes)
 
 
-def finish_scaling(draft: Draft) -> None:
-    """Derive whether one copy of a weight in fp8 serves both passes, now that the GPU is known."""
+def finish_scaling(draft: RunDraft) -> None:
+    """Derive whether one fp8 copy of a weight serves both passes on this GPU."""
     gpu = ACCELERATORS.get(str(draft.values.get("cluster.gpu")))
     recipe = draft.notes.get("fp8-recipe", "delayed")  # Megatron's default
     once = draft.values["training.precision"] == "fp8" and recipe in ("delayed", "tensorwise")
-    if once and gpu and reads_either_way(gpu):
+    if once and gpu and reads_any_operand_layout(gpu):
         draft.derive("training.quantized_once", True, f"one scale for a tensor, on a {gpu.name}")
 
 
-def _has_experts(draft: Draft) -> bool:
+def _has_experts(draft: RunDraft) -> bool:
     named = MODELS.get(str(draft.values.get("model", "")))
     return bool(named.num_experts if named else draft.get("model.num_experts", 0))
 
 
-def _recipe_defaults(draft: Draft) -> None:
-    """Assume what recipes of Megatron-Bridge set unless they are overridden."""
+def _recipe_defaults(draft: RunDraft) -> None:
+    """Assume the defaults of Megatron-Bridge recipes."""
     why = "as recipes of Megatron-Bridge set it"
     split = draft.get("parallelism.tensor_parallel") > 1
     draft.assume("parallelism.zero_stage", 1, why)
@@ -64,7 +70,7 @@ def _recipe_defaults(draft: Draft) -> None:
     draft.assume("parallelism.sequence_parallel", split, why)
 
 
-def _recomputation(draft: Draft, notes: Mapping[str, Any]) -> None:
+def _recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     granularity, modules = (
         str(notes.get("recompute-granularity", "")),
         notes.get("recompute-modules"),
@@ -72,7 +78,7 @@ def _recomputation(draft: Draft, notes: Mapping[str, Any]) -> None:
     if not granularity and modules and "Megatron-Bridge overrides" in draft.dialects:
         granularity = "selective"  # as the recipes below these overrides set it
     if granularity == "full":
-        draft.derive("training.recompute", *_blocks(draft, notes))
+        draft.derive("training.recompute", *_nearest_recomputation(draft, notes))
     elif granularity == "selective" and modules not in (None, "core_attn", ["core_attn"]):
         names = modules if isinstance(modules, list) else str(modules).replace(",", " ").split()
         known = [str(name) for name in names if str(name) != "mhc"]
@@ -81,10 +87,10 @@ def _recomputation(draft: Draft, notes: Mapping[str, Any]) -> None:
         draft.derive("training.recompute", "selective", "the core of the attention")
 
 
-def _blocks(draft: Draft, notes: Mapping[str, Any]) -> tuple[str, str]:
-    """Return which of all and no layers is nearer, where a block of them is recomputed, and why."""
+def _nearest_recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the nearest of full and no recomputation for a block of layers, and the reason."""
     said = "--recompute-granularity full"
-    count = positive(notes.get("recompute-num-layers"))
+    count = positive_number(notes.get("recompute-num-layers"))
     model = MODELS.get(str(draft.values.get("model", "")))
     layers = draft.get("model.num_layers", model.num_layers if model else 0)
     if str(notes.get("recompute-method", "")) != "block" or not count or not layers:
@@ -97,10 +103,10 @@ def _blocks(draft: Draft, notes: Mapping[str, Any]) -> tuple[str, str]:
     return nearer, f"{count} of {each} layers are recomputed; the nearer of all and none is taken"
 
 
-def _pieces(draft: Draft, notes: dict[str, Any]) -> None:
-    """Derive pieces per rank, and layers per piece where they differ."""
+def _derive_pieces(draft: RunDraft, notes: dict[str, Any]) -> None:
+    """Derive pipeline pieces per rank, and layers per piece where they differ."""
     layers, ranks = draft.get("model.num_layers", 0), draft.get("parallelism.pipeline_parallel")
-    each = positive(notes.get("num-layers-per-virtual-pipeline-stage"))
+    each = positive_number(notes.get("num-layers-per-virtual-pipeline-stage"))
     if each and layers and ranks > 1:
         counted = layers + _counted_as_layers(notes)
         if counted >= ranks * each:
@@ -109,20 +115,20 @@ def _pieces(draft: Draft, notes: dict[str, Any]) -> None:
                 counted // (ranks * each),
                 f"{counted} / {ranks} / {each}",
             )
-    found = layout_of(draft, notes)
-    if found:
-        draft.derive("parallelism.pipeline_layout", found[0], found[1])
+    layout = read_layout(draft, notes)
+    if layout:
+        draft.derive("parallelism.pipeline_layout", layout[0], layout[1])
     notes["counted_as_layers"] = _counted_as_layers(notes)
 
 
 def _counted_as_layers(notes: Mapping[str, Any]) -> int:
-    """Return how many of the embedding and the loss count as a layer when stages are cut."""
+    """Return how many of embedding and loss count as layers in the pipeline split."""
     kinds = ("embedding", "loss")
-    return sum(flag(notes.get(f"account-for-{kind}-in-pipeline-split", False)) for kind in kinds)
+    return sum(is_true(notes.get(f"account-for-{kind}-in-pipeline-split", False)) for kind in kinds)
 
 
-def _shape(draft: Draft, notes: Mapping[str, Any]) -> None:
-    """Derive the shape of a model that is told by its sizes."""
+def _derive_model(draft: RunDraft, notes: Mapping[str, Any]) -> None:
+    """Derive the shape of a model given by its sizes."""
     hidden = draft.get("model.hidden_size", 0)
     draft.assume("model.mlp", "gelu", f"no --swiglu ({VERSION})")
     draft.assume("model.tied_embeddings", True, f"tied unless --untie-... ({VERSION})")
@@ -131,28 +137,28 @@ def _shape(draft: Draft, notes: Mapping[str, Any]) -> None:
     draft.assume("model.ffn_hidden_size", width, f"from --hidden-size ({VERSION})")
     if "model.vocab_size" not in draft.values:
         draft.assume("model.vocab_size", 50304, "GPT-2's, padded: no --vocab-size, no file is read")
-    if not flag(notes.get("group-query-attention", "model.num_key_value_heads" in draft.values)):
+    if not is_true(notes.get("group-query-attention", "model.num_key_value_heads" in draft.values)):
         draft.values.pop("model.num_key_value_heads", None)
     if "max-position-embeddings" in notes and notes.get("position-embedding-type", "") not in (
         "rope", "yarn", "none", "mrope", "rotary",
     ):  # fmt: skip
-        rows = whole(notes["max-position-embeddings"]) or 0
+        rows = whole_number(notes["max-position-embeddings"]) or 0
         if str(notes.get("position-embedding-type", "learned_absolute")) == "learned_absolute":
             draft.derive("model.learned_positions", max(0, rows), "--max-position-embeddings")
-    if not flag(notes.get("disable-bias-linear", False)):
+    if not is_true(notes.get("disable-bias-linear", False)):
         draft.derive("model.biases", True, f"no --disable-bias-linear ({VERSION})")
     _attention(draft, notes)
     _mixture(draft, notes)
 
 
-def _attention(draft: Draft, notes: Mapping[str, Any]) -> None:
+def _attention(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     latent = [key for key in draft.values if "latent" in key or key.endswith("rotary_head_size")]
-    if not flag(notes.get("multi-latent-attention", False)):
+    if not is_true(notes.get("multi-latent-attention", False)):
         for key in [*latent, "model.value_head_size"]:
             draft.values.pop(key, None)
         return
     # Defaults of MLATransformerConfig.
-    nope = positive(notes.get("qk-head-dim")) or 128
+    nope = positive_number(notes.get("qk-head-dim")) or 128
     draft.assume("model.key_value_latent_size", 512, f"MLA's default ({VERSION})")
     draft.assume("model.rotary_head_size", 64, f"MLA's default ({VERSION})")
     draft.assume("model.value_head_size", 128, f"MLA's default ({VERSION})")
@@ -163,7 +169,7 @@ def _attention(draft: Draft, notes: Mapping[str, Any]) -> None:
     draft.values.pop("model.num_key_value_heads", None)
 
 
-def _mixture(draft: Draft, notes: Mapping[str, Any]) -> None:
+def _mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     if not draft.get("model.num_experts", 0):
         for key in ("experts_per_token", "nodes_per_token", "expert_ffn_hidden_size"):
             draft.values.pop(f"model.{key}", None)
@@ -172,37 +178,37 @@ def _mixture(draft: Draft, notes: Mapping[str, Any]) -> None:
     width = draft.get("model.ffn_hidden_size", 0)
     draft.assume("model.expert_ffn_hidden_size", width, "--ffn-hidden-size: experts have no own")
     each = max(1, draft.get("model.expert_ffn_hidden_size"))
-    shared = positive(notes.get("moe-shared-expert-intermediate-size"))
+    shared = positive_number(notes.get("moe-shared-expert-intermediate-size"))
     if shared:
         draft.derive("model.num_shared_experts", max(1, round(shared / each)), f"{shared} / {each}")
     said = notes.get("moe-layer-freq", "1")
     if isinstance(said, list):  # of whole numbers as Python has it, or the words of a script
-        said = ("," if all(isinstance(one, int) for one in said) else "").join(map(str, said))
+        said = ("," if all(isinstance(entry, int) for entry in said) else "").join(map(str, said))
     _frequency(draft, str(said))
 
 
-def _layer_by_layer(draft: Draft, experts: list[int]) -> None:
+def _layer_by_layer(draft: RunDraft, experts: list[int]) -> None:
     """Derive the layers without experts from one number for each layer: 1 where it has experts."""
     dense, count = experts.index(1) if 1 in experts else len(experts), len(experts)
-    told = f"--moe-layer-freq, layer by layer: {count} layers"
+    reason = f"--moe-layer-freq, layer by layer: {count} layers"
     layers = draft.get("model.num_layers", count)
     if count != layers:
         said = f"--moe-layer-freq names {count} layers, the model has {layers}."
         draft.contradictions.append(said)
     elif experts == [at % 2 for at in range(count)]:
-        draft.derive("model.dense_layer_every", 2, told)
+        draft.derive("model.dense_layer_every", 2, reason)
     elif all(experts[dense:]):
         if dense:
-            draft.derive("model.num_dense_layers", dense, told)
+            draft.derive("model.num_dense_layers", dense, reason)
     else:
-        draft.contradictions.append(f"{told}: {ONLY}")
+        draft.contradictions.append(f"{reason}: {ONLY}")
 
 
-def _frequency(draft: Draft, text: str) -> None:
+def _frequency(draft: RunDraft, text: str) -> None:
     """Derive the layers without experts from a number or a list such as ([0]*3+[1]*58)."""
     text = re.sub(r"[][()'\"\s]", "", text)
     if re.fullmatch(r"[01](,[01]){2,4095}", text):
-        _layer_by_layer(draft, [int(one) for one in text.split(",")])
+        _layer_by_layer(draft, [int(entry) for entry in text.split(",")])
         return
     if text in ("1", ""):
         return

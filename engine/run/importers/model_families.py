@@ -1,4 +1,4 @@
-"""What families of models in Transformers have in common, and their files leave out."""
+"""Defaults of model families in Transformers that their configuration files leave out."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -43,7 +43,7 @@ _BIASED = ("gpt2", "gpt_neo", "gpt_neox", "gpt_bigcode", "bloom", "opt", "starco
 _LEARNED = ("gpt2", "gpt_neo", "gpt_bigcode", "opt")
 
 
-def positions(config: Mapping[str, Any], family: str) -> Iterator[tuple[str, str, int]]:
+def learned_positions(config: Mapping[str, Any], family: str) -> Iterator[tuple[str, str, int]]:
     """Yield the table of learned positions, if the family has one: (key, meaning, rows)."""
     if family not in _LEARNED:
         return
@@ -54,7 +54,7 @@ def positions(config: Mapping[str, Any], family: str) -> Iterator[tuple[str, str
             return
 
 
-def biased(config: Mapping[str, Any], family: str) -> bool:
+def has_biases(config: Mapping[str, Any], family: str) -> bool:
     """Return whether linear layers have biases."""
     if config.get("use_bias") is False or config.get("no_bias") is True:
         return False

@@ -1,4 +1,4 @@
-"""Which configurations a text holds, and where each begins."""
+"""Recognition of the configurations in a text and of their dialects."""
 
 import json
 import re
@@ -44,42 +44,42 @@ class Piece:
     tree: Mapping[str, Any] | None = None
 
 
-def pieces(text: str) -> list[Piece]:
-    """Return the configurations of a text; raise `TextError` where there is none."""
-    found: list[Piece] = []
+def split_configurations(text: str) -> list[Piece]:
+    """Split a text into configurations; raise `TextError` if there is none."""
+    pieces: list[Piece] = []
     for chunk, line in _chunks(text):
-        rest = _objects(chunk, line, found)
+        rest = _extract_objects(chunk, line, pieces)
         if rest.strip():
-            dialect = _dialect(rest)
+            dialect = _text_dialect(rest)
             if dialect:
-                found.append(Piece(dialect=dialect, text=rest, line=line))
-            elif not found:
+                pieces.append(Piece(dialect=dialect, text=rest, line=line))
+            elif not pieces:
                 continue
-    if not found:
+    if not pieces:
         raise TextError(
             "line 1: no configuration is recognized; allowed: Megatron-LM arguments, a log with "
             "them, Megatron-Bridge overrides, torchtitan TOML or Python, DeepSpeed JSON, "
             "accelerate YAML, a config.json, a run file"
         )
-    return found
+    return pieces
 
 
 def _chunks(text: str) -> list[tuple[str, int]]:
     """Return the parts between lines such as "--- config.json ---", with their first lines."""
-    found, start = [], 1
+    chunks, start = [], 1
     lines: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) < 200 and (_MARK.match(line) or _COMMENTED.match(line)):
-            found.append(("\n".join(lines), start))
+            chunks.append(("\n".join(lines), start))
             lines, start = [], number + 1
         else:
             lines.append(line)
-    found.append(("\n".join(lines), start))
-    return [(chunk, line) for chunk, line in found if chunk.strip()]
+    chunks.append(("\n".join(lines), start))
+    return [(chunk, line) for chunk, line in chunks if chunk.strip()]
 
 
-def _objects(chunk: str, line: int, found: list[Piece]) -> str:
-    """Take JSON objects that begin a line out of a chunk; return the rest, lines kept."""
+def _extract_objects(chunk: str, line: int, pieces: list[Piece]) -> str:
+    """Extract JSON objects that begin a line; return the rest with its line numbers kept."""
     rest, place = [], 0
     for match in re.finditer(r"^\s*\{", chunk, re.MULTILINE):
         if match.start() < place:
@@ -100,7 +100,7 @@ def _objects(chunk: str, line: int, found: list[Piece]) -> str:
         except (ValueError, RecursionError):
             raise TextError(f"line {first}: a number is too long or brackets too deep") from None
         text = body[:length]
-        found.append(Piece(dialect=_of_object(tree), text=text, line=first, tree=tree))
+        pieces.append(Piece(dialect=_object_dialect(tree), text=text, line=first, tree=tree))
         rest.append(chunk[place : match.start()])
         rest.append("\n" * text.count("\n"))
         place = match.end() - 1 + length
@@ -122,7 +122,7 @@ def _too_deep(text: str) -> bool:
     return False
 
 
-def _of_object(tree: Mapping[str, Any]) -> Dialect:
+def _object_dialect(tree: Mapping[str, Any]) -> Dialect:
     if "parallelism" in tree and "training" in tree:
         return "run file"
     deep = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
@@ -131,8 +131,8 @@ def _of_object(tree: Mapping[str, Any]) -> Dialect:
     return "Hugging Face config.json"
 
 
-def _dialect(text: str) -> Dialect | None:
-    """Return what a text without JSON is; what is tried first is what is most particular."""
+def _text_dialect(text: str) -> Dialect | None:
+    """Return the dialect of a text without JSON; the most specific patterns come first."""
     tests: tuple[tuple[str, Dialect], ...] = (
         (r"^\s*\[(parallelism|training|job|model|activation_checkpoint)\]", "torchtitan TOML"),
         (r"(ParallelismConfig|TrainingConfig|Trainer\.Config|parallelism\.Config)\(|"

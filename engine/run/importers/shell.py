@@ -1,4 +1,4 @@
-"""The flags of a launch script: variables, arrays, continued lines and sums are resolved.
+"""Flags of a launch script, with variables, arrays, continued lines and sums resolved.
 
 No command is run. What a variable holds is what the text assigns to it; a default in
 `${NAME:-8}` counts, an argument such as `$1` does not and is told.
@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from engine.run.importers.import_report import Given
+from engine.run.importers.import_report import Setting
 
 _ASSIGNED = re.compile(
     r"^\s*(?:export\s+|local\s+|declare\s+|readonly\s+)?([A-Za-z_]\w{0,80})="
@@ -28,14 +28,14 @@ _OPERATORS: Mapping[type, Callable[[int, int], int]] = {
 }
 
 
-def script_flags(text: str, first_line: int = 1) -> list[Given]:
+def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     """Return every `--flag value` of a script, in order; a flag without a value is `True`.
 
     The value of a flag with several words is the list of them.
     """
     variables = _variables(text)
     tokens = _tokens(text, variables, first_line)
-    found: list[Given] = []
+    flags: list[Setting] = []
     place = 0
     while place < len(tokens):
         word, line = tokens[place]
@@ -49,25 +49,27 @@ def script_flags(text: str, first_line: int = 1) -> list[Given]:
             if not values or not tokens[place][0].startswith("$"):
                 values.append(tokens[place][0])
             place += 1
-        found.append(Given(key=key, value=_joined(values), line=line))
-    said = {one.key.replace("-", "_") for one in found}
-    return found + [one for one in _launcher(text, variables) if not said & _FLAGS_OF[one.key]]
+        flags.append(Setting(key=key, value=_join_values(values), line=line))
+    said = {flag.key.replace("-", "_") for flag in flags}
+    return flags + [
+        flag for flag in _launcher_settings(text, variables) if not said & _FLAGS_OF[flag.key]
+    ]
 
 
-def resolved(text: str) -> str:
-    """Return a script whose variables are replaced by what the text assigns to them."""
+def resolve_variables(text: str) -> str:
+    """Return a script with its variables replaced by their assigned values."""
     variables = _variables(text)
-    return "\n".join(_line(line, variables) for line in text.splitlines())
+    return "\n".join(_resolve_line(line, variables) for line in text.splitlines())
 
 
-def _line(line: str, variables: Mapping[str, str]) -> str:
-    """Return a line with its variables worked out, of a long one every word alone."""
+def _resolve_line(line: str, variables: Mapping[str, str]) -> str:
+    """Return a line with its variables resolved; a long line is resolved word by word."""
     if len(line) <= _LONGEST:
-        return _resolved(line, variables)
-    return " ".join(_resolved(word, variables) for word in line.split(" "))
+        return _substitute(line, variables)
+    return " ".join(_substitute(word, variables) for word in line.split(" "))
 
 
-def _joined(values: list[str]) -> object:
+def _join_values(values: list[str]) -> object:
     if not values:
         return True
     return values[0] if len(values) == 1 else values[:64]
@@ -80,18 +82,18 @@ def _is_value(token: tuple[str, int], line: int) -> bool:
 
 
 def _variables(text: str) -> dict[str, str]:
-    """Return what each variable holds at last; nothing grows beyond a few lines."""
-    found: dict[str, str] = {}
+    """Return the final value of each variable, limited in length."""
+    variables: dict[str, str] = {}
     for line in text.splitlines():
         match = _ASSIGNED.match(line)
         if match:
             value = match[2].strip("\"'")
-            found[match[1]] = _resolved(value, found)[:_LONGEST]
-    return found
+            variables[match[1]] = _substitute(value, variables)[:_LONGEST]
+    return variables
 
 
-def _resolved(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with variables and sums worked out; an unknown variable stays."""
+def _substitute(text: str, variables: Mapping[str, str]) -> str:
+    """Return the text with variables and sums resolved; unknown variables stay."""
 
     def named(match: re.Match[str]) -> str:
         name = match[1] or match[3]
@@ -102,26 +104,28 @@ def _resolved(text: str, variables: Mapping[str, str]) -> str:
 
     text = _VARIABLE.sub(named, text[:_LONGEST])
     text = _VARIABLE.sub(named, text[:_LONGEST])  # a default may hold another variable
-    return _SUM.sub(lambda match: _sum(_bare(match[1], variables)), text[: 4 * _LONGEST])
+    return _SUM.sub(
+        lambda match: _evaluate_sum(_substitute_names(match[1], variables)), text[: 4 * _LONGEST]
+    )
 
 
-def _bare(text: str, variables: Mapping[str, str]) -> str:
-    """Inside a sum a variable needs no dollar sign."""
+def _substitute_names(text: str, variables: Mapping[str, str]) -> str:
+    """Return a sum with its variables replaced; inside a sum they need no dollar sign."""
     return re.sub(r"[A-Za-z_]\w*", lambda match: variables.get(match[0], match[0]), text)[:200]
 
 
-def _sum(text: str) -> str:
+def _evaluate_sum(text: str) -> str:
     try:
-        return str(_value(ast.parse(text.strip(), mode="eval").body))
+        return str(_evaluate(ast.parse(text.strip(), mode="eval").body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "$((...))"
 
 
-def _value(node: ast.expr) -> int:
+def _evaluate(node: ast.expr) -> int:
     if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value < 10**12:
         return node.value
     if isinstance(node, ast.BinOp):
-        left, right = _value(node.left), _value(node.right)
+        left, right = _evaluate(node.left), _evaluate(node.right)
         if isinstance(node.op, ast.Div | ast.FloorDiv) and right:
             return left // right
         if type(node.op) in _OPERATORS and abs(left) < 10**12 and abs(right) < 10**12:
@@ -131,27 +135,27 @@ def _value(node: ast.expr) -> int:
 
 def _tokens(text: str, variables: Mapping[str, str], first_line: int) -> list[tuple[str, int]]:
     """Return the words of the script with their lines; comments, quotes and brackets are gone."""
-    found: list[tuple[str, int]] = []
+    tokens: list[tuple[str, int]] = []
     for number, line in enumerate(text.splitlines(), first_line):
         code = re.sub(r"(^|\s)#(?!SBATCH).*$", " ", line)
         code = re.sub(r"\$\{?\w+\[[@*]\]\}?", " ", code)
-        code = _resolved(code.removesuffix("\\").replace("\x01", ""), variables)
+        code = _substitute(code.removesuffix("\\").replace("\x01", ""), variables)
         code = re.sub(r"^(\s*(?:export\s+)?[A-Za-z_]\w*)=[\"'(]?", " ", code)
         code = re.sub(r"\$\{(\w+)\}", r"$\1", code)  # an unknown variable stays one word
         words: list[str] = []
-        code = _QUOTED.sub(lambda match, kept=words: _kept(match, kept), code)  # type: ignore[misc]
+        code = _QUOTED.sub(lambda match, kept=words: _protect(match, kept), code)  # type: ignore[misc]
         code = re.sub(r"[\"'(){}\[\]]|\\(?=\s|$)", " ", code)
         for word in code.split():
             plain = re.sub(r"\x01(\d+)\x01", lambda match: words[int(match[1])], word)  # noqa: B023
-            found.append((plain[:_LONGEST], number))
-    return found
+            tokens.append((plain[:_LONGEST], number))
+    return tokens
 
 
 # A quoted word without spaces keeps its brackets.
 _QUOTED = re.compile(r"\"([^\"\s]{1,500})\"|'([^'\s]{1,500})'")
 
 
-def _kept(match: re.Match[str], words: list[str]) -> str:
+def _protect(match: re.Match[str], words: list[str]) -> str:
     words.append(match[1] or match[2])
     return f"\x01{len(words) - 1}\x01"
 
@@ -169,28 +173,35 @@ _FLAGS_OF = {
 }
 
 
-def _launcher(text: str, variables: Mapping[str, str]) -> list[Given]:
-    """Return what variables say of nodes."""
-    found = []
+def _launcher_settings(text: str, variables: Mapping[str, str]) -> list[Setting]:
+    """Return node and process counts from well-known variables."""
+    settings = []
     for name in _FLAGS_OF:
         value = variables.get(name, "")
         if value.isdigit():
             line = next(
-                (n for n, one in enumerate(text.splitlines(), 1) if f"{name}=" in one.lstrip()), 0
+                (
+                    n
+                    for n, text_line in enumerate(text.splitlines(), 1)
+                    if f"{name}=" in text_line.lstrip()
+                ),
+                0,
             )
-            found.append(Given(key=name, value=value, line=line))
-    return found
+            settings.append(Setting(key=name, value=value, line=line))
+    return settings
 
 
 _PRINTED = re.compile(r"^.{0,60}?\b([a-z][a-z0-9_]{2,60})\s?\.{3,}\s?(.{0,300})$")
 
 
-def printed_arguments(text: str, first_line: int = 1) -> list[Given]:
+def printed_arguments(text: str, first_line: int = 1) -> list[Setting]:
     """Return the arguments that Megatron prints at its start: `name ........ value`."""
-    found = []
+    settings = []
     for number, line in enumerate(text.splitlines(), first_line):
         match = _PRINTED.match(line[:500])
         if match:
             value = match[2].strip()
-            found.append(Given(key="--" + match[1].replace("_", "-"), value=value, line=number))
-    return found
+            settings.append(
+                Setting(key="--" + match[1].replace("_", "-"), value=value, line=number)
+            )
+    return settings

@@ -1,4 +1,4 @@
-"""Configurations of torchtitan in its three dialects.
+"""Importer of torchtitan configurations in three dialects.
 
 TOML up to 0.2.2, Python of 0.3.0, and Python of the main branch since August 2026, whose batch
 fields have other names (`num_tokens_per_microbatch_per_dp_rank` and so on).
@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from engine.run.importers.import_report import (
     OFFLOADED,
-    Draft,
-    Given,
-    flag,
-    positive,
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
     shorten,
-    whole,
+    whole_number,
 )
 
 COUNTS: Mapping[str, str] = {
@@ -51,32 +51,34 @@ WITHOUT_EFFECT = (
 )  # fmt: skip
 
 
-def take_torchtitan(given: list[Given], draft: Draft) -> None:
-    """Read settings of torchtitan into a draft."""
+def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
+    """Import torchtitan settings into a draft."""
     draft.values["training.framework"] = "fsdp"
-    for one in given:
-        name = one.key.removeprefix("--").replace("-", "_")
-        name = _today(name.removeprefix("config.").removeprefix("cfg."))
+    for setting in settings:
+        name = setting.key.removeprefix("--").replace("-", "_")
+        name = _current_name(name.removeprefix("config.").removeprefix("cfg."))
         if name in COUNTS:
-            _count(one, COUNTS[name], draft)
+            _count(setting, COUNTS[name], draft)
         elif name in NOTED:
-            draft.notes[name] = one.value
-            draft.tell(one, "understood", "worked into what is derived below")
+            draft.notes[name] = setting.value
+            draft.report(setting, "understood", "worked into what is derived below")
         elif handler := next((_HANDLERS[key] for key in _HANDLERS if name.startswith(key)), None):
-            handler(one, name, draft)
+            handler(setting, name, draft)
         elif name == "def":
-            draft.notes["recipe"] = str(one.value)
-            draft.tell(one, "understood", "the model, if its name is that of one")
-        elif "offload" in name and flag(one.value):
-            draft.tell(one, "ignored", OFFLOADED)
+            draft.notes["recipe"] = str(setting.value)
+            draft.report(setting, "understood", "the model, if its name is that of one")
+        elif "offload" in name and is_true(setting.value):
+            draft.report(setting, "ignored", OFFLOADED)
         elif name.startswith(WITHOUT_EFFECT):
-            draft.tell(one, "ignored", "changes neither time nor memory that is predicted here")
+            draft.report(
+                setting, "ignored", "changes neither time nor memory that is predicted here"
+            )
         else:
-            draft.tell(one, "ignored", "not known to this importer")
+            draft.report(setting, "ignored", "not known to this importer")
 
 
-def _today(name: str) -> str:
-    """Return the present name of a degree: they stood in other sections before 0.1."""
+def _current_name(name: str) -> str:
+    """Return the current name of a degree, which had other sections before 0.1."""
     if name == "training.data_parallel_degree":
         return "parallelism.data_parallel_shard_degree"
     section, _, key = name.partition(".")
@@ -85,82 +87,82 @@ def _today(name: str) -> str:
     return moved if section in ("training", "experimental") and known else name
 
 
-def _count(one: Given, path: str, draft: Draft) -> None:
-    number = whole(one.value)
+def _count(setting: Setting, path: str, draft: RunDraft) -> None:
+    number = whole_number(setting.value)
     if number is None or number < 1:
-        draft.tell(one, "ignored", f"{shorten(one.value)} is no degree")
+        draft.report(setting, "ignored", f"{shorten(setting.value)} is no degree")
     else:
-        draft.take(one, path, number)
+        draft.set_value(setting, path, number)
 
 
-def _checkpoint(one: Given, name: str, draft: Draft) -> None:
+def _checkpoint(setting: Setting, name: str, draft: RunDraft) -> None:
     """Read `mode`, or the class of 0.3.0: FullAC, SelectiveAC, NoAC."""
-    word = str(one.value).lower()
+    word = str(setting.value).lower()
     if name.endswith(("selective_ac_option", "option")) and word not in ("op",):
-        draft.tell(one, "ignored", "by layer: taken as by operation")
+        draft.report(setting, "ignored", "by layer: taken as by operation")
     elif "full" in word:
-        draft.take(one, "training.recompute", "full")
+        draft.set_value(setting, "training.recompute", "full")
     elif "selective" in word or word == "op":
-        draft.take(one, "training.recompute", "selective")
+        draft.set_value(setting, "training.recompute", "selective")
     elif word in ("none", "noac", "noac.config"):
-        draft.take(one, "training.recompute", "none")
+        draft.set_value(setting, "training.recompute", "none")
     else:
-        draft.tell(one, "ignored", "changes little of what is kept")
+        draft.report(setting, "ignored", "changes little of what is kept")
 
 
-def _compiled(one: Given, name: str, draft: Draft) -> None:
+def _compiled(setting: Setting, name: str, draft: RunDraft) -> None:
     if name.endswith(("compile", "enable")):
-        draft.take(one, "training.compiled", flag(one.value))
-    elif name == "compile.components" and isinstance(one.value, list):
-        draft.notes["compiled parts"] = [str(part) for part in one.value]
-        draft.tell(one, "understood", "a model that is not among them is not compiled")
+        draft.set_value(setting, "training.compiled", is_true(setting.value))
+    elif name == "compile.components" and isinstance(setting.value, list):
+        draft.notes["compiled parts"] = [str(part) for part in setting.value]
+        draft.report(setting, "understood", "a model that is not among them is not compiled")
     elif name == "compile.enable_async_tensor_parallel":
-        _async(one, name, draft)
+        _async(setting, name, draft)
     else:
-        draft.tell(one, "ignored", "changes neither time nor memory that is predicted here")
+        draft.report(setting, "ignored", "changes neither time nor memory that is predicted here")
 
 
-def _converters(one: Given, name: str, draft: Draft) -> None:
-    word = str(one.value).lower()
+def _converters(setting: Setting, name: str, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
     if "nvfp4" in word:
-        draft.take(one, "training.precision", "fp4")
-    elif "float8" in word or "mx" in word or ("float8" in name and flag(one.value)):
-        draft.take(one, "training.precision", "fp8")
+        draft.set_value(setting, "training.precision", "fp4")
+    elif "float8" in word or "mx" in word or ("float8" in name and is_true(setting.value)):
+        draft.set_value(setting, "training.precision", "fp8")
     else:
-        draft.tell(one, "ignored", "a detail of the converter")
+        draft.report(setting, "ignored", "a detail of the converter")
 
 
-def _sequence(one: Given, name: str, draft: Draft) -> None:
+def _sequence(setting: Setting, name: str, draft: RunDraft) -> None:
     off = name.startswith("parallelism.disable")
-    draft.take(one, "parallelism.sequence_parallel", flag(one.value) != off)
+    draft.set_value(setting, "parallelism.sequence_parallel", is_true(setting.value) != off)
 
 
-def _async(one: Given, name: str, draft: Draft) -> None:
-    draft.take(one, "training.overlap_tensor_parallel", flag(one.value))
+def _async(setting: Setting, name: str, draft: RunDraft) -> None:
+    draft.set_value(setting, "training.overlap_tensor_parallel", is_true(setting.value))
 
 
-def _optimizer(one: Given, name: str, draft: Draft) -> None:
-    word = str(one.value).lower()
-    draft.take(one, "training.optimizer", "muon" if "muon" in word else "adam")
+def _optimizer(setting: Setting, name: str, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    draft.set_value(setting, "training.optimizer", "muon" if "muon" in word else "adam")
 
 
-def _processes(one: Given, name: str, draft: Draft) -> None:
-    number = positive(one.value)
+def _processes(setting: Setting, name: str, draft: RunDraft) -> None:
+    number = positive_number(setting.value)
     if number:
         key = "nodes" if name in ("nnodes", "NNODES") else "per_node"
         draft.notes[key] = number
-        draft.tell(one, "understood", "how many processes are launched")
+        draft.report(setting, "understood", "how many processes are launched")
     else:
-        draft.tell(one, "ignored", f"{shorten(one.value)} is no whole number")
+        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
 
 
-def _flavor(one: Given, name: str, draft: Draft) -> None:
-    draft.notes["model.flavor"] = one.value
-    draft.tell(one, "understood", "the size of the model")
+def _flavor(setting: Setting, name: str, draft: RunDraft) -> None:
+    draft.notes["model.flavor"] = setting.value
+    draft.report(setting, "understood", "the size of the model")
 
 
-def _graphs(one: Given, name: str, draft: Draft) -> None:
-    draft.take(one, "training.cuda_graphs", not flag(one.value))
+def _graphs(setting: Setting, name: str, draft: RunDraft) -> None:
+    draft.set_value(setting, "training.cuda_graphs", not is_true(setting.value))
 
 
 _HANDLERS = {

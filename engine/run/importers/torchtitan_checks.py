@@ -1,15 +1,15 @@
-"""What torchtitan asserts of the sizes of a job, in its own words.
+"""Assertions of torchtitan on the sizes of a job, in its own words.
 
 Source: b5bcd76c: `trainer.py`, which counts tokens (up to 0.3: sequences), and
 `distributed/pipeline_parallel.py`.
 """
 
 from engine.catalog.models import MODELS
-from engine.run.importers.import_report import Draft
+from engine.run.importers.import_report import RunDraft
 
 
 def check_batch(batch: int, local: int, ranks: int, length: int) -> str:
-    """Return what it says of a batch that does not divide, or an empty text.
+    """Return torchtitan's error for a batch that does not divide, or an empty text.
 
     Args:
         batch: sequences of a step.
@@ -31,8 +31,8 @@ def check_batch(batch: int, local: int, ranks: int, length: int) -> str:
     )
 
 
-def check_stages(draft: Draft, pipeline: int) -> str:
-    """Return what it says of a pipeline with more stages than layers, or an empty text."""
+def check_stages(draft: RunDraft, pipeline: int) -> str:
+    """Return torchtitan's error for more stages than layers, or an empty text."""
     model = MODELS.get(draft.values.get("model", ""))
     stages = pipeline * draft.get("parallelism.virtual_pipeline")
     layers = model.num_layers + 2 if model else 0  # embedding and output count as one each

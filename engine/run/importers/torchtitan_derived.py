@@ -1,8 +1,14 @@
-"""What follows from several settings of torchtitan, and what it does where none says."""
+"""Values derived from several torchtitan settings, and torchtitan's defaults."""
 
 from collections.abc import Mapping
 
-from engine.run.importers.import_report import Draft, flag, positive, shorten, whole
+from engine.run.importers.import_report import (
+    RunDraft,
+    is_true,
+    positive_number,
+    shorten,
+    whole_number,
+)
 from engine.run.importers.torchtitan_checks import check_batch, check_stages
 
 VERSION = "torchtitan 0.3.0"
@@ -38,15 +44,15 @@ FLAVORS: Mapping[tuple[str, str], str] = {
 }
 
 
-def finish_torchtitan(draft: Draft) -> None:
-    """Derive what follows from several settings, and assume what none says."""
+def finish_torchtitan(draft: RunDraft) -> None:
+    """Derive values from several settings, and assume torchtitan's defaults."""
     notes, get = draft.notes, draft.get
     tensor, pipeline = get("parallelism.tensor_parallel"), get("parallelism.pipeline_parallel")
     context = get("parallelism.context_parallel")
-    copies = positive(notes.get("parallelism.data_parallel_replicate_degree")) or 1
-    shard = whole(notes.get("parallelism.data_parallel_shard_degree")) or -1
+    copies = positive_number(notes.get("parallelism.data_parallel_replicate_degree")) or 1
+    shard = whole_number(notes.get("parallelism.data_parallel_shard_degree")) or -1
     others = copies * tensor * pipeline * context
-    world = _world(draft, shard, others)
+    world = _derive_world_size(draft, shard, others)
     if shard < 0:
         shard = max(1, world // others)
     if others * shard != world:
@@ -60,7 +66,7 @@ def finish_torchtitan(draft: Draft) -> None:
         "parallelism.zero_stage",
         (
             3
-            if flag(notes.get("parallelism.fsdp_reshard_after_forward", "default") != "never")
+            if is_true(notes.get("parallelism.fsdp_reshard_after_forward", "default") != "never")
             else 2
         )
         if sharded > 1
@@ -69,9 +75,9 @@ def finish_torchtitan(draft: Draft) -> None:
     )
     if copies > 1:
         draft.derive("parallelism.shard_group", sharded, "HSDP: dp_shard x cp")
-    _experts(draft, shard * context * tensor)
-    _schedule(draft, pipeline)
-    _batch(draft, shard * copies, pipeline)
+    _check_experts(draft, shard * context * tensor)
+    _derive_schedule(draft, pipeline)
+    _derive_batch(draft, shard * copies, pipeline)
     draft.assume("training.recompute", "selective", f"activation_checkpoint.mode ({VERSION})")
     draft.assume("training.precision", "bf16", f"training.mixed_precision_param ({VERSION})")
     if "model" not in notes.get("compiled parts", ["model"]):
@@ -80,13 +86,13 @@ def finish_torchtitan(draft: Draft) -> None:
     draft.assume(
         "parallelism.sequence_parallel", tensor > 1, f"enable_sequence_parallel ({VERSION})"
     )
-    _named(draft)
+    _derive_model(draft)
     fault = check_stages(draft, pipeline)
     if fault:
         draft.contradictions.append(fault)
 
 
-def _world(draft: Draft, shard: int, others: int) -> int:
+def _derive_world_size(draft: RunDraft, shard: int, others: int) -> int:
     notes = draft.notes
     if "per_node" in notes:
         world = int(notes["per_node"] * notes.get("nodes", 1))
@@ -100,7 +106,7 @@ def _world(draft: Draft, shard: int, others: int) -> int:
     return int(draft.values["parallelism.world_size"])
 
 
-def _experts(draft: Draft, ranks: int) -> None:
+def _check_experts(draft: RunDraft, ranks: int) -> None:
     experts = draft.get("parallelism.expert_parallel")
     if ranks % experts:
         draft.contradictions.append(
@@ -108,7 +114,7 @@ def _experts(draft: Draft, ranks: int) -> None:
         )
 
 
-def _schedule(draft: Draft, pipeline: int) -> None:
+def _derive_schedule(draft: RunDraft, pipeline: int) -> None:
     name = str(draft.notes.get("parallelism.pipeline_parallel_schedule", "1F1B")).lower()
     if pipeline == 1:
         return
@@ -121,24 +127,24 @@ def _schedule(draft: Draft, pipeline: int) -> None:
         draft.assume("parallelism.virtual_pipeline", 2, "two stages per rank, the least it takes")
 
 
-def _batch(draft: Draft, ranks: int, pipeline: int) -> None:
+def _derive_batch(draft: RunDraft, ranks: int, pipeline: int) -> None:
     """Derive the micro-batch: a pipeline cuts the local batch, accumulation repeats it."""
     notes, length = draft.notes, draft.get("sequence_length", 0)
-    tokens = positive(notes.get("training.num_tokens_per_microbatch_per_dp_rank"))
+    tokens = positive_number(notes.get("training.num_tokens_per_microbatch_per_dp_rank"))
     if tokens:
         local = max(1, tokens // length) if length else 1
         micro = local
-        total = positive(notes.get("training.num_tokens_per_train_step"))
+        total = positive_number(notes.get("training.num_tokens_per_train_step"))
         batch = max(1, total // length) if total and total > 0 and length else local * ranks
     else:
         said = notes.get("training.local_batch_size", notes.get("training.batch_size"))
-        local = positive(said) or 1
+        local = positive_number(said) or 1
         if said is None:
             draft.assume("local_batch_size", 8, f"training.local_batch_size ({VERSION})")
             local = int(draft.values.pop("local_batch_size"))
-        size = positive(notes.get("parallelism.pipeline_parallel_microbatch_size")) or 1
+        size = positive_number(notes.get("parallelism.pipeline_parallel_microbatch_size")) or 1
         micro = min(local, max(1, size)) if pipeline > 1 else local
-        batch = whole(notes.get("training.global_batch_size")) or -1
+        batch = whole_number(notes.get("training.global_batch_size")) or -1
         batch = batch if batch > 0 else local * ranks
     draft.derive("training.micro_batch_size", micro, "what one forward pass of a rank takes")
     draft.derive("training.global_batch_size", batch, "local batch x data-parallel ranks")
@@ -147,7 +153,7 @@ def _batch(draft: Draft, ranks: int, pipeline: int) -> None:
         draft.contradictions.append(fault)
 
 
-def _named(draft: Draft) -> None:
+def _derive_model(draft: RunDraft) -> None:
     """Derive the model from its name and flavor, or from a recipe's name."""
     name = str(draft.notes.get("model.name", "")).lower()
     flavor = str(draft.notes.get("model.flavor", "")).lower()

@@ -1,4 +1,4 @@
-"""A small, safe part of YAML: nested mappings, lists, plain and quoted scalars, with lines.
+"""Parser of a small, safe YAML subset: nested mappings, lists, scalars, with lines.
 
 Enough for the files of accelerate and for recipes of NeMo. Anchors, tags, blocks and flow mappings
 that hold something are refused with line and column.
@@ -7,7 +7,7 @@ that hold something are refused with line and column.
 import re
 from typing import Any
 
-from engine.run.importers.import_report import Given, TextError
+from engine.run.importers.import_report import Setting, TextError
 
 _KEY = re.compile(
     r"^([^\s:#'\"\[\]{},&*!|>%@`-][^:#]{0,100}?|\"[^\"]{0,100}\"|'[^']{0,100}')\s*:(\s|$)"
@@ -15,12 +15,12 @@ _KEY = re.compile(
 _DEEPEST = 12
 
 
-def yaml_keys(text: str, first_line: int = 1) -> list[Given]:
+def read_yaml(text: str, first_line: int = 1) -> list[Setting]:
     """Return the leaves, their keys joined by points; raise `TextError` with line and column."""
     stack: list[tuple[int, str]] = []
-    found: list[Given] = []
+    settings: list[Setting] = []
     for number, line in enumerate(text.splitlines(), first_line):
-        body = _uncommented(line)
+        body = _strip_comment(line)
         content = body.strip()
         if not content or content in ("---", "..."):
             continue
@@ -28,14 +28,14 @@ def yaml_keys(text: str, first_line: int = 1) -> list[Given]:
         if body[: indent + 1].endswith("\t"):
             raise TextError(f"line {number}, column {indent + 1}: a tab cannot indent")
         if content.startswith("- ") or content == "-":
-            _item(content[1:].strip(), stack, found, number)
+            _read_item(content[1:].strip(), stack, settings, number)
             continue
-        _entry(content, indent, stack, found, number)
-    return found
+        _read_entry(content, indent, stack, settings, number)
+    return settings
 
 
-def _entry(
-    content: str, indent: int, stack: list[tuple[int, str]], found: list[Given], number: int
+def _read_entry(
+    content: str, indent: int, stack: list[tuple[int, str]], settings: list[Setting], number: int
 ) -> None:
     match = _KEY.match(content)
     if not match:
@@ -48,7 +48,7 @@ def _entry(
     path = ".".join([*(name for _, name in stack), key])
     rest = content[match.end() :].strip()
     if re.fullmatch(r"\{\s*\}", rest):
-        found.append(Given(key=path, value="{}", line=number))
+        settings.append(Setting(key=path, value="{}", line=number))
         return
     if rest and rest[0] in "&*!|>{":
         raise TextError(
@@ -56,35 +56,37 @@ def _entry(
             "that is read here"
         )
     if rest:
-        found.append(Given(key=path, value=scalar(rest), line=number))
+        settings.append(Setting(key=path, value=parse_scalar(rest), line=number))
     else:
         stack.append((indent, key))
 
 
-def _item(content: str, stack: list[tuple[int, str]], found: list[Given], number: int) -> None:
+def _read_item(
+    content: str, stack: list[tuple[int, str]], settings: list[Setting], number: int
+) -> None:
     """Add an item to the list of the key above."""
     path = ".".join(name for _, name in stack)
-    if found and found[-1].key == path and isinstance(found[-1].value, list):
-        found[-1].value.append(scalar(content))
+    if settings and settings[-1].key == path and isinstance(settings[-1].value, list):
+        settings[-1].value.append(parse_scalar(content))
     else:
-        found.append(Given(key=path, value=[scalar(content)], line=number))
+        settings.append(Setting(key=path, value=[parse_scalar(content)], line=number))
 
 
 # A text in quotes, which begins a scalar and may hold the sign of a comment; or a comment.
 _COMMENT = re.compile(r"""(?<![^\s\[,{])('[^']*'|"[^"]*")|(?:^|\s)#.*$""")
 
 
-def _uncommented(line: str) -> str:
+def _strip_comment(line: str) -> str:
     return _COMMENT.sub(lambda match: match[1] or "", line.rstrip())
 
 
-def scalar(text: str) -> Any:  # noqa: ANN401
+def parse_scalar(text: str) -> Any:  # noqa: ANN401
     """Return a scalar: text, number, true or false, nothing, or a list of them on one line."""
     word = text.strip()
     if word[:1] in "\"'" and word[:1] and word.endswith(word[0]) and len(word) > 1:
         return word[1:-1]
     if word.startswith("[") and word.endswith("]"):
-        return [scalar(part) for part in word[1:-1].split(",") if part.strip()][:4096]
+        return [parse_scalar(part) for part in word[1:-1].split(",") if part.strip()][:4096]
     lowered = word.lower()
     if lowered in ("true", "false"):
         return lowered == "true"

@@ -1,1 +1,1 @@
-"""What training software prints while it runs, read as numbers."""
+"""Readers of logs that training software prints."""

@@ -1,4 +1,4 @@
-"""What the calibration script prints: one JSON object of timed kernels and collectives.
+"""Reader of the calibration script's output: a JSON object of timed kernels and collectives.
 
 It may stand among other lines, as `torchrun` prints them. A row that is no measurement is counted
 and left out; an object that is none of the script's is refused with line and reason.
@@ -65,7 +65,7 @@ class TimedCollective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Everything that was timed.
+    """All timings of a calibration run.
 
     Attributes:
         device: as it calls itself; "CPU" where there is no GPU.
@@ -81,35 +81,35 @@ class Timings:
 
 
 def read_calibration(text: str) -> Timings:
-    """Return what the script timed; raise `TextError` where the text holds no output of it."""
-    line, found = _object(text)
-    if found.get("version") != VERSION:
-        shown = str(found.get("version"))[:_WIDTH]
+    """Return the script's timings; raise `TextError` if the text contains none."""
+    line, report = _parse_report(text)
+    if report.get("version") != VERSION:
+        shown = str(report.get("version"))[:_WIDTH]
         raise TextError(f"line {line}: version {shown}; allowed: {VERSION}")
     missed: list[object] = []
     return Timings(
-        device=str(found.get("device", ""))[:_WIDTH],
-        products=_rows(found, "products", _product, missed),
-        attention=_rows(found, "attention", _attention, missed),
-        copies=_rows(found, "copies", _copy, missed),
-        collectives=_rows(found, "collectives", _collective, missed),
+        device=str(report.get("device", ""))[:_WIDTH],
+        products=_read_rows(report, "products", _read_product, missed),
+        attention=_read_rows(report, "attention", _read_attention, missed),
+        copies=_read_rows(report, "copies", _read_copy, missed),
+        collectives=_read_rows(report, "collectives", _read_collective, missed),
         unread=len(missed),
     )
 
 
-def holds_calibration(text: str) -> bool:
+def has_calibration(text: str) -> bool:
     """Return whether a text holds the output of the script, whole or not."""
     return FORMAT in text
 
 
-def _object(text: str) -> tuple[int, Mapping[str, Any]]:
+def _parse_report(text: str) -> tuple[int, Mapping[str, Any]]:
     place = text.find(FORMAT)
     start = text.rfind("{", 0, place) if place >= 0 else -1
     if start < 0:
         raise TextError(f"line 1: no output of the script; allowed: an object with {FORMAT!r}")
     line = text.count("\n", 0, start) + 1
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, start)
+        report, _ = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise TextError(
             f"line {error.lineno}, column {error.colno}: the JSON of the script is damaged or cut "
@@ -119,86 +119,86 @@ def _object(text: str) -> tuple[int, Mapping[str, Any]]:
         raise TextError(f"line {line}: nested too deeply") from None
     except ValueError:
         raise TextError(f"line {line}: a number is too long") from None
-    if not isinstance(found, Mapping) or found.get("format") != FORMAT:
+    if not isinstance(report, Mapping) or report.get("format") != FORMAT:
         raise TextError(f"line {line}: the object has another format than {FORMAT!r}")
-    return line, found
+    return line, report
 
 
 _Row = TypeVar("_Row")
 
 
-def _rows(
-    found: Mapping[str, Any], key: str, read: Callable[[list[Any]], _Row], missed: list[object]
+def _read_rows(
+    report: Mapping[str, Any], key: str, read: Callable[[list[Any]], _Row], missed: list[object]
 ) -> tuple[_Row, ...]:
-    given = found.get(key, [])
+    entries = report.get(key, [])
     rows: list[_Row] = []
-    for one in given[:MOST_ROWS] if isinstance(given, list) else ():
+    for entry in entries[:MOST_ROWS] if isinstance(entries, list) else ():
         try:
-            rows.append(read(one))
+            rows.append(read(entry))
         except (TypeError, ValueError, OverflowError):
-            missed.append(one)
+            missed.append(entry)
     return tuple(rows)
 
 
-def _product(row: list[Any]) -> TimedProduct:
+def _read_product(row: list[Any]) -> TimedProduct:
     precision, rows, columns, inner, time = row
     return TimedProduct(
-        precision=_word(precision),
-        rows=_count(rows),
-        columns=_count(columns),
-        inner=_count(inner),
-        time=_time(time),
+        precision=_read_word(precision),
+        rows=_read_count(rows),
+        columns=_read_count(columns),
+        inner=_read_count(inner),
+        time=_read_time(time),
     )
 
 
-def _attention(row: list[Any]) -> TimedAttention:
+def _read_attention(row: list[Any]) -> TimedAttention:
     kernel, batch, heads, length, size, forward, backward = row
     return TimedAttention(
-        kernel=_word(kernel),
-        batch=_count(batch),
-        heads=_count(heads),
-        length=_count(length),
-        head_size=_count(size),
-        forward=_time(forward),
-        backward=_time(backward),
+        kernel=_read_word(kernel),
+        batch=_read_count(batch),
+        heads=_read_count(heads),
+        length=_read_count(length),
+        head_size=_read_count(size),
+        forward=_read_time(forward),
+        backward=_read_time(backward),
     )
 
 
-def _copy(row: list[Any]) -> TimedCopy:
+def _read_copy(row: list[Any]) -> TimedCopy:
     size, time = row
-    return TimedCopy(size=_count(size), time=_time(time))
+    return TimedCopy(size=_read_count(size), time=_read_time(time))
 
 
-def _collective(row: list[Any]) -> TimedCollective:
+def _read_collective(row: list[Any]) -> TimedCollective:
     operation, size, ranks, nodes, time = row
-    if operation not in _KINDS or not 1 <= _count(nodes) <= _count(ranks):
+    if operation not in _KINDS or not 1 <= _read_count(nodes) <= _read_count(ranks):
         raise ValueError(operation)
     return TimedCollective(
         operation=operation,
-        size=_count(size),
-        ranks=_count(ranks),
-        nodes=_count(nodes),
-        time=_time(time),
+        size=_read_count(size),
+        ranks=_read_count(ranks),
+        nodes=_read_count(nodes),
+        time=_read_time(time),
     )
 
 
-def _word(given: object) -> str:
-    if not isinstance(given, str) or len(given) > _WIDTH:
+def _read_word(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _WIDTH:
         raise ValueError("no name")
-    return given
+    return value
 
 
-def _count(given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+def _read_count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise ValueError("no count")
-    if not 1 <= given <= _LARGEST:
+    if not 1 <= value <= _LARGEST:
         raise ValueError("no count")
-    return int(given)
+    return int(value)
 
 
-def _time(given: object) -> Seconds:
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def _read_time(value: object) -> Seconds:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("no time")
-    if not 1e-9 <= given <= _LONGEST_TIME:
+    if not 1e-9 <= value <= _LONGEST_TIME:
         raise ValueError("no time")
-    return float(given)
+    return float(value)

@@ -3,48 +3,48 @@
 from dataclasses import dataclass
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.calibration import Timings, holds_calibration, read_calibration
-from engine.run.logs.nccl import NcclText, read_nccl
+from engine.run.logs.calibration import Timings, has_calibration, read_calibration
+from engine.run.logs.nccl import NcclOutput, read_nccl
 from engine.run.logs.training import TrainingLog, read_training_log
 
 LONGEST_CLUSTER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterText:
-    """What a text holds; None for what it does not."""
+class ClusterMeasurements:
+    """Measurements found in a text, None for each missing kind."""
 
     timings: Timings | None
-    nccl: NcclText | None
+    nccl: NcclOutput | None
     log: TrainingLog | None
 
 
-def read_cluster_text(text: str) -> ClusterText:
-    """Return what a text holds; raise `TextError` where it holds no measurement."""
+def read_cluster_text(text: str) -> ClusterMeasurements:
+    """Return the measurements of a text; raise `TextError` if it contains none."""
     timings = None
     rest = text
-    if holds_calibration(text):
+    if has_calibration(text):
         timings = read_calibration(text)
         # One line; its numbers would look like rows of a table.
         rest = "\n".join("" if line.lstrip().startswith("{") else line for line in text.split("\n"))
-    nccl, log = _nccl(rest), _log(rest)
+    nccl, log = _try_nccl(rest), _try_training_log(rest)
     if timings is None and nccl is None and log is None:
         raise TextError(
             "line 1: no measurement is recognized; allowed: the output of the script, a table of "
             "nccl-tests, steps of a training log, or several of them"
         )
-    return ClusterText(timings=timings, nccl=nccl, log=log)
+    return ClusterMeasurements(timings=timings, nccl=nccl, log=log)
 
 
-def _nccl(text: str) -> NcclText | None:
+def _try_nccl(text: str) -> NcclOutput | None:
     try:
-        found = read_nccl(text)
+        output = read_nccl(text)
     except TextError:
         return None
-    return found if found.table and found.table.rows else None
+    return output if output.table and output.table.rows else None
 
 
-def _log(text: str) -> TrainingLog | None:
+def _try_training_log(text: str) -> TrainingLog | None:
     try:
         return read_training_log(text)
     except TextError:

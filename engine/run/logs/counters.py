@@ -25,8 +25,8 @@ _SELECT = {"PortSelect", "CounterSelect", "CounterSelect2"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Odd:
-    """A line that was not understood: its number, counted from 1, what it says, and why not."""
+class UnreadLine:
+    """A line that was not understood, with its number (from 1), text and reason."""
 
     line: Count
     text: str
@@ -34,7 +34,7 @@ class Odd:
 
 
 @dataclass(slots=True, kw_only=True)
-class Snapshot:
+class CounterSnapshot:
     """The counters of one port at one time.
 
     Attributes:
@@ -55,14 +55,14 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CounterText:
-    """What a text holds: snapshots in its order, and lines that were not understood."""
+class CounterLog:
+    """Counter snapshots of a text in order, and the lines that were not understood."""
 
-    snapshots: tuple[Snapshot, ...]
-    odd: tuple[Odd, ...]
+    snapshots: tuple[CounterSnapshot, ...]
+    odd: tuple[UnreadLine, ...]
 
 
-def read_counters(text: str) -> CounterText:
+def read_counters(text: str) -> CounterLog:
     """Return the snapshots of a text; raise `TextError` with line and reason if there is none."""
     if len(text) > LONGEST_COUNTERS:
         raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_COUNTERS:,}")
@@ -70,51 +70,51 @@ def read_counters(text: str) -> CounterText:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             reader.read(number, line.strip())
-    found = tuple(one for one in reader.snapshots if one.values)
-    if not found:
-        first = reader.odd[0] if reader.odd else Odd(line=1, text="", reason="no counter")
+    snapshots = tuple(snapshot for snapshot in reader.snapshots if snapshot.values)
+    if not snapshots:
+        first = reader.odd[0] if reader.odd else UnreadLine(line=1, text="", reason="no counter")
         raise TextError(
             f"line {first.line}: {first.reason}; allowed: the output of perfquery, ethtool -S or "
             "rdma statistic"
         )
-    return CounterText(snapshots=found, odd=tuple(reader.odd))
+    return CounterLog(snapshots=snapshots, odd=tuple(reader.odd))
 
 
 class _Reader:
     """Reads line by line; a counter that comes again begins the next snapshot."""
 
     def __init__(self) -> None:
-        self.snapshots: list[Snapshot] = []
-        self.odd: list[Odd] = []
+        self.snapshots: list[CounterSnapshot] = []
+        self.odd: list[UnreadLine] = []
         self._clock = 0.0
 
     def read(self, number: Count, line: str) -> None:
-        """Take one line."""
+        """Read one line."""
         clock = _CLOCK.match(line)
         if clock:
             self._clock = float(line)
-        elif not (self._heads(number, line) or self._counts(number, line)):
-            self._is_odd(number, line, "no counter, and no heading of one of the three tools")
+        elif not (self._heads(number, line) or self._read_counter(number, line)):
+            self._add_unread(number, line, "no counter, and no heading of one of the three tools")
 
     def _heads(self, number: Count, line: str) -> bool:
-        """Begin a snapshot at a heading; return whether the line is one."""
-        if found := _PERFQUERY.match(line):
-            self._begin("perfquery", found[2], number, wide=bool(found[1]))
-        elif found := _ETHTOOL.match(line):
-            self._begin("ethtool", found[1] or "the port", number, wide=True)
-        elif found := _LINK.match(line):
-            self._begin("rdma", found[1], number, wide=True)
-            self._pairs(number, line, found[2] or "")
+        """Start a snapshot at a heading; return whether the line is a heading."""
+        if match := _PERFQUERY.match(line):
+            self._begin("perfquery", match[2], number, wide=bool(match[1]))
+        elif match := _ETHTOOL.match(line):
+            self._begin("ethtool", match[1] or "the port", number, wide=True)
+        elif match := _LINK.match(line):
+            self._begin("rdma", match[1], number, wide=True)
+            self._pairs(number, line, match[2] or "")
         else:
             return line.startswith("#")
         return True
 
-    def _counts(self, number: Count, line: str) -> bool:
-        """Take a line with one counter; return whether it is one."""
+    def _read_counter(self, number: Count, line: str) -> bool:
+        """Read a line with one counter; return whether it matched."""
         for kind, pattern in (("perfquery", _DOTTED), ("ethtool", _COLON), ("rdma", _PAIR)):
-            found = pattern.match(line)
-            if found and (kind != "rdma" or self._is("rdma")):
-                self._take(kind, number, line, (found[1], found[2]))
+            match = pattern.match(line)
+            if match and (kind != "rdma" or self._is("rdma")):
+                self._take(kind, number, line, (match[1], match[2]))
                 return True
         return False
 
@@ -123,13 +123,13 @@ class _Reader:
         for name, value in zip(words[::2], words[1::2], strict=False):
             self._take("rdma", number, line, (name, value))
         if len(words) % 2:
-            self._is_odd(number, line, f"'{words[-1][:30]}' stands without its number")
+            self._add_unread(number, line, f"'{words[-1][:30]}' stands without its number")
 
     def _take(self, kind: str, number: Count, line: str, pair: tuple[str, str]) -> None:
         name, value = pair
         if not _NUMBER.match(value):
             reason = f"{name} has no whole number behind it" if value else f"{name} has no number"
-            self._is_odd(number, line, reason)
+            self._add_unread(number, line, reason)
             return
         if name in _SELECT:
             return
@@ -142,18 +142,18 @@ class _Reader:
         return bool(self.snapshots) and self.snapshots[-1].kind == kind
 
     def _begin(self, kind: str, port: str, line: Count, *, wide: bool) -> None:
-        one = Snapshot(kind=kind, port=port, wide=wide, clock=self._clock, line=line)
-        self.snapshots.append(one)
+        snapshot = CounterSnapshot(kind=kind, port=port, wide=wide, clock=self._clock, line=line)
+        self.snapshots.append(snapshot)
 
-    def _is_odd(self, number: Count, line: str, reason: str) -> None:
-        self.odd.append(Odd(line=number, text=line[:_SHOWN], reason=reason))
+    def _add_unread(self, number: Count, line: str, reason: str) -> None:
+        self.odd.append(UnreadLine(line=number, text=line[:_SHOWN], reason=reason))
 
 
-def pairs(found: CounterText) -> Iterator[tuple[Snapshot, Snapshot]]:
+def snapshot_pairs(log: CounterLog) -> Iterator[tuple[CounterSnapshot, CounterSnapshot]]:
     """Yield the first and the last snapshot of every port that was read twice."""
-    ports: dict[tuple[str, str], list[Snapshot]] = {}
-    for one in found.snapshots:
-        ports.setdefault((one.kind, one.port), []).append(one)
+    ports: dict[tuple[str, str], list[CounterSnapshot]] = {}
+    for snapshot in log.snapshots:
+        ports.setdefault((snapshot.kind, snapshot.port), []).append(snapshot)
     for seen in ports.values():
         if len(seen) > 1:
             yield seen[0], seen[-1]

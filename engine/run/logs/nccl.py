@@ -1,10 +1,10 @@
-"""A pasted text of nccl-tests, of NCCL's own lines, or of both together."""
+"""Reader of pasted nccl-tests output, NCCL debug lines, or both."""
 
 from dataclasses import dataclass
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.nccl_debug import Debug, read_nccl_debug
-from engine.run.logs.nccl_tests import Table, read_nccl_tests
+from engine.run.logs.nccl_debug import NcclDebug, read_nccl_debug
+from engine.run.logs.nccl_tests import BenchmarkTable, read_nccl_tests
 
 LONGEST_NCCL = 1_000_000
 # What people paste instead -> what to do with it.
@@ -16,20 +16,20 @@ _OTHERS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NcclText:
-    """What was found in a text.
+class NcclOutput:
+    """NCCL output found in a text.
 
     Attributes:
         table: of nccl-tests; None where there is none.
         debug: lines of NCCL; None likewise.
     """
 
-    table: Table | None
-    debug: Debug | None
+    table: BenchmarkTable | None
+    debug: NcclDebug | None
 
 
-def read_nccl(text: str) -> NcclText:
-    """Return what a text holds; raise `TextError` with line and reason where it is neither."""
+def read_nccl(text: str) -> NcclOutput:
+    """Return the NCCL output of a text; raise `TextError` with line and reason if there is none."""
     if len(text) > LONGEST_NCCL:
         raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_NCCL:,}")
     table, debug, reason = None, None, ""
@@ -41,11 +41,11 @@ def read_nccl(text: str) -> NcclText:
         debug = read_nccl_debug(text)
     except TextError:
         if table is None:
-            raise TextError(_why(text, reason)) from None
-    return NcclText(table=table, debug=debug)
+            raise TextError(_error_reason(text, reason)) from None
+    return NcclOutput(table=table, debug=debug)
 
 
-def _why(text: str, reason: str) -> str:
+def _error_reason(text: str, reason: str) -> str:
     for mark, other in _OTHERS:
         place = text.find(mark)
         if place >= 0:

@@ -1,4 +1,4 @@
-"""What NCCL prints with NCCL_DEBUG=INFO: versions, wires, variables, and what it chose.
+"""Reader of NCCL_DEBUG=INFO output: versions, links, variables, algorithm choices.
 
 A choice has two forms. Up to 2.23 its tuner prints numbers, "N Bytes -> Algo 1 proto 2 time T"
 (since 2.23 with the operation before it); from 2.24 on names and channels. The numbers are those of
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from engine.core.units import MICRO, Bytes, Count, Seconds
 from engine.run.importers.import_report import TextError
-from engine.run.logs.nccl_tests import Note
-from engine.run.logs.nccl_words import quoted
+from engine.run.logs.nccl_tests import LineNote
+from engine.run.logs.nccl_words import quote_word
 
 LONGEST_DEBUG = 1_000_000
 _LONGEST_LINE, _MOST = 1000, 5000
@@ -50,8 +50,8 @@ _VERSION = re.compile(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """What NCCL chose for one collective.
+class NcclChoice:
+    """NCCL's algorithm and protocol choice for one collective.
 
     Attributes:
         line: of the text, from 1.
@@ -73,7 +73,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class EnvironmentVariable:
     """A variable that the environment sets."""
 
     line: Count
@@ -82,8 +82,8 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Debug:
-    """What the lines of NCCL say together.
+class NcclDebug:
+    """Summary of all NCCL debug lines of a text.
 
     Attributes:
         version: as 2.27.7; empty where no line says.
@@ -112,105 +112,107 @@ class Debug:
     multicast: str = ""
     ways: Mapping[str, Count] = field(default_factory=dict)
     direct: Count = 0
-    variables: tuple[Variable, ...] = ()
-    chosen: tuple[Chosen, ...] = ()
-    warnings: tuple[Note, ...] = ()
-    notes: tuple[Note, ...] = ()
+    variables: tuple[EnvironmentVariable, ...] = ()
+    chosen: tuple[NcclChoice, ...] = ()
+    warnings: tuple[LineNote, ...] = ()
+    notes: tuple[LineNote, ...] = ()
 
 
-class _Found:
-    """What has been read so far."""
+class _DebugState:
+    """Parser state: the values read so far."""
 
     def __init__(self) -> None:
         self.version = self.network = self.fabric = self.multicast = ""
         self.ranks = self.said_nodes = self.ports = self.direct = 0
         self.hosts: set[str] = set()
         self.ways: dict[str, int] = {}
-        self.variables: dict[str, Variable] = {}
-        self.chosen: list[Chosen] = []
-        self.warnings: list[Note] = []
-        self.notes: list[Note] = []
+        self.variables: dict[str, EnvironmentVariable] = {}
+        self.chosen: list[NcclChoice] = []
+        self.warnings: list[LineNote] = []
+        self.notes: list[LineNote] = []
 
 
-def read_nccl_debug(text: str) -> Debug:
-    """Return what the lines of NCCL in a text say; raise `TextError` where there are none."""
+def read_nccl_debug(text: str) -> NcclDebug:
+    """Return the summary of a text's NCCL lines; raise `TextError` if there are none."""
     if len(text) > LONGEST_DEBUG:
         raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_DEBUG:,}")
-    found, seen = _Found(), False
+    state, seen = _DebugState(), False
     for number, whole in enumerate(text.split("\n"), 1):
         line = whole[:_LONGEST_LINE]
         if "NCCL " not in line and " Bytes -> " not in line:
             continue
-        seen = _take(found, number, line) or seen
+        seen = _read_line(state, number, line) or seen
     if not seen:
         raise TextError(
             "line 1: no line of NCCL is recognized; allowed: what it prints with NCCL_DEBUG=INFO "
             "and NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING"
         )
-    return Debug(
-        version=found.version,
-        ranks=found.ranks,
-        nodes=len(found.hosts),
-        said_nodes=found.said_nodes,
-        network=found.network,
-        fabric=found.fabric,
-        ports=found.ports,
-        multicast=found.multicast,
-        ways=found.ways,
-        direct=found.direct,
-        variables=tuple(found.variables.values()),
-        chosen=tuple(found.chosen[:_MOST]),
-        warnings=tuple(found.warnings[:100]),
-        notes=tuple(found.notes[:100]),
+    return NcclDebug(
+        version=state.version,
+        ranks=state.ranks,
+        nodes=len(state.hosts),
+        said_nodes=state.said_nodes,
+        network=state.network,
+        fabric=state.fabric,
+        ports=state.ports,
+        multicast=state.multicast,
+        ways=state.ways,
+        direct=state.direct,
+        variables=tuple(state.variables.values()),
+        chosen=tuple(state.chosen[:_MOST]),
+        warnings=tuple(state.warnings[:100]),
+        notes=tuple(state.notes[:100]),
     )
 
 
-def _take(found: _Found, number: int, line: str) -> bool:
-    """Take what one line says; return whether it is a line of NCCL."""
+def _read_line(state: _DebugState, number: int, line: str) -> bool:
+    """Read one line; return whether it is a line of NCCL."""
     if host := _HOST.search(line):
-        found.hosts.add(host[1])
-    taken = [take(found, number, line) for take in _TAKERS]
+        state.hosts.add(host[1])
+    taken = [take(state, number, line) for take in _LINE_READERS]
     return any(taken) or "NCCL INFO" in line or "NCCL WARN" in line
 
 
-def _take_choice(found: _Found, number: int, line: str) -> bool:
+def _read_choice(state: _DebugState, number: int, line: str) -> bool:
     if " Bytes -> " not in line:
         return False
-    chosen = _chosen(number, line)
+    chosen = _parse_choice(number, line)
     if chosen is None:
-        reason = "a choice of NCCL in no known form: " + quoted(line.partition(" -> ")[2].strip())
-        found.notes.append(Note(line=number, reason=reason))
+        reason = "a choice of NCCL in no known form: " + quote_word(
+            line.partition(" -> ")[2].strip()
+        )
+        state.notes.append(LineNote(line=number, reason=reason))
     else:
-        found.chosen.append(chosen)
+        state.chosen.append(chosen)
     return chosen is not None
 
 
-def _chosen(number: int, line: str) -> Chosen | None:
+def _parse_choice(number: int, line: str) -> NcclChoice | None:
     if named := _NAMED.search(line):
         algorithm = _ALGORITHM_OF.get(named[4].lower(), named[4])
         protocol = _PROTOCOL_OF.get(named[5].lower(), named[5])
         channels = int(named[7]) - int(named[6]) + 1
-        return _choice(number, named, algorithm, protocol, channels=max(channels, 0))
+        return _make_choice(number, named, algorithm, protocol, channels=max(channels, 0))
     if numbered := _NUMBERED.search(line):
         first, second = int(numbered[4]), int(numbered[5])
         if first >= len(ALGORITHMS) or second >= len(PROTOCOLS):
             return None
-        time = _number(numbered[6]) * MICRO
-        return _choice(number, numbered, ALGORITHMS[first], PROTOCOLS[second], time=time)
+        time = _parse_number(numbered[6]) * MICRO
+        return _make_choice(number, numbered, ALGORITHMS[first], PROTOCOLS[second], time=time)
     if kernel := _KERNEL.search(line):
-        return _choice(number, kernel, (kernel[2] or "other").lower() + " kernel", "")
+        return _make_choice(number, kernel, (kernel[2] or "other").lower() + " kernel", "")
     return None
 
 
-def _choice(
+def _make_choice(
     number: int,
     match: re.Match[str],
     algorithm: str,
     protocol: str,
     channels: Count = 0,
     time: Seconds = 0.0,
-) -> Chosen:
-    return Chosen(
+) -> NcclChoice:
+    return NcclChoice(
         line=number,
         operation=OPERATIONS.get(match[1] or "", ""),
         size=float(match[3]),
@@ -221,75 +223,75 @@ def _choice(
     )
 
 
-def _number(word: str) -> float:
+def _parse_number(word: str) -> float:
     return float(word) if re.fullmatch(r"\d{1,12}(?:\.\d{0,9})?", word) else 0.0
 
 
-def _take_variable(found: _Found, number: int, line: str) -> bool:
+def _read_variable(state: _DebugState, number: int, line: str) -> bool:
     match = _ENV.search(line)
-    if match and len(found.variables) < 200:
-        one = Variable(line=number, name=match[1], value=match[2].rstrip("."))
-        found.variables.setdefault(match[1], one)
+    if match and len(state.variables) < 200:
+        variable = EnvironmentVariable(line=number, name=match[1], value=match[2].rstrip("."))
+        state.variables.setdefault(match[1], variable)
     return match is not None
 
 
-def _take_version(found: _Found, number: int, line: str) -> bool:
+def _read_version(state: _DebugState, number: int, line: str) -> bool:
     match = _VERSION.search(line)
-    found.version = found.version or (match[1] if match else "")
+    state.version = state.version or (match[1] if match else "")
     return match is not None
 
 
-def _take_ranks(found: _Found, number: int, line: str) -> bool:
+def _read_ranks(state: _DebugState, number: int, line: str) -> bool:
     match = _RANKS.search(line)
     ranks = int(match[1]) if match else 0
-    if match and match[2] and ranks >= found.ranks:
-        found.said_nodes = int(match[2])
-    found.ranks = max(found.ranks, ranks)
+    if match and match[2] and ranks >= state.ranks:
+        state.said_nodes = int(match[2])
+    state.ranks = max(state.ranks, ranks)
     return match is not None
 
 
-def _take_network(found: _Found, number: int, line: str) -> bool:
+def _read_network(state: _DebugState, number: int, line: str) -> bool:
     if "Using network " in line:
-        found.network = line.partition("Using network ")[2].strip()[:40]
+        state.network = line.partition("Using network ")[2].strip()[:40]
         return True
     if "NET/IB : Using " in line:
         ports = _PORTS.findall(line)
-        found.ports = max(found.ports, len(ports))
-        found.fabric = found.fabric or (ports[0][1] if ports else "")
+        state.ports = max(state.ports, len(ports))
+        state.fabric = state.fabric or (ports[0][1] if ports else "")
         return True
     if "NVLS multicast support is " in line:
         word = "not available" if "is not available" in line else "available"
-        found.multicast = found.multicast or word
+        state.multicast = state.multicast or word
         return True
     return False
 
 
-def _take_way(found: _Found, number: int, line: str) -> bool:
+def _read_transport(state: _DebugState, number: int, line: str) -> bool:
     match = _VIA.search(line) if "Channel" in line else None
     if not match:
         return False
     kind = f"NET/{match[2].strip()}" if match[1] == "NET" else match[1]
-    if kind in found.ways or len(found.ways) < 20:
-        found.ways[kind] = found.ways.get(kind, 0) + 1
-    found.direct += match[1] == "NET" and "GDRDMA" in line
+    if kind in state.ways or len(state.ways) < 20:
+        state.ways[kind] = state.ways.get(kind, 0) + 1
+    state.direct += match[1] == "NET" and "GDRDMA" in line
     return True
 
 
-def _take_warning(found: _Found, number: int, line: str) -> bool:
+def _read_warning(state: _DebugState, number: int, line: str) -> bool:
     if "NCCL WARN" not in line:
         return False
     text = line.partition("NCCL WARN")[2].strip()
     shown = "".join(c if c.isprintable() else "?" for c in text[:120])
-    found.warnings.append(Note(line=number, reason=shown))
+    state.warnings.append(LineNote(line=number, reason=shown))
     return True
 
 
-_TAKERS: tuple[Callable[[_Found, int, str], bool], ...] = (
-    _take_choice,
-    _take_variable,
-    _take_version,
-    _take_ranks,
-    _take_network,
-    _take_way,
-    _take_warning,
+_LINE_READERS: tuple[Callable[[_DebugState, int, str], bool], ...] = (
+    _read_choice,
+    _read_variable,
+    _read_version,
+    _read_ranks,
+    _read_network,
+    _read_transport,
+    _read_warning,
 )

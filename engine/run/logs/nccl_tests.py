@@ -1,4 +1,4 @@
-"""The table that nccl-tests print: times and bandwidths of a collective by message size.
+"""Reader of nccl-tests tables: times and bandwidths of a collective by message size.
 
 Columns have changed: before 2.13 an error stood where #wrong stands now, all-gather names no
 operation, and newer versions print their version in the first line. A row is known by its numbers:
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_words import (
-    bare,
-    decimal,
+    is_data_type,
     is_decimal,
     is_size,
-    is_type,
-    quoted,
-    whole,
-    words_of,
+    parse_decimal,
+    parse_size,
+    quote_word,
+    split_words,
+    strip_decoration,
 )
 
 LONGEST_TABLE = 1_000_000
@@ -43,8 +43,8 @@ _NO_NUMBER = "{word} stands where a number should"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One message size, out of place.
+class BenchmarkRow:
+    """One row of the table: an out-of-place message size.
 
     Attributes:
         line: of the text, from 1.
@@ -66,16 +66,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """A line that could not be read, or that contradicts itself, and why."""
+class LineNote:
+    """A line that is unreadable or contradicts itself, and the reason."""
 
     line: Count
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """What a run of nccl-tests printed.
+class BenchmarkTable:
+    """The table of an nccl-tests run.
 
     Attributes:
         operation: "all_reduce" and the like, the first named; empty where no line names it.
@@ -92,12 +92,12 @@ class Table:
     nodes: Count
     device: str
     version: str
-    rows: tuple[Row, ...]
-    notes: tuple[Note, ...]
+    rows: tuple[BenchmarkRow, ...]
+    notes: tuple[LineNote, ...]
 
 
-class _Head:
-    """What the lines above a table say, as they come."""
+class _TableHeader:
+    """Header information read from the lines above a table."""
 
     def __init__(self) -> None:
         self.operation = self.first = self.device = self.version = ""
@@ -105,44 +105,44 @@ class _Head:
         self.hosts: set[str] = set()
 
     def take(self, line: str) -> None:
-        """Take what a line says that is no row."""
-        if found := _RANK.search(line):
-            self.ranks = max(self.ranks, int(found[1]) + 1)
-            self.hosts.add(found[2])
-            self.device = self.device or found[3]
-        elif found := _THREADS.search(line):
-            self.threads = int(found[1]) * int(found[2])
+        """Read a header line."""
+        if match := _RANK.search(line):
+            self.ranks = max(self.ranks, int(match[1]) + 1)
+            self.hosts.add(match[2])
+            self.device = self.device or match[3]
+        elif match := _THREADS.search(line):
+            self.threads = int(match[1]) * int(match[2])
         self.version = self.version or _version(line)
-        if found := _TEST.search(line):
-            self.operation = found[1]
-            self.first = self.first or found[1]
+        if match := _TEST.search(line):
+            self.operation = match[1]
+            self.first = self.first or match[1]
 
 
-def read_nccl_tests(text: str) -> Table:
+def read_nccl_tests(text: str) -> BenchmarkTable:
     """Return the table of a text; raise `TextError` where there is none."""
     if len(text) > LONGEST_TABLE:
         raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_TABLE:,}")
-    rows: list[Row] = []
-    notes: list[Note] = []
-    head = _Head()
+    rows: list[BenchmarkRow] = []
+    notes: list[LineNote] = []
+    head = _TableHeader()
     for number, line in enumerate(text.split("\n"), 1):
-        line = bare(line)
-        words = words_of(line)
-        found = _row(number, words, head.operation)
-        if isinstance(found, Row):
-            rows.append(found)
-            found = _doubt(found)
-        if found is None:
+        line = strip_decoration(line)
+        words = split_words(line)
+        entry = _read_row(number, words, head.operation)
+        if isinstance(entry, BenchmarkRow):
+            rows.append(entry)
+            entry = _contradiction(entry)
+        if entry is None:
             head.take(line)
-        elif isinstance(found, Note) and len(notes) < _MOST_NOTES:
-            notes.append(found)
+        elif isinstance(entry, LineNote) and len(notes) < _MOST_NOTES:
+            notes.append(entry)
     if not rows:
         first = f"line {notes[0].line}: {notes[0].reason}; " if notes else "line 1: "
         raise TextError(
             f"{first}no row of nccl-tests is recognized; allowed: its output with the columns "
             "size, count, type, redop, root, time, algbw, busbw"
         )
-    return Table(
+    return BenchmarkTable(
         operation=head.first,
         ranks=head.ranks,
         nodes=len(head.hosts),
@@ -153,13 +153,13 @@ def read_nccl_tests(text: str) -> Table:
     )
 
 
-def _row(number: int, words: list[str], operation: str) -> Row | Note | None:
-    """Return the row that a line is, why it is none though it begins like one, or nothing."""
+def _read_row(number: int, words: list[str], operation: str) -> BenchmarkRow | LineNote | None:
+    """Return the row of a line, a note if it is a damaged row, or None."""
     if len(words) < 2 or not is_size(words[0]):
         return None
-    size = float(whole(words[0]))
+    size = float(parse_size(words[0]))
     if _is_measured(words[1:]) and _agrees(size, words[1:]):
-        return _of(number, size, words[1:], operation)
+        return _make_row(number, size, words[1:], operation)
     if not is_size(words[1]):
         return None
     # Behind type, operation and root, of which some tests print fewer, stand only numbers.
@@ -167,61 +167,65 @@ def _row(number: int, words: list[str], operation: str) -> Row | Note | None:
     starts = [at for at in range(2, last) if _is_measured(words[at:])]
     if not starts:
         # Two whole numbers may begin any line; with a type of data behind them it is a row.
-        return Note(line=number, reason=_fault(words)) if any(map(is_type, words)) else None
+        return (
+            LineNote(line=number, reason=_row_problem(words))
+            if any(map(is_data_type, words))
+            else None
+        )
     # A root may look like a time: size over time is the bandwidth beside it.
     start = next((at for at in starts if _agrees(size, words[at:])), starts[0])
-    return _of(number, size, words[start:], operation)
+    return _make_row(number, size, words[start:], operation)
 
 
-def _of(number: int, size: Bytes, words: list[str], operation: str) -> Row:
-    """Return the row whose time, bandwidths and wrong values these are."""
-    time, algorithm, bus = (decimal(word) for word in words[:3])
+def _make_row(number: int, size: Bytes, words: list[str], operation: str) -> BenchmarkRow:
+    """Return the row with these time, bandwidth and error columns."""
+    time, algorithm, bus = (parse_decimal(word) for word in words[:3])
     rest = words[3] if len(words) > 3 else "0"
-    return Row(
+    return BenchmarkRow(
         line=number,
         size=size,
         time=time * MICRO,
         algorithm_bandwidth=algorithm * GB,
         bus_bandwidth=bus * GB,
-        wrong=whole(rest) if is_size(rest) else 0,
+        wrong=parse_size(rest) if is_size(rest) else 0,
         operation=operation,
     )
 
 
-def _doubt(row: Row) -> Note | None:
-    """Return why a row contradicts itself, if it does."""
+def _contradiction(row: BenchmarkRow) -> LineNote | None:
+    """Return a note if the row's bandwidth contradicts its size and time."""
     said, is_so = row.algorithm_bandwidth / GB, row.size / row.time / GB
     if abs(said - is_so) <= _PRINTED + _ROUNDED * is_so:
         return None
-    return Note(
+    return LineNote(
         line=row.line,
         reason=f"size over time is {is_so:.4g} GB/s, and algbw says {said:.4g}",
     )
 
 
-def _fault(words: list[str]) -> str:
-    """Return why a line that begins like a row is none."""
-    behind = next(at for at, word in enumerate(words) if is_type(word)) + 1
+def _row_problem(words: list[str]) -> str:
+    """Return the reason why a line that begins like a row is unreadable."""
+    behind = next(at for at, word in enumerate(words) if is_data_type(word)) + 1
     odd = [word for word in words[behind + 2 : behind + 5] if not is_decimal(word)]
-    return _NO_NUMBER.format(word=quoted(odd[0])) if odd else _ENDS
+    return _NO_NUMBER.format(word=quote_word(odd[0])) if odd else _ENDS
 
 
 def _is_measured(words: list[str]) -> bool:
     """Return whether time and two bandwidths follow; a root is whole and alone."""
     if len(words) < _NUMBERS - 1 or not all(any(c in word for c in ".,") for word in words[1:3]):
         return False
-    return all(map(is_decimal, words[:3])) and decimal(words[0]) > 0
+    return all(map(is_decimal, words[:3])) and parse_decimal(words[0]) > 0
 
 
 def _agrees(size: Bytes, words: list[str]) -> bool:
-    bandwidth = size / (decimal(words[0]) * MICRO) / GB
-    return abs(bandwidth - decimal(words[1])) <= _PRINTED + _ROUNDED * bandwidth
+    bandwidth = size / (parse_decimal(words[0]) * MICRO) / GB
+    return abs(bandwidth - parse_decimal(words[1])) <= _PRINTED + _ROUNDED * bandwidth
 
 
 def _version(line: str) -> str:
-    found = re.search(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})", line)
-    if found:
-        return found[1]
+    match = re.search(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})", line)
+    if match:
+        return match[1]
     header = _VERSION.search(line)
     if not header:
         return ""

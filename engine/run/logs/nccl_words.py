@@ -1,4 +1,4 @@
-"""A line of nccl-tests as words and numbers: what launchers, spreadsheets and locales add to it.
+"""Tokenizer for nccl-tests lines: launcher prefixes, spreadsheet separators, locales.
 
 nccl-tests print plain numbers with a point. A table that has been through a spreadsheet may have
 decimal commas, grouped digits and other separators between its columns.
@@ -25,14 +25,14 @@ _TYPES = {
 }
 
 
-def bare(line: str) -> str:
-    """Return a line without colors and without what a launcher puts before it."""
+def strip_decoration(line: str) -> str:
+    """Return a line without color codes and launcher prefixes."""
     line = _STREAM.sub("", _COLORS.sub("", line[:_LONGEST_LINE]), count=1)
     return _PREFIX.sub("", line, count=1)
 
 
-def words_of(line: str) -> list[str]:
-    """Return the words of a line, whatever separates its columns."""
+def split_words(line: str) -> list[str]:
+    """Return the words of a line, for any column separator."""
     words = _BETWEEN.sub(" ", _PIECE.sub(" ", line)).split()
     # Columns that only commas separate are one word, or a few where texts have blanks.
     return line.replace(",", " ").split() if len(words) < 3 and line.count(",") > 6 else words
@@ -44,17 +44,17 @@ def is_size(word: str) -> bool:
     return plain or _GROUPED_SIZE.fullmatch(word) is not None
 
 
-def whole(word: str) -> int:
+def parse_size(word: str) -> int:
     """Return the number that `is_size` has recognized."""
     return int(re.sub(r"\D", "", word))
 
 
 def is_decimal(word: str) -> bool:
     """Return whether a word is a number, with a point or with a decimal comma."""
-    return any(one.fullmatch(word) for one in (_PLAIN, _COMMA, _GROUPED, _GROUPED_POINT))
+    return any(pattern.fullmatch(word) for pattern in (_PLAIN, _COMMA, _GROUPED, _GROUPED_POINT))
 
 
-def decimal(word: str) -> float:
+def parse_decimal(word: str) -> float:
     """Return the number that `is_decimal` has recognized.
 
     A comma before exactly three digits groups them: nccl-tests print at most two behind the point.
@@ -66,11 +66,11 @@ def decimal(word: str) -> float:
     return float(word.replace(",", "."))
 
 
-def is_type(word: str) -> bool:
+def is_data_type(word: str) -> bool:
     """Return whether a word is a data type of nccl-tests."""
     return word in _TYPES
 
 
-def quoted(word: str) -> str:
+def quote_word(word: str) -> str:
     """Return a word of the text in quotes, short and of printed characters only."""
     return "'" + "".join(c if c.isprintable() else "?" for c in word[:20]) + "'"

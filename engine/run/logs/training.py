@@ -1,4 +1,4 @@
-"""Logs of training runs: what each printed step took, moved and held.
+"""Readers of training logs: time, throughput and memory of each printed step.
 
 Megatron-LM prints milliseconds, torchtitan tokens per second of a rank, DeepSpeed samples per
 second of the job, nanotron both, litgpt milliseconds of each micro-batch. What a line does not say
@@ -22,8 +22,8 @@ _NUMBER = r"([0-9][0-9,]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One printed step; 0 for what its line does not say.
+class LoggedStep:
+    """One printed step; 0 for values that its line does not contain.
 
     Attributes:
         line: of the text, from 1.
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingLog:
-    """The steps of a log, by who printed them.
+    """The steps of a log and the software that printed them.
 
     Attributes:
         source: the software.
@@ -60,7 +60,7 @@ class TrainingLog:
     """
 
     source: Source
-    steps: tuple[Step, ...]
+    steps: tuple[LoggedStep, ...]
     unread: Count
 
 
@@ -75,9 +75,9 @@ def read_training_log(text: str) -> TrainingLog:
         (number, _COLORS.sub("", line[:_LONGEST_LINE]))
         for number, line in enumerate(text.split("\n"), 1)
     ]
-    found = {source: _steps(read, lines) for source, read in _READERS.items()}
-    source = max(found, key=lambda name: len(found[name][0]))
-    steps, unread = found[source]
+    logs = {source: _steps(read, lines) for source, read in _READERS.items()}
+    source = max(logs, key=lambda name: len(logs[name][0]))
+    steps, unread = logs[source]
     if not steps:
         raise TextError(
             "line 1: no step is recognized; allowed: lines of Megatron-LM ('elapsed time per "
@@ -87,8 +87,8 @@ def read_training_log(text: str) -> TrainingLog:
     return TrainingLog(source=source, steps=tuple(steps), unread=unread)
 
 
-def _steps(read: "Reader", lines: Iterable[tuple[int, str]]) -> tuple[list[Step], int]:
-    steps: list[Step] = []
+def _steps(read: "Reader", lines: Iterable[tuple[int, str]]) -> tuple[list[LoggedStep], int]:
+    steps: list[LoggedStep] = []
     unread = 0
     for number, line in lines:
         try:
@@ -98,16 +98,16 @@ def _steps(read: "Reader", lines: Iterable[tuple[int, str]]) -> tuple[list[Step]
     return steps, unread
 
 
-Reader = Callable[[int, str, list[Step]], None]
+Reader = Callable[[int, str, list[LoggedStep]], None]
 
 
-def _after(mark: str, line: str, end: str = "") -> float:
-    """Return the number behind a mark; 0 where there is none; letters such as K multiply."""
-    found = re.search(re.escape(mark) + r"\s*" + _NUMBER + r"\s?([KMGTB])?" + end, line)
-    if not found:
+def _number_after(mark: str, line: str, end: str = "") -> float:
+    """Return the number after a marker, or 0; suffixes such as K multiply."""
+    match = re.search(re.escape(mark) + r"\s*" + _NUMBER + r"\s?([KMGTB])?" + end, line)
+    if not match:
         return 0.0
-    size = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}.get(found[2] or "", 1.0)
-    return _finite(float(found[1].replace(",", "")) * size)
+    size = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}.get(match[2] or "", 1.0)
+    return _finite(float(match[1].replace(",", "")) * size)
 
 
 def _finite(value: float) -> float:
@@ -120,108 +120,110 @@ def _whole(value: float) -> int:
     return int(_finite(value))
 
 
-def _megatron(number: int, line: str, steps: list[Step]) -> None:
-    held = "memory (MB)" in line and "max allocated:" in line
-    if held and steps:
+def _megatron(number: int, line: str, steps: list[LoggedStep]) -> None:
+    has_memory = "memory (MB)" in line and "max allocated:" in line
+    if has_memory and steps:
         # The line of memory follows that of the step, and is printed once.
         steps[-1] = replace(
             steps[-1],
-            allocated=_after("max allocated:", line) * MiB,
-            reserved=_after("max reserved:", line) * MiB,
+            allocated=_number_after("max allocated:", line) * MiB,
+            reserved=_number_after("max reserved:", line) * MiB,
         )
     if "elapsed time per iteration (ms):" not in line:
         return
     steps.append(
-        Step(
+        LoggedStep(
             line=number,
-            number=_whole(_after("iteration", line)),
-            time=_after("elapsed time per iteration (ms):", line) / 1e3,
-            batch=_whole(_after("global batch size:", line)),
-            flops=_after("throughput per GPU (TFLOP/s/GPU):", line) * 1e12,
+            number=_whole(_number_after("iteration", line)),
+            time=_number_after("elapsed time per iteration (ms):", line) / 1e3,
+            batch=_whole(_number_after("global batch size:", line)),
+            flops=_number_after("throughput per GPU (TFLOP/s/GPU):", line) * 1e12,
         )
     )
 
 
-def _torchtitan(number: int, line: str, steps: list[Step]) -> None:
+def _torchtitan(number: int, line: str, steps: list[LoggedStep]) -> None:
     if "tps:" not in line or "step:" not in line:
         return
     steps.append(
-        Step(
+        LoggedStep(
             line=number,
-            number=_whole(_after("step:", line)),
-            token_rate=_after("tps:", line),
-            reserved=_after("memory:", line, "iB") / GB * GiB,
-            flops=_after("tflops:", line) * 1e12,
-            mfu=_after("mfu:", line) / 100,
+            number=_whole(_number_after("step:", line)),
+            token_rate=_number_after("tps:", line),
+            reserved=_number_after("memory:", line, "iB") / GB * GiB,
+            flops=_number_after("tflops:", line) * 1e12,
+            mfu=_number_after("mfu:", line) / 100,
         )
     )
 
 
-def _deepspeed(number: int, line: str, steps: list[Step]) -> None:
+def _deepspeed(number: int, line: str, steps: list[LoggedStep]) -> None:
     if "iter time (s):" in line and "samples/sec:" in line:  # of its pipeline engine
-        rate, time = _after("samples/sec:", line), _after("iter time (s):", line)
-        step = _whole(_after("steps:", line))
-        steps.append(Step(line=number, number=step, time=time, sample_rate=rate))
+        rate, time = _number_after("samples/sec:", line), _number_after("iter time (s):", line)
+        step = _whole(_number_after("steps:", line))
+        steps.append(LoggedStep(line=number, number=step, time=time, sample_rate=rate))
     if "CurrSamplesPerSec=" not in line:
         return
     steps.append(
-        Step(
+        LoggedStep(
             line=number,
-            number=_whole(_after("global_step=", line)),
-            sample_rate=_after("CurrSamplesPerSec=", line),
+            number=_whole(_number_after("global_step=", line)),
+            sample_rate=_number_after("CurrSamplesPerSec=", line),
             # It divides by 1024 three times and calls the result GB.
-            allocated=_after("MaxMemAllocated=", line, "B") / GB * GiB,
+            allocated=_number_after("MaxMemAllocated=", line, "B") / GB * GiB,
         )
     )
 
 
-def _nanotron(number: int, line: str, steps: list[Step]) -> None:
+def _nanotron(number: int, line: str, steps: list[LoggedStep]) -> None:
     if "Peak reserved:" in line and steps:
         # Of the step before it, printed on a line of its own.
-        allocated = _after("Peak allocated:", line, "iB") or _after("Peak allocated", line, "iB")
-        reserved = _after("Peak reserved:", line, "iB")
+        allocated = _number_after("Peak allocated:", line, "iB") or _number_after(
+            "Peak allocated", line, "iB"
+        )
+        reserved = _number_after("Peak reserved:", line, "iB")
         steps[-1] = replace(
             steps[-1], allocated=allocated / 1e6 * MiB, reserved=reserved / 1e6 * MiB
         )
     if "tokens_per_sec_per_gpu:" not in line:
         return
     time = _nanotron_time(line)
-    batch = _after("global_batch_size:", line)
+    batch = _number_after("global_batch_size:", line)
     # Newer versions print the tokens of a step here, older ones its sequences.
-    in_tokens = batch > 0.5 * time * _after("tokens_per_sec:", line) > 0
+    in_tokens = batch > 0.5 * time * _number_after("tokens_per_sec:", line) > 0
     steps.append(
-        Step(
+        LoggedStep(
             line=number,
-            number=_whole(_after("iteration:", line)),
+            number=_whole(_number_after("iteration:", line)),
             time=time,
-            token_rate=_after("tokens_per_sec_per_gpu:", line),
+            token_rate=_number_after("tokens_per_sec_per_gpu:", line),
             batch=0 if in_tokens else _whole(batch),
-            reserved=_after("cuda_max_memory_reserved:", line),
-            flops=_after("model_tflops_per_gpu:", line) * 1e12,
+            reserved=_number_after("cuda_max_memory_reserved:", line),
+            flops=_number_after("model_tflops_per_gpu:", line) * 1e12,
         )
     )
 
 
 def _nanotron_time(line: str) -> Seconds:
-    return max(_after(mark, line) for mark in _NANOTRON_TIMES) / 1e3
+    return max(_number_after(mark, line) for mark in _NANOTRON_TIMES) / 1e3
 
 
 _NANOTRON_TIMES = ("elapsed_time_per_iteration_ms:", "time_per_iteration_ms:")
 
 
-def _litgpt(number: int, line: str, steps: list[Step]) -> None:
-    """A line is a micro-batch; those of one step, whose last says "(step)", are one step here."""
+def _litgpt(number: int, line: str, steps: list[LoggedStep]) -> None:
+    """Merge litgpt's micro-batch lines into steps; the last line of a step says "(step)"."""
     if steps and "memory used" in line.lower():  # at the end, in GB of ten to the ninth
-        held = _after("Memory used:", line) or _after(":", line)
-        steps[-1] = replace(steps[-1], allocated=held)
+        allocated = _number_after("Memory used:", line) or _number_after(":", line)
+        steps[-1] = replace(steps[-1], allocated=allocated)
     if "iter time:" not in line or " step " not in line:
         return
-    time = _after("iter time:", line) / 1e3
-    step = _whole(_after(" step ", line))
+    time = _number_after("iter time:", line) / 1e3
+    step = _whole(_number_after(" step ", line))
     ended = "(step)" in line
     if steps and steps[-1].number == -1:
         time += steps.pop().time
-    steps.append(Step(line=number, number=step if ended else -1, time=time))
+    steps.append(LoggedStep(line=number, number=step if ended else -1, time=time))
 
 
 _READERS: dict[Source, Reader] = {
@@ -233,6 +235,6 @@ _READERS: dict[Source, Reader] = {
 }
 
 
-def whole_steps(log: TrainingLog) -> Iterator[Step]:
-    """Yield the steps that a log holds from their beginning to their end."""
+def complete_steps(log: TrainingLog) -> Iterator[LoggedStep]:
+    """Yield the complete steps of a log."""
     yield from (step for step in log.steps if step.number >= 0)

@@ -1,1 +1,1 @@
-"""Traces of PyTorch's profiler: what ran on a GPU, read from Kineto's JSON."""
+"""Readers of PyTorch profiler traces (Kineto JSON): the events of a GPU."""

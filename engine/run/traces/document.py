@@ -1,4 +1,4 @@
-"""The document that a reader of traces hands over: times on a GPU as columns of whole numbers.
+"""Trace document: GPU event times as integer columns, from any trace reader.
 
 It is JSON: {"trace": 1, "ranks": [...]} as `engine.run.traces.kineto` makes it, or {"trace": 1,
 "fault": {...}} where a file could not be read; the sentences on faults stand here, for the page
@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.core.units import NANO, Bytes, Count, Seconds
 from engine.run.importers.import_report import TextError, shorten
-from engine.run.traces.kineto import Document, Fault, document_of, read_kineto
+from engine.run.traces.kineto import Document, TraceFault, document_of, read_kineto
 
 MOST_EVENTS: Count = 600_000
 MOST_RANKS: Count = 64
@@ -49,7 +49,7 @@ _FAULTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collective:
+class TracedCollective:
     """A collective as its kernel records it.
 
     Attributes:
@@ -66,8 +66,8 @@ class Collective:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One step that the profiler marked; `device`: on the GPU itself."""
+class ProfilerStep:
+    """A step marked by the profiler; `device`: on the GPU itself."""
 
     number: Count
     start: Seconds
@@ -77,7 +77,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankTrace:
-    """What one rank's GPU ran, in the order of its starts; times begin with the first of them.
+    """GPU events of one rank by start time, relative to the first event.
 
     Attributes:
         file: its name.
@@ -106,8 +106,8 @@ class RankTrace:
     end: tuple[Seconds, ...]
     name: tuple[int, ...]
     stream: tuple[int, ...]
-    calls: Mapping[int, Collective]
-    steps: tuple[Mark, ...]
+    calls: Mapping[int, TracedCollective]
+    steps: tuple[ProfilerStep, ...]
 
     @property
     def title(self) -> str:
@@ -116,7 +116,7 @@ class RankTrace:
 
     @property
     def called(self) -> str:
-        """What a sentence calls it."""
+        """The trace's name within a sentence."""
         if self.rank >= 0:
             return f"rank {self.rank}"
         # Braces mean something in sentences.
@@ -135,19 +135,19 @@ def read_traces(text: str) -> tuple[RankTrace, ...]:
     except ValueError:
         raise TextError("what was handed over is damaged; drop the file again") from None
     try:
-        found = document if document is not None else kineto_document(text)
-    except Fault as fault:
-        found = {"fault": fault.parts}
-    if "fault" in found:
-        raise TextError(fault_words(found["fault"]))
+        content = document if document is not None else kineto_document(text)
+    except TraceFault as fault:
+        content = {"fault": fault.parts}
+    if "fault" in content:
+        raise TextError(fault_message(content["fault"]))
     try:
-        ranks = [_rank(one) for one in found["ranks"]]
+        ranks = [_read_rank(entry) for entry in content["ranks"]]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         raise TextError("what was handed over is damaged; drop the file again") from None
     if not 1 <= len(ranks) <= MOST_RANKS:
         raise TextError(f"{len(ranks)} files; 1 to {MOST_RANKS} are read")
     if sum(len(rank.start) for rank in ranks) > MOST_EVENTS:
-        raise TextError(fault_words({"kind": "too-many", "file": ranks[0].file}))
+        raise TextError(fault_message({"kind": "too-many", "file": ranks[0].file}))
     return tuple(sorted(ranks, key=lambda rank: rank.rank))
 
 
@@ -161,16 +161,16 @@ def kineto_document(text: str) -> Document:
     return document_of([read_kineto(text[head.end() : end], head[1]) for head, end in parts])
 
 
-def fault_words(fault: object) -> str:
+def fault_message(fault: object) -> str:
     """Return one sentence on why a file is no trace."""
     parts = fault if isinstance(fault, Mapping) else {}
     words = _FAULTS.get(str(parts.get("kind")), _FAULTS["unreadable"])
-    told = {key: shorten(parts.get(key, "")) for key in ("file", "beginning")}
-    told |= {key: f"{_count(parts.get(key)):,}" for key in ("line", "column", "events", "bytes")}
-    told["file"] = told["file"] or "the file"
-    place = f" after {told['bytes']} unpacked bytes, in line {told['line']}"
-    told["after"] = place if parts.get("bytes") else ""
-    sentence = words.format(**told)
+    values = {key: shorten(parts.get(key, "")) for key in ("file", "beginning")}
+    values |= {key: f"{_count(parts.get(key)):,}" for key in ("line", "column", "events", "bytes")}
+    values["file"] = values["file"] or "the file"
+    place = f" after {values['bytes']} unpacked bytes, in line {values['line']}"
+    values["after"] = place if parts.get("bytes") else ""
+    sentence = words.format(**values)
     return sentence if sentence.endswith(".") else sentence + "."
 
 
@@ -178,12 +178,12 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0
 
 
-def _rank(one: Mapping[str, Any]) -> RankTrace:
-    columns = [[_whole(x) for x in one[key]] for key in ("start", "length", "name", "stream")]
+def _read_rank(entry: Mapping[str, Any]) -> RankTrace:
+    columns = [[_whole(x) for x in entry[key]] for key in ("start", "length", "name", "stream")]
     deltas, lengths, names, streams = columns
     starts = list(accumulate(deltas))
-    kinds = tuple((str(kind), str(name)) for kind, name in one["names"])
-    numbers = tuple(_whole(stream) for stream in one["streams"])
+    kinds = tuple((str(kind), str(name)) for kind, name in entry["names"])
+    numbers = tuple(_whole(stream) for stream in entry["streams"])
     count = len(starts)
     if not count or {len(column) for column in columns} != {count}:
         raise ValueError("columns are not equally long")
@@ -191,38 +191,40 @@ def _rank(one: Mapping[str, Any]) -> RankTrace:
         raise ValueError("a number is below zero")
     if max(names) >= len(kinds) or max(streams) >= len(numbers) or starts[-1] > 1e19:
         raise ValueError("a number is too large")
-    collectives = [_collective(*row) for row in one["collectives"]]
+    collectives = [_read_collective(*row) for row in entry["collectives"]]
     return RankTrace(
-        file=str(one["file"]),
-        rank=_whole(one["rank"]),
-        world_size=_whole(one["world"]),
-        origin=float(one["origin"]) * 1000 * NANO,
-        events=_whole(one["events"]),
-        skipped=_whole(one["skipped"]),
+        file=str(entry["file"]),
+        rank=_whole(entry["rank"]),
+        world_size=_whole(entry["world"]),
+        origin=float(entry["origin"]) * 1000 * NANO,
+        events=_whole(entry["events"]),
+        skipped=_whole(entry["skipped"]),
         names=kinds,
         streams=numbers,
         start=tuple(NANO * at for at in starts),
         end=tuple(NANO * (at + long) for at, long in zip(starts, lengths, strict=True)),
         name=tuple(names),
         stream=tuple(streams),
-        calls={at: collectives[which] for at, which in one["calls"] if 0 <= at < count},
-        steps=_marks(one["steps"]),
+        calls={at: collectives[which] for at, which in entry["calls"] if 0 <= at < count},
+        steps=_read_steps(entry["steps"]),
     )
 
 
-def _marks(rows: Sequence[Sequence[int]]) -> tuple[Mark, ...]:
+def _read_steps(rows: Sequence[Sequence[int]]) -> tuple[ProfilerStep, ...]:
     marks = (
-        Mark(number=n, start=NANO * a, end=NANO * b, device=bool(d))
+        ProfilerStep(number=n, start=NANO * a, end=NANO * b, device=bool(d))
         for n, a, b, d in rows
         if abs(a) < 1e19 and abs(b) < 1e19
     )
     return tuple(sorted(marks, key=lambda mark: (mark.start, mark.number)))
 
 
-def _collective(name: str, sent: int, got: int, ranks: int, kind: str, group: str) -> Collective:
+def _read_collective(
+    name: str, sent: int, got: int, ranks: int, kind: str, group: str
+) -> TracedCollective:
     element = ELEMENTS.get(str(kind).lower(), 0)
     size = max(_whole(sent), _whole(got)) * element
-    return Collective(name=str(name), size=float(size), ranks=_whole(ranks), group=str(group))
+    return TracedCollective(name=str(name), size=float(size), ranks=_whole(ranks), group=str(group))
 
 
 def _whole(value: object) -> int:

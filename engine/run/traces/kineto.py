@@ -1,4 +1,4 @@
-"""Kineto's JSON, the trace of PyTorch's profiler, down to what ran on the GPU.
+"""Reader of Kineto JSON, the trace of PyTorch's profiler, reduced to GPU events.
 
 The document that comes out is plain data, as `engine.run.traces.document` reads it. The page's
 reader, `theme/runtime/trace/reader.js`, makes the same document of the same file without holding
@@ -24,8 +24,8 @@ _PER_MICRO = 1000
 Document = dict[str, Any]
 
 
-class Fault(ValueError):
-    """Why a file is no trace: `parts` are those of a document's "fault"."""
+class TraceFault(ValueError):
+    """An invalid trace file; `parts` is the document's "fault"."""
 
     def __init__(self, kind: str, **parts: object) -> None:
         super().__init__(kind)
@@ -33,42 +33,42 @@ class Fault(ValueError):
 
 
 def read_kineto(text: str, file: str = "") -> Document:
-    """Return what ran on the GPU, as one rank of a document.
+    """Return the GPU events as one rank of a document.
 
     Raises:
         Fault: the text is no JSON, no trace, or nothing ran on a GPU.
     """
-    found = _parsed(text, file)
-    if isinstance(found, list):
-        found = {"traceEvents": found}
-    events = found.get("traceEvents")
+    trace = _parse_json(text, file)
+    if isinstance(trace, list):
+        trace = {"traceEvents": trace}
+    events = trace.get("traceEvents")
     if not isinstance(events, list):
-        raise Fault("no-events", file=file)
+        raise TraceFault("no-events", file=file)
     rank = Rank(file)
     for event in events:
         rank.take(event)
-    return rank.document(found)
+    return rank.document(trace)
 
 
-def _parsed(text: str, file: str) -> Any:  # noqa: ANN401
+def _parse_json(text: str, file: str) -> Any:  # noqa: ANN401
     start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
     if text[start : start + 1] not in ("{", "["):
         kind = "empty" if start == len(text) else "not-json"
         beginning = text[start : start + 30].split("\n")[0].rstrip("\r")
-        raise Fault(kind, file=file, beginning=beginning, **_place(text, start))
+        raise TraceFault(kind, file=file, beginning=beginning, **_place(text, start))
     try:
-        return json.loads(text[start:], parse_constant=_refused)
+        return json.loads(text[start:], parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
         at = start + error.pos
         # A text that never ends is one that was cut in it.
         cut = error.msg.startswith("Unterminated") or not text[at:].strip()
         at = len(text) if cut else at
-        raise Fault("cut" if cut else "syntax", file=file, **_place(text, at)) from None
+        raise TraceFault("cut" if cut else "syntax", file=file, **_place(text, at)) from None
     except (ValueError, RecursionError):
-        raise Fault("syntax", file=file, **_place(text, start)) from None
+        raise TraceFault("syntax", file=file, **_place(text, start)) from None
 
 
-def _refused(constant: str) -> float:
+def _reject_constant(constant: str) -> float:
     raise ValueError(constant)
 
 
@@ -78,7 +78,7 @@ def _place(text: str, at: int) -> Document:
 
 
 class Rank:
-    """One file while it is read."""
+    """GPU events of one file, collected while reading."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -90,7 +90,7 @@ class Rank:
         self._steps: list[tuple[int, float, float, int]] = []
 
     def take(self, event: object) -> None:
-        """Note an event, if it ran on the GPU or begins a step."""
+        """Record an event if it ran on the GPU or marks a step."""
         self._count += 1
         if not isinstance(event, Mapping) or event.get("ph") != "X":
             return
@@ -115,35 +115,35 @@ class Rank:
             self._steps.append((int(number), start, length, device))
 
     def _device(self, kind: str, name: str, time: tuple[float, float], args: object) -> None:
-        given: Mapping[str, Any] = args if isinstance(args, Mapping) else {}
-        stream = given.get("stream")
+        arguments: Mapping[str, Any] = args if isinstance(args, Mapping) else {}
+        stream = arguments.get("stream")
         if not _is_whole(stream):
             return
         name_at = self._names.setdefault((kind, name[:LONGEST_NAME]), len(self._names))
         stream_at = self._streams.setdefault(int(stream), len(self._streams))
-        self._rows.append((*time, name_at, stream_at, self._collective(given)))
+        self._rows.append((*time, name_at, stream_at, self._collective(arguments)))
 
-    def _collective(self, given: Mapping[str, Any]) -> int:
-        name = given.get("Collective name")
+    def _collective(self, arguments: Mapping[str, Any]) -> int:
+        name = arguments.get("Collective name")
         if not isinstance(name, str):
             return -1
         sizes = ("In msg nelems", "Out msg nelems", "Group size")
         words = ("dtype", "Process Group Name")
         key = (
             name[:LONGEST_NAME],
-            *(int(given[size]) if _is_whole(given.get(size)) else 0 for size in sizes),
-            *(_text(given.get(word))[:LONGEST_NAME] for word in words),
+            *(int(arguments[size]) if _is_whole(arguments.get(size)) else 0 for size in sizes),
+            *(_text(arguments.get(word))[:LONGEST_NAME] for word in words),
         )
         return self._collectives.setdefault(key, len(self._collectives))
 
     def document(self, head: Mapping[str, Any]) -> Document:
-        """Return all that was noted.
+        """Return the recorded events as one rank of a document.
 
         Raises:
             Fault: nothing ran on the GPU.
         """
         if not self._rows:
-            raise Fault("no-gpu", file=self._file, events=self._count)
+            raise TraceFault("no-gpu", file=self._file, events=self._count)
         rows = sorted(self._rows, key=lambda row: row[0])
         first = rows[0][0]
         starts = [_nanos(row[0] - first) for row in rows]

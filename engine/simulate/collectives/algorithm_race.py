@@ -1,4 +1,4 @@
-"""The same all-reduce by every algorithm, over one network port to each GPU."""
+"""All-reduce times of every algorithm, over one network port per GPU."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from engine.formulas.hierarchy import hierarchical_all_reduce_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Race:
-    """What all algorithms run on.
+class RaceNetwork:
+    """The GPUs and links that all algorithms run on.
 
     Attributes:
         world_size: GPUs.
-        gpus_per_node: that a hierarchy finds together; every GPU keeps its own port.
-        bandwidth: of the port of a GPU, one way.
-        scale_up: of the link inside a node, per GPU, one way.
-        latency: of one step between nodes.
-        scale_up_latency: of one step inside a node.
+        gpus_per_node: GPUs of a node, which a hierarchy groups; every GPU keeps its own port.
+        bandwidth: one-way bandwidth of the port of a GPU.
+        scale_up: one-way bandwidth of the link inside a node, per GPU.
+        latency: latency of one step between nodes.
+        scale_up_latency: latency of one step inside a node.
     """
 
     world_size: Count
@@ -33,17 +33,17 @@ class Race:
     scale_up_latency: Seconds
 
 
-def times(race: Race, size: Bytes) -> Mapping[str, Seconds]:
-    """Return what every algorithm takes that can run: a hierarchy needs several full nodes."""
+def all_reduce_times(race: RaceNetwork, size: Bytes) -> Mapping[str, Seconds]:
+    """Return algorithm -> all-reduce time; a hierarchy is left out without several full nodes."""
     wire = size, race.world_size, race.bandwidth, race.latency
-    found = {
+    times = {
         "ring": ring_all_reduce_time(*wire),
         "tree": tree_all_reduce_time(*wire),
         "in_network": in_network_all_reduce_time(*wire),
     }
     nodes, rest = divmod(race.world_size, race.gpus_per_node)
     if race.gpus_per_node > 1 and nodes > 1 and not rest:
-        found["hierarchical"] = hierarchical_all_reduce_time(
+        times["hierarchical"] = hierarchical_all_reduce_time(
             size,
             race.gpus_per_node,
             nodes,
@@ -52,4 +52,4 @@ def times(race: Race, size: Bytes) -> Mapping[str, Seconds]:
             race.bandwidth * race.gpus_per_node,
             race.latency,
         )
-    return found
+    return times

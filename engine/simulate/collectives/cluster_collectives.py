@@ -1,4 +1,4 @@
-"""All-reduces of up to thousands of GPUs as phases on links.
+"""All-reduce algorithms on clusters of up to thousands of GPUs, as phases of flows.
 
 Each function returns the phases of one algorithm; `engine.simulate.collectives.rail_aggregation`
 says how the flows of one rail stand for those of all.
@@ -10,19 +10,19 @@ from engine.collectives.tree_all_reduce import edges
 from engine.core.units import Count
 from engine.formulas.communication import tree_depth
 from engine.simulate.collectives.collective_time import Message, Phase
-from engine.simulate.collectives.rail_aggregation import folded
+from engine.simulate.collectives.rail_aggregation import aggregate_rails
 from engine.simulate.network.fair_share import Flow, Link
 from engine.simulate.network.topology import Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """A topology and how the ranks lie on it.
+class ClusterLayout:
+    """A topology and the placement of the ranks on it.
 
     Attributes:
-        topology: full nodes only.
-        scattered: neighbors in the order of nodes are in different leaf groups, not in the same.
-        rail_shift: a message between nodes arrives that many places further than it should.
+        topology: the links of the cluster; full nodes only.
+        scattered: whether neighbors in the node order are in different leaf groups.
+        rail_shift: rails by which messages between nodes miss the right one.
     """
 
     topology: Topology
@@ -37,14 +37,14 @@ class Cluster:
         return tuple(sorted(nodes, key=lambda node: (node % per_group, node)))
 
 
-def ring(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return a ring all-reduce: one ring per port, each through all GPUs, entering there.
+def ring_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return a ring all-reduce: one ring per port, each through all GPUs.
 
-    A ring leaves a node for the port that it came by, over NVLink (PXN). Without that it leaves
-    by the port of its last GPU, and enters the next node there: one place earlier every node.
+    With PXN a ring leaves a node by the port at which it entered, over NVLink. Without PXN it
+    leaves by the port of its last GPU, and enters the next node there: one GPU earlier per node.
     """
     topology, nodes = cluster.topology, cluster.order
-    size, world, rings = topology.gpus_per_node, topology.world_size, _rings(topology)
+    size, world, rings = topology.gpus_per_node, topology.world_size, _num_rings(topology)
     share = 1 / (rings * world)
     path = [
         node * size + (place - (0 if topology.pxn else turn)) % size
@@ -54,48 +54,48 @@ def ring(cluster: Cluster) -> tuple[Phase, ...]:
     messages = []
     for source, target in zip(path, [*path[1:], path[0]], strict=True):
         inside = topology.node(source) == topology.node(target)
-        messages.append((source, target if inside else _shifted(cluster, target), share))
+        messages.append((source, target if inside else _receiving_gpu(cluster, target), share))
     times = 2 * (world - 1)
-    one = folded(tuple(messages), topology, rings, times, "around the ring")
-    return (replace(one, chained=True),)
+    phase = aggregate_rails(tuple(messages), topology, rings, times, "around the ring")
+    return (replace(phase, chained=True),)
 
 
-def hierarchical(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return an all-reduce in phases: scatter in the node, reduce across, gather in the node."""
+def hierarchical_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return a hierarchical all-reduce: reduce-scatter in nodes, all-reduce across, all-gather."""
     topology, nodes = cluster.topology, cluster.order
-    inside = inside_nodes(topology)
+    inside = intra_node_rings(topology)
     if len(nodes) == 1:
         return inside
     size = topology.gpus_per_node
     share = 1 / topology.world_size
     messages = tuple(
-        (here * size, _shifted(cluster, there * size), share)
+        (here * size, _receiving_gpu(cluster, there * size), share)
         for here, there in zip(nodes, [*nodes[1:], nodes[0]], strict=True)
     )
-    across = folded(messages, topology, size, 2 * (len(nodes) - 1), "across nodes")
+    across = aggregate_rails(messages, topology, size, 2 * (len(nodes) - 1), "across nodes")
     return (*inside, replace(across, chained=True))
 
 
-def inside_nodes(topology: Topology) -> tuple[Phase, ...]:
-    """Return the rings in every node: a scatter before, a gather after, alike in time."""
+def intra_node_rings(topology: Topology) -> tuple[Phase, ...]:
+    """Return the intra-node rings: a reduce-scatter and an all-gather, which take equally long."""
     size = topology.gpus_per_node
     if size == 1:
         return ()
-    messages = tuple((one, one + 1, 1 / size) for one in range(0, topology.world_size, size))
-    return (folded(messages, topology, size, 2 * (size - 1), "inside the nodes"),)
+    messages = tuple((gpu, gpu + 1, 1 / size) for gpu in range(0, topology.world_size, size))
+    return (aggregate_rails(messages, topology, size, 2 * (size - 1), "inside the nodes"),)
 
 
-def halving_doubling(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return a recursive halving and doubling, nearest first.
+def halving_doubling_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return a recursive halving and doubling all-reduce, nearest ranks first.
 
     Raises:
-        ValueError: the GPUs, or those of a node, are no power of two.
+        ValueError: the number of GPUs, or of GPUs per node, is not a power of two.
     """
     topology, nodes = cluster.topology, cluster.order
     world, size = topology.world_size, topology.gpus_per_node
     if world & (world - 1) or size & (size - 1):
         raise ValueError(f"{world} GPUs in nodes of {size}: both must be powers of two")
-    found = []
+    phases = []
     for turn in range(world.bit_length() - 1):
         distance = 1 << turn
         share = 1 / (2 * distance)
@@ -104,46 +104,46 @@ def halving_doubling(cluster: Cluster) -> tuple[Phase, ...]:
         else:
             hop = distance // size
             ends = ((node, nodes[turn ^ hop]) for turn, node in enumerate(nodes))
-            pairs = [(here * size, _shifted(cluster, there * size)) for here, there in ends]
+            pairs = [(here * size, _receiving_gpu(cluster, there * size)) for here, there in ends]
         messages = tuple((*pair, share) for pair in pairs)
         label = f"{distance} places apart"
-        found.append(folded(messages, topology, size, 2, label))
-    return tuple(found)
+        phases.append(aggregate_rails(messages, topology, size, 2, label))
+    return tuple(phases)
 
 
-def tree(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return a double binary tree of nodes, each a chain of its GPUs; both pipelines are full.
+def tree_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return a double-binary-tree all-reduce over nodes, with a chain of GPUs inside each node.
 
-    Up and down go on at the same time; the first piece pays the way up and down as latency.
+    Reduction and broadcast overlap; the first piece pays the way up and down as latency.
     """
     topology = cluster.topology
-    size, nodes, trees = topology.gpus_per_node, cluster.order, _rings(topology)
+    size, nodes, trees = topology.gpus_per_node, cluster.order, _num_rings(topology)
     share = 1 / (2 * trees)
     messages: list[Message] = []
     for _, _, child, parent in edges(len(nodes)):
         low, high = nodes[child] * size, nodes[parent] * size
-        messages.append((low, _shifted(cluster, high), share))
-        messages.append((high, _shifted(cluster, low), share))
+        messages.append((low, _receiving_gpu(cluster, high), share))
+        messages.append((high, _receiving_gpu(cluster, low), share))
     # Both trees of a rail use the chain of a node, in both directions: four messages a hop.
     hops = [node * size + place for node in nodes for place in range(size - 1)]
     chain = [(here, here + 1, share) for here in hops for _ in range(4)]
     label = "up and down the trees"
     if topology.slow:
-        one = folded((*messages, *chain), topology, trees, 1, label)
+        phase = aggregate_rails((*messages, *chain), topology, trees, 1, label)
     else:
         # All hops of a node are alike, so one of them stands for all.
         first = tuple((node * size, node * size + 1, share) for node in nodes if size > 1)
-        one = folded(tuple(messages), topology, trees, 1, label)
-        inside = folded(first, topology, 4 * trees * (size - 1), 1, label)
-        capacity = {**one.capacity, **inside.capacity}
-        one = replace(one, flows=one.flows + inside.flows, capacity=capacity)
+        phase = aggregate_rails(tuple(messages), topology, trees, 1, label)
+        inside = aggregate_rails(first, topology, 4 * trees * (size - 1), 1, label)
+        capacity = {**phase.capacity, **inside.capacity}
+        phase = replace(phase, flows=phase.flows + inside.flows, capacity=capacity)
     way = (size - 1) * topology.step_latency + tree_depth(len(nodes)) * topology.network_latency
     steps = 2 * (size - 1 + tree_depth(len(nodes)))
-    return (replace(one, extra=2 * way - max(flow.latency for flow in one.flows), hops=steps),)
+    return (replace(phase, extra=2 * way - max(flow.latency for flow in phase.flows), hops=steps),)
 
 
-def in_switch(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return an all-reduce that switches add up: in the NVSwitch, then in leaves and spines.
+def in_switch_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return an in-network all-reduce: sums form in the NVSwitch, then in leaves and spines.
 
     Chunks stream through both kinds of switches, so the slower one sets the pace.
     """
@@ -154,17 +154,19 @@ def in_switch(cluster: Cluster) -> tuple[Phase, ...]:
     capacity: dict[Link, float] = dict.fromkeys(names, topology.nvlink)
     wait, hops = (2 * topology.step_latency, 2) if size > 1 else (0.0, 0)
     if topology.num_nodes > 1:
-        shares |= _leaf_shares(topology)
-        capacity |= {one: topology.capacity(one) for one in shares if one not in names}
+        shares |= _switch_link_shares(topology)
+        capacity |= {link: topology.capacity(link) for link in shares if link not in names}
         wait, hops = wait + 2 * topology.network_latency, hops + 2
         if topology.num_nodes > topology.nodes_per_group:
             wait, hops = wait + 2 * topology.climb_latency, hops + 2
-    flows = tuple(Flow(size=share, links={one: 1.0}, latency=wait) for one, share in shares.items())
+    flows = tuple(
+        Flow(size=share, links={link: 1.0}, latency=wait) for link, share in shares.items()
+    )
     return (Phase(label="through the switches", flows=flows, capacity=capacity, hops=hops),)
 
 
-def _leaf_shares(topology: Topology) -> dict[Link, float]:
-    """Every port sends its share once; a leaf sends the sum of its ports up once."""
+def _switch_link_shares(topology: Topology) -> dict[Link, float]:
+    """Return link -> share of the buffer: each port sends its share, each leaf one sum upward."""
     ports = topology.rails_per_node
     slow = [link for link, _ in topology.slow if str(link[0]).startswith("port")]
     names: list[Link] = [("port_out", 0, 0), ("port_in", 0, 0), *slow]
@@ -172,16 +174,16 @@ def _leaf_shares(topology: Topology) -> dict[Link, float]:
         names += [("leaf_up", 0, 0), ("leaf_down", 0, 0)]
     # Without rails all ports of a node meet in one leaf, which sends up the sum of each share.
     at_leaf = 1 / ports if topology.rails else 1.0
-    return {one: at_leaf if str(one[0]).startswith("leaf") else 1 / ports for one in names}
+    return {link: at_leaf if str(link[0]).startswith("leaf") else 1 / ports for link in names}
 
 
-def _shifted(cluster: Cluster, gpu: int) -> int:
+def _receiving_gpu(cluster: ClusterLayout, gpu: int) -> int:
     """Return the GPU of the same node at which a message from another node arrives."""
     size = cluster.topology.gpus_per_node
     node, place = divmod(gpu, size)
     return node * size + (place + cluster.rail_shift) % size
 
 
-def _rings(topology: Topology) -> Count:
-    """Return the rings (or pairs of trees) side by side: one per port, one in a single node."""
+def _num_rings(topology: Topology) -> Count:
+    """Return the number of parallel rings (or tree pairs): one per port; one in a single node."""
     return topology.rails_per_node if topology.num_nodes > 1 else 1

@@ -1,34 +1,37 @@
-"""A star on a cluster: everybody sends the whole buffer to GPU 0, which sends the sum to all."""
+"""Star all-reduce: every GPU sends its whole buffer to GPU 0, which sends the sum to all."""
 
 from dataclasses import replace
 
-from engine.simulate.collectives.cluster_collectives import Cluster
-from engine.simulate.collectives.collective_time import Phase, phase
+from engine.simulate.collectives.cluster_collectives import ClusterLayout
+from engine.simulate.collectives.collective_time import Phase, message_phase
 from engine.simulate.network.fair_share import Flow, Link
 from engine.simulate.network.topology import Topology, route
 
 
-def star(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return the two phases of a star."""
+def star_all_reduce(cluster: ClusterLayout) -> tuple[Phase, ...]:
+    """Return the two phases of a star all-reduce: gather to the root and broadcast."""
     topology = cluster.topology
     others = range(1, topology.world_size)
     relayed = topology.pxn and topology.rails
-    into = (
-        phase(tuple((gpu, 0, 1.0) for gpu in others), topology)
+    gather_phase = (
+        message_phase(tuple((gpu, 0, 1.0) for gpu in others), topology)
         if topology.slow
-        else _by_node(topology, inward=True)
+        else _aggregated_phase(topology, inward=True)
     )
     # With PXN the root sends by all ports of its node, so its rails differ from one another.
-    out = (
-        phase(tuple((0, gpu, 1.0) for gpu in others), topology)
+    broadcast_phase = (
+        message_phase(tuple((0, gpu, 1.0) for gpu in others), topology)
         if topology.slow or relayed
-        else _by_node(topology, inward=False)
+        else _aggregated_phase(topology, inward=False)
     )
-    return (replace(into, label="into the root"), replace(out, label="out of the root"))
+    return (
+        replace(gather_phase, label="into the root"),
+        replace(broadcast_phase, label="out of the root"),
+    )
 
 
-def _by_node(topology: Topology, *, inward: bool) -> Phase:
-    """Return one phase with the GPUs of a node taken together.
+def _aggregated_phase(topology: Topology, *, inward: bool) -> Phase:
+    """Return one phase in which the flows of a node's GPUs are aggregated.
 
     Links shared by nodes carry all of them. In its own node, the ports carry them where they
     meet: at the root's rail with PXN, each at its own without. NVLink and PCIe there are faster
@@ -41,12 +44,12 @@ def _by_node(topology: Topology, *, inward: bool) -> Phase:
         count = float(size if node else size - 1)
         if not count:
             continue
-        way = route(topology, gpu, 0) if inward else route(topology, 0, gpu)
-        near: dict[Link, float] = {}
-        for link in way.links:
-            own = str(link[0]).startswith("port") and link[1] == node
+        path = route(topology, gpu, 0) if inward else route(topology, 0, gpu)
+        weights: dict[Link, float] = {}
+        for link in path.links:
+            same_node = str(link[0]).startswith("port") and link[1] == node
             private = str(link[0]).startswith(("nvlink", "pcie")) and link[1] != 0
-            near[link] = 1.0 if private else count / ports if own and node else count
-        flows.append(Flow(size=1.0, links=near, latency=way.latency, count=count))
+            weights[link] = 1.0 if private else count / ports if same_node and node else count
+        flows.append(Flow(size=1.0, links=weights, latency=path.latency, count=count))
     capacity = topology.capacities(link for flow in flows for link in flow.links)
     return Phase(label="", flows=tuple(flows), capacity=capacity)

@@ -1,4 +1,4 @@
-"""The wires of a cluster as one all-reduce sees them: a link in every node, ports between nodes."""
+"""Link bandwidths and latencies of a cluster, and closed-form all-reduce times on them."""
 
 from dataclasses import dataclass, replace
 
@@ -21,22 +21,22 @@ from engine.formulas.hierarchy import (
     switched_bytes_sent,
 )
 
-# Those that need no switch's help.
-OWN_SUMS = ("ring", "tree", "hierarchical")
+# Algorithms in which GPUs, not switches, form the sums.
+SWITCHLESS_ALGORITHMS = ("ring", "tree", "hierarchical")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wires:
-    """What connects the GPUs of a job.
+class ClusterWires:
+    """Bandwidths and latencies of the links between the GPUs of a job.
 
     Attributes:
         world_size: GPUs.
-        gpus_per_node: of a full node; a partly filled last node counts as a node.
-        ports_per_node: to the network.
-        port: speed of one, one way.
-        scale_up: of the link inside a node, per GPU, one way, as a ring reaches it.
-        latency: of one step from node to node.
-        scale_up_latency: of one step inside a node.
+        gpus_per_node: GPUs of a full node; a partly filled last node counts as a node.
+        ports_per_node: network ports of a node.
+        port: one-way bandwidth of one port.
+        scale_up: one-way bandwidth of the link inside a node, per GPU, as a ring reaches it.
+        latency: latency of one step from node to node.
+        scale_up_latency: latency of one step inside a node.
     """
 
     world_size: Count
@@ -49,17 +49,17 @@ class Wires:
 
     @property
     def num_nodes(self) -> Count:
-        """Nodes that the GPUs fill."""
+        """Number of nodes that the GPUs fill."""
         return -(-self.world_size // self.gpus_per_node)
 
     @property
     def local(self) -> Count:
-        """GPUs of the job in one node."""
+        """Number of the job's GPUs in one node."""
         return min(self.world_size, self.gpus_per_node)
 
     @property
     def node(self) -> Bandwidth:
-        """All ports of a node together, one way."""
+        """One-way bandwidth of all ports of a node together."""
         return node_bandwidth(self.port, self.ports_per_node)
 
     @property
@@ -72,8 +72,8 @@ class Wires:
         return flat_ring_bandwidth(self.scale_up, self.port, self.ports_per_node)
 
 
-def step_latency(wires: Wires, algorithm: str) -> Seconds:
-    """Return the latency of one step, in the mean of the steps on an algorithm's way.
+def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
+    """Return the mean latency of an algorithm's steps.
 
     A ring leaves each node once; a tree goes up inside the nodes first, then from node to node.
     """
@@ -87,24 +87,24 @@ def step_latency(wires: Wires, algorithm: str) -> Seconds:
     return (across * out + (steps - across) * up) / steps
 
 
-def effective(wires: Wires, algorithm: str) -> str:
-    """Return the algorithm whose formula applies: with one GPU per node a hierarchy is a ring."""
+def effective_algorithm(wires: ClusterWires, algorithm: str) -> str:
+    """Return the algorithm whose formula applies: one GPU per node turns a hierarchy into a ring."""
     flat = algorithm == "hierarchical" and wires.gpus_per_node == 1
     return "ring" if flat else algorithm
 
 
-def fastest(wires: Wires, size: Bytes) -> str:
-    """Return the algorithm that takes least for a buffer, of those that need no switch's help."""
-    return min(OWN_SUMS, key=lambda name: all_reduce_time(wires, name, size))
+def fastest_algorithm(wires: ClusterWires, size: Bytes) -> str:
+    """Return the fastest algorithm for a buffer among those without in-network reduction."""
+    return min(SWITCHLESS_ALGORITHMS, key=lambda name: all_reduce_time(wires, name, size))
 
 
-def all_reduce_time(wires: Wires, algorithm: str, size: Bytes) -> Seconds:
-    """Return the time of one all-reduce of `size` bytes: "ring", "tree", "hierarchical" or other.
+def all_reduce_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
+    """Return the time of an all-reduce of `size` bytes by "ring", "tree", "hierarchical" or other.
 
-    Any other name is an all-reduce whose sums the switch forms.
+    Any other name stands for an all-reduce whose sums the switch forms.
     """
-    name = effective(wires, algorithm)
-    wire = size, wires.world_size, wires.ring, step_latency(wires, name)
+    name = effective_algorithm(wires, algorithm)
+    wire = size, wires.world_size, wires.ring, mean_step_latency(wires, name)
     if name == "tree":
         return tree_all_reduce_time(*wire)
     if name == "ring":
@@ -117,15 +117,17 @@ def all_reduce_time(wires: Wires, algorithm: str, size: Bytes) -> Seconds:
     return in_network_all_reduce_time(*wire)
 
 
-def latency_part(wires: Wires, algorithm: str, size: Bytes) -> Seconds:
-    """Return what latencies add to an all-reduce."""
-    bare = replace(wires, latency=0.0, scale_up_latency=0.0)
-    return all_reduce_time(wires, algorithm, size) - all_reduce_time(bare, algorithm, size)
+def latency_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
+    """Return the latency part of an all-reduce time."""
+    without_latency = replace(wires, latency=0.0, scale_up_latency=0.0)
+    return all_reduce_time(wires, algorithm, size) - all_reduce_time(
+        without_latency, algorithm, size
+    )
 
 
-def sent_bytes(wires: Wires, algorithm: str, size: Bytes) -> Bytes:
-    """Return what a GPU sends (the busiest of a tree; into the network, where tiers differ)."""
-    name = effective(wires, algorithm)
+def sent_bytes(wires: ClusterWires, algorithm: str, size: Bytes) -> Bytes:
+    """Return the bytes that a GPU sends (the busiest of a tree; into the network by tiers)."""
+    name = effective_algorithm(wires, algorithm)
     if name == "tree":
         return tree_bytes_sent(size, wires.world_size)
     if name == "in_network":
@@ -139,20 +141,20 @@ def sent_bytes(wires: Wires, algorithm: str, size: Bytes) -> Bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortLoad:
-    """What one port carries in an all-reduce; in one node: the link of one GPU.
+    """Bytes and waiting time of one port in an all-reduce; in a single node, of a GPU's link.
 
     Attributes:
-        sent: through it.
-        wait: what other links keep it waiting.
+        sent: bytes through the port.
+        wait: time for which the port waits for other links.
     """
 
     sent: Bytes
     wait: Seconds = 0.0
 
 
-def port_load(wires: Wires, algorithm: str, size: Bytes) -> PortLoad:
-    """Return what one port sends, and how long the links inside the node keep it waiting."""
-    name = effective(wires, algorithm)
+def port_load(wires: ClusterWires, algorithm: str, size: Bytes) -> PortLoad:
+    """Return the bytes that one port sends, and its wait for the links inside the node."""
+    name = effective_algorithm(wires, algorithm)
     if wires.num_nodes == 1:
         inside = "ring" if name == "hierarchical" else name
         return PortLoad(sent=sent_bytes(wires, inside, size))
@@ -165,12 +167,12 @@ def port_load(wires: Wires, algorithm: str, size: Bytes) -> PortLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierBytes:
-    """What an all-reduce moves over each tier, in bytes.
+    """Bytes that an all-reduce moves over each tier.
 
     Attributes:
-        gpu: sent by a GPU over all its links.
-        network: of that into the network, in the mean of a node's GPUs.
-        node: leaving a node.
+        gpu: bytes sent by a GPU over all its links.
+        network: bytes of these into the network, mean over a node's GPUs.
+        node: bytes leaving a node.
     """
 
     gpu: Bytes
@@ -178,15 +180,15 @@ class TierBytes:
     node: Bytes
 
 
-def ring_tiers(wires: Wires, size: Bytes) -> TierBytes:
-    """Return what a flat ring moves: it enters and leaves each node once."""
+def ring_tier_bytes(wires: ClusterWires, size: Bytes) -> TierBytes:
+    """Return the bytes of a flat ring, which enters and leaves each node once."""
     flat = ring_bytes_sent(size, wires.world_size)
     crossing = flat if wires.num_nodes > 1 else 0.0
     return TierBytes(gpu=flat, network=crossing / wires.local, node=crossing)
 
 
-def hierarchical_tiers(wires: Wires, size: Bytes) -> TierBytes:
-    """Return what a hierarchy moves: all within the node, then one g-th by each GPU across."""
+def hierarchical_tier_bytes(wires: ClusterWires, size: Bytes) -> TierBytes:
+    """Return the bytes of a hierarchy: all within the node, then one g-th per GPU across."""
     across = hierarchical_bytes_sent(size, wires.local, wires.num_nodes)
     inside = ring_bytes_sent(size, wires.local)
     return TierBytes(gpu=inside + across, network=across, node=across * wires.local)

@@ -1,6 +1,6 @@
-"""Executes a collective on small integers, and records who holds what after every round.
+"""Execution of a collective on small integers, with the chunks of every rank after each round.
 
-A picture, a byte count and a proof that all ranks end with the exact sum come from the same run.
+The drawing, the byte counts and the proof that all ranks end with the exact sum share one run.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,20 @@ from typing import Protocol
 
 from engine.core.message import Transfer
 from engine.core.units import Bytes, Count
-from engine.simulate.collectives.collective_trace import EMPTY, Cell, Frame, State, Trace
+from engine.simulate.collectives.collective_trace import (
+    EMPTY_CHUNK,
+    BufferState,
+    ChunkState,
+    CollectiveTrace,
+    TraceFrame,
+)
 
 # Sums stay readable: three digits for up to sixteen ranks.
 _LARGEST_SUM = 999
 ROOT = 0
 
-# What every operation is called; the order is that of a list to choose from.
-OPERATIONS: Mapping[str, str] = {
+# Display names of the operations, in the order of the menu.
+OPERATION_NAMES: Mapping[str, str] = {
     "all_reduce": "all-reduce",
     "reduce_scatter": "reduce-scatter",
     "all_gather": "all-gather",
@@ -29,7 +35,7 @@ OPERATIONS: Mapping[str, str] = {
 
 
 class Collective(Protocol):
-    """What a module of `engine.collectives` declares."""
+    """Interface of a module of `engine.collectives`."""
 
     TITLE: str
     OPERATION: str
@@ -41,13 +47,13 @@ class Collective(Protocol):
         """Return the messages of every round."""
 
     def bytes_sent(self, world_size: Count, size: Bytes) -> Bytes:
-        """Return what the busiest rank sends."""
+        """Return the bytes that the busiest rank sends."""
 
     def num_rounds(self, world_size: Count) -> Count:
         """Return the number of rounds."""
 
 
-def run(collective: Collective, world_size: Count, seed: int = 0) -> Trace:
+def run_collective(collective: Collective, world_size: Count, seed: int = 0) -> CollectiveTrace:
     """Return the trace of `collective`, a module of `engine.collectives`, on `world_size` ranks.
 
     A module may declare `SWITCHES`, nodes behind the ranks that start with nothing and may add.
@@ -60,19 +66,19 @@ def run(collective: Collective, world_size: Count, seed: int = 0) -> Trace:
         raise ValueError(f"world_size is {world_size}; it must be 1 or more")
     chunks = collective.chunks(world_size)
     switches: int = getattr(collective, "SWITCHES", 0)
-    nothing = (0,) * (world_size + switches)
-    frame = Frame(
+    zeros = (0,) * (world_size + switches)
+    frame = TraceFrame(
         transfers=(),
-        state=start(collective.OPERATION, world_size, chunks, seed)
-        + ((EMPTY,) * chunks,) * switches,
-        sent=nothing,
-        received=nothing,
+        state=initial_state(collective.OPERATION, world_size, chunks, seed)
+        + ((EMPTY_CHUNK,) * chunks,) * switches,
+        sent=zeros,
+        received=zeros,
     )
     frames = [frame]
     for transfers in collective.rounds(world_size):
-        frame = _after(frame, transfers)
+        frame = _next_frame(frame, transfers)
         frames.append(frame)
-    return Trace(
+    return CollectiveTrace(
         title=collective.TITLE,
         operation=collective.OPERATION,
         world_size=world_size,
@@ -82,101 +88,107 @@ def run(collective: Collective, world_size: Count, seed: int = 0) -> Trace:
     )
 
 
-def start(operation: str, world_size: Count, chunks: Count, seed: int = 0) -> State:
-    """Return the state before the first round: the parts that each rank holds by itself."""
+def initial_state(operation: str, world_size: Count, chunks: Count, seed: int = 0) -> BufferState:
+    """Return the state before the first round: the chunks with which each rank starts."""
     return tuple(
         tuple(
-            Cell(value=part(rank, chunk, world_size, chunks, seed), ranks=frozenset((rank,)))
-            if _holds(operation, rank, chunk, world_size)
-            else EMPTY
+            ChunkState(
+                value=initial_value(rank, chunk, world_size, chunks, seed), ranks=frozenset((rank,))
+            )
+            if _starts_with_data(operation, rank, chunk, world_size)
+            else EMPTY_CHUNK
             for chunk in range(chunks)
         )
         for rank in range(world_size)
     )
 
 
-def part(rank: int, chunk: int, world_size: Count, chunks: Count, seed: int = 0) -> int:
+def initial_value(rank: int, chunk: int, world_size: Count, chunks: Count, seed: int = 0) -> int:
     """Return the small integer that `rank` starts with for `chunk`.
 
     Without a seed all are different as long as sums then stay below a thousand (ten ranks with
     ten chunks); beyond, those of one chunk still are. With one they are scrambled.
     """
     if seed:
-        mixed = (seed * 7_919 + rank * 104_729 + chunk * 1_299_709) * 2_654_435_761 % 2**32
-        return 1 + (mixed >> 7) % min(99, _LARGEST_SUM // world_size)
-    spare = _LARGEST_SUM - world_size * (world_size + 1) // 2
-    stride = max(1, min(world_size, spare // (world_size * max(1, chunks - 1))))
+        scrambled = (seed * 7_919 + rank * 104_729 + chunk * 1_299_709) * 2_654_435_761 % 2**32
+        return 1 + (scrambled >> 7) % min(99, _LARGEST_SUM // world_size)
+    spread = _LARGEST_SUM - world_size * (world_size + 1) // 2
+    stride = max(1, min(world_size, spread // (world_size * max(1, chunks - 1))))
     return 1 + rank + stride * chunk
 
 
-def finished(trace: Trace) -> bool:
-    """Return whether every rank ends with exactly what the operation promises it."""
+def is_complete(trace: CollectiveTrace) -> bool:
+    """Return whether every rank ends with exactly the chunks that the operation must deliver."""
     final = trace.frames[-1].state
     return all(
-        final[rank][chunk] == promised
+        final[rank][chunk] == expected
         for rank in range(trace.world_size)
         for chunk in range(trace.chunks)
-        if (promised := promise(trace, rank, chunk)) is not None
+        if (expected := expected_cell(trace, rank, chunk)) is not None
     )
 
 
-def promise(trace: Trace, rank: int, chunk: int) -> Cell | None:
-    """Return what `rank` must end with for `chunk`, added directly; None if it is owed nothing."""
+def expected_cell(trace: CollectiveTrace, rank: int, chunk: int) -> ChunkState | None:
+    """Return the chunk that `rank` must end with, summed directly; None if it receives none."""
     n, operation = trace.world_size, trace.operation
-    if rank >= n or not _owed(operation, rank, chunk, n):
+    if rank >= n or not _receives_result(operation, rank, chunk, n):
         return None
-    return _sum(operation, chunk, n, trace.chunks, trace.seed)
+    return _expected_result(operation, chunk, n, trace.chunks, trace.seed)
 
 
 @lru_cache(maxsize=4096)
-def _sum(operation: str, chunk: int, world_size: Count, chunks: Count, seed: int) -> Cell:
-    """Return what every rank that is owed a chunk must end with."""
+def _expected_result(
+    operation: str, chunk: int, world_size: Count, chunks: Count, seed: int
+) -> ChunkState:
+    """Return the final value of a chunk on the ranks that receive it."""
     if operation in ("all_reduce", "reduce_scatter", "reduce"):
         ranks = frozenset(range(world_size))
     elif operation in ("broadcast", "scatter"):
         ranks = frozenset((ROOT,))
     else:
-        ranks = frozenset((_origin(operation, chunk, world_size),))
-    value = sum(part(one, chunk, world_size, chunks, seed) for one in ranks)
-    return Cell(value=value, ranks=ranks)
+        ranks = frozenset((_source_rank(operation, chunk, world_size),))
+    value = sum(initial_value(rank, chunk, world_size, chunks, seed) for rank in ranks)
+    return ChunkState(value=value, ranks=ranks)
 
 
-def _origin(operation: str, chunk: int, world_size: Count) -> int:
-    """Return the rank whose data a chunk of a gather or an all-to-all is."""
+def _source_rank(operation: str, chunk: int, world_size: Count) -> int:
+    """Return the source rank of a chunk of a gather or an all-to-all."""
     return chunk // world_size if operation == "all_to_all" else chunk % world_size
 
 
-def _holds(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
+def _starts_with_data(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
     if operation in ("all_gather", "gather", "all_to_all"):
-        return _origin(operation, chunk, world_size) == rank
+        return _source_rank(operation, chunk, world_size) == rank
     return rank == ROOT if operation in ("broadcast", "scatter") else True
 
 
-def _owed(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
+def _receives_result(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
     if operation in ("reduce_scatter", "scatter", "all_to_all"):
         return chunk % world_size == rank
     return rank == ROOT if operation in ("reduce", "gather") else True
 
 
-def _after(frame: Frame, transfers: tuple[Transfer, ...]) -> Frame:
+def _next_frame(frame: TraceFrame, transfers: tuple[Transfer, ...]) -> TraceFrame:
     state = [list(cells) for cells in frame.state]
     sent, received = list(frame.sent), list(frame.received)
-    written: dict[tuple[int, int], bool] = {}
+    writes: dict[tuple[int, int], bool] = {}
     for transfer in transfers:
-        _check(transfer, frame.state)
-        here = (transfer.target, transfer.chunk)
+        _check_transfer(transfer, frame.state)
+        destination = (transfer.target, transfer.chunk)
         # Sums of one round may meet in any order; a replacement admits nothing beside it.
-        if not (transfer.reduce and written.get(here, True)) and here in written:
-            raise ValueError(f"{_name(transfer)}: another message replaces or adds there as well")
-        written[here] = transfer.reduce
+        if not (transfer.reduce and writes.get(destination, True)) and destination in writes:
+            raise ValueError(
+                f"{_transfer_name(transfer)}: another message replaces or adds there as well"
+            )
+        writes[destination] = transfer.reduce
         message = frame.state[transfer.source][transfer.chunk]
-        old = state[transfer.target][transfer.chunk]
+        current = state[transfer.target][transfer.chunk]
         state[transfer.target][transfer.chunk] = (
-            _add(old, message, transfer) if transfer.reduce else message
+            _add_cells(current, message, transfer) if transfer.reduce else message
         )
         sent[transfer.source] += 1
         received[transfer.target] += 1
-    return Frame(
+    return TraceFrame(
         transfers=transfers,
         state=tuple(tuple(cells) for cells in state),
         sent=tuple(sent),
@@ -184,24 +196,26 @@ def _after(frame: Frame, transfers: tuple[Transfer, ...]) -> Frame:
     )
 
 
-def _check(transfer: Transfer, state: State) -> None:
+def _check_transfer(transfer: Transfer, state: BufferState) -> None:
     ranks, chunks = len(state), len(state[0])
     if not (0 <= transfer.source < ranks and 0 <= transfer.target < ranks):
-        raise ValueError(f"{_name(transfer)}: there are only ranks 0 to {ranks - 1}")
+        raise ValueError(f"{_transfer_name(transfer)}: there are only ranks 0 to {ranks - 1}")
     if transfer.source == transfer.target:
-        raise ValueError(f"{_name(transfer)}: a rank does not send to itself")
+        raise ValueError(f"{_transfer_name(transfer)}: a rank does not send to itself")
     if not 0 <= transfer.chunk < chunks:
-        raise ValueError(f"{_name(transfer)}: there are only chunks 0 to {chunks - 1}")
+        raise ValueError(f"{_transfer_name(transfer)}: there are only chunks 0 to {chunks - 1}")
     if not state[transfer.source][transfer.chunk].ranks:
-        raise ValueError(f"{_name(transfer)}: the sender holds nothing of this chunk")
+        raise ValueError(f"{_transfer_name(transfer)}: the sender holds nothing of this chunk")
 
 
-def _add(old: Cell, message: Cell, transfer: Transfer) -> Cell:
-    twice = old.ranks & message.ranks
-    if twice:
-        raise ValueError(f"{_name(transfer)}: the part of rank {min(twice)} is added twice")
-    return Cell(value=old.value + message.value, ranks=old.ranks | message.ranks)
+def _add_cells(current: ChunkState, message: ChunkState, transfer: Transfer) -> ChunkState:
+    duplicates = current.ranks & message.ranks
+    if duplicates:
+        raise ValueError(
+            f"{_transfer_name(transfer)}: the part of rank {min(duplicates)} is added twice"
+        )
+    return ChunkState(value=current.value + message.value, ranks=current.ranks | message.ranks)
 
 
-def _name(transfer: Transfer) -> str:
+def _transfer_name(transfer: Transfer) -> str:
     return f"chunk {transfer.chunk} from rank {transfer.source} to rank {transfer.target}"

@@ -1,7 +1,7 @@
-"""Times of a collective on the wires of a topology, round by round.
+"""Times of a collective on the links of a topology, round by round.
 
 A round is a fluid simulation: its messages start together and share links max-min fairly, and the
-next round starts when the last of them has arrived. Alike rounds are simulated once.
+next round starts when the last of them has arrived. Equal rounds are simulated once.
 
 In a chain of rounds (`Phase.chained`: a ring) a GPU waits only for its own predecessor. A chunk
 then spends the mean of all hops per round, not the slowest; and no round is shorter than the
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
-from engine.simulate.collectives.collective_trace import Trace
-from engine.simulate.network.fair_share import Drain, Flow, Link, drain
+from engine.simulate.collectives.collective_trace import CollectiveTrace
+from engine.simulate.network.fair_share import Flow, FlowTimes, Link, simulate_flows
 from engine.simulate.network.topology import Route, Topology, route
 
 # (source, target, share of the buffer)
@@ -24,16 +24,16 @@ Message = tuple[int, int, Ratio]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """Rounds that are all alike.
+    """A sequence of equal rounds.
 
     Attributes:
-        label: what happens in them.
-        flows: of one round; sizes are shares of the buffer (bytes for a buffer of one byte).
-        capacity: of every link in use; of one link where a name stands for several alike.
-        times: how many such rounds follow one another.
+        label: description of the rounds.
+        flows: flows of one round; sizes are shares of the buffer (bytes for one byte).
+        capacity: bandwidth of every link in use; of one link where a name stands for several.
+        times: number of consecutive rounds.
         extra: latency of a round beside that of its flows.
-        chained: whether a GPU waits for its predecessor in a ring only, not for all.
-        hops: that a piece takes in a row in one round.
+        chained: whether a GPU waits only for its predecessor in a ring, not for all.
+        hops: consecutive hops of a piece in one round.
     """
 
     label: str
@@ -46,44 +46,49 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
-    """What a plan of phases takes for one buffer.
+class CollectiveTime:
+    """Time, latency, link loads and bottleneck of a sequence of phases for one buffer.
 
     Attributes:
         rounds: time of one round of each phase.
-        time: of all rounds.
-        latency: what of it an empty buffer would take.
+        time: time of all rounds.
+        latency: time for an empty buffer.
         loads: bytes that each link carries.
-        binding: the links that held up the slowest message of the longest phase.
+        bottleneck: bottleneck links of the slowest message of the longest phase.
     """
 
     rounds: tuple[Seconds, ...]
     time: Seconds
     latency: Seconds
     loads: Mapping[Link, Bytes]
-    binding: tuple[Link, ...]
+    bottleneck: tuple[Link, ...]
 
 
-def timed(plan: Sequence[Phase], drains: Sequence[Drain], size: Bytes) -> Timed:
-    """Return the times of `plan` for a buffer of `size`; `drains` are `drained(plan)`."""
+def time_phases(plan: Sequence[Phase], drains: Sequence[FlowTimes], size: Bytes) -> CollectiveTime:
+    """Return the times of `plan` for a buffer of `size`; `drains` are `simulate_phases(plan)`."""
     rounds, latencies, slowest = [], [], []
-    for phase, one in zip(plan, drains, strict=True):
-        rounds.append(_round(phase, one, size))
-        latencies.append(_round(phase, one, 0.0))
-        last = max(range(len(one.busy)), key=lambda i: phase.flows[i].latency + size * one.busy[i])
-        slowest.append(one.held[last])
-    spent = [time * phase.times for time, phase in zip(rounds, plan, strict=True)]
-    longest = max(range(len(spent)), key=spent.__getitem__, default=None)
-    return Timed(
+    for phase, flow_times in zip(plan, drains, strict=True):
+        rounds.append(_round_time(phase, flow_times, size))
+        latencies.append(_round_time(phase, flow_times, 0.0))
+        last = max(
+            range(len(flow_times.busy)),
+            key=lambda i: phase.flows[i].latency + size * flow_times.busy[i],
+        )
+        slowest.append(flow_times.bottlenecks[last])
+    phase_times = [time * phase.times for time, phase in zip(rounds, plan, strict=True)]
+    longest = max(range(len(phase_times)), key=phase_times.__getitem__, default=None)
+    return CollectiveTime(
         rounds=tuple(rounds),
-        time=fsum(spent),
-        latency=fsum(one * phase.times for one, phase in zip(latencies, plan, strict=True)),
-        loads=_loads(plan, size),
-        binding=() if longest is None else slowest[longest],
+        time=fsum(phase_times),
+        latency=fsum(
+            flow_times * phase.times for flow_times, phase in zip(latencies, plan, strict=True)
+        ),
+        loads=_link_loads(plan, size),
+        bottleneck=() if longest is None else slowest[longest],
     )
 
 
-def _round(phase: Phase, drain: Drain, size: Bytes) -> Seconds:
+def _round_time(phase: Phase, drain: FlowTimes, size: Bytes) -> Seconds:
     """Return the time of one round of a phase for a buffer of `size`."""
     flows = phase.flows
     ends = [flow.latency + size * busy for flow, busy in zip(flows, drain.busy, strict=True)]
@@ -94,65 +99,67 @@ def _round(phase: Phase, drain: Drain, size: Bytes) -> Seconds:
     return max(mean, size * max(drain.busy)) + phase.extra
 
 
-def fitted(plan: Sequence[Phase], topology: Topology) -> tuple[Phase, ...]:
-    """Return the phases with the capacities of `topology`, whose links they use."""
-    return tuple(replace(one, capacity=topology.capacities(one.capacity)) for one in plan)
+def with_link_capacities(plan: Sequence[Phase], topology: Topology) -> tuple[Phase, ...]:
+    """Return the phases with the link bandwidths of `topology`."""
+    return tuple(replace(phase, capacity=topology.capacities(phase.capacity)) for phase in plan)
 
 
-def drained(plan: Sequence[Phase]) -> tuple[Drain, ...]:
+def simulate_phases(plan: Sequence[Phase]) -> tuple[FlowTimes, ...]:
     """Return the fluid simulation of one round of every phase, for a buffer of one byte."""
-    return tuple(drain(phase.flows, phase.capacity) for phase in plan)
+    return tuple(simulate_flows(phase.flows, phase.capacity) for phase in plan)
 
 
-def phases(trace: Trace, topology: Topology) -> tuple[Phase, ...]:
-    """Return a run as phases: its rounds in order, alike neighbors taken together."""
-    found: list[tuple[tuple[Message, ...], int]] = []
+def trace_phases(trace: CollectiveTrace, topology: Topology) -> tuple[Phase, ...]:
+    """Return the phases of a recorded run, with equal consecutive rounds merged."""
+    rounds: list[tuple[tuple[Message, ...], int]] = []
     for frame in trace.frames[1:]:
         counts: dict[tuple[int, int], int] = {}
-        for one in frame.transfers:
-            counts[one.source, one.target] = counts.get((one.source, one.target), 0) + 1
+        for transfer in frame.transfers:
+            counts[transfer.source, transfer.target] = (
+                counts.get((transfer.source, transfer.target), 0) + 1
+            )
         messages = tuple(
             (source, target, count / trace.buffer_chunks)
             for (source, target), count in sorted(counts.items())
         )
-        if found and found[-1][0] == messages:
-            found[-1] = (messages, found[-1][1] + 1)
+        if rounds and rounds[-1][0] == messages:
+            rounds[-1] = (messages, rounds[-1][1] + 1)
         else:
-            found.append((messages, 1))
-    return tuple(phase(messages, topology, times) for messages, times in found)
+            rounds.append((messages, 1))
+    return tuple(message_phase(messages, topology, times) for messages, times in rounds)
 
 
-def phase(
+def message_phase(
     messages: tuple[Message, ...], topology: Topology, times: Count = 1, label: str = ""
 ) -> Phase:
-    """Return a phase of single messages, each a flow of its own if it is there once."""
+    """Return a phase of single messages; repeated messages share one flow."""
     flows = []
     # The same message on several rings is one flow that takes several shares.
-    for (source, target, share), times_over in Counter(messages).items():
-        way = _way(topology, source, target)
-        count = float(times_over)
-        links = dict.fromkeys(way.links, count)
-        flows.append(Flow(size=share, links=links, latency=way.latency, count=count))
+    for (source, target, share), occurrences in Counter(messages).items():
+        path = _message_route(topology, source, target)
+        count = float(occurrences)
+        links = dict.fromkeys(path.links, count)
+        flows.append(Flow(size=share, links=links, latency=path.latency, count=count))
     capacity = topology.capacities(link for flow in flows for link in flow.links)
     return Phase(label=label, flows=tuple(flows), capacity=capacity, times=times)
 
 
-def _way(topology: Topology, source: int, target: int) -> Route:
-    """Return the way of a message; a node behind the GPUs is the switch, half a hop away."""
+def _message_route(topology: Topology, source: int, target: int) -> Route:
+    """Return the route of a message; the rank after the last GPU is the switch, half a hop away."""
     switch = topology.world_size
     if switch not in (source, target):
         return route(topology, source, target)
-    gpu, way = (source, "out") if target == switch else (target, "in")
+    gpu, direction = (source, "out") if target == switch else (target, "in")
     if topology.num_nodes == 1:
-        return Route(links=((f"nvlink_{way}", gpu),), latency=topology.step_latency / 2)
-    port = (f"port_{way}", topology.node(gpu), topology.port_of(gpu))
-    return Route(links=((f"pcie_{way}", gpu), port), latency=topology.network_latency / 2)
+        return Route(links=((f"nvlink_{direction}", gpu),), latency=topology.step_latency / 2)
+    port = (f"port_{direction}", topology.node(gpu), topology.port_of(gpu))
+    return Route(links=((f"pcie_{direction}", gpu), port), latency=topology.network_latency / 2)
 
 
-def _loads(plan: Sequence[Phase], size: Bytes) -> dict[Link, Bytes]:
-    found: dict[Link, Bytes] = {}
-    for one in plan:
-        for flow in one.flows:
+def _link_loads(plan: Sequence[Phase], size: Bytes) -> dict[Link, Bytes]:
+    loads: dict[Link, Bytes] = {}
+    for phase in plan:
+        for flow in phase.flows:
             for link, weight in flow.links.items():
-                found[link] = found.get(link, 0.0) + weight * flow.size * size * one.times
-    return found
+                loads[link] = loads.get(link, 0.0) + weight * flow.size * size * phase.times
+    return loads

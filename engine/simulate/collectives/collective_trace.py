@@ -1,4 +1,4 @@
-"""The record of a collective that ran: who held what after every round, what every port sent."""
+"""Trace of an executed collective: the chunks of every rank and the bytes of every port."""
 
 from dataclasses import dataclass
 
@@ -7,74 +7,76 @@ from engine.core.units import Bandwidth, Bytes, Count, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """What one rank holds of one chunk: the sum so far, and whose parts are in it."""
+class ChunkState:
+    """State of one chunk on one rank: the partial sum, and the ranks that contributed to it."""
 
     value: int
     ranks: frozenset[int]
 
 
-EMPTY = Cell(value=0, ranks=frozenset())
+EMPTY_CHUNK = ChunkState(value=0, ranks=frozenset())
 
-State = tuple[tuple[Cell, ...], ...]
+BufferState = tuple[tuple[ChunkState, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """The world after one round; the first frame of a trace is the world before any.
+class TraceFrame:
+    """State of all ranks after one round; the first frame of a trace is the initial state.
 
     Attributes:
-        transfers: the messages of this round, none in the first frame.
-        state: [rank][chunk], with a row more for every switch that adds.
-        sent: chunks that each rank has sent since the start; `port_bytes` gives bytes.
+        transfers: messages of this round, none in the first frame.
+        state: [rank][chunk], with one more row for every switch that reduces.
+        sent: chunks that each rank has sent since the start; `port_bytes` converts to bytes.
         received: chunks that each rank has received since the start.
     """
 
     transfers: tuple[Transfer, ...]
-    state: State
+    state: BufferState
     sent: tuple[int, ...]
     received: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trace:
-    """A whole run; equal to none but itself, so that what is made of it is quickly found again.
+class CollectiveTrace:
+    """Trace of a whole run; compared by identity, so that results cached for it are found quickly.
 
     Attributes:
-        title: of the collective.
-        operation: key of `engine.simulate.collectives.collective_execution.OPERATIONS`.
+        title: name of the collective.
+        operation: key of `engine.simulate.collectives.collective_execution.OPERATION_NAMES`.
         world_size: ranks; nodes of a frame behind them are switches.
         chunks: equal chunks of the buffer; in an all-to-all, blocks of all ranks' buffers.
-        frames: the world before the first round and after each.
-        seed: of the numbers that the ranks start with.
+        frames: states before the first round and after each.
+        seed: seed of the initial values.
     """
 
     title: str
     operation: str
     world_size: Count
     chunks: Count
-    frames: tuple[Frame, ...]
+    frames: tuple[TraceFrame, ...]
     seed: int = 0
 
     @property
     def buffer_chunks(self) -> Count:
-        """Chunks of one rank's buffer."""
+        """Number of chunks of one rank's buffer."""
         return self.world_size if self.operation == "all_to_all" else self.chunks
 
 
-def port_bytes(trace: Trace, frame: int, size: Bytes) -> tuple[tuple[Bytes, Bytes], ...]:
+def port_bytes(trace: CollectiveTrace, frame: int, size: Bytes) -> tuple[tuple[Bytes, Bytes], ...]:
     """Return (sent, received) bytes of every rank since the start, for a buffer of `size`."""
-    now = trace.frames[frame]
+    current = trace.frames[frame]
     per_chunk = size / trace.buffer_chunks
-    ports = zip(now.sent, now.received, strict=True)
+    ports = zip(current.sent, current.received, strict=True)
     return tuple(
         (sent * per_chunk, received * per_chunk)
         for sent, received in list(ports)[: trace.world_size]
     )
 
 
-def time(trace: Trace, size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> Seconds:
-    """Return how long the run takes when rounds wait for one another.
+def synchronous_time(
+    trace: CollectiveTrace, size: Bytes, bandwidth: Bandwidth, latency: Seconds
+) -> Seconds:
+    """Return the time of the run when every round waits for the one before it.
 
     A round takes one latency plus the bytes of its busiest port, in the busier direction, over
     the bandwidth. For rings and stars this is their closed form. For the double tree, with its
@@ -85,14 +87,14 @@ def time(trace: Trace, size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> S
     per_chunk = size / trace.buffer_chunks
     return sum(
         (
-            latency + _busiest(before, after) * per_chunk / bandwidth
+            latency + _busiest_port_chunks(before, after) * per_chunk / bandwidth
             for before, after in zip(trace.frames, trace.frames[1:], strict=False)
         ),
         0.0,
     )
 
 
-def _busiest(before: Frame, after: Frame) -> int:
+def _busiest_port_chunks(before: TraceFrame, after: TraceFrame) -> int:
     sent = zip(before.sent, after.sent, strict=True)
     received = zip(before.received, after.received, strict=True)
     return max(new - old for pairs in (sent, received) for old, new in pairs)

@@ -1,4 +1,4 @@
-"""A collective played twice: on small numbers, and on one port per GPU, one of them slow."""
+"""A collective executed on small numbers, and timed on one port per GPU, one of them slow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,16 +7,26 @@ from types import ModuleType
 
 from engine.core import registry
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
-from engine.simulate.collectives.collective_execution import OPERATIONS, promise, run
-from engine.simulate.collectives.collective_time import Phase, Timed, drained, phases, timed
-from engine.simulate.collectives.collective_trace import Trace
-from engine.simulate.collectives.flow_aggregation import lumped
-from engine.simulate.network.fair_share import Drain, Link, drain
+from engine.simulate.collectives.collective_execution import (
+    OPERATION_NAMES,
+    expected_cell,
+    run_collective,
+)
+from engine.simulate.collectives.collective_time import (
+    CollectiveTime,
+    Phase,
+    simulate_phases,
+    time_phases,
+    trace_phases,
+)
+from engine.simulate.collectives.collective_trace import CollectiveTrace
+from engine.simulate.collectives.flow_aggregation import aggregate_flows
+from engine.simulate.network.fair_share import FlowTimes, Link, simulate_flows
 from engine.simulate.network.topology import Topology
 
 PACKAGE = "engine.collectives"
-# Those that come first where several can do an operation.
-ORDER = (
+# Order of the algorithms of an operation.
+ALGORITHM_ORDER = (
     "ring",
     "star",
     "tree",
@@ -30,19 +40,19 @@ ORDER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What is played, on which wires.
+class WalkthroughSetup:
+    """Collective, buffer and links of a walkthrough.
 
     Attributes:
         operation: key of `OPERATIONS`.
-        algorithm: the one wanted; one that can do the operation is taken if it cannot.
+        algorithm: requested algorithm; replaced by one that implements the operation if needed.
         world_size: GPUs, one port each.
-        seed: of the small numbers; 0 counts up.
-        slow_gpu: whose port is slow; the last one where there are fewer.
-        slow_share: what that port still sends, as a share of what it should.
+        seed: seed of the small numbers; 0 counts up.
+        slow_gpu: GPU with the slow port; the last GPU if there are fewer.
+        slow_share: bandwidth left of that port, as a share.
         size: buffer of a GPU.
-        port: of a GPU, one way.
-        latency: of one message.
+        port: one-way bandwidth of a GPU's port.
+        latency: latency of one message.
     """
 
     operation: str = "all_reduce"
@@ -57,126 +67,130 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hand:
-    """One run.
+class Walkthrough:
+    """Trace and times of one run.
 
     Attributes:
-        algorithm: the one played, which exists for the operation.
-        module: of the collective.
-        trace: its run on small numbers.
-        slow_gpu: the GPU with the slow port, among those there are.
-        plan: its rounds on equal ports.
-        drains: what they take there.
-        timed: its run on ports, one of them slow.
-        even: its run on equal ports.
+        algorithm: executed algorithm, which implements the operation.
+        module: module of the collective.
+        trace: execution on small numbers.
+        slow_gpu: GPU with the slow port, among the existing ones.
+        plan: phases on equal ports.
+        flow_times: simulated flows of the phases on equal ports.
+        timed: times with one slow port.
+        even: times on equal ports.
     """
 
     algorithm: str
     module: ModuleType
-    trace: Trace
+    trace: CollectiveTrace
     slow_gpu: int
     plan: tuple[Phase, ...]
-    drains: tuple[Drain, ...]
-    timed: Timed
-    even: Timed
+    flow_times: tuple[FlowTimes, ...]
+    timed: CollectiveTime
+    even: CollectiveTime
 
     @property
     def slow_port(self) -> Link:
-        """The port that may be slow."""
+        """Link of the port that may be slow."""
         return ("port_out", self.slow_gpu, 0)
 
 
 @cache
-def algorithms() -> Mapping[str, Mapping[str, str]]:
-    """Return operation -> algorithm -> module of every collective in the folder.
+def algorithm_modules() -> Mapping[str, Mapping[str, str]]:
+    """Return operation -> algorithm -> module name of every collective in the package.
 
     A module is called by its algorithm and its operation: `ring_all_reduce`.
     """
-    found: dict[str, dict[str, str]] = {operation: {} for operation in OPERATIONS}
-    for name in registry.names(PACKAGE):
+    modules: dict[str, dict[str, str]] = {operation: {} for operation in OPERATION_NAMES}
+    for name in registry.module_names(PACKAGE):
         operation = registry.module(PACKAGE, name).OPERATION
-        found[operation][name.removesuffix(f"_{operation}")] = name
+        modules[operation][name.removesuffix(f"_{operation}")] = name
     return {
-        operation: dict(sorted(names.items(), key=lambda pair: place(pair[0])))
-        for operation, names in found.items()
+        operation: dict(sorted(names.items(), key=lambda pair: algorithm_position(pair[0])))
+        for operation, names in modules.items()
     }
 
 
-def place(algorithm: str) -> int:
-    """Return where an algorithm stands in lists; unknown ones come last."""
-    return ORDER.index(algorithm) if algorithm in ORDER else len(ORDER)
+def algorithm_position(algorithm: str) -> int:
+    """Return the position of an algorithm in lists; unknown algorithms come last."""
+    return (
+        ALGORITHM_ORDER.index(algorithm) if algorithm in ALGORITHM_ORDER else len(ALGORITHM_ORDER)
+    )
 
 
-def play(setup: Setup) -> Hand:
-    """Return the run, of the first algorithm if the operation has none of that name."""
-    known = algorithms()[setup.operation]
-    algorithm = setup.algorithm if setup.algorithm in known else next(iter(known))
-    module = registry.module(PACKAGE, known[algorithm])
-    trace = traced(known[algorithm], setup.world_size, setup.seed)
-    plan = phases(trace, _wires(setup))
-    drains = drained(plan)
-    even = timed(plan, drains, setup.size)
-    hand = Hand(
+def run_walkthrough(setup: WalkthroughSetup) -> Walkthrough:
+    """Return the run; an algorithm unknown to the operation is replaced by the first one."""
+    modules = algorithm_modules()[setup.operation]
+    algorithm = setup.algorithm if setup.algorithm in modules else next(iter(modules))
+    module = registry.module(PACKAGE, modules[algorithm])
+    trace = cached_trace(modules[algorithm], setup.world_size, setup.seed)
+    plan = trace_phases(trace, _port_topology(setup))
+    drains = simulate_phases(plan)
+    even = time_phases(plan, drains, setup.size)
+    walkthrough = Walkthrough(
         algorithm=algorithm,
         module=module,
         trace=trace,
         slow_gpu=min(setup.slow_gpu, setup.world_size - 1),
         plan=plan,
-        drains=drains,
+        flow_times=drains,
         timed=even,
         even=even,
     )
     if setup.slow_share == 1:
-        return hand
-    return replace(hand, timed=slowed(hand, setup, setup.slow_share))
+        return walkthrough
+    return replace(walkthrough, timed=time_with_slow_port(walkthrough, setup, setup.slow_share))
 
 
 @lru_cache(maxsize=4)
-def traced(name: str, world_size: Count, seed: int) -> Trace:
-    """Return the run of a module; a reader who drags the slow port stays with one."""
-    return run(registry.module(PACKAGE, name), world_size, seed)
+def cached_trace(name: str, world_size: Count, seed: int) -> CollectiveTrace:
+    """Return the cached trace of a module, which does not depend on the slow port."""
+    return run_collective(registry.module(PACKAGE, name), world_size, seed)
 
 
-def slowed(hand: Hand, setup: Setup, share: Ratio) -> Timed:
-    """Return the same run with another share of the slow port left."""
-    link = hand.slow_port
+def time_with_slow_port(
+    walkthrough: Walkthrough, setup: WalkthroughSetup, share: Ratio
+) -> CollectiveTime:
+    """Return the times of the same run with another share of the slow port left."""
+    link = walkthrough.slow_port
     plan = [
         replace(phase, capacity={**phase.capacity, link: share * setup.port})
         if link in phase.capacity
         else phase
-        for phase in hand.plan
+        for phase in walkthrough.plan
     ]
     # Rounds in which that port sends nothing stay as they are.
     drains = [
-        before if phase is old else drain(phase.flows, phase.capacity)
-        for phase, old, before in zip(plan, hand.plan, hand.drains, strict=True)
+        before if phase is old else simulate_flows(phase.flows, phase.capacity)
+        for phase, old, before in zip(plan, walkthrough.plan, walkthrough.flow_times, strict=True)
     ]
-    return timed(plan, drains, setup.size)
+    return time_phases(plan, drains, setup.size)
 
 
 @lru_cache(maxsize=48)
-def slow_times(setup: Setup, shares: tuple[Ratio, ...]) -> tuple[Seconds, ...]:
-    """Return the times with every one of several shares of the slow port left."""
-    hand = play(replace(setup, slow_share=1.0))
+def slow_port_times(setup: WalkthroughSetup, shares: tuple[Ratio, ...]) -> tuple[Seconds, ...]:
+    """Return the time for each of several shares of the slow port."""
+    walkthrough = run_walkthrough(replace(setup, slow_share=1.0))
     # Flows that no slow port tells apart are simulated once.
-    plan = tuple(lumped(phase, [hand.slow_port]) for phase in hand.plan)
-    few = replace(hand, plan=plan, drains=drained(plan))
-    return tuple(slowed(few, setup, share).time for share in shares)
+    plan = tuple(aggregate_flows(phase, [walkthrough.slow_port]) for phase in walkthrough.plan)
+    aggregated = replace(walkthrough, plan=plan, flow_times=simulate_phases(plan))
+    return tuple(time_with_slow_port(aggregated, setup, share).time for share in shares)
 
 
-def agreed(trace: Trace) -> tuple[bool, ...]:
-    """Return for every cell that was promised whether the run left in it what was promised."""
+def correct_cells(trace: CollectiveTrace) -> tuple[bool, ...]:
+    """Return for every chunk with a required result whether the run produced it."""
     final = trace.frames[-1].state
     return tuple(
         final[rank][chunk] == cell
         for rank in range(trace.world_size)
         for chunk in range(trace.chunks)
-        if (cell := promise(trace, rank, chunk)) is not None
+        if (cell := expected_cell(trace, rank, chunk)) is not None
     )
 
 
-def _wires(setup: Setup) -> Topology:
-    """Return one port per GPU on one leaf switch that never blocks."""
+def _port_topology(setup: WalkthroughSetup) -> Topology:
+    """Return a topology of one port per GPU on one non-blocking leaf switch."""
     return Topology(
         world_size=setup.world_size,
         gpus_per_node=1,

@@ -1,4 +1,4 @@
-"""What counters say when they are read twice: how much each grew, how fast, and a verdict.
+"""Port counters that were read twice: growth, rate and a verdict for each port.
 
 A full counter of InfiniBand stays full; one of Ethernet begins anew. A count that fell otherwise
 was reset, and says nothing.
@@ -16,62 +16,63 @@ from engine.catalog.port_counters import (
     PAUSED,
     PAUSES,
     WAITS,
-    Counter,
+    PortCounter,
 )
 from engine.core.units import Bandwidth, Count, Ratio, Seconds, Share
-from engine.run.logs.counters import CounterText, Snapshot, pairs
+from engine.run.logs.counters import CounterLog, CounterSnapshot, snapshot_pairs
 
 # From this share of the time on, a port that pauses is held up; from this share of its rate on, a
 # port is busy; so often a lost packet may come again before it matters. Chosen, not published.
-HELD: Share = 0.01
-BUSY: Share = 0.8
-RARE: Ratio = 0.1
+PAUSED_LIMIT: Share = 0.01
+BUSY_LIMIT: Share = 0.8
+LOSS_LIMIT: Ratio = 0.1
 # Below this number no count of 64 bits has begun anew: it would have been 2^64 before.
 _HALF_32, _HALF_64 = 2**31, 2**63
-ODD_WAYS = {"full": "full: at least", "reset": "was reset", "wrapped": "began anew at 32 bits"}
+ANOMALIES = {"full": "full: at least", "reset": "was reset", "wrapped": "began anew at 32 bits"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """How much a counter grew.
+class CounterGrowth:
+    """Growth of one counter between two readings.
 
     Attributes:
-        name: of the counter.
-        counter: what it counts; None where it is not known here.
-        grown: by how much; None where that cannot be said.
-        rate: per second; None likewise.
-        odd: a key of `ODD_WAYS`, or nothing.
+        name: name of the counter.
+        counter: catalog row of the counter; None if unknown.
+        grown: growth; None if it cannot be computed.
+        rate: growth per second; None likewise.
+        odd: a key of `ANOMALIES`, or nothing.
     """
 
     name: str
-    counter: Counter | None
+    counter: PortCounter | None
     grown: Count | None
     rate: Ratio | None
     odd: str = ""
 
     @property
     def says(self) -> str:
-        """What its growth says."""
+        """Meaning of the growth, as in the catalog; empty without growth."""
         return self.counter.says if self.counter and self.grown else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
-    """A port that was read twice.
+class PortReadings:
+    """Counter growth and verdict of a port that was read twice.
 
     Attributes:
-        kind, name: of the snapshots.
-        apart: time between them.
-        growth: of every counter that both hold.
-        sent, received: rates of data.
-        paused: share of the time for which it was told to pause; `pauses`: for which it told.
+        kind, name: kind and port name of the snapshots.
+        apart: time between the snapshots.
+        growth: growth of every counter that both snapshots hold.
+        sent, received: data rates.
+        paused: share of the time in which the port was paused; `pauses`: in which it paused
+            others.
         verdict: what the port suffers from: a value of a counter's `says`, "busy" or "idle".
     """
 
     kind: str
     name: str
     apart: Seconds
-    growth: tuple[Growth, ...]
+    growth: tuple[CounterGrowth, ...]
     sent: Bandwidth
     received: Bandwidth
     paused: Share
@@ -79,10 +80,12 @@ class Port:
     verdict: str
 
 
-def grown(first: Count, second: Count, bits: Count, *, clamps: bool) -> tuple[Count | None, str]:
-    """Return by how much a counter grew, and what is odd about it.
+def counter_growth(
+    first: Count, second: Count, bits: Count, *, clamps: bool
+) -> tuple[Count | None, str]:
+    """Return the growth of a counter, and its anomaly if there is one.
 
-    `clamps`: it stays at its largest value, as InfiniBand's do; else it begins anew.
+    `clamps`: whether it stays at its largest value, as InfiniBand's counters do; else it wraps.
     """
     if clamps and second == 2**bits - 1:
         return second - first, "full"
@@ -95,35 +98,43 @@ def grown(first: Count, second: Count, bits: Count, *, clamps: bool) -> tuple[Co
     return None, "reset"
 
 
-def ports(found: CounterText, apart: Seconds, line_rate: Bandwidth) -> tuple[Port, ...]:
-    """Return every port that a text holds twice.
+def port_readings(
+    text: CounterLog, interval: Seconds, line_rate: Bandwidth
+) -> tuple[PortReadings, ...]:
+    """Return the readings of every port that occurs twice in a text.
 
-    `apart` is the time between snapshots that carry no time of their own.
+    `interval` is the time between snapshots that carry no time of their own.
     """
-    return tuple(_port(first, last, apart, line_rate) for first, last in pairs(found))
+    return tuple(
+        _compare_readings(first, last, interval, line_rate) for first, last in snapshot_pairs(text)
+    )
 
 
-def _port(first: Snapshot, last: Snapshot, apart: Seconds, line_rate: Bandwidth) -> Port:
-    between = last.clock - first.clock
-    time = between if first.clock and between > 0 else apart
-    growth = tuple(_growths(first, last, time))
-    sent, received = (_data(growth, sends=sends) for sends in (True, False))
-    paused, pauses = (_time(growth, says) for says in (PAUSED, PAUSES))
+def _compare_readings(
+    first: CounterSnapshot, last: CounterSnapshot, interval: Seconds, line_rate: Bandwidth
+) -> PortReadings:
+    elapsed = last.clock - first.clock
+    time = elapsed if first.clock and elapsed > 0 else interval
+    growths = tuple(_counter_growths(first, last, time))
+    sent, received = (_data_rate(growths, sends=sends) for sends in (True, False))
+    paused, pauses = (_longest_share(growths, says) for says in (PAUSED, PAUSES))
     busy = max(sent, received) / line_rate
-    return Port(
+    return PortReadings(
         kind=first.kind,
         name=first.port,
         apart=time,
-        growth=growth,
+        growth=growths,
         sent=sent,
         received=received,
         paused=paused,
         pauses=pauses,
-        verdict=_verdict(growth, paused, pauses, busy),
+        verdict=_verdict(growths, paused, pauses, busy),
     )
 
 
-def _growths(first: Snapshot, last: Snapshot, time: Seconds) -> Iterator[Growth]:
+def _counter_growths(
+    first: CounterSnapshot, last: CounterSnapshot, time: Seconds
+) -> Iterator[CounterGrowth]:
     known = KINDS[first.kind]
     for name, before in first.values.items():
         if name not in last.values:
@@ -131,49 +142,52 @@ def _growths(first: Snapshot, last: Snapshot, time: Seconds) -> Iterator[Growth]
         counter = known.get(name)
         bits = counter.bits if counter and not first.wide else 64
         clamps = first.kind == "perfquery"
-        more, odd = grown(before, last.values[name], bits, clamps=clamps)
-        yield Growth(
+        increase, anomaly = counter_growth(before, last.values[name], bits, clamps=clamps)
+        yield CounterGrowth(
             name=name,
             counter=counter,
-            grown=more,
-            rate=None if more is None else more / time,
-            odd=odd,
+            grown=increase,
+            rate=None if increase is None else increase / time,
+            odd=anomaly,
         )
 
 
-def _data(growth: Iterable[Growth], *, sends: bool) -> Bandwidth:
+def _data_rate(growths: Iterable[CounterGrowth], *, sends: bool) -> Bandwidth:
     return sum(
-        one.rate * one.counter.unit
-        for one in growth
-        if one.counter and one.rate and one.counter.says == DATA and one.counter.sends == sends
+        growth.rate * growth.counter.unit
+        for growth in growths
+        if growth.counter
+        and growth.rate
+        and growth.counter.says == DATA
+        and growth.counter.sends == sends
     )
 
 
-def _time(growth: Iterable[Growth], says: str) -> Share:
-    """Return the largest share of the time that a counter of durations gives."""
+def _longest_share(growths: Iterable[CounterGrowth], says: str) -> Share:
+    """Return the largest time share among the duration counters of a meaning."""
     return max(
         (
-            one.rate * one.counter.unit
-            for one in growth
-            if one.counter and one.rate and one.counter.says == says
+            growth.rate * growth.counter.unit
+            for growth in growths
+            if growth.counter and growth.rate and growth.counter.says == says
         ),
         default=0.0,
     )
 
 
-def _verdict(growth: tuple[Growth, ...], paused: Share, pauses: Share, busy: Share) -> str:
-    """Return the worst that the counters say, from what must be repaired to what is normal."""
-    said = {one.says for one in growth}
-    lost = sum(one.rate or 0.0 for one in growth if one.says == LOST)
-    if BROKEN in said:
+def _verdict(growths: tuple[CounterGrowth, ...], paused: Share, pauses: Share, busy: Share) -> str:
+    """Return the most severe finding of the counters, from defects down to normal operation."""
+    reported = {growth.says for growth in growths}
+    lost = sum(growth.rate or 0.0 for growth in growths if growth.says == LOST)
+    if BROKEN in reported:
         return BROKEN
-    if lost > RARE:
+    if lost > LOSS_LIMIT:
         return LOST
     for share, says in ((pauses, PAUSES), (paused, PAUSED)):
-        if share >= HELD and share == max(paused, pauses):
+        if share >= PAUSED_LIMIT and share == max(paused, pauses):
             return says
-    if MARKED in said:
+    if MARKED in reported:
         return MARKED
-    if WAITS in said:
+    if WAITS in reported:
         return WAITS
-    return "busy" if busy >= BUSY else "idle"
+    return "busy" if busy >= BUSY_LIMIT else "idle"

@@ -1,15 +1,20 @@
-"""What traffic does to the links of a fat tree: times and loads, phase by phase."""
+"""Traffic patterns on a fat tree: times and link utilization, phase by phase."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.catalog import transports
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
-from engine.simulate.collectives.cluster_all_to_all import direct
-from engine.simulate.collectives.cluster_collectives import Cluster, inside_nodes
-from engine.simulate.collectives.collective_comparison import KINDS, kind_of
-from engine.simulate.collectives.collective_time import Phase, drained, phase, timed
-from engine.simulate.collectives.rail_aggregation import folded
+from engine.simulate.collectives.cluster_all_to_all import direct_all_to_all
+from engine.simulate.collectives.cluster_collectives import ClusterLayout, intra_node_rings
+from engine.simulate.collectives.collective_comparison import LINK_KINDS, link_kind
+from engine.simulate.collectives.collective_time import (
+    Phase,
+    message_phase,
+    simulate_phases,
+    time_phases,
+)
+from engine.simulate.collectives.rail_aggregation import aggregate_rails
 from engine.simulate.network.fabric_design import Fabric
 from engine.simulate.network.fair_share import Link
 from engine.simulate.network.topology import PCIE, Topology
@@ -23,13 +28,13 @@ PATTERNS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Painted:
-    """One phase of the traffic.
+class TrafficPhase:
+    """Time and link utilization of one phase of the traffic.
 
     Attributes:
-        label: what happens in it.
-        time: of all its rounds.
-        loads: kind of link -> share of the phase for which the busiest one is full.
+        label: description of the phase.
+        time: time of all its rounds.
+        loads: kind of link -> utilization of the busiest link of that kind.
     """
 
     label: str
@@ -38,24 +43,24 @@ class Painted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """What a pattern takes.
+class FabricTraffic:
+    """Times and bottleneck of a traffic pattern.
 
     Attributes:
-        time: of all phases.
-        phases: in their order.
-        binding: kind of the link that the longest phase waits for; "" if for latency.
+        time: time of all phases.
+        phases: phases in order.
+        bottleneck: kind of the bottleneck link of the longest phase; "" if latency dominates.
     """
 
     time: Seconds
-    phases: tuple[Painted, ...]
-    binding: str
+    phases: tuple[TrafficPhase, ...]
+    bottleneck: str
 
 
-def topology_of(
+def fabric_topology(
     fabric: Fabric, gpus_per_node: Count, nvlink: Bandwidth, *, pxn: bool = True
 ) -> Topology:
-    """Return the wires of full nodes on a fabric; of three tiers the upper two are one."""
+    """Return the topology of full nodes on a fabric; the upper two of three tiers are merged."""
     plan = fabric.plan
     return Topology(
         world_size=plan.num_nodes * gpus_per_node,
@@ -75,39 +80,43 @@ def topology_of(
     )
 
 
-def traffic(pattern: str, topology: Topology, size: Bytes, pair: tuple[Count, Count]) -> Traffic:
-    """Return what a pattern of `PATTERNS` takes.
+def fabric_traffic(
+    pattern: str, topology: Topology, size: Bytes, pair: tuple[Count, Count]
+) -> FabricTraffic:
+    """Return times and link utilization of a pattern of `PATTERNS`.
 
     `size` is the buffer of a GPU of a collective, or one message; `pair` the two GPUs of "pair".
     """
     plan = _phases(pattern, topology, pair)
-    drains = drained(plan)
-    found = timed(plan, drains, size)
-    spent = [one * part.times for one, part in zip(found.rounds, plan, strict=True)]
-    mostly_waiting = found.latency > found.time / 2
-    binding = "" if mostly_waiting or not found.binding else _slowest(found.binding)
-    return Traffic(
-        time=found.time,
+    drains = simulate_phases(plan)
+    timing = time_phases(plan, drains, size)
+    phase_times = [
+        round_time * phase.times for round_time, phase in zip(timing.rounds, plan, strict=True)
+    ]
+    mostly_waiting = timing.latency > timing.time / 2
+    binding = "" if mostly_waiting or not timing.bottleneck else _bottleneck_kind(timing.bottleneck)
+    return FabricTraffic(
+        time=timing.time,
         phases=tuple(
-            Painted(label=part.label, time=time, loads=_loads(part, size, time))
-            for part, time in zip(plan, spent, strict=True)
+            TrafficPhase(label=phase.label, time=time, loads=_link_utilization(phase, size, time))
+            for phase, time in zip(plan, phase_times, strict=True)
         ),
-        binding=binding,
+        bottleneck=binding,
     )
 
 
 def _phases(pattern: str, topology: Topology, pair: tuple[Count, Count]) -> tuple[Phase, ...]:
     if pattern == "all_reduce":
-        return (*inside_nodes(topology), *ring_of_nodes(topology))
+        return (*intra_node_rings(topology), *inter_node_ring(topology))
     if pattern == "all_to_all":
-        return direct(Cluster(topology=topology))
+        return direct_all_to_all(ClusterLayout(topology=topology))
     if pattern == "halves":
-        return (halves(topology),)
-    return (phase(((*pair, 1.0),), topology, label="on its way"),)
+        return (half_exchange(topology),)
+    return (message_phase(((*pair, 1.0),), topology, label="on its way"),)
 
 
-def ring_of_nodes(topology: Topology) -> tuple[Phase, ...]:
-    """Return the rounds between nodes of a hierarchical all-reduce, nodes in order.
+def inter_node_ring(topology: Topology) -> tuple[Phase, ...]:
+    """Return the inter-node rounds of a hierarchical all-reduce, nodes in order.
 
     No two messages of a round share a link, so one that stays in its leaf group stands for all of
     those, and one that leaves it for the others. Tests compare it with all messages.
@@ -117,53 +126,53 @@ def ring_of_nodes(topology: Topology) -> tuple[Phase, ...]:
         return ()
     groups = -(-nodes // group)
     crossing = groups if groups > 1 else 0
-    found = [((0, size), nodes - crossing)] if nodes > crossing else []
+    pairs = [((0, size), nodes - crossing)] if nodes > crossing else []
     if crossing:
         # Leaves its group for the next one; of two nodes in two groups each is first and last.
-        found.append((((group - 1) * size, group * size), crossing))
-    messages = tuple((*pair, 1 / topology.world_size) for pair, _ in found)
-    one = folded(messages, topology, size, 2 * (nodes - 1), "across nodes")
+        pairs.append((((group - 1) * size, group * size), crossing))
+    messages = tuple((*pair, 1 / topology.world_size) for pair, _ in pairs)
+    phase = aggregate_rails(messages, topology, size, 2 * (nodes - 1), "across nodes")
     flows = tuple(
         replace(flow, count=float(count * size))
-        for flow, (_, count) in zip(one.flows, found, strict=True)
+        for flow, (_, count) in zip(phase.flows, pairs, strict=True)
     )
-    return (replace(one, flows=flows, chained=True),)
+    return (replace(phase, flows=flows, chained=True),)
 
 
-def halves(asked: Topology) -> Phase:
-    """Return a message from every GPU to the one at its place half of the cluster away.
+def half_exchange(full_topology: Topology) -> Phase:
+    """Return the phase in which every GPU sends to its counterpart in the other half.
 
     From two leaf groups on, all messages leave their group, and two full groups stand for all.
     """
-    few = 2 * asked.nodes_per_group * asked.gpus_per_node
-    topology = replace(asked, world_size=min(few, asked.world_size))
+    num_gpus = 2 * full_topology.nodes_per_group * full_topology.gpus_per_node
+    topology = replace(full_topology, world_size=min(num_gpus, full_topology.world_size))
     nodes, size = topology.num_nodes, topology.gpus_per_node
     away = max(1, nodes // 2)
     share: Ratio = 1.0
     if nodes == 1:
         messages = tuple((gpu, (gpu + size // 2) % size, share) for gpu in range(size))
-        return phase(messages, topology, label="to the other half")
+        return message_phase(messages, topology, label="to the other half")
     pairs = tuple((node * size, (node + away) % nodes * size, share) for node in range(nodes))
-    return folded(pairs, topology, size, 1, "to the other half")
+    return aggregate_rails(pairs, topology, size, 1, "to the other half")
 
 
-def _loads(part: Phase, size: Bytes, time: Seconds) -> dict[str, Share]:
-    """Return for every kind of link what share of the phase the busiest of its kind is full."""
-    spent: dict[Link, Seconds] = {}
-    for flow in part.flows:
+def _link_utilization(phase: Phase, size: Bytes, time: Seconds) -> dict[str, Share]:
+    """Return kind of link -> utilization of the busiest link of that kind in a phase."""
+    busy_time: dict[Link, Seconds] = {}
+    for flow in phase.flows:
         for link, weight in flow.links.items():
-            need = weight * flow.size * size * part.times / part.capacity[link]
-            spent[link] = spent.get(link, 0.0) + need
-    found = dict.fromkeys(KINDS, 0.0)
-    for link, need in spent.items():
-        kind = kind_of(link)
-        found[kind] = max(found[kind], min(1.0, need / time))
-    return found
+            busy = weight * flow.size * size * phase.times / phase.capacity[link]
+            busy_time[link] = busy_time.get(link, 0.0) + busy
+    utilization = dict.fromkeys(LINK_KINDS, 0.0)
+    for link, busy in busy_time.items():
+        kind = link_kind(link)
+        utilization[kind] = max(utilization[kind], min(1.0, busy / time))
+    return utilization
 
 
-def _slowest(links: tuple[Link, ...]) -> str:
-    """Return the kind of a full link: a port, or else the outermost."""
-    kinds = {kind_of(link) for link in links}
+def _bottleneck_kind(links: tuple[Link, ...]) -> str:
+    """Return the kind of a bottleneck link: a port, or else the outermost link."""
+    kinds = {link_kind(link) for link in links}
     if "port" in kinds:  # a fabric as wide as its ports is not what holds them up
         return "port"
-    return next(kind for kind in reversed(KINDS) if kind in kinds)
+    return next(kind for kind in reversed(LINK_KINDS) if kind in kinds)

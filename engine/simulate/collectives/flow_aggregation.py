@@ -1,10 +1,10 @@
-"""Flows that no simulation can tell apart, taken together: exact, and found without geometry.
+"""Exact aggregation of flows that a fair-share simulation cannot tell apart.
 
-Two flows are alike if they have the same size, latency and weights and cross links that are alike;
-two links are alike if they are of one kind, equally marked, and alike flows cross them in equal
-numbers. The coarsest such classes come from splitting until nothing splits any more (color
-refinement). In max-min fair sharing alike flows have equal rates at all times, whatever the
-capacity of each class, so one link and one flow of a class stand for all of it.
+Two flows are equivalent if they have the same size, latency and weights and cross equivalent
+links; two links are equivalent if they are of one kind, equally marked, and crossed by equal
+numbers of equivalent flows. The coarsest such classes come from splitting until nothing splits any
+more (color refinement). In max-min fair sharing equivalent flows have equal rates at all times,
+whatever the bandwidth of each class, so one link and one flow of a class stand for the class.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -14,61 +14,70 @@ from engine.simulate.collectives.collective_time import Phase
 from engine.simulate.network.fair_share import Link
 
 
-def lumped(phase: Phase, marked: Collection[Link] = ()) -> Phase:
-    """Return the phase with one flow per class; its links are the first of their classes.
+def aggregate_flows(phase: Phase, marked: Collection[Link] = ()) -> Phase:
+    """Return the phase with one flow per equivalence class; links are the first of their classes.
 
     Args:
-        phase: whose capacities differ between kinds of link only, but for the marked ones.
-        marked: links that may be slower than their likes.
+        phase: phase whose link bandwidths differ only by kind, except for the marked links.
+        marked: links that may be slower than others of their kind.
     """
     names = list(phase.capacity)
-    place = {link: index for index, link in enumerate(names)}
-    ways = [tuple(place[link] for link in flow.links) for flow in phase.flows]
-    flows = _numbered([(one.size, one.latency, *one.links.values()) for one in phase.flows])
-    links = _numbered([(link[0], link if link in marked else ()) for link in names])
+    index_of = {link: index for index, link in enumerate(names)}
+    paths = [tuple(index_of[link] for link in flow.links) for flow in phase.flows]
+    flows = _class_numbers(
+        [(flow.size, flow.latency, *flow.links.values()) for flow in phase.flows]
+    )
+    links = _class_numbers([(link[0], link if link in marked else ()) for link in names])
     while True:
         seen: list[list[int]] = [[] for _ in names]
-        flows = _numbered(
-            [(own, *(links[one] for one in way)) for own, way in zip(flows, ways, strict=True)]
+        flows = _class_numbers(
+            [
+                (color, *(links[link] for link in path))
+                for color, path in zip(flows, paths, strict=True)
+            ]
         )
-        for color, way in zip(flows, ways, strict=True):
-            for link in way:
+        for color, path in zip(flows, paths, strict=True):
+            for link in path:
                 seen[link].append(color)
-        split = _numbered([(own, *sorted(at)) for own, at in zip(links, seen, strict=True)])
+        split = _class_numbers(
+            [(color, *sorted(at)) for color, at in zip(links, seen, strict=True)]
+        )
         if max(split, default=0) == max(links, default=0):
-            return _quotient(phase, flows, dict(zip(names, links, strict=True)))
+            return _class_phase(phase, flows, dict(zip(names, links, strict=True)))
         links = split
 
 
-def _numbered(keys: Sequence[Hashable]) -> list[int]:
-    """Return for every key the number of its class, in the order in which they come."""
-    found: dict[Hashable, int] = {}
-    return [found.setdefault(key, len(found)) for key in keys]
+def _class_numbers(keys: Sequence[Hashable]) -> list[int]:
+    """Return the class number of every key, numbered in order of first occurrence."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _firsts(colors: Sequence[int]) -> list[int]:
-    """Return the place of the first of every class."""
+def _class_representatives(colors: Sequence[int]) -> list[int]:
+    """Return the index of the first member of every class."""
     first: dict[int, int] = {}
     for index, color in enumerate(colors):
         first.setdefault(color, index)
     return list(first.values())
 
 
-def _quotient(phase: Phase, flows: Sequence[int], links: Mapping[Link, int]) -> Phase:
-    """Return the phase of the classes: a flow puts on a link what all of its class put there."""
+def _class_phase(phase: Phase, flows: Sequence[int], links: Mapping[Link, int]) -> Phase:
+    """Return the phase of the classes; a class's flow carries the link load of all its members."""
     names = list(links)
-    kept = [names[index] for index in _firsts(list(links.values()))]
+    kept = [names[index] for index in _class_representatives(list(links.values()))]
     capacity = {link: phase.capacity[link] for link in kept}
-    firsts = [phase.flows[index] for index in _firsts(flows)]
-    weights = [dict.fromkeys((kept[links[link]] for link in one.links), 0.0) for one in firsts]
-    counts = [0.0] * len(firsts)
+    representatives = [phase.flows[index] for index in _class_representatives(flows)]
+    weights = [
+        dict.fromkeys((kept[links[link]] for link in flow.links), 0.0) for flow in representatives
+    ]
+    counts = [0.0] * len(representatives)
     for flow, color in zip(phase.flows, flows, strict=True):
         counts[color] += flow.count
         for link, weight in flow.links.items():
             if link in capacity:
                 weights[color][link] += weight
-    together = [
-        replace(one, links=on, count=count)
-        for one, on, count in zip(firsts, weights, counts, strict=True)
+    aggregated = [
+        replace(flow, links=on, count=count)
+        for flow, on, count in zip(representatives, weights, counts, strict=True)
     ]
-    return replace(phase, flows=tuple(together), capacity=capacity)
+    return replace(phase, flows=tuple(aggregated), capacity=capacity)

@@ -1,4 +1,4 @@
-"""The measured rings of `engine.catalog.measured_rings`, as this site models them."""
+"""Modeled rates of the ring attentions measured in `engine.catalog.measured_rings`."""
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_rings import MEASURED_RINGS, RANKS, TOKENS, MeasuredRing
@@ -7,13 +7,13 @@ from engine.core.units import Gbit, Ratio
 from engine.formulas.operations import attention_scores
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.attention_masks import Layout
-from engine.simulate.layer.context_exchange import ring_of
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.context_exchange import context_ring
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.ring_layouts import ring_waits
 
 
-def modelled_rate(row: MeasuredRing, layout: Layout) -> Ratio:
-    """Return the passes per second of a row: its own attention, and what the ring adds to it.
+def modeled_rate(row: MeasuredRing, layout: Layout) -> Ratio:
+    """Return the modeled passes per second of a row: its own attention plus the ring's overhead.
 
     Computation is taken from the row (`even`), so that only the ring is modelled. A layer's
     kernels are not fused in that library.
@@ -28,10 +28,12 @@ def modelled_rate(row: MeasuredRing, layout: Layout) -> Ratio:
     cluster = Cluster(
         gpu=ACCELERATORS[row.gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit
     )
-    rank = rank_of(cluster, training)
+    rank = rank_rates(cluster, training)
     scores = attention_scores(MODELS["llama-3-8b"], plan, training)
-    ring = ring_of(scores, plan, training, rank)
-    forward = next(one for one in MEASURED_RINGS if one.gpu == row.gpu and not one.backward)
+    ring = context_ring(scores, plan, training, rank)
+    forward = next(
+        measured for measured in MEASURED_RINGS if measured.gpu == row.gpu and not measured.backward
+    )
     core = (1 / forward.even, 1 / row.even - 1 / forward.even if row.backward else 0.0)
     waits = ring_waits(ring, core, layout)
     time = core[0] + waits[0] + ring.merged[0]

@@ -1,4 +1,4 @@
-"""A pasted text of NCCL against the machines that it ran on: is the network fine?
+"""Check of a pasted NCCL log or nccl-tests table against the modeled network.
 
 The largest message is judged, since there bandwidth counts; the smallest tells the latency.
 Expected is what the step time would be charged for the same collective.
@@ -9,50 +9,56 @@ from math import inf, log
 
 from engine.core.units import Bandwidth, Bytes, GiB, Ratio, Seconds
 from engine.formulas.bandwidth import Operation, bus_bandwidth_factor
-from engine.run.logs.nccl import NcclText
-from engine.run.logs.nccl_debug import Chosen
-from engine.run.logs.nccl_tests import Row
-from engine.simulate.collectives.nccl_choice import Place, charged, choice, place, times
-from engine.simulate.collectives.nccl_effect import bandwidth_of, conditions
+from engine.run.logs.nccl import NcclOutput
+from engine.run.logs.nccl_debug import NcclChoice
+from engine.run.logs.nccl_tests import BenchmarkRow
+from engine.simulate.collectives.nccl_choice import (
+    CollectivePlacement,
+    algorithm_times,
+    charged_time,
+    chosen_algorithm,
+    place_collective,
+)
+from engine.simulate.collectives.nccl_effect import bus_bandwidth_of, possible_conditions
 from engine.simulate.collectives.nccl_setting import (
-    Given,
-    Setting,
-    choices_in,
-    others_in,
-    rows_of,
-    setting_of,
+    NcclInputs,
+    NcclSetting,
+    infer_setting,
+    operation_rows,
+    other_operations,
+    unique_choices,
 )
 
-# Within this of the expected bandwidth a measurement is as expected: what sources on the same GPUs
-# differ by among themselves.
-ALIKE: Ratio = 0.15
-# A message that should reach less than this of what a huge one does tells of latency, not wires.
-_ENOUGH: Ratio = 0.5
-_HUGE: Bytes = 16 * GiB
-_SAME = 0.01
+# Relative deviation within which a measurement counts as expected: sources on the same GPUs differ
+# by that much among themselves.
+EXPECTED_TOLERANCE: Ratio = 0.15
+# A message expected below this share of a huge message's bandwidth measures latency, not links.
+_PLATEAU_SHARE: Ratio = 0.5
+_PLATEAU_SIZE: Bytes = 16 * GiB
+_SAME_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """A message of the table.
+class MessageCheck:
+    """Measured and modeled bandwidth of a message size of the table.
 
     Attributes:
-        row: as measured.
-        expected: bus bandwidth that the model gives; 0 where it has none.
-        time: that the model gives; infinite likewise.
-        fastest: "algorithm protocol" that the model expects; empty likewise.
-        chosen: what NCCL says it chose for this size; None where the text does not say.
+        row: measured row.
+        expected: modeled bus bandwidth; 0 without a model.
+        time: modeled time; infinite without a model.
+        fastest: "algorithm protocol" that the model expects; empty without a model.
+        chosen: logged choice of NCCL for this size; None if the text has none.
     """
 
-    row: Row
+    row: BenchmarkRow
     expected: Bandwidth
     time: Seconds
     fastest: str
-    chosen: Chosen | None
+    chosen: NcclChoice | None
 
     @property
     def off(self) -> Ratio:
-        """Measured over expected bandwidth, less one; 0 where nothing is expected.
+        """Relative deviation of the measured from the expected bandwidth; 0 without a model.
 
         By the times, which have more digits than printed bandwidths of small messages.
         """
@@ -60,39 +66,39 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
-    """A condition and the bus bandwidth that it would give."""
+class ConditionBandwidth:
+    """Bus bandwidth that the model gives under one condition."""
 
     key: str
     bandwidth: Bandwidth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """What a text says.
+class NcclCheck:
+    """Result of checking a text.
 
     Attributes:
-        setting: that it is judged against.
-        where: the same as rates.
-        rows: of the operation, smallest message first.
-        largest: the judged message; None without a table.
-        smallest: likewise.
-        alike: conditions by how near they come to the largest message, the nearest first.
+        setting: machine, ranks and operation that the text is checked against.
+        where: rates of the setting.
+        rows: messages of the operation, the smallest first.
+        largest: largest message, which is judged; None without a table.
+        smallest: smallest message; None without a table.
+        alike: conditions by how closely they match the largest message, the closest first.
         best: highest bus bandwidth of any message.
-        plateau: bus bandwidth that a very large message is expected to reach.
-        choices: what NCCL chose, one for each operation and size.
+        plateau: expected bus bandwidth of a very large message.
+        choices: logged choices of NCCL, one for each operation and size.
         others: operations of the table that are not judged.
     """
 
-    setting: Setting
-    where: Place
-    rows: tuple[Judged, ...]
-    largest: Judged | None
-    smallest: Judged | None
-    alike: tuple[Alike, ...]
+    setting: NcclSetting
+    where: CollectivePlacement
+    rows: tuple[MessageCheck, ...]
+    largest: MessageCheck | None
+    smallest: MessageCheck | None
+    alike: tuple[ConditionBandwidth, ...]
     best: Bandwidth
     plateau: Bandwidth
-    choices: tuple[Chosen, ...]
+    choices: tuple[NcclChoice, ...]
     others: tuple[str, ...] = ()
 
     @property
@@ -100,62 +106,77 @@ class Check:
         """Return "wrong", "slow", "expected", "fast", "small", "unjudged" or "no table"."""
         if self.largest is None:
             return "no table"
-        if any(one.row.wrong for one in self.rows):
+        if any(message.row.wrong for message in self.rows):
             return "wrong"
         if not self.largest.expected:
             return "unjudged"
-        if self.largest.expected < _ENOUGH * self.plateau:
+        if self.largest.expected < _PLATEAU_SHARE * self.plateau:
             return "small"
         off = self.largest.off
-        return "slow" if off < -ALIKE else "fast" if off > ALIKE else "expected"
+        return (
+            "slow"
+            if off < -EXPECTED_TOLERANCE
+            else "fast"
+            if off > EXPECTED_TOLERANCE
+            else "expected"
+        )
 
 
-def check_nccl(text: NcclText, given: Given) -> Check:
-    """Return what a text says, judged against the machines."""
-    choices = choices_in(text)
-    setting = setting_of(text, given, choices)
-    where = place(setting.machine, max(setting.ranks, 2), setting.nodes)
+def check_nccl(text: NcclOutput, inputs: NcclInputs) -> NcclCheck:
+    """Return the check of a text against the modeled machines."""
+    choices = unique_choices(text)
+    setting = infer_setting(text, inputs, choices)
+    placement = place_collective(setting.machine, max(setting.ranks, 2), setting.nodes)
     rows = tuple(
-        _judged(row, setting, where, choices)
-        for row in sorted(rows_of(text, setting.operation), key=lambda row: row.size)
+        _check_message(row, setting, placement, choices)
+        for row in sorted(operation_rows(text, setting.operation), key=lambda row: row.size)
     )
     largest = rows[-1] if rows else None
-    return Check(
+    return NcclCheck(
         setting=setting,
-        where=where,
+        where=placement,
         rows=rows,
         largest=largest,
         smallest=rows[0] if rows else None,
-        alike=_alike(largest, setting, where),
-        best=max((one.row.bus_bandwidth for one in rows), default=0.0),
-        plateau=_expected(_HUGE, setting, where),
+        alike=_nearest_conditions(largest, setting, placement),
+        best=max((message.row.bus_bandwidth for message in rows), default=0.0),
+        plateau=_expected_bandwidth(_PLATEAU_SIZE, setting, placement),
         choices=choices,
-        others=others_in(text, setting.operation),
+        others=other_operations(text, setting.operation),
     )
 
 
-def _judged(row: Row, setting: Setting, where: Place, choices: tuple[Chosen, ...]) -> Judged:
-    found = times(setting.operation, row.size, where)
-    best = choice(setting.operation, row.size, where, found)
-    return Judged(
+def _check_message(
+    row: BenchmarkRow,
+    setting: NcclSetting,
+    placement: CollectivePlacement,
+    choices: tuple[NcclChoice, ...],
+) -> MessageCheck:
+    times_by_choice = algorithm_times(setting.operation, row.size, placement)
+    best = chosen_algorithm(setting.operation, row.size, placement, times_by_choice)
+    return MessageCheck(
         row=row,
-        expected=_expected(row.size, setting, where),
-        time=found.get(best, inf),
+        expected=_expected_bandwidth(row.size, setting, placement),
+        time=times_by_choice.get(best, inf),
         fastest=best,
-        chosen=_choice(row, setting, choices),
+        chosen=_logged_choice(row, setting, choices),
     )
 
 
-def _expected(size: Bytes, setting: Setting, where: Place) -> Bandwidth:
-    """Return the bus bandwidth that the model gives; 0 where it has none."""
-    if not has_factor(setting.operation):
+def _expected_bandwidth(
+    size: Bytes, setting: NcclSetting, placement: CollectivePlacement
+) -> Bandwidth:
+    """Return the modeled bus bandwidth; 0 without a model."""
+    if not has_bus_factor(setting.operation):
         return 0.0
     operation: Operation = setting.operation  # type: ignore[assignment]
-    return bandwidth_of(operation, size, charged(operation, size, where), setting.ranks)
+    return bus_bandwidth_of(
+        operation, size, charged_time(operation, size, placement), setting.ranks
+    )
 
 
-def has_factor(operation: str) -> bool:
-    """Return whether an operation has a factor from algorithm to bus bandwidth."""
+def has_bus_factor(operation: str) -> bool:
+    """Return whether an operation has a bus-bandwidth factor."""
     try:
         bus_bandwidth_factor(operation, 2)  # type: ignore[arg-type]
     except ValueError:
@@ -163,32 +184,46 @@ def has_factor(operation: str) -> bool:
     return True
 
 
-def _choice(row: Row, setting: Setting, choices: tuple[Chosen, ...]) -> Chosen | None:
-    fitting = (
-        one for one in choices if one.size == row.size and one.operation in ("", setting.operation)
+def _logged_choice(
+    row: BenchmarkRow, setting: NcclSetting, choices: tuple[NcclChoice, ...]
+) -> NcclChoice | None:
+    matches = (
+        logged
+        for logged in choices
+        if logged.size == row.size and logged.operation in ("", setting.operation)
     )
-    return next(fitting, None)
+    return next(matches, None)
 
 
-def _alike(largest: Judged | None, setting: Setting, where: Place) -> tuple[Alike, ...]:
+def _nearest_conditions(
+    largest: MessageCheck | None, setting: NcclSetting, placement: CollectivePlacement
+) -> tuple[ConditionBandwidth, ...]:
     if largest is None or not largest.expected or largest.row.bus_bandwidth <= 0:
         return ()
     operation: Operation = setting.operation  # type: ignore[assignment]
     size, ranks, measured = largest.row.size, setting.ranks, largest.row.bus_bandwidth
-    found = [
-        Alike(key=one.key, bandwidth=bandwidth_of(operation, size, one.time, ranks))
-        for one in conditions(operation, size, where, setting.machine)
+    candidates = [
+        ConditionBandwidth(
+            key=condition.key, bandwidth=bus_bandwidth_of(operation, size, condition.time, ranks)
+        )
+        for condition in possible_conditions(operation, size, placement, setting.machine)
     ]
-    # What changes nothing is no condition of its own.
-    found = [one for one in found if _apart(one.bandwidth, largest.expected) > _SAME]
-    found.append(Alike(key="", bandwidth=largest.expected))
-    return tuple(sorted(found, key=lambda one: _apart(one.bandwidth, measured)))
+    # A condition that changes nothing is left out.
+    candidates = [
+        condition
+        for condition in candidates
+        if _log_distance(condition.bandwidth, largest.expected) > _SAME_TOLERANCE
+    ]
+    candidates.append(ConditionBandwidth(key="", bandwidth=largest.expected))
+    return tuple(
+        sorted(candidates, key=lambda condition: _log_distance(condition.bandwidth, measured))
+    )
 
 
-def _apart(one: Bandwidth, other: Bandwidth) -> float:
-    return abs(log(one / other)) if one > 0 and other > 0 else inf
+def _log_distance(first: Bandwidth, second: Bandwidth) -> float:
+    return abs(log(first / second)) if first > 0 and second > 0 else inf
 
 
-def latency_of(check: Check) -> Seconds:
+def smallest_message_time(check: NcclCheck) -> Seconds:
     """Return the time of the smallest message; infinite without a table."""
     return check.smallest.row.time if check.smallest else inf

@@ -1,4 +1,4 @@
-"""What each algorithm and protocol of NCCL takes for one collective, and which of them NCCL takes.
+"""Times of NCCL's algorithms and protocols for one collective, and the choice of its tuner.
 
 The times are those of `engine.formulas.transfer_time`, which the step time uses: for an all-reduce,
 a reduce-scatter and an all-gather a step is charged what the network's tuner takes, or what NCCL
@@ -20,37 +20,45 @@ from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import all_reduce_choice, half_choice
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
-from engine.simulate.layer.device_model import Group, Rank, group_of, links_of, rank_of
-from engine.simulate.layer.expert_exchange import Routes, exchanged
+from engine.simulate.layer.device_model import (
+    RankGroup,
+    RankRates,
+    rank_group,
+    rank_rates,
+    scale_up_transport,
+)
+from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
-HALVES = ("all_gather", "reduce_scatter")
-# For what is modelled of a group nothing of the training matters.
+HALF_COLLECTIVES = ("all_gather", "reduce_scatter")
+# The model of a group does not depend on the training settings.
 _ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a collective runs.
+class CollectivePlacement:
+    """Machine, group and line rates of a collective.
 
     Attributes:
-        rank: rates of one of its ranks.
-        group: all of them.
-        node: the machines.
-        line: line rate that binds a ring, one way: of the links, or of the group's ports.
-        pcie: line rate of a GPU's PCIe, one way; 0 where another link leads to the host.
-        own: text of constants that were measured there; empty: the catalog's.
+        rank: rates of one rank.
+        group: ranks of the collective.
+        node: node type.
+        line: one-way line rate that limits a ring: of the links, or of the group's ports.
+        pcie: one-way line rate of a GPU's PCIe; 0 if another link leads to the host.
+        own: text of constants measured on the machine; empty for the catalog's.
     """
 
-    rank: Rank
-    group: Group
+    rank: RankRates
+    group: RankGroup
     node: Node
     line: Bandwidth
     pcie: Bandwidth
     own: str = ""
 
 
-def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: str = "") -> Place:
-    """Return where a collective of `ranks` ranks runs; 0 nodes: as few as hold them.
+def place_collective(
+    machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: str = ""
+) -> CollectivePlacement:
+    """Return the placement of a collective of `ranks` ranks; 0 nodes: as few as possible.
 
     Args:
         machine: key of `NODES`.
@@ -62,77 +70,91 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: s
     node = NODES[machine]
     gpu = ACCELERATORS[node.gpu]
     cluster = replace(cluster_of(machine, own), nics_per_node=ports or node.nics_per_node)
-    rank = rank_of(cluster, _ANY)
-    group = group_of(rank, ranks, 1)
+    rank = rank_rates(cluster, _ANY)
+    group = rank_group(rank, ranks, 1)
     if nodes and nodes != group.nodes:
         per_node = -(-ranks // nodes)
-        wide = rank.scale_up if nodes == 1 else min(rank.scale_up, per_node * rank.port)
-        network = links_of(rank) if nodes == 1 else rank.network
-        group = Group(ranks=ranks, nodes=nodes, bandwidth=wide, network=network)
+        bandwidth = rank.scale_up if nodes == 1 else min(rank.scale_up, per_node * rank.port)
+        network = scale_up_transport(rank) if nodes == 1 else rank.network
+        group = RankGroup(ranks=ranks, nodes=nodes, bandwidth=bandwidth, network=network)
     line = gpu.scale_up or gpu.pcie
     if group.nodes > 1:
         share = -(-ranks // group.nodes) / node.gpus_per_node
         line = min(line, cluster.nics_per_node * cluster.nic_bandwidth * share)
     pcie = gpu.pcie if gpu.host_link == "PCIe" else 0.0
-    return Place(rank=rank, group=group, node=node, line=line, pcie=pcie, own=own)
+    return CollectivePlacement(rank=rank, group=group, node=node, line=line, pcie=pcie, own=own)
 
 
-def times(operation: str, size: Bytes, where: Place) -> Mapping[str, Seconds]:
-    """Return "algorithm protocol" -> time of what can run; nothing where there is no model."""
-    if where.group.ranks <= 1 or size <= 0:
+def algorithm_times(
+    operation: str, size: Bytes, placement: CollectivePlacement
+) -> Mapping[str, Seconds]:
+    """Return "algorithm protocol" -> time of every possible choice; empty without a model."""
+    if placement.group.ranks <= 1 or size <= 0:
         return {}
     if operation == "all_reduce":
-        return _all_reduces(size, where)
-    if operation in HALVES:
-        return _halves(size, where)
+        return _all_reduce_times(size, placement)
+    if operation in HALF_COLLECTIVES:
+        return _half_times(size, placement)
     if operation == "all_to_all":
-        one = exchanged(1.0, size, Routes(copies=1, joined=False), where.rank, where.group)
-        return {"Send and receive Simple": one.time}
+        exchange = exchange_tokens(
+            1.0, size, TokenRoutes(copies=1, joined=False), placement.rank, placement.group
+        )
+        return {"Send and receive Simple": exchange.time}
     if operation in ("broadcast", "reduce"):
-        return {"Ring Simple": _chain(size, where.group)}
+        return {"Ring Simple": _chain_time(size, placement.group)}
     if operation == "send_receive":
-        port = where.rank.scale_up if where.group.nodes == 1 else where.rank.port
+        port = placement.rank.scale_up if placement.group.nodes == 1 else placement.rank.port
         return {
-            "Send and receive Simple": send_time(size, port, where.group.nodes, where.group.network)
+            "Send and receive Simple": send_time(
+                size, port, placement.group.nodes, placement.group.network
+            )
         }
     return {}
 
 
-def choice(operation: str, size: Bytes, where: Place, found: Mapping[str, Seconds]) -> str:
-    """Return what NCCL takes of some ways: what its tuner says, or plans is the fastest."""
-    group, rank = where.group, where.rank
+def chosen_algorithm(
+    operation: str, size: Bytes, placement: CollectivePlacement, times: Mapping[str, Seconds]
+) -> str:
+    """Return the algorithm and protocol that NCCL chooses, by its tuner or its planned times."""
+    group, rank = placement.group, placement.rank
     ends = (group.ranks, group.nodes, group.bandwidth, group.network)
-    if found and operation == "all_reduce":
-        return all_reduce_choice(found, size, ends, rank.switch_adds, rank.scale_up)
-    if found and operation in HALVES:
+    if times and operation == "all_reduce":
+        return all_reduce_choice(times, size, ends, rank.switch_adds, rank.scale_up)
+    if times and operation in HALF_COLLECTIVES:
         return half_choice(operation, size, ends)
-    return min(found, key=found.__getitem__, default="")
+    return min(times, key=times.__getitem__, default="")
 
 
-def charged(operation: str, size: Bytes, where: Place) -> Seconds:
-    """Return the time of what NCCL takes, which a step pays; infinite where there is no model."""
-    found = times(operation, size, where)
-    return found[choice(operation, size, where, found)] if found else inf
+def charged_time(operation: str, size: Bytes, placement: CollectivePlacement) -> Seconds:
+    """Return the time of NCCL's choice, which a step is charged; infinite without a model."""
+    times = algorithm_times(operation, size, placement)
+    return times[chosen_algorithm(operation, size, placement, times)] if times else inf
 
 
-def reached(operation: Operation, size: Bytes, where: Place) -> Bandwidth:
-    """Return the bus bandwidth of what NCCL takes; 0 where there is no model."""
-    return bus_bandwidth(size, charged(operation, size, where), operation, where.group.ranks)
+def reached_bandwidth(
+    operation: Operation, size: Bytes, placement: CollectivePlacement
+) -> Bandwidth:
+    """Return the bus bandwidth of NCCL's choice; 0 without a model."""
+    return bus_bandwidth(
+        size, charged_time(operation, size, placement), operation, placement.group.ranks
+    )
 
 
-def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
-    """Return what can run; a step is charged what NCCL takes, which is none of those `_forced`."""
-    group, links = where.group, where.rank.scale_up
-    given = (size, group.ranks, group.nodes, group.bandwidth)
-    found = transfer_time.all_reduce_times(*given, where.rank.switch_adds, group.network, links)
+def _all_reduce_times(size: Bytes, placement: CollectivePlacement) -> Mapping[str, Seconds]:
+    """Return the times of all choices; a step is never charged those of `_forced_small_times`."""
+    group, links = placement.group, placement.rank.scale_up
+    transfer = (size, group.ranks, group.nodes, group.bandwidth)
+    times = transfer_time.all_reduce_times(
+        *transfer, placement.rank.switch_adds, group.network, links
+    )
     if group.nodes == 1:
-        tree = tree_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
-        found["Tree Simple"] = tree
-    return {**found, **_forced(size, group)}
+        tree = tree_time.tree_all_reduce_ramped_time(*transfer, NVLINK, links)
+        times["Tree Simple"] = tree
+    return {**times, **_forced_small_times(size, group)}
 
 
-def _forced(size: Bytes, group: Group) -> Mapping[str, Seconds]:
-    """Return the small messages of the slower algorithm, which only NCCL_ALGO brings about.
+def _forced_small_times(size: Bytes, group: RankGroup) -> Mapping[str, Seconds]:
+    """Return small-message times of the slower algorithm, which only NCCL_ALGO selects.
 
     A tree in one node is a chain, and a ring over nodes takes every step in turn; both are as the
     other way for small messages, with more latency or more bytes.
@@ -150,14 +172,14 @@ def _forced(size: Bytes, group: Group) -> Mapping[str, Seconds]:
     return {"Ring LL": start + latency + wire}
 
 
-def _halves(size: Bytes, where: Place) -> Mapping[str, Seconds]:
-    group = where.group
-    given = (size, group.ranks, group.nodes, group.bandwidth)
-    return transfer_time.half_times(*given, group.network)
+def _half_times(size: Bytes, placement: CollectivePlacement) -> Mapping[str, Seconds]:
+    group = placement.group
+    transfer = (size, group.ranks, group.nodes, group.bandwidth)
+    return transfer_time.half_times(*transfer, group.network)
 
 
-def _chain(size: Bytes, group: Group) -> Seconds:
-    """Return a pipelined chain from or to a root: the buffer crosses each link once.
+def _chain_time(size: Bytes, group: RankGroup) -> Seconds:
+    """Return the time of a pipelined chain from or to a root: the buffer crosses each link once.
 
     Source: NCCL's tuning.cc (a ring whose bus bandwidth is its algorithm bandwidth); ramp as of
     one round of an all-reduce.
@@ -167,17 +189,17 @@ def _chain(size: Bytes, group: Group) -> Seconds:
     return LAUNCH + NVLINK.start + latency + size / group.bandwidth * ramped
 
 
-def forced(found: Mapping[str, Seconds], setting: str) -> Seconds:
-    """Return the fastest that NCCL_ALGO or NCCL_PROTO leaves; infinite where nothing is left.
+def fastest_allowed(times: Mapping[str, Seconds], setting: str) -> Seconds:
+    """Return the fastest time that NCCL_ALGO or NCCL_PROTO allows; infinite if none is allowed.
 
     Args:
-        found: "algorithm protocol" -> time.
+        times: "algorithm protocol" -> time.
         setting: an algorithm ("NVLS" stands for NVLSTree too), a protocol, or nothing.
     """
     if not setting:
-        return min(found.values(), default=float("inf"))
-    kept = (time for name, time in found.items() if _allows(setting, name))
-    return min(kept, default=float("inf"))
+        return min(times.values(), default=float("inf"))
+    allowed = (time for name, time in times.items() if _allows(setting, name))
+    return min(allowed, default=float("inf"))
 
 
 def _allows(setting: str, name: str) -> bool:

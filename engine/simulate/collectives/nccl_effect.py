@@ -1,4 +1,4 @@
-"""What a fault or a setting would make of a collective: the same model with one thing changed.
+"""Effects of faults and NCCL settings on a collective: the same model with one change.
 
 These are the conditions that a measured bus bandwidth is compared with, and the effect of the
 variables of `engine.catalog.nccl_variables`.
@@ -10,10 +10,15 @@ from dataclasses import dataclass, replace
 from engine.catalog.measured_collectives import PCIE_5, SOCKETS
 from engine.core.units import Bandwidth, Bytes, Seconds
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.simulate.collectives.nccl_choice import Place, choice, place, times
+from engine.simulate.collectives.nccl_choice import (
+    CollectivePlacement,
+    algorithm_times,
+    chosen_algorithm,
+    place_collective,
+)
 
-# What binds instead, by the names of the variables' table.
-NAMES: Mapping[str, str] = {
+# Changed conditions, by the names of the variables' table.
+CONDITION_NAMES: Mapping[str, str] = {
     "ring": "a ring only, no sums in the switch",
     "no_switch": "no sums in the switch",
     "small": "only the protocol for small messages (LL)",
@@ -28,72 +33,91 @@ _PCIE_5 = 63e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One such case: its key and the time; infinite where the model has none."""
+    """Time of a collective under one changed condition; infinite without a model."""
 
     key: str
     time: Seconds
 
 
-def conditions(operation: str, size: Bytes, where: Place, machine: str) -> tuple[Condition, ...]:
-    """Return what can be wrong at this place, with the time of the collective then."""
-    nodes = where.group.nodes
+def possible_conditions(
+    operation: str, size: Bytes, placement: CollectivePlacement, machine: str
+) -> tuple[Condition, ...]:
+    """Return the conditions that can apply to this placement, with the collective's time."""
+    nodes = placement.group.nodes
     keys = ["ring", "small"] if operation == "all_reduce" else []
     if nodes > 1:
         keys += ["half_ports", "one_port", "sockets"]
-    elif where.pcie:
+    elif placement.pcie:
         keys.append("pcie")
-    found = (
-        Condition(key=key, time=changed_time(key, operation, size, where, machine)) for key in keys
+    candidates = (
+        Condition(key=key, time=changed_time(key, operation, size, placement, machine))
+        for key in keys
     )
-    return tuple(one for one in found if one.time < float("inf"))
+    return tuple(condition for condition in candidates if condition.time < float("inf"))
 
 
-def changed_time(key: str, operation: str, size: Bytes, where: Place, machine: str) -> Seconds:
-    """Return the time of a collective with one thing changed; infinite where it cannot be."""
-    return min(_changed(key, operation, size, where, machine).values(), default=float("inf"))
+def changed_time(
+    key: str, operation: str, size: Bytes, placement: CollectivePlacement, machine: str
+) -> Seconds:
+    """Return the time of a collective under a condition; infinite if it cannot apply."""
+    return min(
+        _changed_times(key, operation, size, placement, machine).values(), default=float("inf")
+    )
 
 
-def _changed(
-    key: str, operation: str, size: Bytes, where: Place, machine: str
+def _changed_times(
+    key: str, operation: str, size: Bytes, placement: CollectivePlacement, machine: str
 ) -> Mapping[str, Seconds]:
     if key in ("ring", "small", "no_switch"):
-        found = times(operation, size, where)
+        times = algorithm_times(operation, size, placement)
         if key == "small":
-            return {name: time for name, time in found.items() if name.endswith("LL")}
+            return {name: time for name, time in times.items() if name.endswith("LL")}
         if key == "no_switch":
-            plain = {name: time for name, time in found.items() if not name.startswith("NVLS")}
-            taken = choice(operation, size, where, plain) if plain else ""
-            return {taken: plain[taken]} if len(plain) < len(found) and taken else {}
-        rings = {name: time for name, time in found.items() if name.startswith("Ring")}
-        return rings if any(name.startswith("NVLS") for name in found) else {}
-    if key == "pcie" and not where.pcie:
+            without_switch = {
+                name: time for name, time in times.items() if not name.startswith("NVLS")
+            }
+            algorithm = (
+                chosen_algorithm(operation, size, placement, without_switch)
+                if without_switch
+                else ""
+            )
+            return (
+                {algorithm: without_switch[algorithm]}
+                if len(without_switch) < len(times) and algorithm
+                else {}
+            )
+        rings = {name: time for name, time in times.items() if name.startswith("Ring")}
+        return rings if any(name.startswith("NVLS") for name in times) else {}
+    if key == "pcie" and not placement.pcie:
         return {}
-    return times(operation, size, _elsewhere(key, where, machine))
+    return algorithm_times(operation, size, _changed_placement(key, placement, machine))
 
 
-def _elsewhere(key: str, where: Place, machine: str) -> Place:
-    """Return the same ranks on other wires."""
-    group, ports = where.group, where.node.nics_per_node
+def _changed_placement(
+    key: str, placement: CollectivePlacement, machine: str
+) -> CollectivePlacement:
+    """Return the placement of the same ranks on other links or fewer ports."""
+    group, ports = placement.group, placement.node.nics_per_node
     if key in ("half_ports", "one_port"):
-        left = max(1, ports // 2) if key == "half_ports" else 1
-        return place(machine, group.ranks, group.nodes, left, where.own)
+        num_ports = max(1, ports // 2) if key == "half_ports" else 1
+        return place_collective(machine, group.ranks, group.nodes, num_ports, placement.own)
     if key == "pcie":
-        return _limited(where, PCIE_5 * where.pcie / _PCIE_5)
-    return _limited(where, SOCKETS)
+        return _limit_bandwidth(placement, PCIE_5 * placement.pcie / _PCIE_5)
+    return _limit_bandwidth(placement, SOCKETS)
 
 
-def _limited(where: Place, bandwidth: Bandwidth) -> Place:
-    """Return the place whose group reaches no more than a bandwidth, and whose switch is idle."""
+def _limit_bandwidth(placement: CollectivePlacement, bandwidth: Bandwidth) -> CollectivePlacement:
+    """Return the placement with a limited group bandwidth and without in-switch reduction."""
     rank = replace(
-        where.rank,
+        placement.rank,
         switch_adds=False,
-        port=bandwidth * where.group.nodes / where.group.ranks,
-        scale_up=where.rank.scale_up if where.group.nodes > 1 else bandwidth,
+        port=bandwidth * placement.group.nodes / placement.group.ranks,
+        scale_up=placement.rank.scale_up if placement.group.nodes > 1 else bandwidth,
     )
-    group = replace(where.group, bandwidth=bandwidth)
-    return replace(where, rank=rank, group=group)
+    group = replace(placement.group, bandwidth=bandwidth)
+    return replace(placement, rank=rank, group=group)
 
 
-def bandwidth_of(operation: Operation, size: Bytes, time: Seconds, ranks: int) -> Bandwidth:
+def bus_bandwidth_of(operation: Operation, size: Bytes, time: Seconds, ranks: int) -> Bandwidth:
     """Return the bus bandwidth of a time; 0 of an infinite one."""
     return 0.0 if time == float("inf") else bus_bandwidth(size, time, operation, ranks)

@@ -1,19 +1,19 @@
-"""What a pasted text of NCCL was measured on: machine, ranks, nodes, operation.
+"""Machine, ranks, nodes and operation that a pasted NCCL text was measured with.
 
-What the text does not say the reader says, or its columns tell.
+The reader's inputs come first, then the text, then what its bandwidth columns imply.
 """
 
 from dataclasses import dataclass
 
 from engine.catalog.nodes import NODES
 from engine.core.units import GB, Bytes, Count
-from engine.run.logs.nccl import NcclText
-from engine.run.logs.nccl_debug import Chosen, Debug
-from engine.run.logs.nccl_tests import Row
+from engine.run.logs.nccl import NcclOutput
+from engine.run.logs.nccl_debug import NcclChoice, NcclDebug
+from engine.run.logs.nccl_tests import BenchmarkRow
 
 # Names of a test -> the operation; the rest are called as they are.
 _TESTS = {"alltoall": "all_to_all", "sendrecv": "send_receive"}
-# What a device calls itself, in the order of looking -> the machine that it usually is in.
+# Printed device name, in the order of matching -> usual machine of the device.
 _DEVICES = (
     ("GB300", "gb300-nvl72"),
     ("GB200", "gb200-nvl72"),
@@ -32,8 +32,8 @@ DEFAULT_MACHINE = "dgx-h100"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What the reader says; 0 and empty: as the text says."""
+class NcclInputs:
+    """Settings entered by the reader; 0 and empty: taken from the text."""
 
     machine: str = ""
     ranks: Count = 0
@@ -42,14 +42,14 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What the text is judged against.
+class NcclSetting:
+    """Setting that a text is checked against.
 
     Attributes:
         machine: key of `NODES`.
-        known: whether the reader or the text names it; otherwise it is assumed.
-        ranks, nodes: of the collective; 0 ranks where nothing says.
-        operation: as `Operation`; another name where there is no factor for it.
+        known: whether the reader or the text names the machine; otherwise it is assumed.
+        ranks, nodes: ranks and nodes of the collective; 0 ranks if unknown.
+        operation: an `Operation`, or another name without a bus-bandwidth factor.
         counted: whether ranks are stated; otherwise they follow from two columns, or a node.
     """
 
@@ -66,24 +66,26 @@ def machine_of(device: str) -> str:
     return next((machine for name, machine in _DEVICES if name in device), "")
 
 
-def setting_of(text: NcclText, given: Given, choices: tuple[Chosen, ...]) -> Setting:
-    """Return what a text is judged against."""
+def infer_setting(
+    text: NcclOutput, inputs: NcclInputs, choices: tuple[NcclChoice, ...]
+) -> NcclSetting:
+    """Return the setting of a text, from the reader's inputs and the text."""
     table, debug = text.table, text.debug
-    named = machine_of(table.device) if table else ""
-    machine = given.machine or named
-    operation = given.operation or _operation(text, choices)
-    counted = given.ranks or (table.ranks if table else 0) or (debug.ranks if debug else 0)
-    by_columns = _by_columns(text, operation)
+    table_machine = machine_of(table.device) if table else ""
+    machine = inputs.machine or table_machine
+    operation = inputs.operation or _operation(text, choices)
+    counted = inputs.ranks or (table.ranks if table else 0) or (debug.ranks if debug else 0)
+    column_ranks = _ranks_by_columns(text, operation)
     # A list of ranks that was cut is contradicted by the columns.
-    cut = not given.ranks and by_columns > counted
-    counted = 0 if counted < 2 or cut else counted
+    truncated = not inputs.ranks and column_ranks > counted
+    counted = 0 if counted < 2 or truncated else counted
     machine = machine or DEFAULT_MACHINE
-    ranks = counted or by_columns or NODES[machine].gpus_per_node
-    hosts = table.nodes if table and not cut else 0
-    nodes = given.nodes or hosts or _nodes(debug, machine, ranks)
-    return Setting(
+    ranks = counted or column_ranks or NODES[machine].gpus_per_node
+    table_nodes = table.nodes if table and not truncated else 0
+    nodes = inputs.nodes or table_nodes or _nodes_in_log(debug, machine, ranks)
+    return NcclSetting(
         machine=machine,
-        known=bool(given.machine or named),
+        known=bool(inputs.machine or table_machine),
         ranks=ranks,
         nodes=min(nodes, ranks),
         operation=operation,
@@ -91,32 +93,32 @@ def setting_of(text: NcclText, given: Given, choices: tuple[Chosen, ...]) -> Set
     )
 
 
-def _nodes(debug: Debug | None, machine: str, ranks: Count) -> Count:
-    """Return the nodes by a log, which may be that of one host among many; 0: nothing says."""
+def _nodes_in_log(debug: NcclDebug | None, machine: str, ranks: Count) -> Count:
+    """Return the number of nodes in a log, which may cover one host of many; 0 if unknown."""
     if debug is None:
         return 0
     least = -(-ranks // NODES[machine].gpus_per_node)
     return debug.said_nodes or (max(debug.nodes, least) if debug.nodes else 0)
 
 
-def _operation(text: NcclText, choices: tuple[Chosen, ...]) -> str:
+def _operation(text: NcclOutput, choices: tuple[NcclChoice, ...]) -> str:
     if text.table:
         name = text.table.operation
-        return _TESTS.get(name, name) or _by_factor(text)
-    return next((one.operation for one in choices if one.operation), "all_reduce")
+        return _TESTS.get(name, name) or _operation_by_factor(text)
+    return next((choice.operation for choice in choices if choice.operation), "all_reduce")
 
 
-def _by_factor(text: NcclText) -> str:
-    """Return the operation by bus over algorithm bandwidth; all-reduce's alone is above one."""
-    row = _sharpest(text)
+def _operation_by_factor(text: NcclOutput) -> str:
+    """Return the operation implied by the bus-bandwidth factor; only all-reduce's exceeds one."""
+    row = _largest_row(text)
     if row is None or row.bus_bandwidth >= row.algorithm_bandwidth * 1.001:
         return "all_reduce"
     return "broadcast" if row.bus_bandwidth > row.algorithm_bandwidth * 0.999 else "all_gather"
 
 
-def _by_columns(text: NcclText, operation: str) -> Count:
-    """Return the ranks by which bus and algorithm bandwidth differ; 0 where they do not say."""
-    row = _sharpest(text)
+def _ranks_by_columns(text: NcclOutput, operation: str) -> Count:
+    """Return the ranks implied by bus over algorithm bandwidth; 0 if they cannot be inferred."""
+    row = _largest_row(text)
     if row is None:
         return 0
     factor = row.bus_bandwidth / row.algorithm_bandwidth
@@ -130,18 +132,18 @@ def _by_columns(text: NcclText, operation: str) -> Count:
     return ranks if ranks >= 2 and off * ranks * ranks < 0.5 else 0
 
 
-def _sharpest(text: NcclText) -> Row | None:
+def _largest_row(text: NcclOutput) -> BenchmarkRow | None:
     rows = text.table.rows if text.table else ()
     row = max(rows, key=lambda row: row.algorithm_bandwidth, default=None)
     return row if row and row.algorithm_bandwidth > GB else None
 
 
-def rows_of(text: NcclText, operation: str) -> tuple[Row, ...]:
-    """Return the rows of an operation; all of them where none is named so."""
+def operation_rows(text: NcclOutput, operation: str) -> tuple[BenchmarkRow, ...]:
+    """Return the rows of an operation; all rows if none has that name."""
     if text.table is None:
         return ()
-    named = {_TESTS.get(row.operation, row.operation) or operation for row in text.table.rows}
-    if operation not in named:
+    operations = {_TESTS.get(row.operation, row.operation) or operation for row in text.table.rows}
+    if operation not in operations:
         return text.table.rows
     return tuple(
         row
@@ -150,16 +152,20 @@ def rows_of(text: NcclText, operation: str) -> tuple[Row, ...]:
     )
 
 
-def others_in(text: NcclText, operation: str) -> tuple[str, ...]:
-    """Return what else the table measures, in its order."""
+def other_operations(text: NcclOutput, operation: str) -> tuple[str, ...]:
+    """Return the other operations of the table, in its order."""
     rows = text.table.rows if text.table else ()
-    named = dict.fromkeys(_TESTS.get(row.operation, row.operation) or operation for row in rows)
-    return tuple(name for name in named if name != operation) if operation in named else ()
+    operations = dict.fromkeys(
+        _TESTS.get(row.operation, row.operation) or operation for row in rows
+    )
+    return (
+        tuple(name for name in operations if name != operation) if operation in operations else ()
+    )
 
 
-def choices_in(text: NcclText) -> tuple[Chosen, ...]:
-    """Return each operation and size once, in the order of size."""
-    found: dict[tuple[str, Bytes], Chosen] = {}
-    for one in text.debug.chosen if text.debug else ():
-        found.setdefault((one.operation, one.size), one)
-    return tuple(sorted(found.values(), key=lambda one: (one.operation, one.size)))
+def unique_choices(text: NcclOutput) -> tuple[NcclChoice, ...]:
+    """Return one logged choice per operation and size, sorted."""
+    choices: dict[tuple[str, Bytes], NcclChoice] = {}
+    for choice in text.debug.chosen if text.debug else ():
+        choices.setdefault((choice.operation, choice.size), choice)
+    return tuple(sorted(choices.values(), key=lambda choice: (choice.operation, choice.size)))

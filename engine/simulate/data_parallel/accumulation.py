@@ -1,4 +1,4 @@
-"""A step of several micro-batches: what each GPU holds, sends and how fast it is, by scheme."""
+"""Gradient accumulation: memory, traffic and token rate of each scheme."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from engine.formulas.parameters import total_parameters
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.run.parallelism import Cluster, Framework, Plan, Training
 from engine.run.run import Run
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 
 GRADIENT: Bytes = 4.0  # summed in single precision
@@ -31,7 +31,7 @@ TIMED_AS = {"ddp_sync": "no_sync", "fsdp_once": "FSDP as it comes", "fsdp_keep":
 
 
 def accumulated_passes(scheme: str, num_microbatches: Count) -> tuple[Count, Count]:
-    """Return how often gradients and parameters go around the ring in a step of micro-batches.
+    """Return the ring passes of gradients and parameters in a step of micro-batches.
 
     Args:
         scheme: "ddp_sync" reduces after every micro-batch, "ddp" after the last (no_sync); "zero1"
@@ -53,8 +53,8 @@ def accumulated_passes(scheme: str, num_microbatches: Count) -> tuple[Count, Cou
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What the fullest GPU holds in a step.
+class AccumulationMemory:
+    """Memory of the fullest GPU in a step.
 
     Attributes:
         states: parameters, gradients, optimizer.
@@ -68,13 +68,13 @@ class Held:
 
     @property
     def total(self) -> Bytes:
-        """All of it."""
+        """Total memory."""
         return self.states + self.buffers + self.activations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """The job: a model on data-parallel GPUs.
+class AccumulationJob:
+    """A data-parallel job with gradient accumulation.
 
     Attributes:
         model: its shape.
@@ -95,46 +95,48 @@ class Step:
     scheme: str
 
 
-def sent(step: Step) -> Bytes:
-    """Return what each GPU sends in a step, by rings."""
-    parameters = total_parameters(step.model)
-    reductions, gathers = accumulated_passes(step.scheme, step.count)
-    around = reductions * GRADIENT * parameters + gathers * PARAMETER * parameters
-    return ring_bytes_sent(around, step.ranks) / 2
+def accumulation_bytes_sent(job: AccumulationJob) -> Bytes:
+    """Return the bytes that each GPU sends per step, with ring collectives."""
+    parameters = total_parameters(job.model)
+    reductions, gathers = accumulated_passes(job.scheme, job.count)
+    ring_buffer = reductions * GRADIENT * parameters + gathers * PARAMETER * parameters
+    return ring_bytes_sent(ring_buffer, job.ranks) / 2
 
 
-def _settings(step: Step, batch: Count, count: Count) -> tuple[Plan, Training]:
-    stage, framework = _SETTINGS[step.scheme]
+def _plan_and_training(job: AccumulationJob, batch: Count, count: Count) -> tuple[Plan, Training]:
+    stage, framework = _SETTINGS[job.scheme]
     training = Training(
         micro_batch_size=batch,
-        global_batch_size=batch * count * step.ranks,
-        sequence_length=step.sequence_length,
+        global_batch_size=batch * count * job.ranks,
+        sequence_length=job.sequence_length,
         framework=framework,
         recompute="selective",
     )
-    return Plan(world_size=step.ranks, zero_stage=stage), training
+    return Plan(world_size=job.ranks, zero_stage=stage), training
 
 
-def held(step: Step, *, at_once: bool = False) -> Held:
-    """Return what the fullest GPU holds; `at_once`: all micro-batches run as one."""
-    batch = step.batch * step.count if at_once else step.batch
-    plan, training = _settings(step, batch, 1)
-    found = memory(step.model, plan, training)
-    states = found.parameters + found.gradients + found.optimizer
-    if step.scheme in ("fsdp_once", "fsdp_keep") and not at_once and step.count > 1:
+def accumulation_memory(job: AccumulationJob, *, at_once: bool = False) -> AccumulationMemory:
+    """Return the memory of the fullest GPU; `at_once`: all micro-batches run as one."""
+    batch = job.batch * job.count if at_once else job.batch
+    plan, training = _plan_and_training(job, batch, 1)
+    peak = rank_memory(job.model, plan, training)
+    states = peak.parameters + peak.gradients + peak.optimizer
+    if job.scheme in ("fsdp_once", "fsdp_keep") and not at_once and job.count > 1:
         # What is not reduced yet is whole on every GPU.
-        states += GRADIENT * total_parameters(step.model) * (1 - 1 / step.ranks)
-    return Held(states=states, buffers=found.buffers + found.reserve, activations=found.activations)
+        states += GRADIENT * total_parameters(job.model) * (1 - 1 / job.ranks)
+    return AccumulationMemory(
+        states=states, buffers=peak.buffers + peak.reserve, activations=peak.activations
+    )
 
 
-def run_of(step: Step) -> Run:
+def accumulation_run(job: AccumulationJob) -> Run:
     """Return the job as a run."""
-    plan, training = _settings(step, step.batch, step.count)
-    return Run(model=step.model, cluster=step.cluster, plan=plan, training=training)
+    plan, training = _plan_and_training(job, job.batch, job.count)
+    return Run(model=job.model, cluster=job.cluster, plan=plan, training=training)
 
 
-def speed(step: Step) -> TokenRate:
+def accumulation_token_rate(job: AccumulationJob) -> TokenRate:
     """Return the tokens per second per GPU; gathers of FSDP as `step_time` counts them."""
-    run = run_of(step)
+    run = accumulation_run(job)
     time = step_time(run.model, run.cluster, run.plan, run.training).total
-    return step.batch * step.count * step.sequence_length / time
+    return job.batch * job.count * job.sequence_length / time

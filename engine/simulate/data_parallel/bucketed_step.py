@@ -1,4 +1,4 @@
-"""One step of DDP on two streams: the backward pass tensor by tensor, buckets reduced behind it."""
+"""A DDP step on two streams: backward pass by tensor, overlapped with bucket all-reduces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,27 @@ from functools import lru_cache
 
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import Model
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share, Tokens
 from engine.formulas.overlap import backward_time, forward_time
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.data_parallel.gradient_buckets import Bucket, packed, ready_order, work_shares
-from engine.simulate.layer.device_model import group_of, rank_of
-from engine.simulate.step.sharding_time import Weights, optimizer_time
-from engine.simulate.streams.exposed_time import Part, parts
-from engine.simulate.streams.stream_account import Account, account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, Span, run
-from engine.simulate.streams.workload import Wire, nccl_wire
+from engine.simulate.data_parallel.gradient_buckets import (
+    GradientBucket,
+    backward_order,
+    backward_shares,
+    pack_buckets,
+)
+from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.step.sharding_time import RankWeights, optimizer_time
+from engine.simulate.streams.exposed_time import SpanPart, split_spans
+from engine.simulate.streams.stream_account import StepAccount, step_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, OpSpan, StreamOp, run_program
+from engine.simulate.streams.workload import CollectiveGroup, nccl_group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class BucketedJob:
     """A job of plain data parallelism.
 
     Attributes:
@@ -57,22 +62,22 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bucketed:
-    """A step that ran.
+class BucketedStep:
+    """A simulated DDP step.
 
     Attributes:
         buckets: in the order of their all-reduces.
         spans: of every operation.
-        seen: their account, the optimizer included.
+        account: their account, the optimizer included.
         forward, backward: alone.
         optimizer: the update.
         isolated: all all-reduces one after the other.
         tail: from the end of the backward pass to the last sum.
     """
 
-    buckets: tuple[Bucket, ...]
-    spans: tuple[Span, ...]
-    seen: Account
+    buckets: tuple[GradientBucket, ...]
+    spans: tuple[OpSpan, ...]
+    account: StepAccount
     forward: Seconds
     backward: Seconds
     optimizer: Seconds
@@ -80,101 +85,103 @@ class Bucketed:
     tail: Seconds
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SpanPart, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return parts(self.spans)
+        return split_spans(self.spans)
 
 
-def wire_of(setting: Setting) -> Wire:
-    """Return what carries the all-reduces."""
-    cluster, training, _ = _job(setting)
-    rank = rank_of(cluster, training)
-    group = group_of(rank, setting.world_size, 1)
-    return nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
+def all_reduce_wire(job: BucketedJob) -> CollectiveGroup:
+    """Return the link model of the all-reduces."""
+    cluster, training, _ = _cluster_training_plan(job)
+    rank = rank_rates(cluster, training)
+    group = rank_group(rank, job.world_size, 1)
+    return nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
 
 
-def _job(setting: Setting) -> tuple[Cluster, Training, Plan]:
+def _cluster_training_plan(job: BucketedJob) -> tuple[Cluster, Training, Plan]:
     cluster = Cluster(
-        gpu=GPUS[setting.gpu],
-        gpus_per_node=setting.gpus_per_node,
-        nics_per_node=setting.ports_per_node,
-        nic_bandwidth=setting.port,
-        own=parse(setting.own),
+        gpu=GPUS[job.gpu],
+        gpus_per_node=job.gpus_per_node,
+        nics_per_node=job.ports_per_node,
+        nic_bandwidth=job.port,
+        own=parse_constants(job.own),
     )
     training = Training(
         micro_batch_size=1,
-        global_batch_size=setting.world_size,
-        sequence_length=round(setting.tokens),
+        global_batch_size=job.world_size,
+        sequence_length=round(job.tokens),
     )
-    return cluster, training, Plan(world_size=setting.world_size, zero_stage=0)
+    return cluster, training, Plan(world_size=job.world_size, zero_stage=0)
 
 
 @lru_cache(maxsize=64)
-def bucketed(setting: Setting) -> Bucketed:
-    """Return the step."""
-    model, gpu = setting.model, GPUS[setting.gpu]
-    work = total_parameters(model), setting.tokens, setting.utilization, gpu.peak["bf16"]
+def simulate_bucketed_step(job: BucketedJob) -> BucketedStep:
+    """Return the simulated DDP step of a job."""
+    model, gpu = job.model, GPUS[job.gpu]
+    work = total_parameters(model), job.tokens, job.utilization, gpu.peak["bf16"]
     forward, backward = forward_time(*work), backward_time(*work)
-    plan = packed(model, setting.element, setting.cap, setting.first, ready=setting.ready)
-    computing = _computing(model, forward, backward)
-    reducing = _reducing(setting, plan, computing)
-    optimizer = _optimizer(setting)
-    after = (reducing[-1].key, computing[-1].key)
-    update = Op(key="update", stream=COMPUTE, time=optimizer, after=after, label="optimizer")
-    spans = run([*computing, *reducing, update])
-    ended = next(span.end for span in spans if span.op.key == computing[-1].key)
-    reduced = next(span.end for span in spans if span.op.key == reducing[-1].key)
-    return Bucketed(
-        buckets=plan,
+    buckets = pack_buckets(model, job.element, job.cap, job.first, ready=job.ready)
+    compute_ops = _compute_ops(model, forward, backward)
+    reduce_ops = _reduce_ops(job, buckets, compute_ops)
+    optimizer = _optimizer_time(job)
+    after = (reduce_ops[-1].key, compute_ops[-1].key)
+    update = StreamOp(key="update", stream=COMPUTE, time=optimizer, after=after, label="optimizer")
+    spans = run_program([*compute_ops, *reduce_ops, update])
+    ended = next(span.end for span in spans if span.op.key == compute_ops[-1].key)
+    reduced = next(span.end for span in spans if span.op.key == reduce_ops[-1].key)
+    return BucketedStep(
+        buckets=buckets,
         spans=spans,
-        seen=account(spans),
+        account=step_account(spans),
         forward=forward,
         backward=backward,
         optimizer=optimizer,
-        isolated=sum(op.time for op in reducing),
+        isolated=sum(op.time for op in reduce_ops),
         tail=max(0.0, reduced - ended),
     )
 
 
-def _computing(model: Model, forward: Seconds, backward: Seconds) -> list[Op]:
-    tensors, shares = ready_order(model), work_shares(model)
+def _compute_ops(model: Model, forward: Seconds, backward: Seconds) -> list[StreamOp]:
+    tensors, shares = backward_order(model), backward_shares(model)
     return [
-        Op(key="forward", stream=COMPUTE, time=forward, label="forward"),
+        StreamOp(key="forward", stream=COMPUTE, time=forward, label="forward"),
         *(
-            Op(
-                key=f"B{at}",
+            StreamOp(
+                key=f"B{index}",
                 stream=COMPUTE,
                 time=backward * share,
                 label=f"backward, {tensor.title}",
                 links=(f"layer:{tensor.layer}",),
             )
-            for at, (tensor, share) in enumerate(zip(tensors, shares, strict=True))
+            for index, (tensor, share) in enumerate(zip(tensors, shares, strict=True))
         ),
     ]
 
 
-def _reducing(setting: Setting, plan: Sequence[Bucket], computing: Sequence[Op]) -> list[Op]:
-    wire = wire_of(setting)
-    found = []
-    for bucket in plan:
-        size = bucket.parameters * setting.element
-        ready = f"B{bucket.ready}" if setting.overlap else computing[-1].key
-        found.append(
-            Op(
+def _reduce_ops(
+    job: BucketedJob, plan_buckets: Sequence[GradientBucket], computing: Sequence[StreamOp]
+) -> list[StreamOp]:
+    wire = all_reduce_wire(job)
+    ops = []
+    for bucket in plan_buckets:
+        size = bucket.parameters * job.element
+        ready = f"B{bucket.ready}" if job.overlap else computing[-1].key
+        ops.append(
+            StreamOp(
                 key=f"bucket {bucket.number}",
                 stream=NETWORK,
                 time=wire.all_reduce(size),
                 after=(ready,),
                 label=f"bucket {bucket.number}",
                 size=wire.sent(size),
-                slows=setting.slow_down,
+                slowdown=job.slow_down,
                 links=(f"bucket:{bucket.number}",),
             )
         )
-    return found
+    return ops
 
 
-def _optimizer(setting: Setting) -> Seconds:
-    cluster, training, plan = _job(setting)
-    weights = Weights(common=total_parameters(setting.model), experts=0.0)
-    return optimizer_time(plan, training, rank_of(cluster, training), weights)
+def _optimizer_time(job: BucketedJob) -> Seconds:
+    cluster, training, plan = _cluster_training_plan(job)
+    weights = RankWeights(common=total_parameters(job.model), experts=0.0)
+    return optimizer_time(plan, training, rank_rates(cluster, training), weights)

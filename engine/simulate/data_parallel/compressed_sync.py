@@ -1,4 +1,4 @@
-"""The sum of all gradients of a data-parallel job: whole, as top-k, and as thin products."""
+"""Gradient all-reduce of a data-parallel job: dense, top-k, and low-rank."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from engine.formulas.compression import PLACE, low_rank_numbers, top_k_bytes_sen
 from engine.formulas.parameters import total_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Group, Rank, group_of, rank_of
-from engine.simulate.layer.layer_exchange import all_reduced
-from engine.simulate.memory.allocator import usable
-from engine.simulate.memory.memory import memory
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group, rank_rates
+from engine.simulate.layer.layer_exchange import group_all_reduce_time
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.memory import rank_memory
 
-# What is owed is kept in single precision, whatever travels.
-OWED: Bytes = 4.0
+# The error-feedback buffer is in single precision, whatever the wire format.
+ERROR_FEEDBACK: Bytes = 4.0
 # Passes of four bytes over a vector as long as the parameters, at least. Top-k: read gradient and
 # what is owed, write their sum, read it for the threshold, write what is owed. A thin product also
 # reads the sum for each of two products and writes and reads what was rebuilt.
@@ -23,8 +23,8 @@ _LOW_RANK_PASSES: Count = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sync:
-    """One way to sum the gradients of a step.
+class SyncCost:
+    """Traffic and time of one gradient all-reduce method.
 
     Attributes:
         sent: by each GPU.
@@ -38,21 +38,21 @@ class Sync:
 
     @property
     def total(self) -> Seconds:
-        """Both, one after the other."""
+        """Wire time plus compression time."""
         return self.wire + self.work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
-    """The three ways, for one job."""
+class SyncMethods:
+    """Cost of the three methods for one job."""
 
-    dense: Sync
-    top_k: Sync
-    low_rank: Sync
+    dense: SyncCost
+    top_k: SyncCost
+    low_rank: SyncCost
 
 
-def ways(run: Run, ranks: Count, value: Bytes, kept: Share, rank: Count) -> Ways:
-    """Return the three ways on so many GPUs of the run's cluster.
+def sync_methods(run: Run, ranks: Count, value: Bytes, kept: Share, rank: Count) -> SyncMethods:
+    """Return the cost of the three methods on GPUs of the run's cluster.
 
     Args:
         run: its model and cluster; every GPU holds the whole model.
@@ -61,45 +61,47 @@ def ways(run: Run, ranks: Count, value: Bytes, kept: Share, rank: Count) -> Ways
         kept: share of top-k.
         rank: of the thin products.
     """
-    able = rank_of(run.cluster, run.training)
-    group = group_of(able, ranks, 1)
+    device = rank_rates(run.cluster, run.training)
+    group = rank_group(device, ranks, 1)
     size = total_parameters(run.model)
     factors = value * low_rank_numbers(run.model, rank)
-    parts = ranks * kept * size * (value + PLACE)
-    return Ways(
-        dense=Sync(
+    gathered = ranks * kept * size * (value + PLACE)
+    return SyncMethods(
+        dense=SyncCost(
             sent=ring_bytes_sent(size * value, ranks),
-            wire=all_reduced(size * value, group, able),
+            wire=group_all_reduce_time(size * value, group, device),
             work=0.0,
         ),
-        top_k=Sync(
+        top_k=SyncCost(
             sent=top_k_bytes_sent(kept, size, value, ranks),
-            wire=_gathered(parts, group),
-            work=_passes(size, _TOP_K_PASSES, able),
+            wire=_gather_time(gathered, group),
+            work=_memory_pass_time(size, _TOP_K_PASSES, device),
         ),
-        low_rank=Sync(
+        low_rank=SyncCost(
             sent=ring_bytes_sent(factors, ranks),
-            wire=2 * all_reduced(factors / 2, group, able),
-            work=max(_passes(size, _LOW_RANK_PASSES, able), 6 * rank * size / able.matmul),
+            wire=2 * group_all_reduce_time(factors / 2, group, device),
+            work=max(
+                _memory_pass_time(size, _LOW_RANK_PASSES, device), 6 * rank * size / device.matmul
+            ),
         ),
     )
 
 
-def _gathered(parts: Bytes, group: Group) -> Seconds:
+def _gather_time(parts: Bytes, group: RankGroup) -> Seconds:
     return scatter_or_gather_time(parts, group.ranks, group.nodes, group.bandwidth, group.network)
 
 
-def _passes(size: Parameters, passes: Count, rank: Rank) -> Seconds:
-    return passes * OWED * size / rank.memory
+def _memory_pass_time(size: Parameters, passes: Count, rank: RankRates) -> Seconds:
+    return passes * ERROR_FEEDBACK * size / rank.memory
 
 
-def owed_bytes(run: Run) -> Bytes:
-    """Return what error feedback keeps on every GPU."""
-    return OWED * total_parameters(run.model)
+def error_feedback_bytes(run: Run) -> Bytes:
+    """Return the error-feedback bytes per GPU."""
+    return ERROR_FEEDBACK * total_parameters(run.model)
 
 
-def spare(run: Run, *, feedback: bool) -> Bytes:
-    """Return what is left of a GPU's memory beside the job and what it owes; below 0: too full."""
-    held = memory(run.model, run.plan, run.training).total
-    held += owed_bytes(run) if feedback else 0.0
-    return usable(run.cluster.gpu.memory, run.training) - held
+def free_memory(run: Run, *, feedback: bool) -> Bytes:
+    """Return the free GPU memory with the error-feedback buffer, if any; negative: too full."""
+    used = rank_memory(run.model, run.plan, run.training).total
+    used += error_feedback_bytes(run) if feedback else 0.0
+    return usable_bytes(run.cluster.gpu.memory, run.training) - used

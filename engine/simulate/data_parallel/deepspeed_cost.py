@@ -1,31 +1,30 @@
-"""What the settings of a DeepSpeed file cost: states, buffers and exposed time of one job."""
+"""Cost of DeepSpeed settings: states, buffers and exposed communication of one job."""
 
 from dataclasses import dataclass
 
 from engine.catalog.models import MODELS
 from engine.core.units import Bytes, Parameters, Seconds, Share
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
-from engine.run.deepspeed_values import Values
-from engine.simulate.data_parallel.fetched_step import Buckets, fetched_step
-from engine.simulate.data_parallel.gradient_buckets import registered
-from engine.simulate.data_parallel.parameter_fetch import Knobs
-from engine.simulate.data_parallel.reduce_buckets import Job as BucketJob
-from engine.simulate.data_parallel.reduce_buckets import reduced
-from engine.simulate.overlap.overlap_job import Setting
+from engine.run.deepspeed_values import ZeroValues
+from engine.simulate.data_parallel.fetched_step import ReduceBuckets, fetched_step
+from engine.simulate.data_parallel.gradient_buckets import registration_order
+from engine.simulate.data_parallel.parameter_fetch import FetchSettings
+from engine.simulate.data_parallel.reduce_buckets import BucketJob, bucketed_backward
+from engine.simulate.overlap.overlap_job import OverlapSetting
 
 _BF16: Bytes = 2.0
 _COMPUTING: Share = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What one GPU holds beside activations, and what it waits for in a step.
+class DeepSpeedCost:
+    """Memory of one GPU without activations, and exposed communication per step.
 
     Attributes:
         states: divided as the stage says.
         live: parameters that are gathered, at most; all of them below stage 3.
         bucket: of gradients.
-        second: the second copy of the parameters (hpZ).
+        second_copy: the second copy of the parameters (hpZ).
         persistent: tensors that are never divided.
         exposed: communication with nothing computed beside it.
     """
@@ -33,56 +32,62 @@ class Cost:
     states: States
     live: Bytes
     bucket: Bytes
-    second: Bytes
+    second_copy: Bytes
     persistent: Bytes
     exposed: Seconds
 
     @property
     def buffers(self) -> Bytes:
-        """What the settings decide."""
-        return self.live + self.bucket + self.second + self.persistent
+        """Buffer bytes that the settings decide."""
+        return self.live + self.bucket + self.second_copy + self.persistent
 
 
 def smallest_matrix(model: str) -> Parameters:
-    """Return the elements of the smallest matrix: what no threshold should reach."""
-    return min(one.parameters for one in registered(MODELS[model]) if "norm" not in one.name)
+    """Return the elements of the smallest matrix, an upper limit of the persistence threshold."""
+    return min(
+        tensor.parameters
+        for tensor in registration_order(MODELS[model])
+        if "norm" not in tensor.name
+    )
 
 
-def cost(values: Values, setting: Setting) -> Cost:
-    """Return what the settings cost for a job of one micro-batch; `setting` is the job.
+def settings_cost(values: ZeroValues, setting: OverlapSetting) -> DeepSpeedCost:
+    """Return the cost of DeepSpeed settings for a job of one micro-batch; `setting` is the job.
 
     Offload is not counted: the states are those of a GPU that keeps them. Bytes of hpZ are, its
     time is not.
     """
     ranks, stage = setting.data_parallel, values.stage
-    total = sum(one.parameters for one in registered(MODELS[setting.model]))
+    total = sum(tensor.parameters for tensor in registration_order(MODELS[setting.model]))
     states = sharded_states(total, MIXED_PRECISION, stage, ranks)
-    buckets = Buckets(
+    buckets = ReduceBuckets(
         size=values.elements("reduce_bucket_size"), overlap=values.switch("overlap_comm")
     )
     if stage < 3:
-        return _replicated(values, setting, total, states)
-    knobs = Knobs(
+        return _replicated_cost(values, setting, total, states)
+    settings = FetchSettings(
         prefetch=values.elements("stage3_prefetch_bucket_size"),
         live=values.elements("stage3_max_live_parameters"),
         reuse=values.elements("stage3_max_reuse_distance"),
         persistent=values.elements("stage3_param_persistence_threshold"),
     )
-    step = fetched_step(setting, knobs, buckets)
+    step = fetched_step(setting, settings, buckets)
     second = values.count("zero_hpz_partition_size")
-    return Cost(
+    return DeepSpeedCost(
         states=states,
         live=step.live,
         bucket=step.bucket,
-        second=_BF16 * total / second if second > 1 else 0.0,
+        second_copy=_BF16 * total / second if second > 1 else 0.0,
         persistent=step.persistent,
-        exposed=step.seen.exposed,
+        exposed=step.times.exposed,
     )
 
 
-def _replicated(values: Values, setting: Setting, total: Parameters, states: States) -> Cost:
+def _replicated_cost(
+    values: ZeroValues, setting: OverlapSetting, total: Parameters, states: States
+) -> DeepSpeedCost:
     """Return the cost of stages 0 to 2: only the buckets, at 40 % MFU while computing."""
-    ran = reduced(
+    backward = bucketed_backward(
         BucketJob(
             parameters=total,
             bucket=max(1.0, values.elements("reduce_bucket_size")),
@@ -98,11 +103,11 @@ def _replicated(values: Values, setting: Setting, total: Parameters, states: Sta
             own=setting.own,
         )
     )
-    return Cost(
+    return DeepSpeedCost(
         states=states,
         live=0.0,
-        bucket=ran.buffers,
-        second=0.0,
+        bucket=backward.buffers,
+        second_copy=0.0,
         persistent=0.0,
-        exposed=ran.exposed,
+        exposed=backward.exposed,
     )

@@ -1,4 +1,4 @@
-"""The gradient of a real model, tensor by tensor: how DDP packs it, and when each part is ready.
+"""Gradient tensors of a model: DDP's bucket packing, and the order of readiness.
 
 Source: Li et al. 2020; PyTorch 2.13, `torch/nn/parallel/distributed.py` and `reducer.cpp`.
 """
@@ -18,7 +18,7 @@ EMBEDDING, NORM, OUTPUT = "embedding", "final norm", "output"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tensor:
+class ParameterTensor:
     """A parameter tensor.
 
     Attributes:
@@ -36,14 +36,14 @@ class Tensor:
 
     @property
     def title(self) -> str:
-        """What a sentence calls it."""
+        """Name of the tensor in a sentence."""
         own = self.name in (EMBEDDING, NORM, OUTPUT)
         return self.name if own else f"layer {self.layer} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
-    """Gradients that travel together.
+class GradientBucket:
+    """Gradients that are all-reduced together.
 
     Attributes:
         number: from 1, in the order of their all-reduces.
@@ -52,17 +52,17 @@ class Bucket:
     """
 
     number: Count
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[ParameterTensor, ...]
     ready: Count
 
     @property
     def parameters(self) -> Parameters:
-        """In all of its tensors."""
+        """Number of parameters in all tensors of the bucket."""
         return sum(tensor.parameters for tensor in self.tensors)
 
 
 @lru_cache(maxsize=16)
-def registered(model: Model) -> tuple[Tensor, ...]:
+def registration_order(model: Model) -> tuple[ParameterTensor, ...]:
     """Return the tensors of a dense model in the order of `model.parameters()`.
 
     Raises:
@@ -78,30 +78,30 @@ def registered(model: Model) -> tuple[Tensor, ...]:
     shapes: dict[str, Parameters] = {"q_proj": query, "k_proj": shared, "v_proj": shared}
     shapes |= {"o_proj": query, **dict.fromkeys(names, wide), "norm 1": norm, "norm 2": norm}
     own = [
-        Tensor(name=name, layer=layer, parameters=float(size), work=float(size))
+        ParameterTensor(name=name, layer=layer, parameters=float(size), work=float(size))
         for layer in range(1, layers + 1)
         for name, size in shapes.items()
     ]
     table = float(output_parameters(model))
-    ends = [Tensor(name=NORM, layer=layers + 1, parameters=float(norm), work=float(norm))]
+    ends = [ParameterTensor(name=NORM, layer=layers + 1, parameters=float(norm), work=float(norm))]
     if not model.tied_embeddings:
-        ends.append(Tensor(name=OUTPUT, layer=layers + 1, parameters=table, work=table))
-    return (Tensor(name=EMBEDDING, layer=0, parameters=table, work=0.0), *own, *ends)
+        ends.append(ParameterTensor(name=OUTPUT, layer=layers + 1, parameters=table, work=table))
+    return (ParameterTensor(name=EMBEDDING, layer=0, parameters=table, work=0.0), *own, *ends)
 
 
-def ready_order(model: Model) -> tuple[Tensor, ...]:
-    """Return the tensors in the order in which the backward pass completes their gradients.
+def backward_order(model: Model) -> tuple[ParameterTensor, ...]:
+    """Return the tensors in the order in which backward completes their gradients.
 
     That of the forward pass, backward. An embedding that is also the output layer gets the first
     part of its gradient first, but the last part last.
     """
-    return tuple(reversed(registered(model)))
+    return tuple(reversed(registration_order(model)))
 
 
-def packed(
+def pack_buckets(
     model: Model, element: Bytes, cap: Bytes = BUCKET, first: Bytes = 0.0, *, ready: bool = True
-) -> tuple[Bucket, ...]:
-    """Return the buckets: a bucket is closed by the tensor that brings it to its limit or beyond.
+) -> tuple[GradientBucket, ...]:
+    """Return DDP's buckets; a bucket is closed by the tensor that reaches its limit.
 
     Args:
         model: whose gradients they are.
@@ -110,33 +110,35 @@ def packed(
         first: limit of the first one; 0: like the others.
         ready: packed in the order of the backward pass, not in that of the forward pass.
     """
-    order = ready_order(model)
-    place = {tensor: at for at, tensor in enumerate(order)}
-    found: list[Bucket] = []
-    held: list[Tensor] = []
+    order = backward_order(model)
+    place = {tensor: position for position, tensor in enumerate(order)}
+    packed_buckets: list[GradientBucket] = []
+    open_tensors: list[ParameterTensor] = []
     size = 0.0
-    for tensor in order if ready else registered(model):
-        held.append(tensor)
+    for tensor in order if ready else registration_order(model):
+        open_tensors.append(tensor)
         size += tensor.parameters * element
-        if size >= (first if first and not found else cap):
-            found.append(_bucket(len(found) + 1, held, place))
-            held, size = [], 0.0
-    if held:
-        found.append(_bucket(len(found) + 1, held, place))
-    return tuple(found)
+        if size >= (first if first and not packed_buckets else cap):
+            packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, place))
+            open_tensors, size = [], 0.0
+    if open_tensors:
+        packed_buckets.append(_make_bucket(len(packed_buckets) + 1, open_tensors, place))
+    return tuple(packed_buckets)
 
 
-def _bucket(number: Count, held: Sequence[Tensor], place: dict[Tensor, int]) -> Bucket:
-    ready = max(place[tensor] for tensor in held)
-    return Bucket(number=number, tensors=tuple(held), ready=ready)
+def _make_bucket(
+    number: Count, tensors: Sequence[ParameterTensor], place: dict[ParameterTensor, int]
+) -> GradientBucket:
+    ready = max(place[tensor] for tensor in tensors)
+    return GradientBucket(number=number, tensors=tuple(tensors), ready=ready)
 
 
-def work_shares(model: Model) -> tuple[Share, ...]:
+def backward_shares(model: Model) -> tuple[Share, ...]:
     """Return the share of the backward pass that each tensor takes, in the order of readiness.
 
     A tied output layer's products come before all others and are counted with the last norm.
     """
-    order = ready_order(model)
+    order = backward_order(model)
     works = [tensor.work for tensor in order]
     if model.tied_embeddings:
         works[0] += output_parameters(model)

@@ -1,4 +1,4 @@
-"""One data-parallel step: its computation, the all-reduce of its gradients, and what waits."""
+"""A data-parallel step: computation, gradient all-reduce and exposed communication."""
 
 import math
 from dataclasses import dataclass
@@ -16,18 +16,23 @@ from engine.formulas.overlap import (
     step_time,
 )
 from engine.simulate.collectives.cluster_wires import (
-    Wires,
+    ClusterWires,
     all_reduce_time,
-    fastest,
-    latency_part,
+    fastest_algorithm,
+    latency_time,
     port_load,
 )
-from engine.simulate.streams.backward import Span, Step, blocking, overlapped
+from engine.simulate.streams.backward import (
+    BackwardStep,
+    BucketSpan,
+    blocking_step,
+    overlapped_step,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A step of data parallelism.
+class DataParallelJob:
+    """A data-parallel training job.
 
     Attributes:
         parameters: of the model, all on every GPU.
@@ -46,7 +51,7 @@ class Job:
 
     parameters: Parameters
     element: Bytes
-    wires: Wires
+    wires: ClusterWires
     algorithm: str
     bucket: Bytes
     overlap: bool
@@ -58,8 +63,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """The all-reduce of a step by itself, alike for any number of tokens.
+class GradientAllReduce:
+    """Isolated gradient all-reduce of a step, independent of the number of tokens.
 
     Attributes:
         size: of the gradients.
@@ -79,8 +84,8 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passes:
-    """What a step computes and what it then waits for, at some number of tokens."""
+class StepPasses:
+    """Compute time and exposed communication of a step at some number of tokens."""
 
     forward: Seconds
     backward: Seconds
@@ -90,50 +95,50 @@ class Passes:
 
     @property
     def step(self) -> Seconds:
-        """Computation plus what it waits for."""
+        """Step time: computation plus exposed communication."""
         return step_time(self.compute, self.exposed)
 
     @property
     def efficiency(self) -> Share:
-        """The share of the step that computes."""
+        """Compute share of the step."""
         return efficiency(self.compute, self.exposed)
 
     @property
     def ideal_efficiency(self) -> Share:
-        """The same if buckets were as small as one likes and had no latency."""
+        """Compute share with infinitely small buckets without latency."""
         return efficiency(self.compute, self.ideal_exposed)
 
 
-def moved(job: Job) -> Moved:
+def gradient_all_reduce(job: DataParallelJob) -> GradientAllReduce:
     """Return the all-reduce of the job's gradients."""
     size = gradient_size(job.parameters, job.element)
     buckets = bucket_count(size, job.bucket)
     # As NCCL does, chosen for the message that is sent: a bucket, unless nothing overlaps.
     message = size / buckets if job.overlap else size
-    name = fastest(job.wires, message) if job.algorithm == "auto" else job.algorithm
+    name = fastest_algorithm(job.wires, message) if job.algorithm == "auto" else job.algorithm
     collective = all_reduce_time(job.wires, name, size)
-    one = all_reduce_time(job.wires, name, size / buckets)
-    return Moved(
+    bucket_time = all_reduce_time(job.wires, name, size / buckets)
+    return GradientAllReduce(
         size=size,
         algorithm=name,
         collective=collective,
-        latency_part=latency_part(job.wires, name, size),
+        latency_part=latency_time(job.wires, name, size),
         num_buckets=buckets,
-        communication=buckets * one if job.overlap else collective,
+        communication=buckets * bucket_time if job.overlap else collective,
     )
 
 
-def passes(job: Job, sync: Moved, tokens: Tokens) -> Passes:
-    """Return the step's times with `tokens` per GPU; the all-reduce is the same for any number."""
+def step_passes(job: DataParallelJob, sync: GradientAllReduce, tokens: Tokens) -> StepPasses:
+    """Return compute time and exposed communication with `tokens` per GPU."""
     work = job.parameters, tokens, job.utilization, job.peak
     forward, backward = forward_time(*work), backward_time(*work)
     exposed = ideal = sync.collective
     if job.overlap:
-        exposed = _exposed(job, sync, forward, backward)
+        exposed = _exposed_time(job, sync, forward, backward)
         windows = (forward, backward) if job.zero1 else (backward,)
         part = sync.collective / len(windows)
         ideal = sum((max(0.0, part - window) for window in windows), 0.0)
-    return Passes(
+    return StepPasses(
         forward=forward,
         backward=backward,
         compute=job.accumulation * (forward + backward),
@@ -142,23 +147,25 @@ def passes(job: Job, sync: Moved, tokens: Tokens) -> Passes:
     )
 
 
-def _exposed(job: Job, sync: Moved, forward: Seconds, backward: Seconds) -> Seconds:
+def _exposed_time(
+    job: DataParallelJob, sync: GradientAllReduce, forward: Seconds, backward: Seconds
+) -> Seconds:
     if not job.zero1:
         return exposed_time(sync.communication, backward, sync.num_buckets)
     # ZeRO-1 cuts the all-reduce in two: gradients are reduce-scattered behind the backward pass,
     # parameters gathered behind the next forward pass, in which the first bucket must be there
     # before its layer starts: the mirror image of the last bucket of the backward pass.
     half = sync.communication / 2
-    behind = exposed_time(half, backward, sync.num_buckets)
-    return behind + exposed_time(half, forward, sync.num_buckets)
+    backward_exposed = exposed_time(half, backward, sync.num_buckets)
+    return backward_exposed + exposed_time(half, forward, sync.num_buckets)
 
 
-def step_of(job: Job) -> Seconds:
-    """Return the time of the job's step."""
-    return passes(job, moved(job), job.tokens).step
+def job_step_time(job: DataParallelJob) -> Seconds:
+    """Return the step time of the job."""
+    return step_passes(job, gradient_all_reduce(job), job.tokens).step
 
 
-def break_even(job: Job, sync: Moved) -> Tokens:
+def break_even(job: DataParallelJob, sync: GradientAllReduce) -> Tokens:
     """Return the tokens per GPU at which the backward pass is as long as the all-reduce.
 
     Infinite for a single bucket: it starts when the backward pass ends, so nothing hides it.
@@ -168,8 +175,8 @@ def break_even(job: Job, sync: Moved) -> Tokens:
     return break_even_tokens(sync.collective, job.parameters, job.utilization, job.peak)
 
 
-def required_port(job: Job, sync: Moved, backward: Seconds) -> Bandwidth:
-    """Return the speed of a port (in one node: of its link) that hides the all-reduce.
+def required_port(job: DataParallelJob, sync: GradientAllReduce, backward: Seconds) -> Bandwidth:
+    """Return the port bandwidth (in one node: link bandwidth) that hides the all-reduce.
 
     Latencies are left out. Infinite if no port can: the part inside the node alone outlasts the
     backward pass.
@@ -179,8 +186,8 @@ def required_port(job: Job, sync: Moved, backward: Seconds) -> Bandwidth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Halves:
-    """A ZeRO-1 step: gather before and behind the forward pass, scatter behind the backward pass.
+class Zero1Streams:
+    """A ZeRO-1 step on two streams: all-gather in the forward pass, reduce-scatter in backward.
 
     Attributes:
         gather: spans in the order of time, from 0; backward spans stand for the forward pass.
@@ -189,22 +196,22 @@ class Halves:
         total: of the step.
     """
 
-    gather: tuple[Span, ...]
+    gather: tuple[BucketSpan, ...]
     gathered: Seconds
-    scatter: tuple[Span, ...]
+    scatter: tuple[BucketSpan, ...]
     total: Seconds
 
 
-def halves(sync: Moved, step: Passes, *, groups: Count = 6) -> Halves:
-    """Return the step on two streams.
+def zero_1_streams(sync: GradientAllReduce, step: StepPasses, *, groups: Count = 6) -> Zero1Streams:
+    """Return the ZeRO-1 step on two streams.
 
     The gather mirrors the scatter in time, so it is the same simulation played backwards.
     """
     bucket = sync.communication / sync.num_buckets / 2
-    gather = overlapped(0.0, step.forward, sync.num_buckets, bucket, groups=groups)
-    scatter = overlapped(0.0, step.backward, sync.num_buckets, bucket, groups=groups)
+    gather = overlapped_step(0.0, step.forward, sync.num_buckets, bucket, groups=groups)
+    scatter = overlapped_step(0.0, step.backward, sync.num_buckets, bucket, groups=groups)
     mirrored = tuple(
-        Span(
+        BucketSpan(
             stream=span.stream,
             start=gather.total - span.end,
             end=gather.total - span.start,
@@ -213,7 +220,7 @@ def halves(sync: Moved, step: Passes, *, groups: Count = 6) -> Halves:
         )
         for span in reversed(gather.spans[1:])
     )
-    return Halves(
+    return Zero1Streams(
         gather=mirrored,
         gathered=gather.total,
         scatter=scatter.spans[1:],
@@ -221,8 +228,10 @@ def halves(sync: Moved, step: Passes, *, groups: Count = 6) -> Halves:
     )
 
 
-def streams(job: Job, sync: Moved, step: Passes, *, groups: Count = 12) -> Step:
+def step_streams(
+    job: DataParallelJob, sync: GradientAllReduce, step: StepPasses, *, groups: Count = 12
+) -> BackwardStep:
     """Return the last micro-batch of the step on two streams, buckets drawn in groups."""
-    run = overlapped if job.overlap else blocking
+    run = overlapped_step if job.overlap else blocking_step
     bucket = sync.communication / sync.num_buckets
     return run(step.forward, step.backward, sync.num_buckets, bucket, groups=groups)

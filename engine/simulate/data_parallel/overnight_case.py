@@ -1,4 +1,4 @@
-"""A made-up case: a step that is longer since last night, and four explanations of it.
+"""A made-up diagnosis case: a step slower since last night, with four possible faults.
 
 The job is that of the trace hunt: 1.5 billion parameters, plain data parallelism on 16 nodes of 8
 H100. What an explanation predicts comes from the simulators: the step from its streams, the bus
@@ -11,14 +11,14 @@ from functools import cache, lru_cache
 
 from engine.core.units import MICRO, Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.retransmission import go_back_n_goodput, round_trip_packets
-from engine.simulate.collectives.link_hunt import PORT, Cluster, run_tests
+from engine.simulate.collectives.link_hunt import PORT_BANDWIDTH, FaultyCluster, run_tests
 from engine.simulate.data_parallel import trace_hunt as job
 from engine.simulate.programs import bucketed_data_parallel
-from engine.simulate.streams.streams import run
-from engine.simulate.streams.workload import Workload, ring_wire
+from engine.simulate.streams.streams import run_program
+from engine.simulate.streams.workload import Workload, ring_group
 
 NODES: Count = 16
-CULPRIT = 11
+FAULTY_NODE = 11
 PACKET: Bytes = 4096.0
 ROUND_TRIP: Seconds = 10 * MICRO
 HALF: Ratio = 0.5
@@ -29,13 +29,13 @@ EXPLANATIONS: Mapping[str, str] = {
     "gpu": "a slow GPU",
     "spine": "three of four links to the spines down",
 }
-_CLOSE: Ratio = 1e-6
-_MOST_SLOWER: Ratio = 8.0
+_TOLERANCE: Ratio = 1e-6
+_LARGEST_SLOW_DOWN: Ratio = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
-    """What an explanation predicts, or what was measured.
+class Symptoms:
+    """Predicted or measured symptoms of a fault.
 
     Attributes:
         step: of the job.
@@ -53,66 +53,72 @@ class Signs:
     slower: Ratio
 
 
-def healthy() -> Signs:
-    """Return the signs of the job before."""
-    return _signs(Cluster(nodes=NODES))
+def healthy_symptoms() -> Symptoms:
+    """Return the measurements of the job before the fault."""
+    return _measure_symptoms(FaultyCluster(nodes=NODES))
 
 
 @lru_cache(maxsize=32)
-def signs(explanation: str, loss: Share) -> Signs:
-    """Return what an explanation predicts; a lossy port loses `loss` of its packets.
+def symptoms(explanation: str, loss: Share) -> Symptoms:
+    """Return the symptoms that a fault predicts; a lossy port loses `loss` of its packets.
 
     The slow GPU is as slow as it must be to make the step as long as the lossy port does.
     """
-    return _OF[explanation](loss)
+    return _SYMPTOMS[explanation](loss)
 
 
-def _lossy(loss: Share) -> Signs:
-    share = go_back_n_goodput(loss, round_trip_packets(PORT, ROUND_TRIP, PACKET))
-    cluster = Cluster(nodes=NODES, ports=((CULPRIT, share),))
+def _lossy_port(loss: Share) -> Symptoms:
+    share = go_back_n_goodput(loss, round_trip_packets(PORT_BANDWIDTH, ROUND_TRIP, PACKET))
+    cluster = FaultyCluster(nodes=NODES, ports=((FAULTY_NODE, share),))
     reached = run_tests(cluster, (tuple(range(NODES)),))[0].reached
     # Every packet that arrives as new is followed by so many gaps: lost over delivered.
-    found = reached / PACKET * loss / (1 - loss)
-    return _signs(cluster, lost=found)
+    gaps = reached / PACKET * loss / (1 - loss)
+    return _measure_symptoms(cluster, lost=gaps)
 
 
-def _half(_loss: Share) -> Signs:
-    return _signs(Cluster(nodes=NODES, ports=((CULPRIT, HALF),)))
+def _half_speed_port(_loss: Share) -> Symptoms:
+    return _measure_symptoms(FaultyCluster(nodes=NODES, ports=((FAULTY_NODE, HALF),)))
 
 
-def _spine(_loss: Share) -> Signs:
-    return _signs(Cluster(nodes=NODES, uplinks=((1, NARROW),)))
+def _spine_links_down(_loss: Share) -> Symptoms:
+    return _measure_symptoms(FaultyCluster(nodes=NODES, uplinks=((1, NARROW),)))
 
 
-def _gpu(loss: Share) -> Signs:
-    wanted = signs("loss", loss).step
-    low, high = 1.0, _MOST_SLOWER
-    while high - low > _CLOSE:
+def _slow_gpu(loss: Share) -> Symptoms:
+    wanted = symptoms("loss", loss).step
+    low, high = 1.0, _LARGEST_SLOW_DOWN
+    while high - low > _TOLERANCE:
         middle = (low + high) / 2
-        low, high = (middle, high) if step_time(_best(), middle) < wanted else (low, middle)
-    return _signs(Cluster(nodes=NODES), slower=high)
+        low, high = (
+            (middle, high)
+            if hunt_step_time(_healthy_bandwidth(), middle) < wanted
+            else (low, middle)
+        )
+    return _measure_symptoms(FaultyCluster(nodes=NODES), slower=high)
 
 
-_OF: Mapping[str, Callable[[Share], Signs]] = {
-    "loss": _lossy,
-    "half": _half,
-    "gpu": _gpu,
-    "spine": _spine,
+_SYMPTOMS: Mapping[str, Callable[[Share], Symptoms]] = {
+    "loss": _lossy_port,
+    "half": _half_speed_port,
+    "gpu": _slow_gpu,
+    "spine": _spine_links_down,
 }
 
 
 @cache
-def _best() -> Bandwidth:
-    return run_tests(Cluster(nodes=NODES), (tuple(range(NODES)),))[0].reached
+def _healthy_bandwidth() -> Bandwidth:
+    return run_tests(FaultyCluster(nodes=NODES), (tuple(range(NODES)),))[0].reached
 
 
-def _signs(cluster: Cluster, *, lost: Ratio = 0.0, slower: Ratio = 1.0) -> Signs:
+def _measure_symptoms(
+    cluster: FaultyCluster, *, lost: Ratio = 0.0, slower: Ratio = 1.0
+) -> Symptoms:
     (everyone,) = run_tests(cluster, (tuple(range(NODES)),))
     others, suspects = run_tests(
         cluster, (tuple(range(NODES // 2)), tuple(range(NODES // 2, NODES)))
     )
-    return Signs(
-        step=step_time(everyone.reached, slower),
+    return Symptoms(
+        step=hunt_step_time(everyone.reached, slower),
         everyone=everyone.reached,
         suspects=suspects.reached,
         others=others.reached,
@@ -122,20 +128,22 @@ def _signs(cluster: Cluster, *, lost: Ratio = 0.0, slower: Ratio = 1.0) -> Signs
 
 
 @lru_cache(maxsize=256)
-def step_time(bandwidth: Bandwidth, slower: Ratio = 1.0) -> Seconds:
-    """Return the step of the job over ports that reach `bandwidth`.
+def hunt_step_time(bandwidth: Bandwidth, slower: Ratio = 1.0) -> Seconds:
+    """Return the step time of the job with ports that reach `bandwidth`.
 
     All ranks wait for the slowest, which computes `slower` times as long.
     """
-    forward = slower * 2 * job.PARAMETERS * job.TOKENS / (job.BUSY * job.peak()) / job.LAYERS
+    forward = (
+        slower * 2 * job.PARAMETERS * job.TOKENS / (job.UTILIZATION * job.gpu_peak()) / job.LAYERS
+    )
     work = Workload(
         layers=job.LAYERS,
         forward=forward,
         backward=2 * forward,
         parameters=job.PARAMETERS / job.LAYERS,
-        data=ring_wire(job.RANKS, bandwidth, job.LATENCY),
+        data=ring_group(job.RANKS, bandwidth, job.LATENCY),
         tensors=job.TENSORS,
         slow_down=job.SLOW_DOWN,
         bucket=job.BUCKET,
     )
-    return max(span.end for span in run(bucketed_data_parallel.program(work)))
+    return max(span.end for span in run_program(bucketed_data_parallel.program(work)))

@@ -1,4 +1,4 @@
-"""What ZeRO-3 of DeepSpeed has gathered at any moment: its four settings, module by module.
+"""Parameter fetching of DeepSpeed's ZeRO-3 by module: gathers, prefetches and releases.
 
 The rules are those of `PartitionedParameterCoordinator` once it has seen a whole step: a module's
 own parameters are fetched when its turn comes; then what the next modules need, until the bucket of
@@ -20,8 +20,8 @@ PREFETCH, LIVE, REUSE, PERSISTENT = 5e7, 1e9, 1e9, 1e5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs:
-    """The settings, all in elements.
+class FetchSettings:
+    """DeepSpeed's ZeRO-3 settings, in elements.
 
     Attributes:
         prefetch: `stage3_prefetch_bucket_size`.
@@ -36,8 +36,8 @@ class Knobs:
     persistent: Parameters = PERSISTENT
 
 
-class Visit(NamedTuple):
-    """One pass of one module.
+class ModulePass(NamedTuple):
+    """Forward or backward pass of one module.
 
     Attributes:
         module: from 0, in the order of the forward pass.
@@ -57,15 +57,15 @@ class Visit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """A step.
+class FetchSchedule:
+    """Parameter fetches of a step.
 
     Attributes:
         visits: forward, then backward.
         persistent: elements that every rank keeps whole.
     """
 
-    visits: tuple[Visit, ...]
+    visits: tuple[ModulePass, ...]
     persistent: Parameters
 
     @property
@@ -75,57 +75,59 @@ class Fetched:
 
     @property
     def calls(self) -> Count:
-        """All-gathers."""
+        """Number of all-gathers."""
         return sum(visit.missing + bool(visit.ahead) for visit in self.visits)
 
 
-def gathered(sizes: Sequence[Parameters], fetched: Fetched) -> Parameters:
-    """Return the elements that a step gathers, of modules of these sizes."""
+def gathered_elements(sizes: Sequence[Parameters], fetched: FetchSchedule) -> Parameters:
+    """Return the elements that a step gathers."""
     return sum(
         sizes[visit.module] * visit.missing + sum(sizes[module] for module in visit.ahead)
         for visit in fetched.visits
     )
 
 
-def same_fetches(sizes: Sequence[Parameters], knobs: Knobs) -> Knobs:
-    """Return settings under which the same is fetched, alike for all that differ in nothing else.
+def canonical_settings(sizes: Sequence[Parameters], settings: FetchSettings) -> FetchSettings:
+    """Return canonical settings with the same fetches, so that results can be cached.
 
     Between two sizes of tensors, and between two distances of their uses, a threshold is as good as
     any other.
     """
     used = list(accumulate(sizes, initial=0.0))
-    apart = (2 * (used[-1] - before) for before in used[1:])
+    distances = (2 * (used[-1] - before) for before in used[1:])
     return replace(
-        knobs,
-        reuse=min((one for one in apart if one >= knobs.reuse), default=math.inf),
-        persistent=max((size for size in sizes if size <= knobs.persistent), default=0.0),
+        settings,
+        reuse=min(
+            (distance for distance in distances if distance >= settings.reuse), default=math.inf
+        ),
+        persistent=max((size for size in sizes if size <= settings.persistent), default=0.0),
     )
 
 
-def fetched(sizes: Sequence[Parameters], knobs: Knobs) -> Fetched:
-    """Return one step over modules of these sizes, each with one tensor, in forward order."""
-    course = _Course(sizes, knobs)
+def fetch_schedule(sizes: Sequence[Parameters], settings: FetchSettings) -> FetchSchedule:
+    """Return the parameter fetches of a step over modules of one tensor each."""
+    course = _Coordinator(sizes, settings)
     visits = tuple(course.visit(place) for place in range(2 * len(sizes)))
-    kept = sum(size for size in sizes if size <= knobs.persistent)
-    return Fetched(visits=visits, persistent=kept)
+    kept = sum(size for size in sizes if size <= settings.persistent)
+    return FetchSchedule(visits=visits, persistent=kept)
 
 
-class _Course:
-    """The coordinator's own notes while a step runs."""
+class _Coordinator:
+    """State of DeepSpeed's parameter coordinator during a step."""
 
-    def __init__(self, sizes: Sequence[Parameters], knobs: Knobs) -> None:
-        self._sizes, self._knobs = sizes, knobs
+    def __init__(self, sizes: Sequence[Parameters], settings: FetchSettings) -> None:
+        self._sizes, self._knobs = sizes, settings
         count = len(sizes)
         self._order = (*range(count), *reversed(range(count)))
         # Elements used before each place.
         self._used = (0.0, *accumulate(sizes[module] for module in self._order))
-        self._there = [size <= knobs.persistent for size in sizes]
+        self._there = [size <= settings.persistent for size in sizes]
         self._counted_on = [-1] * count
         self._front = 0
         self._live = 0.0
 
-    def visit(self, place: Count) -> Visit:
-        """Return what the module whose turn it is fetches and releases."""
+    def visit(self, place: Count) -> ModulePass:
+        """Return the fetches and releases of the module at this place."""
         module = self._order[place]
         missing = not self._there[module]
         if missing:
@@ -135,7 +137,7 @@ class _Course:
             self._front += 1
         ahead = self._prefetched()
         live = self._live
-        return Visit(
+        return ModulePass(
             module=module,
             backward=place >= len(self._sizes),
             missing=missing,
@@ -149,20 +151,20 @@ class _Course:
         self._live += self._sizes[module]
 
     def _prefetched(self) -> tuple[Count, ...]:
-        """Return what one gather fetches ahead; the last tensor may overfill the bucket."""
+        """Return the modules that one gather prefetches; the last may overfill the bucket."""
         room = min(self._knobs.live - self._live, self._knobs.prefetch)
-        found: list[Count] = []
+        prefetched: list[Count] = []
         size = 0.0
         while self._front < len(self._order) and size < room:
             module = self._order[self._front]
             self._counted_on[module] = max(self._counted_on[module], self._front)
             self._front += 1
-            if not self._there[module] and module not in found:
-                found.append(module)
+            if not self._there[module] and module not in prefetched:
+                prefetched.append(module)
                 size += self._sizes[module]
-        for module in found:
+        for module in prefetched:
             self._gather(module)
-        return tuple(found)
+        return tuple(prefetched)
 
     def _released(self, module: Count, place: Count) -> bool:
         if self._sizes[module] <= self._knobs.persistent or self._kept(module, place):
@@ -172,7 +174,7 @@ class _Course:
         return True
 
     def _kept(self, module: Count, place: Count) -> bool:
-        """Return whether the next use is near, or a prefetch has passed over it."""
+        """Return whether the module stays gathered: for a near use, or for a prefetch."""
         again = len(self._order) - 1 - module
         if again < place:
             return False

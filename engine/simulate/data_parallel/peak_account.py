@@ -1,17 +1,17 @@
-"""Where the peak goes: what readings of a job leave of it, and a healthy job that was simulated."""
+"""Breakdown of peak FLOPs from a job's readings, and of a simulated healthy job."""
 
 from dataclasses import dataclass
 
 from engine.core.units import Bandwidth, Ratio, Share
-from engine.simulate.data_parallel.trace_hunt import CASES, play
+from engine.simulate.data_parallel.trace_hunt import CASES, simulate_case
 
 # Repeating the whole forward pass adds a third to the six operations per parameter and token.
 _FORWARD: Ratio = 1 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
-    """Readings of one job, of a typical step.
+class JobReadings:
+    """Monitoring readings of a typical step of one job.
 
     Attributes:
         mfu: model operations over peak and time.
@@ -67,19 +67,19 @@ class Measures:
 
     @property
     def efficiency(self) -> Share:
-        """What is reached of the peak while computing, at the clock that the GPU has."""
+        """Share of the peak reached while computing, at the actual clock."""
         speed = self.computing * self.clock
         return (self.mfu + self.repeated) / speed if speed else 1.0
 
     @property
-    def clashes(self) -> bool:
+    def inconsistent(self) -> bool:
         """Whether the readings leave less time to compute than the MFU needs."""
         return self.mfu + self.repeated + self.slowed > self.computing + 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Healthy:
-    """Where the peak goes in a job without a fault."""
+class HealthyJob:
+    """Breakdown of the peak of a job without a fault."""
 
     mfu: Share
     kernels: Share
@@ -87,12 +87,12 @@ class Healthy:
     gaps: Share
 
 
-def healthy() -> Healthy:
-    """Return the job of the trace hunt without its fault: simulated, on 128 H100."""
-    played = play("1", frozenset(CASES["1"]))
+def healthy_job() -> HealthyJob:
+    """Return the breakdown of the trace hunt's job without its fault, on 128 H100."""
+    played = simulate_case("1", frozenset(CASES["1"]))
     busy = played.ranks[0].computing / played.step
     waiting = played.ranks[0].exposed / played.step
-    return Healthy(
+    return HealthyJob(
         mfu=played.mfu,
         kernels=busy - played.mfu,
         exposed=waiting,
@@ -100,8 +100,8 @@ def healthy() -> Healthy:
     )
 
 
-def repaired(measures: Measures, loss: Share, *, of_time: bool) -> Share:
-    """Return the MFU without a loss: of time, the step gets shorter; else it comes back achieved.
+def repaired_mfu(measures: JobReadings, loss: Share, *, of_time: bool) -> Share:
+    """Return the MFU after removing a loss, of time or of achieved FLOPs.
 
     At most 1, for readings that clash may promise more.
     """

@@ -1,23 +1,23 @@
-"""Buckets of gradients behind one backward pass: how many, how long, and what sticks out."""
+"""Gradient buckets of one backward pass: number, reduction time and exposed time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
 from engine.catalog.hardware import GPUS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, Tokens
 from engine.formulas.overlap import backward_time
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer.device_model import group_of, rank_of
-from engine.simulate.streams.workload import Wire, nccl_wire
+from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.streams.workload import CollectiveGroup, nccl_group
 
 GRADIENT: Bytes = 2.0
 _PER_NODE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class BucketJob:
     """One backward pass under ZeRO, nodes of eight GPUs with a port each.
 
     Attributes:
@@ -46,8 +46,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One bucket: when its gradients are complete, and when it is sent."""
+class BucketTimes:
+    """Times of one bucket: gradients ready, reduction start and end."""
 
     ready: Seconds
     start: Seconds
@@ -55,8 +55,8 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reduced:
-    """The backward pass with its buckets.
+class BucketedBackward:
+    """Times of a backward pass with bucketed reductions.
 
     Attributes:
         count: buckets.
@@ -77,32 +77,32 @@ class Reduced:
     buffers: Bytes
 
 
-def wire_of(job: Job) -> Wire:
-    """Return what carries the reductions."""
+def reduction_wire(job: BucketJob) -> CollectiveGroup:
+    """Return the link model of the reductions."""
     cluster = Cluster(
         gpu=GPUS[job.gpu],
         gpus_per_node=_PER_NODE,
         nics_per_node=_PER_NODE,
         nic_bandwidth=job.port,
-        own=parse(job.own),
+        own=parse_constants(job.own),
     )
     training = Training(
         micro_batch_size=1, global_batch_size=job.ranks, sequence_length=round(job.tokens)
     )
-    rank = rank_of(cluster, training)
-    group = group_of(rank, job.ranks, 1)
-    return nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
+    rank = rank_rates(cluster, training)
+    group = rank_group(rank, job.ranks, 1)
+    return nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
 
 
-def reduced(job: Job) -> Reduced:
-    """Return the backward pass; all but the last bucket are equal, so no simulation is needed.
+def bucketed_backward(job: BucketJob) -> BucketedBackward:
+    """Return the times of the backward pass in closed form; all but the last bucket are equal.
 
     The last end is the latest of: all reductions from the first bucket on, the last full bucket
-    and what follows it, the rest that is complete when the pass ends. Agrees with `pieces`.
+    and what follows it, the rest that is complete when the pass ends. Agrees with `bucket_times`.
     """
     backward = _backward(job)
-    full, rest, sizes = _cut(job)
-    send = _sender(job)
+    full, rest, sizes = _split_buckets(job)
+    send = _send_time(job)
     each, last = send(min(job.bucket, job.parameters)), send(rest)
     first = backward * sizes / job.parameters
     isolated = full * each + last
@@ -111,7 +111,7 @@ def reduced(job: Job) -> Reduced:
         final = backward * full * job.bucket / job.parameters
         ends = [first + isolated, backward + (last if rest else each)]
         end = max(*ends, final + each + last if full else 0.0)
-    return Reduced(
+    return BucketedBackward(
         count=full + (rest > 0),
         backward=backward,
         computing=first,
@@ -122,25 +122,25 @@ def reduced(job: Job) -> Reduced:
     )
 
 
-def pieces(job: Job) -> tuple[Piece, ...]:
-    """Return every bucket of an overlapped pass, or of one whose reductions stop it."""
-    backward, send = _backward(job), _sender(job)
-    done, free, stood = 0.0, 0.0, 0.0
+def bucket_times(job: BucketJob) -> tuple[BucketTimes, ...]:
+    """Return the times of every bucket, overlapped or blocking."""
+    backward, send = _backward(job), _send_time(job)
+    done, free, stalled = 0.0, 0.0, 0.0
     each = send(job.bucket)
-    found: list[Piece] = []
+    times: list[BucketTimes] = []
     while done < job.parameters:
         size = min(job.bucket, job.parameters - done)
         done += size
-        ready = backward * done / job.parameters + stood
+        ready = backward * done / job.parameters + stalled
         start = max(ready, free)
         free = start + (each if size == job.bucket else send(size))
-        stood += 0.0 if job.overlap else free - start
-        found.append(Piece(ready=ready, start=start, end=free))
-    return tuple(found)
+        stalled += 0.0 if job.overlap else free - start
+        times.append(BucketTimes(ready=ready, start=start, end=free))
+    return tuple(times)
 
 
-def _cut(job: Job) -> tuple[Count, Parameters, Parameters]:
-    """Return the full buckets, the elements of the rest, and those of the first one."""
+def _split_buckets(job: BucketJob) -> tuple[Count, Parameters, Parameters]:
+    """Return the number of full buckets, and the elements of the last and the first one."""
     count = ceil(job.parameters / job.bucket)
     rest = job.parameters - (count - 1) * job.bucket
     if rest == job.bucket:
@@ -148,12 +148,12 @@ def _cut(job: Job) -> tuple[Count, Parameters, Parameters]:
     return count - 1, rest, min(job.bucket, job.parameters)
 
 
-def _backward(job: Job) -> Seconds:
+def _backward(job: BucketJob) -> Seconds:
     peak = GPUS[job.gpu].peak["bf16"]
     return backward_time(job.parameters, job.tokens, job.utilization, peak)
 
 
-def _sender(job: Job) -> Callable[[Parameters], Seconds]:
-    wire = wire_of(job)
+def _send_time(job: BucketJob) -> Callable[[Parameters], Seconds]:
+    wire = reduction_wire(job)
     reduce = wire.all_reduce if job.whole else wire.scatter
     return lambda elements: reduce(GRADIENT * elements)

@@ -1,4 +1,4 @@
-"""Data parallelism on a model small enough to print: a line through points, on one to many GPUs.
+"""Data parallelism of a two-parameter linear model, on one to many GPUs.
 
 The model is y = slope x + offset with half the squared error as loss. Everything is computed as a
 replica would: forward on its own samples, gradients of its own loss, the average of all replicas'
@@ -34,12 +34,12 @@ SAMPLES: tuple[Sample, ...] = (
     (-3.0, -4.0),
 )
 START: Line = (0.0, 0.0)
-RATE: Ratio = 0.1
+LEARNING_RATE: Ratio = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replica:
-    """One GPU's part of a step.
+class ReplicaStep:
+    """Part of one GPU in a training step.
 
     Attributes:
         samples: numbers of its samples in `SAMPLES`.
@@ -55,8 +55,8 @@ class Replica:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A step of all replicas.
+class TrainingStep:
+    """A training step of all replicas.
 
     Attributes:
         before: the parameters that all replicas start from.
@@ -65,15 +65,15 @@ class Step:
         loss_after: likewise, after it.
     """
 
-    replicas: tuple[Replica, ...]
+    replicas: tuple[ReplicaStep, ...]
     before: Line
     average: Line
     loss: float
     loss_after: float
 
 
-def shards(num_gpus: Count, extra: Count) -> tuple[tuple[Count, ...], ...]:
-    """Return the samples of each GPU: even as far as they go, then `extra` moved to the first.
+def sample_shards(num_gpus: Count, extra: Count) -> tuple[tuple[Count, ...], ...]:
+    """Return the sample numbers of each GPU; `extra` samples move from the last to the first.
 
     They come from the last GPU, which keeps at least one.
     """
@@ -86,41 +86,47 @@ def shards(num_gpus: Count, extra: Count) -> tuple[tuple[Count, ...], ...]:
     return tuple(tuple(range(start, end)) for start, end in pairwise(ends))
 
 
-def train(parts: Sequence[Sequence[Count]], steps: Count, *, weighted: bool) -> Step:
-    """Return the last of so many steps on the shards.
+def train_steps(parts: Sequence[Sequence[Count]], steps: Count, *, weighted: bool) -> TrainingStep:
+    """Return the last training step on the shards.
 
     `weighted`: gradients are averaged over all samples; otherwise over the GPUs, each with the
     same weight, which is what DDP does.
     """
     line = START
-    step = one_step(parts, line, weighted=weighted)
+    step = train_step(parts, line, weighted=weighted)
     for _ in range(steps - 1):
         line = step.replicas[0].after
-        step = one_step(parts, line, weighted=weighted)
+        step = train_step(parts, line, weighted=weighted)
     return step
 
 
-def one_step(parts: Sequence[Sequence[Count]], line: Line, *, weighted: bool) -> Step:
-    """Return one step from the parameters `line`."""
+def train_step(parts: Sequence[Sequence[Count]], line: Line, *, weighted: bool) -> TrainingStep:
+    """Return one training step from the parameters `line`."""
     errors = [tuple(_error(line, SAMPLES[number]) for number in part) for part in parts]
-    gradients = [_gradient(part, found) for part, found in zip(parts, errors, strict=True)]
+    gradients = [
+        _gradient(part, part_errors) for part, part_errors in zip(parts, errors, strict=True)
+    ]
     weights = [len(part) if weighted else 1 for part in parts]
     average = _average(gradients, weights)
     # Every replica subtracts the same from the same, each by itself.
-    updated = [(line[0] - RATE * average[0], line[1] - RATE * average[1]) for _ in parts]
-    return Step(
+    updated = [
+        (line[0] - LEARNING_RATE * average[0], line[1] - LEARNING_RATE * average[1]) for _ in parts
+    ]
+    return TrainingStep(
         replicas=tuple(
-            Replica(samples=tuple(part), errors=found, gradient=gradient, after=after)
-            for part, found, gradient, after in zip(parts, errors, gradients, updated, strict=True)
+            ReplicaStep(samples=tuple(part), errors=part_errors, gradient=gradient, after=after)
+            for part, part_errors, gradient, after in zip(
+                parts, errors, gradients, updated, strict=True
+            )
         ),
         before=line,
         average=average,
-        loss=loss(line),
-        loss_after=loss(updated[0]),
+        loss=mean_loss(line),
+        loss_after=mean_loss(updated[0]),
     )
 
 
-def loss(line: Line) -> float:
+def mean_loss(line: Line) -> float:
     """Return half the mean squared error over all samples."""
     total = 0.0
     for sample in SAMPLES:
@@ -148,11 +154,11 @@ def _average(gradients: Sequence[Line], weights: Sequence[Count]) -> Line:
     return slope / sum(weights), offset / sum(weights)
 
 
-def distance(one: Step, other: Step) -> float:
-    """Return the largest difference of a parameter after two steps, between any of their GPUs."""
+def parameter_distance(first_step: TrainingStep, second_step: TrainingStep) -> float:
+    """Return the largest parameter difference between any GPUs of two steps."""
     return max(
         abs(mine - theirs)
-        for first in one.replicas
-        for second in other.replicas
+        for first in first_step.replicas
+        for second in second_step.replicas
         for mine, theirs in zip(first.after, second.after, strict=True)
     )

@@ -1,9 +1,11 @@
-"""Which samples of an epoch each rank of a data-parallel job reads, by PyTorch's rule."""
+"""Samples that each data-parallel rank reads per epoch, as PyTorch's DistributedSampler."""
 
 from engine.core.units import Count
 
 
-def shards(dataset: Count, num_ranks: Count, *, drop_last: bool) -> tuple[tuple[int, ...], ...]:
+def sampler_shards(
+    dataset: Count, num_ranks: Count, *, drop_last: bool
+) -> tuple[tuple[int, ...], ...]:
     """Return the sample numbers that each rank reads, from 0.
 
     Every n-th index, filled up from the start so that all shards are alike, or cut short.
@@ -19,6 +21,6 @@ def shards(dataset: Count, num_ranks: Count, *, drop_last: bool) -> tuple[tuple[
     return tuple(filled[rank::num_ranks] for rank in range(num_ranks))
 
 
-def everything(dataset: Count, num_ranks: Count) -> tuple[tuple[int, ...], ...]:
-    """Return what ranks read that were given no sampler: all of it, each of them."""
+def reads_without_sampler(dataset: Count, num_ranks: Count) -> tuple[tuple[int, ...], ...]:
+    """Return the samples of ranks without a sampler: every rank reads the whole data set."""
     return (tuple(range(dataset)),) * num_ranks

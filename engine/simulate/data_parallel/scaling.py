@@ -23,8 +23,8 @@ ELEMENT: Bytes = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is scaled.
+class ScalingJob:
+    """A data-parallel job whose scaling is computed.
 
     Attributes:
         parameters: of the model, all on every GPU; gradients in 16 bits.
@@ -53,8 +53,8 @@ class Job:
     slower: Share
 
     @property
-    def rate(self) -> FlopRate:
-        """What a GPU computes."""
+    def compute_rate(self) -> FlopRate:
+        """FLOP rate of a GPU."""
         return self.utilization * self.peak
 
     def bandwidth(self, num_gpus: Count) -> Bandwidth:
@@ -64,13 +64,13 @@ class Job:
         return min(self.scale_up, self.ports_per_node * self.port)
 
     def slowest(self, num_gpus: Count) -> Ratio:
-        """Return the mean of the slowest of n computing times, over the mean one."""
+        """Return the expected slowest of n compute times relative to their mean."""
         return slowest_with_one_slow(num_gpus, self.deviation, self.slower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """A step on n GPUs.
+class ScalingPoint:
+    """A data-parallel step on n GPUs.
 
     Attributes:
         tokens: per GPU.
@@ -87,43 +87,45 @@ class Point:
     slowest: Ratio
 
     @property
-    def late(self) -> Seconds:
-        """What everybody waits for the slowest GPU."""
+    def straggler_wait(self) -> Seconds:
+        """Waiting time for the slowest GPU."""
         return (self.slowest - 1) * self.compute
 
     @property
     def step(self) -> Seconds:
-        """The slowest GPU's computation and what is exposed."""
+        """Step time: slowest computation plus exposed communication."""
         return self.slowest * self.compute + self.exposed
 
     @property
     def efficiency(self) -> Share:
-        """The share of its speed alone that a GPU keeps."""
+        """Scaling efficiency relative to one GPU."""
         return scaling_efficiency(self.compute, self.step)
 
     @property
     def blocking(self) -> Seconds:
-        """The step without overlap, if nobody is late."""
+        """Step time without overlap and without stragglers."""
         return blocking_step(self.compute, self.communication)
 
-    def on_the_wall(self, goodput: Share) -> Seconds:
-        """Return the step with what failures cost."""
+    def step_with_failures(self, goodput: Share) -> Seconds:
+        """Return the step time including the cost of failures."""
         return real_step(self.compute, self.exposed, self.slowest, goodput)
 
 
-def point(job: Job, num_gpus: Count, tokens: Tokens, slowest: Ratio | None = None) -> Point:
+def scaling_point(
+    job: ScalingJob, num_gpus: Count, tokens: Tokens, slowest: Ratio | None = None
+) -> ScalingPoint:
     """Return the step with `tokens` on each GPU; `slowest` saves the work where it is known."""
     work = job.parameters, tokens, job.utilization, job.peak
     size = job.parameters * ELEMENT
     buckets = bucket_count(size, job.bucket) if job.overlap else 1
     nodes = -(-num_gpus // GPUS_PER_NODE)
-    one = all_reduce_time(
+    bucket_time = all_reduce_time(
         size / buckets, num_gpus, nodes, job.bandwidth(num_gpus), links=job.scale_up
     )
-    communication = buckets * one
+    communication = buckets * bucket_time
     passes = max(1, round(tokens / job.micro_batch))
     hidden_by = backward_time(*work) / passes if job.overlap else 0.0
-    return Point(
+    return ScalingPoint(
         tokens=tokens,
         compute=compute_time(*work),
         communication=communication,

@@ -1,4 +1,4 @@
-"""Ways to shard a job's states: memory of a GPU against bytes that leave a node, and which win."""
+"""Sharding options of a job's states: GPU memory against inter-node bytes, and the best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _QUANTIZED_GRADIENT: Bytes = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharers:
-    """A job and who shares what.
+class ShardingJob:
+    """A sharded job and its sharding group.
 
     Attributes:
         parameters: of the model.
@@ -40,16 +40,16 @@ class Sharers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """One way to shard, with what a GPU keeps and a node sends."""
+class ShardingOption:
+    """A sharding option with memory per GPU and bytes sent per node."""
 
     key: str
     memory: Bytes
     sent: Bytes
 
 
-def crossings(job: Sharers) -> tuple[Ratio, Ratio, Ratio]:
-    """Return gathers, reduce-scatters and sums over copies of a step that leave a node."""
+def node_crossings(job: ShardingJob) -> tuple[Ratio, Ratio, Ratio]:
+    """Return the inter-node all-gathers, reduce-scatters and replica sums of a step."""
     micro, wide = job.num_microbatches, job.shard > job.gpus_per_node
     copies = job.ranks // job.shard > 1 and job.ranks > job.gpus_per_node
     return (
@@ -59,17 +59,17 @@ def crossings(job: Sharers) -> tuple[Ratio, Ratio, Ratio]:
     )
 
 
-def kept(job: Sharers) -> Bytes:
-    """Return the states that a GPU keeps, in mixed precision, with its share of a second copy."""
+def kept_bytes(job: ShardingJob) -> Bytes:
+    """Return the state bytes per GPU in mixed precision, with its share of a second copy."""
     states = sharded_states(job.parameters, MIXED_PRECISION, 3, job.shard).total
     return states + (_HALF * job.parameters / job.gpus_per_node if job.second else 0.0)
 
 
-def sent(job: Sharers) -> Bytes:
-    """Return what a node sends to the others in a step."""
+def node_bytes(job: ShardingJob) -> Bytes:
+    """Return the bytes that a node sends to others per step."""
     parameter = _QUANTIZED_PARAMETER if job.quantized else _HALF
     gradient = _QUANTIZED_GRADIENT if job.quantized else _HALF
-    gathers, reductions, sums = crossings(job)
+    gathers, reductions, sums = node_crossings(job)
     return node_bytes_sent(
         gathers * parameter * job.parameters,
         reductions * gradient * job.parameters,
@@ -80,27 +80,27 @@ def sent(job: Sharers) -> Bytes:
     )
 
 
-def way(key: str, job: Sharers) -> Way:
-    """Return a way to shard everything."""
-    return Way(key=key, memory=kept(job), sent=sent(job))
+def sharding_option(key: str, job: ShardingJob) -> ShardingOption:
+    """Return the option of a fully sharded job."""
+    return ShardingOption(key=key, memory=kept_bytes(job), sent=node_bytes(job))
 
 
-def replicated(
+def zero_option(
     key: str, zero_stage: Count, parameters: Parameters, ranks: Count, micro: Count
-) -> Way:
-    """Return ZeRO stage 1 or 2 over all ranks, whose rings leave every node."""
+) -> ShardingOption:
+    """Return the option of ZeRO stage 1 or 2 over all ranks, with inter-node rings."""
     passes = gradient_passes(zero_stage, micro) + parameter_passes(zero_stage, micro)
-    return Way(
+    return ShardingOption(
         key=key,
         memory=sharded_states(parameters, MIXED_PRECISION, zero_stage, ranks).total,
         sent=(ranks - 1) / ranks * passes * _HALF * parameters,
     )
 
 
-def front(ways: Sequence[Way]) -> tuple[Way, ...]:
-    """Return the ways that no other beats in memory and in bytes, from little memory to much."""
-    best: list[Way] = []
-    for one in sorted(ways, key=lambda way: (way.memory, way.sent)):
-        if not best or one.sent < best[-1].sent:
-            best.append(one)
-    return tuple(best)
+def pareto_front(ways: Sequence[ShardingOption]) -> tuple[ShardingOption, ...]:
+    """Return the Pareto-optimal options by memory and bytes, the least memory first."""
+    front_options: list[ShardingOption] = []
+    for option in sorted(ways, key=lambda way: (way.memory, way.sent)):
+        if not front_options or option.sent < front_options[-1].sent:
+            front_options.append(option)
+    return tuple(front_options)

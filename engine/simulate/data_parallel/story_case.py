@@ -26,29 +26,29 @@ from engine.formulas.states import MIXED_PRECISION
 
 PARAMETERS: Parameters = 400e9
 GPUS: Count = 16_384
-PER_NODE: Count = 8
+GPUS_PER_NODE: Count = 8
 STEP: Seconds = 2.2
 IDLE: Seconds = 1.8
-TOLD_RATE: Bandwidth = 300 * GB
-TOLD_AFTER: Share = 0.12
-TOLD_GAIN: Ratio = 5.0
-LINE: Bandwidth = PER_NODE * 400 * Gbit
+CLAIMED_RATE: Bandwidth = 300 * GB
+CLAIMED_SHARE_AFTER: Share = 0.12
+CLAIMED_GAIN: Ratio = 5.0
+NODE_LINE_RATE: Bandwidth = GPUS_PER_NODE * 400 * Gbit
 GPU = "H100-SXM"
 GRADIENT: Bytes = 2.0  # of one parameter, in bf16
 PER_TOKEN = 6.0  # operations per parameter and token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """What follows from the story's numbers.
+class RebuiltStory:
+    """Numbers derived from the published story.
 
     Attributes:
         idle: share of the step.
         working: time of a step in which GPUs work.
         step_after: step whose communication is the told share, with the same work.
         gain: step over `step_after`.
-        told_share: of the ports of a node that the told rate fills.
-        told_bytes: that the told rate moves in the idle time, per node.
+        claimed_share: of the ports of a node that the told rate fills.
+        claimed_bytes: that the told rate moves in the idle time, per node.
         node_bytes: gradients that a node must send for one step, one way.
         at_line: time that those take if the ports are full.
         rate_before: at which they leave a node if they take all of the idle time.
@@ -62,8 +62,8 @@ class Story:
     working: Seconds
     step_after: Seconds
     gain: Ratio
-    told_share: Share
-    told_bytes: Bytes
+    claimed_share: Share
+    claimed_bytes: Bytes
     node_bytes: Bytes
     at_line: Seconds
     rate_before: Bandwidth
@@ -73,38 +73,38 @@ class Story:
     tokens: Tokens
 
 
-def rebuilt(sharing: Count, utilization: Share) -> Story:
-    """Return what follows if `sharing` GPUs hold one copy of the model.
+def rebuild_story(sharing: Count, utilization: Share) -> RebuiltStory:
+    """Return the derived numbers if `sharing` GPUs hold one copy of the model.
 
     `utilization` is the MFU in the time in which they work.
     """
     working = STEP - IDLE
-    after = working / (1 - TOLD_AFTER)
+    after = working / (1 - CLAIMED_SHARE_AFTER)
     gpu = ACCELERATORS[GPU]
-    sent = node_gradients(sharing)
+    sent = node_gradient_bytes(sharing)
     states = MIXED_PRECISION
-    return Story(
+    return RebuiltStory(
         idle=IDLE / STEP,
         working=working,
         step_after=after,
         gain=STEP / after,
-        told_share=TOLD_RATE / LINE,
-        told_bytes=TOLD_RATE * IDLE,
+        claimed_share=CLAIMED_RATE / NODE_LINE_RATE,
+        claimed_bytes=CLAIMED_RATE * IDLE,
         node_bytes=sent,
-        at_line=sent / LINE,
+        at_line=sent / NODE_LINE_RATE,
         rate_before=sent / IDLE,
-        rate_after=sent / (TOLD_AFTER * after),
+        rate_after=sent / (CLAIMED_SHARE_AFTER * after),
         states=(states.parameter + states.gradient + states.optimizer) * PARAMETERS / sharing,
         capacity=gpu.memory,
         tokens=working * GPUS * gpu.peak["bf16"] * utilization / (PER_TOKEN * PARAMETERS),
     )
 
 
-def node_gradients(sharing: Count) -> Bytes:
-    """Return what a node sends to sum its gradients with the other copies', one way.
+def node_gradient_bytes(sharing: Count) -> Bytes:
+    """Return the bytes that a node sends to all-reduce gradients over replicas, one way.
 
     GPUs of a node that hold the same part add theirs over NVLink first; then each part goes
     around a ring of nodes (a hierarchical all-reduce).
     """
-    buffer = GRADIENT * PARAMETERS * min(1.0, PER_NODE / sharing)
-    return ring_bytes_sent(buffer, GPUS // max(PER_NODE, sharing))
+    buffer = GRADIENT * PARAMETERS * min(1.0, GPUS_PER_NODE / sharing)
+    return ring_bytes_sent(buffer, GPUS // max(GPUS_PER_NODE, sharing))

@@ -10,23 +10,23 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.core.lazy import Later
+from engine.core.lazy import Lazy
 from engine.core.units import GB, MICRO, MILLI, FlopRate, Parameters, Seconds, Share, Tokens
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
-from engine.simulate.streams.launch import launched
-from engine.simulate.streams.multi_rank import Kernel, kernels, on_ranks
-from engine.simulate.streams.rank_account import RankAccount, computing, rank_account
-from engine.simulate.streams.stream_account import Piece, cut
-from engine.simulate.streams.streams import COMPUTE, COPY, NETWORK, Op, run
-from engine.simulate.streams.workload import Workload, ring_wire
+from engine.simulate.streams.launch import with_launches
+from engine.simulate.streams.multi_rank import RankKernel, multi_rank_program, rank_kernels
+from engine.simulate.streams.rank_account import RankAccount, compute_intervals, rank_account
+from engine.simulate.streams.stream_account import Piece, split_interval
+from engine.simulate.streams.streams import COMPUTE, COPY, NETWORK, StreamOp, run_program
+from engine.simulate.streams.workload import Workload, ring_group
 
 PARAMETERS: Parameters = 1.5e9
 TOKENS: Tokens = 16_384
-RANKS, SHOWN, LAYERS, TENSORS, SLOW_RANK = 128, 4, 8, 8, 2
-BUSY: Share = 0.6  # of the peak, while matrix kernels run; assumed
+RANKS, SIMULATED_RANKS, LAYERS, TENSORS, SLOW_RANK = 128, 4, 8, 8, 2
+UTILIZATION: Share = 0.6  # of the peak, while matrix kernels run; assumed
 BANDWIDTH, LATENCY = 46 * GB, 7 * MICRO
 LAUNCH, COPY_TIME, SLOW_DOWN = 1 * MILLI, 1 * MILLI, 0.05
-BUCKET, TINY = 180e6, 1e6
+BUCKET, TINY_BUCKET = 180e6, 1e6
 
 FAULTS = {
     "straggler": "A slow rank",
@@ -50,8 +50,8 @@ CASES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
-    """A step as its trace shows it.
+class HuntStep:
+    """A simulated step with its trace.
 
     Attributes:
         kernels: of the ranks that are played.
@@ -61,85 +61,85 @@ class Played:
         ranks: what the trace of each rank adds up to.
     """
 
-    kernels: tuple[Kernel, ...]
-    pieces: Later[tuple[list[Piece], ...]]
+    kernels: tuple[RankKernel, ...]
+    pieces: Lazy[tuple[list[Piece], ...]]
     step: Seconds
     mfu: Share
     ranks: tuple[RankAccount, ...]
 
 
-def peak() -> FlopRate:
+def gpu_peak() -> FlopRate:
     """Return the dense peak of the GPU that the job runs on."""
     return ACCELERATORS["H100-SXM"].peak["bf16"]
 
 
-def sharded(case: str) -> bool:
-    """Return whether the case is about sharded parameters; the others hold all of them."""
+def is_sharded(case: str) -> bool:
+    """Return whether the case has sharded parameters."""
     return "prefetch" in CASES[case]
 
 
 @cache
-def play(case: str, repaired: frozenset[str] = frozenset()) -> Played:
-    """Return the step of a case with some of its faults taken away."""
+def simulate_case(case: str, repaired: frozenset[str] = frozenset()) -> HuntStep:
+    """Return the simulated step of a case, with some faults repaired."""
     faults = [fault for fault in CASES[case] if fault not in repaired]
-    ops = launched(_program(faults, shards=sharded(case)), _launch(faults))
-    loaded = _loaded(ops, 110 * MILLI if "loader" in faults else COPY_TIME)
-    paces = [1.0] * SHOWN
+    ops = with_launches(_program(faults, shards=is_sharded(case)), _launch_time(faults))
+    loaded = _with_batch_copy(ops, 110 * MILLI if "loader" in faults else COPY_TIME)
+    paces = [1.0] * SIMULATED_RANKS
     if "straggler" in faults:
         paces[SLOW_RANK] = 1.35
-    found = kernels(run(on_ranks(loaded, paces)))
-    step = max(kernel.end for kernel in found)
-    return Played(
-        kernels=found,
-        pieces=Later(partial(_pieces, found)),
+    kernel_list = rank_kernels(run_program(multi_rank_program(loaded, paces)))
+    step = max(kernel.end for kernel in kernel_list)
+    return HuntStep(
+        kernels=kernel_list,
+        pieces=Lazy(partial(_pieces, kernel_list)),
         step=step,
-        mfu=6 * PARAMETERS * TOKENS / peak() / step,
-        ranks=tuple(rank_account(found, rank, step) for rank in range(SHOWN)),
+        mfu=6 * PARAMETERS * TOKENS / gpu_peak() / step,
+        ranks=tuple(rank_account(kernel_list, rank, step) for rank in range(SIMULATED_RANKS)),
     )
 
 
-def _pieces(found: tuple[Kernel, ...]) -> tuple[list[Piece], ...]:
-    busy = {rank: computing(found, rank) for rank in range(SHOWN)}
+def _pieces(kernel_list: tuple[RankKernel, ...]) -> tuple[list[Piece], ...]:
+    busy = {rank: compute_intervals(kernel_list, rank) for rank in range(SIMULATED_RANKS)}
     return tuple(
-        cut((one.begin, one.end), busy[one.rank])
-        if one.op.stream == NETWORK
-        else [(one.begin, one.end, False)]
-        for one in found
+        split_interval((kernel.begin, kernel.end), busy[kernel.rank])
+        if kernel.op.stream == NETWORK
+        else [(kernel.begin, kernel.end, False)]
+        for kernel in kernel_list
     )
 
 
-def _program(faults: Collection[str], *, shards: bool) -> tuple[Op, ...]:
+def _program(faults: Collection[str], *, shards: bool) -> tuple[StreamOp, ...]:
     work = _workload(BANDWIDTH / 3 if "link" in faults else BANDWIDTH)
     if shards:
         return fully_sharded.program(replace(work, prefetch=0 if "prefetch" in faults else 1))
     if "blocking" in faults:
         return flat_data_parallel.program(work)
     return bucketed_data_parallel.program(
-        replace(work, bucket=TINY if "tiny" in faults else BUCKET)
+        replace(work, bucket=TINY_BUCKET if "tiny" in faults else BUCKET)
     )
 
 
 def _workload(bandwidth: float) -> Workload:
-    forward = 2 * PARAMETERS * TOKENS / (BUSY * peak()) / LAYERS
+    forward = 2 * PARAMETERS * TOKENS / (UTILIZATION * gpu_peak()) / LAYERS
     return Workload(
         layers=LAYERS,
         forward=forward,
         backward=2 * forward,
         parameters=PARAMETERS / LAYERS,
-        data=ring_wire(RANKS, bandwidth, LATENCY),
+        data=ring_group(RANKS, bandwidth, LATENCY),
         tensors=TENSORS,
         slow_down=SLOW_DOWN,
         optimizer=4 * MILLI,
     )
 
 
-def _launch(faults: Collection[str]) -> Seconds:
+def _launch_time(faults: Collection[str]) -> Seconds:
     return 9 * MILLI if "launches" in faults else LAUNCH
 
 
-def _loaded(ops: tuple[Op, ...], time: Seconds) -> tuple[Op, ...]:
+def _with_batch_copy(ops: tuple[StreamOp, ...], time: Seconds) -> tuple[StreamOp, ...]:
     """Return the step with its batch: the first computation waits until it is on the GPU."""
-    batch = Op(key="batch", stream=COPY, time=time, label="batch from the data loader")
+    batch = StreamOp(key="batch", stream=COPY, time=time, label="batch from the data loader")
     first = next(op for op in ops if op.stream == COMPUTE)
     waiting = replace(first, after=(*first.after, batch.key))
     return (batch, *(waiting if op is first else op for op in ops))

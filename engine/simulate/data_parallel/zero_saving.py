@@ -1,4 +1,4 @@
-"""What sharding the states takes off every rank, and what it adds to the wire."""
+"""Memory saved and traffic added by each ZeRO stage."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from engine.formulas.zero_gains import zero_saving
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A model whose states so many ranks share.
+class ZeroJob:
+    """A model whose states are sharded over ranks.
 
     Attributes:
         parameters: of the model.
@@ -26,8 +26,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharding:
-    """The states of one stage on one rank, and what it sends in a step.
+class StageSharding:
+    """State bytes and traffic of one rank at a ZeRO stage.
 
     Attributes:
         states: in bytes.
@@ -42,17 +42,19 @@ class Sharding:
     extra: Ratio
 
 
-def sent(job: Job, stage: Count, num_microbatches: Count) -> Bytes:
-    """Return what a rank sends in a step of so many micro-batches."""
+def rank_bytes_sent(job: ZeroJob, stage: Count, num_microbatches: Count) -> Bytes:
+    """Return the bytes that a rank sends per step."""
     gradients = job.parameters * job.types.gradient
     parameters = job.parameters * job.types.parameter
     return zero_bytes_sent(gradients, parameters, stage, job.ranks, num_microbatches)
 
 
-def sharding(job: Job, stage: Count) -> Sharding:
-    """Return everything about one stage."""
-    own, plain = (sent(job, one, job.num_microbatches) for one in (stage, 0))
-    return Sharding(
+def stage_sharding(job: ZeroJob, stage: Count) -> StageSharding:
+    """Return state bytes and traffic of a ZeRO stage."""
+    own, plain = (
+        rank_bytes_sent(job, zero_stage, job.num_microbatches) for zero_stage in (stage, 0)
+    )
+    return StageSharding(
         states=sharded_states(job.parameters, job.types, stage, job.ranks),
         saving=zero_saving(job.types, stage, job.ranks),
         sent=own,

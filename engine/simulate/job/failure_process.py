@@ -1,4 +1,4 @@
-"""The life of a job: failures struck by a seeded random sequence, checkpoints, restarts.
+"""Random failures of a job from a seeded sequence, with checkpoints and restarts.
 
 The sequence is the engine's own, so that the same seed gives the same life everywhere.
 """
@@ -10,14 +10,14 @@ from functools import lru_cache
 from itertools import islice
 
 from engine.core.units import Count, Ratio, Seconds, Share
-from engine.simulate.numerics.rng import chances
+from engine.simulate.numerics.rng import uniforms
 
 _MORE = 64  # failures that are drawn at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
-    """How a job saves and recovers.
+class CheckpointPolicy:
+    """Checkpoint interval, checkpoint time, restart time and MTBF of a job.
 
     Attributes:
         interval: work between two checkpoints.
@@ -33,8 +33,8 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """The job between two failures.
+class RunSegment:
+    """The run between two failures.
 
     Attributes:
         start: when work goes on after the last failure.
@@ -51,79 +51,79 @@ class Stretch:
     end: Seconds
 
 
-def life(habits: Habits, num_failures: Count, seed: int) -> Iterator[Stretch]:
-    """Yield the stretches between so many failures; a failure during a restart begins it anew.
+def run_segments(policy: CheckpointPolicy, num_failures: Count, seed: int) -> Iterator[RunSegment]:
+    """Yield the run segments between failures; a failure during a restart restarts it.
 
     Such failures end a stretch without work, whose start lies at its end.
     """
     clock = saved = 0.0
-    again = 0.0
-    segment = habits.interval + habits.checkpoint
-    for unit in islice(waits(seed), num_failures):
-        wait = habits.mtbf * unit
-        running = max(0.0, wait - again)
+    restart = 0.0
+    segment = policy.interval + policy.checkpoint
+    for unit in islice(failure_gaps(seed), num_failures):
+        wait = policy.mtbf * unit
+        running = max(0.0, wait - restart)
         done = math.floor(running / segment)
-        gained = done * habits.interval
-        unsaved = min(running - done * segment, habits.interval)
-        yield Stretch(
-            start=clock + min(again, wait),
+        gained = done * policy.interval
+        unsaved = min(running - done * segment, policy.interval)
+        yield RunSegment(
+            start=clock + min(restart, wait),
             saved=saved,
             gained=gained,
             unsaved=unsaved,
             end=clock + wait,
         )
-        clock, saved, again = clock + wait, saved + gained, habits.restart
+        clock, saved, restart = clock + wait, saved + gained, policy.restart
 
 
-def simulated_goodput(habits: Habits, num_failures: Count, seed: int) -> Share:
-    """Return the share of the time until the last failure that was work which lasted."""
+def simulated_goodput(policy: CheckpointPolicy, num_failures: Count, seed: int) -> Share:
+    """Return the goodput until the last failure."""
     if num_failures < 1:
         raise ValueError(f"num_failures is {num_failures}; at least 1 is needed")
-    clock = saved = again = 0.0
-    segment = habits.interval + habits.checkpoint
-    for unit in islice(waits(seed), num_failures):
-        wait = habits.mtbf * unit
-        saved += math.floor(max(0.0, wait - again) / segment) * habits.interval
-        clock, again = clock + wait, habits.restart
+    clock = saved = restart = 0.0
+    segment = policy.interval + policy.checkpoint
+    for unit in islice(failure_gaps(seed), num_failures):
+        wait = policy.mtbf * unit
+        saved += math.floor(max(0.0, wait - restart) / segment) * policy.interval
+        clock, restart = clock + wait, policy.restart
     return saved / clock
 
 
-def run_time(habits: Habits, work: Seconds, seed: int) -> Seconds:
-    """Return when a run with so much work ends; its last interval is checkpointed too."""
-    left = math.ceil(work / habits.interval)
-    clock = again = 0.0
-    segment, mtbf, restart = habits.interval + habits.checkpoint, habits.mtbf, habits.restart
-    for unit in waits(seed):  # as short as it can be: tens of thousands of failures
+def simulated_run_time(policy: CheckpointPolicy, work: Seconds, seed: int) -> Seconds:
+    """Return the wall time of a run with given work; its last interval is checkpointed too."""
+    left = math.ceil(work / policy.interval)
+    clock = recovery = 0.0
+    segment, mtbf, restart = policy.interval + policy.checkpoint, policy.mtbf, policy.restart
+    for unit in failure_gaps(seed):  # as short as it can be: tens of thousands of failures
         wait = mtbf * unit
-        done = int((wait - again) / segment) if wait > again else 0
+        done = int((wait - recovery) / segment) if wait > recovery else 0
         if done >= left:
             break
-        clock, left, again = clock + wait, left - done, restart
-    return clock + again + left * segment
+        clock, left, recovery = clock + wait, left - done, restart
+    return clock + recovery + left * segment
 
 
-def waits(seed: int) -> Iterator[Ratio]:
-    """Yield the times between failures over their mean, which no choice for the job changes."""
-    known, chance = _waited(seed)
+def failure_gaps(seed: int) -> Iterator[Ratio]:
+    """Yield the times between failures relative to their mean."""
+    gaps, draws = _drawn_gaps(seed)
     place = 0
     while True:
-        yield from islice(known, place, None)
-        place = len(known)
-        known += [-math.log(one) for one in islice(chance, _MORE)]
+        yield from islice(gaps, place, None)
+        place = len(gaps)
+        gaps += [-math.log(draw) for draw in islice(draws, _MORE)]
 
 
 @lru_cache(maxsize=400)
-def _waited(seed: int) -> tuple[list[Ratio], Iterator[Share]]:
-    """Return those that were asked for so far, and the chances of the next ones."""
-    return [], chances(seed)
+def _drawn_gaps(seed: int) -> tuple[list[Ratio], Iterator[Share]]:
+    """Return the gaps drawn so far, and the random numbers for the next ones."""
+    return [], uniforms(seed)
 
 
-def life_line(
-    habits: Habits, num_failures: Count, seed: int
+def progress_line(
+    policy: CheckpointPolicy, num_failures: Count, seed: int
 ) -> tuple[tuple[Seconds, Seconds], ...]:
-    """Return (time, work done by then): it rises to each failure, and falls to what was saved."""
+    """Return (time, work done) points, which fall back to the last checkpoint at failures."""
     points = [(0.0, 0.0)]
-    for stretch in life(habits, num_failures, seed):
+    for stretch in run_segments(policy, num_failures, seed):
         kept = stretch.saved + stretch.gained
         points += [
             (stretch.start, stretch.saved),

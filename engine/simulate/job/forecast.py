@@ -1,4 +1,4 @@
-"""A job from its plan to its last token: the predicted step, its range, and what failures add."""
+"""Forecast of a whole training run: step time, its range, failures and checkpoints."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ from engine.formulas.job import token_rate
 from engine.formulas.operations import model_operations
 from engine.formulas.stragglers import slowest_with_one_slow
 from engine.run.run import Run
-from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.whole_run import WholeRun, whole_run
-from engine.simulate.step.step_range import Spread, step_range
+from engine.simulate.step.step_range import PredictionSpread, step_range
 from engine.simulate.step.step_time import StepTime, step_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the time of a run consists of; all together they are the run.
+class RunTimeParts:
+    """Parts of the wall time of a run; they add up to it.
 
     Attributes:
         ideal: the model's operations at the peak of all GPUs.
@@ -40,7 +40,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """A job.
+    """Forecast of a training run.
 
     Attributes:
         step: as predicted, without the slow GPU.
@@ -54,30 +54,30 @@ class Forecast:
     """
 
     step: StepTime
-    spread: Spread
+    spread: PredictionSpread
     slow_down: Ratio
     rate: TokenRate
     steps: float
     run: WholeRun
     early: WholeRun
     late: WholeRun
-    parts: Parts
+    parts: RunTimeParts
 
 
-def forecast(run: Run, tokens: Tokens, habits: Habits, slower: Share) -> Forecast:
-    """Return the job: so many tokens, by this plan, with one GPU slower by a share.
+def forecast(run: Run, tokens: Tokens, policy: CheckpointPolicy, slower: Share) -> Forecast:
+    """Return the forecast of a run over `tokens`, with one GPU slower by a share.
 
     The slow GPU stretches what GPUs compute; messages and host are as they were.
     """
     training, gpus = run.training, run.plan.world_size
     step = step_time(run.model, run.cluster, run.plan, training)
     low, high, spread = step_range(run, step.total)
-    each = training.global_batch_size * training.sequence_length
-    count = tokens / each
+    step_tokens = training.global_batch_size * training.sequence_length
+    count = tokens / step_tokens
     computed = step.compute + step.optimizer
     waited = computed * (slowest_with_one_slow(gpus, 0.0, slower) - 1)
     slow_down = 1 + waited / step.total
-    whole = whole_run(count * step.total * slow_down, habits)
+    whole = whole_run(count * step.total * slow_down, policy)
     return Forecast(
         step=step,
         spread=spread,
@@ -85,21 +85,23 @@ def forecast(run: Run, tokens: Tokens, habits: Habits, slower: Share) -> Forecas
         rate=token_rate(training.global_batch_size, training.sequence_length, step.total) / gpus,
         steps=count,
         run=whole,
-        early=whole_run(count * low * slow_down, habits),
-        late=whole_run(count * high * slow_down, habits),
-        parts=_parts(step, _ideal(run, gpus), waited, whole, count),
+        early=whole_run(count * low * slow_down, policy),
+        late=whole_run(count * high * slow_down, policy),
+        parts=_run_time_parts(step, _ideal_step_time(run, gpus), waited, whole, count),
     )
 
 
-def _ideal(run: Run, gpus: Count) -> Seconds:
-    """Return the model's operations of a step at the peak of all GPUs."""
+def _ideal_step_time(run: Run, gpus: Count) -> Seconds:
+    """Return the time of a step's model FLOPs at the peak of all GPUs."""
     peaks = run.cluster.gpu.peak
     peak = peaks.get(run.training.precision, peaks["fp16"])
     return model_operations(run.model, run.training) / (gpus * peak)
 
 
-def _parts(step: StepTime, ideal: Seconds, waited: Seconds, whole: WholeRun, count: float) -> Parts:
-    return Parts(
+def _run_time_parts(
+    step: StepTime, ideal: Seconds, waited: Seconds, whole: WholeRun, count: float
+) -> RunTimeParts:
+    return RunTimeParts(
         ideal=ideal * count,
         kernels=(step.compute - ideal) * count,
         exposed=step.exposed * count,

@@ -15,10 +15,10 @@ from engine.core.units import Bytes, Count, Operations, Ratio, Seconds, TokenRat
 from engine.formulas.inference import gathered_weights, summed_activations
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.simulate.layer.device_model import Rank, group_of
-from engine.simulate.layer.layer_exchange import all_reduced
+from engine.simulate.layer.device_model import RankRates, rank_group
+from engine.simulate.layer.layer_exchange import group_all_reduce_time
 
-Way = Literal["zero", "tensor"]
+GenerationScheme = Literal["zero", "tensor"]
 
 HALF: Bytes = 2.0
 MULTIPLY_ADD: Operations = 2.0
@@ -27,8 +27,8 @@ _GATHERED: Count = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
-    """A model on some GPUs of one group, and what is asked of it.
+class ServingJob:
+    """A generation job: model, GPUs, batch and tokens.
 
     Attributes:
         model: without experts.
@@ -40,7 +40,7 @@ class Serving:
     """
 
     model: Model
-    rank: Rank
+    rank: RankRates
     ranks: Count
     batch: Count
     prompt: Tokens
@@ -48,7 +48,7 @@ class Serving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
+class ForwardPass:
     """One forward pass through all layers, on the busiest GPU.
 
     Attributes:
@@ -64,26 +64,28 @@ class Pass:
     sent: Bytes
 
 
-def forward_pass(serving: Serving, way: Way, tokens: Tokens, context: Tokens) -> Pass:
-    """Return a pass of so many tokens of each sequence, which attend to `context` tokens."""
+def forward_pass(
+    serving: ServingJob, scheme: GenerationScheme, tokens: Tokens, context: Tokens
+) -> ForwardPass:
+    """Return a forward pass of `tokens` per sequence, which attend to `context` tokens."""
     model, rank, ranks = serving.model, serving.rank, serving.ranks
     parameters = dense_layer_parameters(model).total
-    group = group_of(rank, ranks, 1)
-    computing = _computing(serving, way, tokens, context)
+    group = rank_group(rank, ranks, 1)
+    computing = _layer_compute_time(serving, scheme, tokens, context)
     layers = model.num_layers
-    if way == "zero":
+    if scheme == "zero":
         gather = scatter_or_gather_time(
             HALF * parameters, ranks, group.nodes, group.bandwidth, group.network
         )
-        return Pass(
+        return ForwardPass(
             computing=layers * computing,
             communication=layers * gather,
             time=layers * max(computing, gather),
             sent=layers * gathered_weights(parameters, ranks, HALF),
         )
     rows = serving.batch * tokens
-    sums = 2 * all_reduced(HALF * rows * model.hidden_size, group, rank)
-    return Pass(
+    sums = 2 * group_all_reduce_time(HALF * rows * model.hidden_size, group, rank)
+    return ForwardPass(
         computing=layers * computing,
         communication=layers * sums,
         time=layers * (computing + sums),
@@ -91,70 +93,72 @@ def forward_pass(serving: Serving, way: Way, tokens: Tokens, context: Tokens) ->
     )
 
 
-def sequences_of(serving: Serving, way: Way) -> Ratio:
-    """Return the sequences that the busiest GPU has to compute, a shared one as a fraction."""
-    if way == "tensor":
+def computed_sequences(serving: ServingJob, scheme: GenerationScheme) -> Ratio:
+    """Return the sequences per GPU, as a fraction with tensor parallelism."""
+    if scheme == "tensor":
         return serving.batch / serving.ranks
     return float(-(-serving.batch // serving.ranks))
 
 
-def cached_sequences(serving: Serving, way: Way) -> Ratio:
-    """Return the sequences whose keys and values the busiest GPU holds and reads.
+def cached_sequences(serving: ServingJob, scheme: GenerationScheme) -> Ratio:
+    """Return the sequences in the key-value cache of the busiest GPU.
 
     With more tensor-parallel GPUs than key-value heads, each of these heads is on several.
     """
-    if way == "tensor":
+    if scheme == "tensor":
         return serving.batch / min(serving.ranks, serving.model.num_key_value_heads)
-    return sequences_of(serving, way)
+    return computed_sequences(serving, scheme)
 
 
-def _computing(serving: Serving, way: Way, tokens: Tokens, context: Tokens) -> Seconds:
-    """Return one layer: arithmetic, or reading weights and the cache from memory.
+def _layer_compute_time(
+    serving: ServingJob, scheme: GenerationScheme, tokens: Tokens, context: Tokens
+) -> Seconds:
+    """Return the compute time of one layer, bound by FLOPs or by memory reads.
 
     A pass of one token reads all weights that the GPU multiplies with; a prompt reuses them.
     """
     model, rank = serving.model, serving.rank
     parameters = dense_layer_parameters(model).total
-    own = sequences_of(serving, way)
+    sequences = computed_sequences(serving, scheme)
     width = model.num_attention_heads * head_size(model)
-    seen = (context + 1) / 2 if tokens > 1 else context
-    products = MULTIPLY_ADD * parameters * own * tokens / rank.matmul
-    scores = 2 * MULTIPLY_ADD * own * tokens * seen * width / rank.attention_forward
-    share = 1.0 if way == "zero" else 1 / serving.ranks
-    cached = cached_sequences(serving, way) * context * cache_bytes(model)
+    attended = (context + 1) / 2 if tokens > 1 else context
+    products = MULTIPLY_ADD * parameters * sequences * tokens / rank.matmul
+    scores = 2 * MULTIPLY_ADD * sequences * tokens * attended * width / rank.attention_forward
+    share = 1.0 if scheme == "zero" else 1 / serving.ranks
+    cached = cached_sequences(serving, scheme) * context * cache_bytes(model)
     read = HALF * parameters * share + cached
     return max(products + scores, read / rank.memory)
 
 
 def cache_bytes(model: Model) -> Bytes:
-    """Return the keys and values of one token in one layer."""
+    """Return the cache bytes of one token in one layer."""
     return HALF * 2 * model.num_key_value_heads * head_size(model)
 
 
-def held(serving: Serving, way: Way) -> Bytes:
-    """Return what a GPU holds: its share of all weights, caches, and weights that are gathered."""
+def memory_per_gpu(serving: ServingJob, scheme: GenerationScheme) -> Bytes:
+    """Return the memory per GPU: weight shard, key-value caches and gathered weights."""
     model = serving.model
     weights = HALF * model.num_layers * dense_layer_parameters(model).total / serving.ranks
-    tokens = cached_sequences(serving, way) * (serving.prompt + serving.new_tokens)
+    tokens = cached_sequences(serving, scheme) * (serving.prompt + serving.new_tokens)
     caches = model.num_layers * tokens * cache_bytes(model)
-    gathered = _GATHERED * HALF * dense_layer_parameters(model).total if way == "zero" else 0.0
+    gathered = _GATHERED * HALF * dense_layer_parameters(model).total if scheme == "zero" else 0.0
     return weights + caches + gathered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generated:
-    """A prompt and its tokens.
+class Generation:
+    """Forward passes of a prompt and its generated tokens.
 
     Attributes:
         passes: the prompt's, which gives the first token, then one for each further token.
         ends: when each of them is done.
     """
 
-    passes: tuple[Pass, ...]
+    passes: tuple[ForwardPass, ...]
     ends: tuple[Seconds, ...]
 
-    def done(self, time: Seconds) -> Ratio:
-        """Return how many passes are done by then, the one under way as a fraction."""
+    def passes_done(self, time: Seconds) -> Ratio:
+        """Return the passes done by a time, with a fraction for the current one."""
         before = 0.0
         for index, end in enumerate(self.ends):
             if time < end:
@@ -162,31 +166,37 @@ class Generated:
             before = end
         return float(len(self.ends))
 
-    def sent(self, time: Seconds) -> Bytes:
-        """Return what a GPU has sent by then."""
-        done = self.done(time)
-        whole = int(done)
-        under_way = (done - whole) * self.passes[whole].sent if whole < len(self.passes) else 0.0
-        return sum(one.sent for one in self.passes[:whole]) + under_way
+    def bytes_sent(self, time: Seconds) -> Bytes:
+        """Return the bytes that a GPU has sent by a time."""
+        done = self.passes_done(time)
+        completed = int(done)
+        under_way = (
+            (done - completed) * self.passes[completed].sent
+            if completed < len(self.passes)
+            else 0.0
+        )
+        return sum(forward.sent for forward in self.passes[:completed]) + under_way
 
 
-def generated(serving: Serving, way: Way) -> Generated:
+def generate(serving: ServingJob, scheme: GenerationScheme) -> Generation:
     """Return the passes of a prompt and its new tokens."""
-    passes = [forward_pass(serving, way, serving.prompt, serving.prompt)]
+    passes = [forward_pass(serving, scheme, serving.prompt, serving.prompt)]
     for token in range(1, serving.new_tokens):
-        passes.append(forward_pass(serving, way, 1, serving.prompt + token))
-    return Generated(passes=tuple(passes), ends=tuple(_sums([one.time for one in passes])))
+        passes.append(forward_pass(serving, scheme, 1, serving.prompt + token))
+    return Generation(
+        passes=tuple(passes), ends=tuple(_cumulative_sums([forward.time for forward in passes]))
+    )
 
 
-def _sums(times: Sequence[Seconds]) -> list[Seconds]:
-    found, total = [], 0.0
+def _cumulative_sums(times: Sequence[Seconds]) -> list[Seconds]:
+    sums, total = [], 0.0
     for time in times:
         total += time
-        found.append(total)
-    return found
+        sums.append(total)
+    return sums
 
 
-def token_rate(serving: Serving, way: Way) -> TokenRate:
+def generation_token_rate(serving: ServingJob, scheme: GenerationScheme) -> TokenRate:
     """Return the new tokens per second of all sequences together, prompts not counted."""
-    one = forward_pass(serving, way, 1, serving.prompt + serving.new_tokens / 2)
-    return serving.batch / one.time
+    forward = forward_pass(serving, scheme, 1, serving.prompt + serving.new_tokens / 2)
+    return serving.batch / forward.time

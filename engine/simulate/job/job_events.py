@@ -12,7 +12,7 @@ from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Rank, group_of, rank_of
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.layer_time import LayerTime, kernels_per_layer, layer_time
 from engine.simulate.layer.product_time import product_times
@@ -25,32 +25,32 @@ _ONCE = ("optimizer", "gradients", "bubble", "step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Length:
-    """What a run is besides its steps: tokens, how it saves, how often one GPU fails."""
+class RunLength:
+    """Tokens of a run, checkpoint time and MTBF of one GPU."""
 
     tokens: Tokens
     checkpoint: Seconds
     gpu_mtbf: Seconds
 
 
-def layers_of(run: Run) -> int:
+def layers_per_stage(run: Run) -> int:
     """Return the layers of a stage, rounded up."""
     return -(-run.model.num_layers // run.plan.pipeline_parallel)
 
 
-def layer_of(run: Run, rank: Rank) -> LayerTime:
-    """Return the times of one layer and one micro-batch, of the kind that most layers are."""
+def typical_layer_time(run: Run, rank: RankRates) -> LayerTime:
+    """Return the times of a layer of the most frequent kind for one micro-batch."""
     sparse = bool(run.model.num_experts)
     return layer_time(run.model, run.plan, run.training, rank, sparse=sparse)
 
 
-def event_times(run: Run, step: StepTime, length: Length) -> dict[str, Seconds]:
+def event_times(run: Run, step: StepTime, length: RunLength) -> dict[str, Seconds]:
     """Return the time of every event; 0 where this job has none."""
-    rank = rank_of(run.cluster, run.training)
-    one, layers = layer_of(run, rank), layers_of(run)
+    rank = rank_rates(run.cluster, run.training)
+    layer, layers = typical_layer_time(run, rank), layers_per_stage(run)
     hidden = HALF * local_tokens(run.plan, run.training) * run.model.hidden_size
     mtbf = job_mtbf(length.gpu_mtbf, run.plan.world_size)
-    gradients = gradients_alone(run, rank)
+    gradients = gradient_reduction_time(run, rank)
     tokens = run.training.global_batch_size * run.training.sequence_length
     return {
         "memory": LOAD,
@@ -58,13 +58,13 @@ def event_times(run: Run, step: StepTime, length: Length) -> dict[str, Seconds]:
         "gap": COMMON.kernel_gap,
         "launch": LAUNCH,
         "network": INFINIBAND.step,
-        "gemm": largest_product(run, rank),
-        "tensor": _tensor(run, rank, hidden),
-        "send": _send(run, rank, hidden),
-        "layer": one.forward,
+        "gemm": largest_product_time(run, rank),
+        "tensor": _tensor_gather_time(run, rank, hidden),
+        "send": _send_to_next_stage_time(run, rank, hidden),
+        "layer": layer.forward,
         "optimizer": step.optimizer,
         "bucket": gradients / layers,
-        "microbatch": layers * one.total,
+        "microbatch": layers * layer.total,
         "gradients": gradients,
         "bubble": step.bubble,
         "step": step.total,
@@ -77,9 +77,9 @@ def event_times(run: Run, step: StepTime, length: Length) -> dict[str, Seconds]:
 
 
 def event_counts(run: Run) -> dict[str, Ratio]:
-    """Return how often events happen in a step on one GPU; what is not there does not belong."""
-    rank = rank_of(run.cluster, run.training)
-    rounds, layers = num_microbatches(run.plan, run.training), layers_of(run)
+    """Return the number of events per step on one GPU; others do not happen within a step."""
+    rank = rank_rates(run.cluster, run.training)
+    rounds, layers = num_microbatches(run.plan, run.training), layers_per_stage(run)
     return dict.fromkeys(_ONCE, 1.0) | {
         "gap": rounds * layers * kernels_per_layer(run.model, run.training, rank),
         "layer": rounds * layers,
@@ -90,35 +90,35 @@ def event_counts(run: Run) -> dict[str, Ratio]:
     }
 
 
-def largest_product(run: Run, rank: Rank) -> Seconds:
-    """Return the largest matrix product of a layer, forward."""
+def largest_product_time(run: Run, rank: RankRates) -> Seconds:
+    """Return the time of the largest matrix product of a layer, forward."""
     sparse = bool(run.model.num_experts)
     gemms = layer_gemms(run.model, run.plan, run.training, sparse=sparse)
     return max(product_times(gemm, rank)[0] for gemm in gemms)
 
 
-def _tensor(run: Run, rank: Rank, hidden: Bytes) -> Seconds:
+def _tensor_gather_time(run: Run, rank: RankRates, hidden: Bytes) -> Seconds:
     ranks = run.plan.tensor_parallel
-    group = group_of(rank, ranks, 1, "tensor")
+    group = rank_group(rank, ranks, 1, "tensor")
     return scatter_or_gather_time(hidden, ranks, group.nodes, group.bandwidth, group.network)
 
 
-def _send(run: Run, rank: Rank, hidden: Bytes) -> Seconds:
+def _send_to_next_stage_time(run: Run, rank: RankRates, hidden: Bytes) -> Seconds:
     plan = run.plan
     if plan.pipeline_parallel == 1:
         return 0.0
-    pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel, "pipeline")
+    pair = rank_group(rank, 2, plan.world_size // plan.pipeline_parallel, "pipeline")
     bandwidth = rank.scale_up if pair.nodes == 1 else rank.port
     return send_time(hidden / plan.tensor_parallel, bandwidth, pair.nodes, rank.network)
 
 
-def gradients_alone(run: Run, rank: Rank) -> Seconds:
-    """Return the reduction of all gradients of a GPU over its data-parallel ranks, alone."""
+def gradient_reduction_time(run: Run, rank: RankRates) -> Seconds:
+    """Return the isolated time to reduce-scatter all gradients of a GPU."""
     ranks = sharding_ranks(run.plan)
-    group = group_of(rank, ranks, run.plan.tensor_parallel, "data")
+    group = rank_group(rank, ranks, run.plan.tensor_parallel, "data")
     size = rank.software.gradient * rank_weights(run.model, run.plan).common
-    ends = (ranks, group.nodes, group.bandwidth, group.network)
-    return scatter_or_gather_time(size, *ends, "reduce_scatter")
+    link = (ranks, group.nodes, group.bandwidth, group.network)
+    return scatter_or_gather_time(size, *link, "reduce_scatter")
 
 
 def decades(low: Seconds, high: Seconds) -> Ratio:

@@ -9,8 +9,8 @@ _ROUNDING: Share = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loader:
-    """What feeds a GPU.
+class DataLoader:
+    """Settings of a data loader and the training step.
 
     Attributes:
         workers: processes that prepare batches; 0: the training process does it between steps.
@@ -30,88 +30,99 @@ class Loader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """One batch on its way.
+class LoadedBatch:
+    """Times of one batch from worker to GPU.
 
     Attributes:
         worker: that prepared it; -1 for the training process.
-        begun, ready: when the worker had it.
-        wanted: when the training asked for it.
-        taken: when the training had it.
+        started, ready: when the worker had it.
+        requested: when the training asked for it.
+        received: when the training had it.
         ended: when its step was done.
     """
 
     worker: int
-    begun: Seconds
+    started: Seconds
     ready: Seconds
-    wanted: Seconds
-    taken: Seconds
+    requested: Seconds
+    received: Seconds
     ended: Seconds
 
     @property
-    def waited(self) -> Seconds:
-        """How long the GPU stood still for it."""
-        return self.taken - self.wanted
+    def wait(self) -> Seconds:
+        """Time that the GPU waited for the batch."""
+        return self.received - self.requested
 
 
-def feed(loader: Loader, steps: Count) -> tuple[Batch, ...]:
-    """Return the batches of so many steps.
+def load_batches(loader: DataLoader, steps: Count) -> tuple[LoadedBatch, ...]:
+    """Return the batch times of a number of steps.
 
     Batch k goes to worker k mod w, as soon as all but w x prefetch batches before it were taken;
     batches are taken in their order (torch.utils.data.DataLoader).
     """
     if not loader.workers:
-        return _alone(loader, steps)
+        return _load_in_process(loader, steps)
     free = [0.0] * loader.workers
     ahead = loader.workers * loader.prefetch
-    found: list[Batch] = []
+    batches: list[LoadedBatch] = []
     now = 0.0
     for k in range(steps):
         worker = k % loader.workers
-        asked = found[k - ahead].taken if k >= ahead else 0.0
+        asked = batches[k - ahead].received if k >= ahead else 0.0
         begun = max(asked, free[worker])
-        ready = begun + _time(loader, k)
+        ready = begun + _prepare_time(loader, k)
         free[worker] = ready
         taken = max(now, ready)
         ended = taken + loader.step
-        found.append(
-            Batch(worker=worker, begun=begun, ready=ready, wanted=now, taken=taken, ended=ended)
+        batches.append(
+            LoadedBatch(
+                worker=worker,
+                started=begun,
+                ready=ready,
+                requested=now,
+                received=taken,
+                ended=ended,
+            )
         )
         now = ended
-    return tuple(found)
+    return tuple(batches)
 
 
-def _alone(loader: Loader, steps: Count) -> tuple[Batch, ...]:
-    found: list[Batch] = []
+def _load_in_process(loader: DataLoader, steps: Count) -> tuple[LoadedBatch, ...]:
+    batches: list[LoadedBatch] = []
     now = 0.0
     for k in range(steps):
-        ready = now + _time(loader, k)
+        ready = now + _prepare_time(loader, k)
         ended = ready + loader.step
-        found.append(Batch(worker=-1, begun=now, ready=ready, wanted=now, taken=ready, ended=ended))
+        batches.append(
+            LoadedBatch(
+                worker=-1, started=now, ready=ready, requested=now, received=ready, ended=ended
+            )
+        )
         now = ended
-    return tuple(found)
+    return tuple(batches)
 
 
-def _time(loader: Loader, k: int) -> Seconds:
-    """Return the time to prepare batch k; the slow ones are the last of their stretch."""
+def _prepare_time(loader: DataLoader, k: int) -> Seconds:
+    """Return the time to prepare batch k; every `every`-th batch is slow."""
     return loader.slow if loader.every and (k + 1) % loader.every == 0 else loader.prepare
 
 
-def waiting(batches: tuple[Batch, ...], skipped: Count) -> Share:
-    """Return the share of the time that the GPU stands still, after the first few batches."""
-    some = batches[skipped:]
-    share = sum(batch.waited for batch in some) / (some[-1].ended - some[0].wanted)
+def wait_share(batches: tuple[LoadedBatch, ...], skipped: Count) -> Share:
+    """Return the share of time that the GPU waits, after the first few batches."""
+    counted = batches[skipped:]
+    share = sum(batch.wait for batch in counted) / (counted[-1].ended - counted[0].requested)
     return share if share > _ROUNDING else 0.0
 
 
-def mean_step(batches: tuple[Batch, ...], skipped: Count) -> Seconds:
-    """Return the mean time of a step, its waiting included, after the first few batches."""
-    some = batches[skipped:]
-    return (some[-1].ended - some[0].wanted) / len(some)
+def mean_step_time(batches: tuple[LoadedBatch, ...], skipped: Count) -> Seconds:
+    """Return the mean step time including waiting, after the first few batches."""
+    counted = batches[skipped:]
+    return (counted[-1].ended - counted[0].requested) / len(counted)
 
 
-def enough_workers(loader: Loader) -> Count:
-    """Return the workers whose mean pace is that of the steps: slow batches in the mean.
+def enough_workers(loader: DataLoader) -> Count:
+    """Return the number of workers that keep up with the steps on average.
 
     With fewer, no prefetch helps for long: a queue that empties faster than it fills is empty.
     """

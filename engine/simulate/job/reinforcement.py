@@ -15,22 +15,22 @@ from engine.formulas.weight_update import shared_sending_time
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.job.generation import HALF
 from engine.simulate.job.rollouts import (
-    Asked,
-    Engine,
+    InferenceEngine,
+    RolloutRequest,
     cache_tokens,
-    generated_on,
-    lengths,
-    mean_length,
-    slots_of,
-    steady_rate,
+    engine_slots,
+    mean_response_length,
+    response_lengths,
+    run_engines,
+    steady_token_rate,
 )
-from engine.simulate.layer.device_model import Rank, group_of, rank_of
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.memory.allocator import Memory
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 
-Mode = Literal["colocated", "separate", "one_step_off", "stream"]
-MODES: tuple[Mode, ...] = ("colocated", "separate", "one_step_off", "stream")
+RlMode = Literal["colocated", "separate", "one_step_off", "stream"]
+MODES: tuple[RlMode, ...] = ("colocated", "separate", "one_step_off", "stream")
 # Tokens of a packed row of training, and what full recomputation makes of a forward pass: it is a
 # quarter of forward, again forward, and backward.
 _ROW: Tokens = 16_384
@@ -38,8 +38,8 @@ _FORWARD: Share = 1 / 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """The job.
+class RlJob:
+    """A reinforcement learning job.
 
     Attributes:
         model: the policy; without experts.
@@ -47,7 +47,7 @@ class Setup:
         world_size: GPUs.
         generating: of them that generate, where they are apart.
         engine: GPUs of an inference engine, tensor parallel.
-        asked: what is generated.
+        request: what is generated.
         cache_share: of a GPU's memory that an engine takes, weights included.
         at_once: responses that an engine works on, at most.
         forwards: passes over the responses before training: old log-probabilities, reference, and
@@ -60,7 +60,7 @@ class Setup:
     world_size: Count
     generating: Count
     engine: Count
-    asked: Asked
+    request: RolloutRequest
     cache_share: Share = 0.6
     at_once: Count = 256
     forwards: Count = 2
@@ -69,7 +69,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RlStep:
-    """One step, and what its GPUs do meanwhile.
+    """Times of one reinforcement learning step.
 
     Attributes:
         mode: how the roles are placed.
@@ -85,8 +85,8 @@ class RlStep:
         tokens: generated in a step.
     """
 
-    mode: Mode
-    engines: tuple[Engine, ...]
+    mode: RlMode
+    engines: tuple[InferenceEngine, ...]
     generation: Seconds
     forwards: Seconds
     training: Seconds
@@ -98,39 +98,40 @@ class RlStep:
     tokens: Tokens
 
 
-def engines_of(setup: Setup, *, apart: bool) -> tuple[Engine, ...]:
-    """Return the engines of a step, on GPUs of their own (`apart`) or on those that train."""
-    generating = setup.generating if apart else setup.world_size
-    rank = rank_of(setup.cluster, _training(setup, _trainers(setup, apart)))
-    count = max(1, generating // setup.engine)
-    return generated_on(setup.model, rank, setup.engine, count, setup.asked, _slots(setup))
+def generation_engines(job: RlJob, *, apart: bool) -> tuple[InferenceEngine, ...]:
+    """Return the inference engines of a step, on separate GPUs (`apart`) or on the trainers."""
+    generating = job.generating if apart else job.world_size
+    rank = rank_rates(job.cluster, _training(job, _num_trainers(job, apart)))
+    count = max(1, generating // job.engine)
+    return run_engines(job.model, rank, job.engine, count, job.request, _slots_per_engine(job))
 
 
-def _trainers(setup: Setup, apart: bool) -> Count:
-    return setup.world_size - setup.generating if apart else setup.world_size
+def _num_trainers(job: RlJob, apart: bool) -> Count:
+    return job.world_size - job.generating if apart else job.world_size
 
 
-def _slots(setup: Setup) -> Count:
-    held = setup.cache_share * setup.cluster.gpu.memory
-    room = cache_tokens(setup.model, setup.engine, held)
-    return slots_of(setup.asked, room, setup.at_once)
+def _slots_per_engine(job: RlJob) -> Count:
+    engine_memory = job.cache_share * job.cluster.gpu.memory
+    room = cache_tokens(job.model, job.engine, engine_memory)
+    return engine_slots(job.request, room, job.at_once)
 
 
-def rl_step(setup: Setup, mode: Mode, engines: tuple[Engine, ...] = ()) -> RlStep:
-    """Return a step; `engines` are those of `engines_of`, where they are known already."""
+def rl_step(job: RlJob, mode: RlMode, engines: tuple[InferenceEngine, ...] = ()) -> RlStep:
+    """Return the times of a step; `engines` may be those of `generation_engines`."""
     apart = mode != "colocated"
-    generating = setup.generating if apart else 0
-    trainers = _trainers(setup, apart)
-    rank = rank_of(setup.cluster, _training(setup, trainers))
-    engines = engines or engines_of(setup, apart=apart)
+    generating = job.generating if apart else 0
+    trainers = _num_trainers(job, apart)
+    rank = rank_rates(job.cluster, _training(job, trainers))
+    engines = engines or generation_engines(job, apart=apart)
     count = len(engines)
-    tokens = sum(one.tokens for one in engines)
-    forwards, training = _trained(setup, trainers, tokens)
-    update = _update(setup, rank, trainers, generating)
-    generation = max(one.end for one in engines)
+    tokens = sum(engine.tokens for engine in engines)
+    forwards, training = _training_times(job, trainers, tokens)
+    update = _weight_update_time(job, rank, trainers, generating)
+    generation = max(engine.end for engine in engines)
     if mode == "stream":
         generation = tokens / (
-            count * steady_rate(setup.model, rank, setup.engine, setup.asked, _slots(setup))
+            count
+            * steady_token_rate(job.model, rank, job.engine, job.request, _slots_per_engine(job))
         )
     learning = forwards + training
     one_after_another = generation + learning + update
@@ -139,11 +140,11 @@ def rl_step(setup: Setup, mode: Mode, engines: tuple[Engine, ...] = ()) -> RlSte
         if mode in ("colocated", "separate")
         else max(generation, learning) + update
     )
-    busy = setup.engine * (
-        count * generation if mode == "stream" else sum(one.end for one in engines)
+    busy = job.engine * (
+        count * generation if mode == "stream" else sum(engine.end for engine in engines)
     )
-    busy += trainers * learning + setup.world_size * update
-    ends = sorted(one.end for one in engines)
+    busy += trainers * learning + job.world_size * update
+    ends = sorted(engine.end for engine in engines)
     return RlStep(
         mode=mode,
         engines=engines,
@@ -153,21 +154,25 @@ def rl_step(setup: Setup, mode: Mode, engines: tuple[Engine, ...] = ()) -> RlSte
         update=update,
         total=total,
         # A sum of times leaves rounding behind; that is no idleness.
-        idle=max(0.0, round(1 - busy / (setup.world_size * total), 12)),
+        idle=max(0.0, round(1 - busy / (job.world_size * total), 12)),
         tail=0.0 if mode == "stream" else ends[-1] - ends[len(ends) // 2],
-        stale={"colocated": 0, "separate": 0, "one_step_off": 1}.get(mode, _versions(setup, total)),
+        stale={"colocated": 0, "separate": 0, "one_step_off": 1}.get(
+            mode, _stale_updates(job, total)
+        ),
         tokens=tokens,
     )
 
 
-def _versions(setup: Setup, total: Seconds) -> Count:
-    """Return the updates that the longest response of a stream lives through, at least one."""
-    longest, mean = max(lengths(setup.asked)), mean_length(setup.asked)
+def _stale_updates(job: RlJob, total: Seconds) -> Count:
+    """Return the weight updates during the longest response of a stream, at least one."""
+    longest, mean = max(response_lengths(job.request)), mean_response_length(job.request)
     return max(1, round(longest / mean)) if total else 1
 
 
-def _training(setup: Setup, trainers: Count) -> Training:
-    rows = max(1, round(setup.asked.responses * mean_length(setup.asked) / _ROW / trainers))
+def _training(job: RlJob, trainers: Count) -> Training:
+    rows = max(
+        1, round(job.request.responses * mean_response_length(job.request) / _ROW / trainers)
+    )
     return Training(
         micro_batch_size=1,
         global_batch_size=rows * trainers,
@@ -178,34 +183,34 @@ def _training(setup: Setup, trainers: Count) -> Training:
     )
 
 
-def _trained(setup: Setup, trainers: Count, tokens: Tokens) -> tuple[Seconds, Seconds]:
-    """Return the passes before training, and training: FSDP, rows of packed responses."""
-    training = _training(setup, trainers)
+def _training_times(job: RlJob, trainers: Count, tokens: Tokens) -> tuple[Seconds, Seconds]:
+    """Return the times of scoring passes and training with FSDP on packed responses."""
+    training = _training(job, trainers)
     plan = Plan(world_size=trainers, zero_stage=3)
-    found = step_time(setup.model, setup.cluster, plan, training)
+    step = step_time(job.model, job.cluster, plan, training)
     share = tokens / (training.global_batch_size * _ROW)
-    passes = (found.total - found.optimizer - found.other) * share
-    models = 2 if setup.critic else 1
-    forwards = _FORWARD * passes * (setup.forwards + (1 if setup.critic else 0))
-    return forwards, models * (passes + found.optimizer + found.other)
+    passes = (step.total - step.optimizer - step.other) * share
+    models = 2 if job.critic else 1
+    forwards = _FORWARD * passes * (job.forwards + (1 if job.critic else 0))
+    return forwards, models * (passes + step.optimizer + step.other)
 
 
-def _update(setup: Setup, rank: Rank, trainers: Count, receivers: Count) -> Seconds:
-    """Return the time of new weights: a gather on the same GPUs, or sent to others by all."""
-    size: Parameters = total_parameters(setup.model)
-    group = group_of(rank, trainers, 1, "data")
+def _weight_update_time(job: RlJob, rank: RankRates, trainers: Count, receivers: Count) -> Seconds:
+    """Return the time to update the engines' weights: an all-gather, or sends to other GPUs."""
+    size: Parameters = total_parameters(job.model)
+    group = rank_group(rank, trainers, 1, "data")
     gather = scatter_or_gather_time(
         HALF * size, trainers, group.nodes, group.bandwidth, group.network
     )
     if not receivers:
         return gather
-    sent = shared_sending_time(size, HALF, trainers, receivers, setup.engine, rank.port)
+    sent = shared_sending_time(size, HALF, trainers, receivers, job.engine, rank.port)
     return max(gather, sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RlMemory:
-    """What a GPU holds in one phase of a colocated step.
+    """Memory of a GPU in one phase of a colocated step.
 
     Attributes:
         states: parameters, gradients and optimizer of what is trained, sharded.
@@ -223,24 +228,26 @@ class RlMemory:
 
     @property
     def total(self) -> Bytes:
-        """All together."""
+        """Total memory."""
         return self.states + self.reference + self.engine + self.cache + self.activations
 
 
-def rl_memory(setup: Setup, *, sleeps: bool, offloaded: bool) -> tuple[RlMemory, RlMemory]:
-    """Return what a GPU holds while it generates, and while it trains.
+def rl_memory(job: RlJob, *, sleeps: bool, offloaded: bool) -> tuple[RlMemory, RlMemory]:
+    """Return the memory of a GPU during generation and during training.
 
     `sleeps`: the engine frees weights and cache while others work; `offloaded`: states and frozen
     models wait in the host's memory while it generates.
     """
-    plan = Plan(world_size=setup.world_size, zero_stage=3)
-    held: Memory = memory(setup.model, plan, _training(setup, setup.world_size))
-    models = 2 if setup.critic else 1
-    states = models * (held.parameters + held.gradients + held.optimizer)
-    weights = HALF * total_parameters(setup.model)
-    frozen = max(0, setup.forwards - 1) * weights / setup.world_size
-    engine = weights / setup.engine
-    cache = max(0.0, setup.cache_share * setup.cluster.gpu.memory - engine)
+    plan = Plan(world_size=job.world_size, zero_stage=3)
+    training_memory: Memory = rank_memory(job.model, plan, _training(job, job.world_size))
+    models = 2 if job.critic else 1
+    states = models * (
+        training_memory.parameters + training_memory.gradients + training_memory.optimizer
+    )
+    weights = HALF * total_parameters(job.model)
+    frozen = max(0, job.forwards - 1) * weights / job.world_size
+    engine = weights / job.engine
+    cache = max(0.0, job.cache_share * job.cluster.gpu.memory - engine)
     waiting = 0.0 if offloaded else 1.0
     awake = 0.0 if sleeps else 1.0
     generating = RlMemory(
@@ -255,13 +262,13 @@ def rl_memory(setup: Setup, *, sleeps: bool, offloaded: bool) -> tuple[RlMemory,
         reference=frozen,
         engine=awake * engine,
         cache=awake * cache,
-        activations=held.activations + held.buffers + held.reserve,
+        activations=training_memory.activations + training_memory.buffers + training_memory.reserve,
     )
     return generating, training
 
 
-def with_split(setup: Setup, share: Ratio) -> Setup:
-    """Return the same job with another share of the GPUs generating, in whole engines."""
-    engines = round(share * setup.world_size / setup.engine)
-    most = (setup.world_size - 1) // setup.engine
-    return replace(setup, generating=setup.engine * min(max(1, engines), most))
+def with_split(job: RlJob, share: Ratio) -> RlJob:
+    """Return the job with another share of GPUs for generation, in whole engines."""
+    engines = round(share * job.world_size / job.engine)
+    most = (job.world_size - 1) // job.engine
+    return replace(job, generating=job.engine * min(max(1, engines), most))

@@ -1,4 +1,4 @@
-"""Responses of unequal lengths on inference engines: when each engine is done.
+"""Generation of responses of unequal lengths on inference engines.
 
 A response has a length from a lognormal distribution, cut at the longest that is allowed. An engine
 is one group of tensor parallelism; it works on as many responses at once as its cache holds, one
@@ -16,17 +16,17 @@ from math import exp
 from engine.catalog.models import Model
 from engine.core.units import Bytes, Count, Ratio, Seconds, Share, Tokens
 from engine.formulas.parameters import dense_layer_parameters
-from engine.simulate.job.generation import HALF, Serving, cache_bytes, forward_pass
-from engine.simulate.layer.device_model import Rank
-from engine.simulate.numerics.rng import chances, normals
+from engine.simulate.job.generation import HALF, ServingJob, cache_bytes, forward_pass
+from engine.simulate.layer.device_model import RankRates
+from engine.simulate.numerics.rng import normals, uniforms
 
 # Times of a pass are computed for multiples of so many tokens, and straight between them.
 _GRID: Tokens = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is to be generated in one step.
+class RolloutRequest:
+    """Responses to generate in one step.
 
     Attributes:
         responses: of all prompts together.
@@ -48,8 +48,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """One inference engine in one step.
+class InferenceEngine:
+    """Results of one inference engine in one step.
 
     Attributes:
         end: when its last response is done.
@@ -65,20 +65,23 @@ class Engine:
 
 
 @lru_cache(maxsize=16)
-def lengths(asked: Asked) -> tuple[Count, ...]:
-    """Return the length of every response, in the order in which they are asked for."""
-    found = (asked.median * exp(asked.spread * one) for one in _dice(asked.seed, asked.responses))
-    return tuple(max(1, round(min(one, asked.longest))) for one in found)
+def response_lengths(request: RolloutRequest) -> tuple[Count, ...]:
+    """Return the length of every response, in request order."""
+    draws = (
+        request.median * exp(request.spread * draw)
+        for draw in _normal_draws(request.seed, request.responses)
+    )
+    return tuple(max(1, round(min(draw, request.longest))) for draw in draws)
 
 
 # The same for every median and spread.
 @lru_cache(maxsize=4)
-def _dice(seed: int, count: Count) -> tuple[float, ...]:
-    return tuple(islice(normals(chances(seed)), count))
+def _normal_draws(seed: int, count: Count) -> tuple[float, ...]:
+    return tuple(islice(normals(uniforms(seed)), count))
 
 
 def cache_tokens(model: Model, ranks: Count, memory: Bytes) -> Tokens:
-    """Return the tokens whose keys and values fit beside the weights, on an engine of `ranks`.
+    """Return the key-value cache capacity in tokens of an engine of `ranks` GPUs.
 
     `memory` is what each of its GPUs gives to the engine.
     """
@@ -86,22 +89,22 @@ def cache_tokens(model: Model, ranks: Count, memory: Bytes) -> Tokens:
     return max(0.0, memory - weights) * ranks / (model.num_layers * cache_bytes(model))
 
 
-def slots_of(asked: Asked, tokens: Tokens, most: Count) -> Count:
-    """Return how many responses an engine works on at once: of mean length, at least one."""
-    mean = asked.prompt + mean_length(asked)
-    return max(1, min(most, int(tokens / mean)))
+def engine_slots(request: RolloutRequest, tokens: Tokens, limit: Count) -> Count:
+    """Return the concurrent responses of an engine, at mean length, at least one."""
+    mean = request.prompt + mean_response_length(request)
+    return max(1, min(limit, int(tokens / mean)))
 
 
-def mean_length(asked: Asked) -> Tokens:
-    """Return the mean of the lengths."""
-    found = lengths(asked)
-    return sum(found) / len(found)
+def mean_response_length(request: RolloutRequest) -> Tokens:
+    """Return the mean response length."""
+    all_lengths = response_lengths(request)
+    return sum(all_lengths) / len(all_lengths)
 
 
-class _Passes:
-    """Times of a pass of one token of each response, kept on a grid of contexts."""
+class _PassTimes:
+    """Decode pass times, interpolated on a grid of context lengths."""
 
-    def __init__(self, model: Model, rank: Rank, ranks: Count) -> None:
+    def __init__(self, model: Model, rank: RankRates, ranks: Count) -> None:
         self._serving = (model, rank, ranks)
         # The time at a place of the grid, and how much longer it takes at the next.
         self._known: dict[tuple[Count, Count], tuple[Seconds, Seconds]] = {}
@@ -120,40 +123,56 @@ class _Passes:
 
     def _at(self, batch: Count, cell: Count) -> Seconds:
         model, rank, ranks = self._serving
-        serving = Serving(model=model, rank=rank, ranks=ranks, batch=batch, prompt=1, new_tokens=1)
+        serving = ServingJob(
+            model=model, rank=rank, ranks=ranks, batch=batch, prompt=1, new_tokens=1
+        )
         return forward_pass(serving, "tensor", 1, cell * _GRID).time
 
     def prompts(self, count: Ratio, prompt: Tokens) -> Seconds:
-        """Return the time to read so many prompts, one after another."""
+        """Return the prefill time of `count` prompts, one after another."""
         model, rank, ranks = self._serving
-        serving = Serving(
+        serving = ServingJob(
             model=model, rank=rank, ranks=ranks, batch=1, prompt=int(prompt), new_tokens=1
         )
         return count * forward_pass(serving, "tensor", int(prompt), prompt).time
 
 
-def generated_on(
-    model: Model, rank: Rank, ranks: Count, engines: Count, asked: Asked, slots: Count
-) -> tuple[Engine, ...]:
-    """Return every engine, each with its share of the responses, dealt like cards."""
-    passes = _Passes(model, rank, ranks)
-    every = lengths(asked)
-    found = []
+def run_engines(
+    model: Model,
+    rank: RankRates,
+    ranks: Count,
+    engines: Count,
+    request: RolloutRequest,
+    slots: Count,
+) -> tuple[InferenceEngine, ...]:
+    """Return the results of all engines, with responses dealt round-robin."""
+    passes = _PassTimes(model, rank, ranks)
+    all_lengths = response_lengths(request)
+    results = []
     for number in range(engines):
-        own = every[number::engines]
-        start = passes.prompts(len(own) / asked.per_prompt, asked.prompt)
-        ends = _run(own, slots, asked.prompt, passes, start)
-        found.append(
-            Engine(end=ends[-1] if ends else 0.0, ends=ends, tokens=float(sum(own)), slots=slots)
+        engine_lengths = all_lengths[number::engines]
+        start = passes.prompts(len(engine_lengths) / request.per_prompt, request.prompt)
+        ends = _response_ends(engine_lengths, slots, request.prompt, passes, start)
+        results.append(
+            InferenceEngine(
+                end=ends[-1] if ends else 0.0,
+                ends=ends,
+                tokens=float(sum(engine_lengths)),
+                slots=slots,
+            )
         )
-    return tuple(found)
+    return tuple(results)
 
 
-def _run(
-    own: Sequence[Count], slots: Count, prompt: Tokens, passes: _Passes, start: Seconds
+def _response_ends(
+    engine_lengths: Sequence[Count],
+    slots: Count,
+    prompt: Tokens,
+    passes: _PassTimes,
+    start: Seconds,
 ) -> tuple[Seconds, ...]:
-    """Return when each response is done: passes are counted, and timed between two ends."""
-    waiting = list(reversed(own))
+    """Return the end time of each response under continuous batching."""
+    waiting = list(reversed(engine_lengths))
     active: list[tuple[Count, Count]] = []  # (pass that ends it, pass that began it)
     now, time, begun = 0, start, 0
     ends: list[Seconds] = []
@@ -173,14 +192,16 @@ def _run(
     return tuple(ends)
 
 
-def steady_rate(model: Model, rank: Rank, ranks: Count, asked: Asked, slots: Count) -> Ratio:
-    """Return the tokens per second of an engine that always has a next response to take."""
-    context = asked.prompt + mean_length(asked) / 2
-    return slots / _Passes(model, rank, ranks).time(slots, context)
+def steady_token_rate(
+    model: Model, rank: RankRates, ranks: Count, request: RolloutRequest, slots: Count
+) -> Ratio:
+    """Return the tokens per second of an engine whose queue is never empty."""
+    context = request.prompt + mean_response_length(request) / 2
+    return slots / _PassTimes(model, rank, ranks).time(slots, context)
 
 
-def still_running(engines: Sequence[Engine], time: Seconds) -> Share:
-    """Return the share of all responses that are not done by then."""
-    every = sum(len(one.ends) for one in engines)
-    done = sum(bisect_right(one.ends, time) for one in engines)
-    return (every - done) / every if every else 0.0
+def unfinished_share(engines: Sequence[InferenceEngine], time: Seconds) -> Share:
+    """Return the share of responses that are unfinished at a time."""
+    total = sum(len(engine.ends) for engine in engines)
+    done = sum(bisect_right(engine.ends, time) for engine in engines)
+    return (total - done) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: what is saved, how long it takes, and how often it pays."""
+"""Checkpoints of a run: size, write time and best interval."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from engine.formulas.goodput import daly_interval, goodput, young_interval
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import shards_all
 from engine.run.run import Run
-from engine.simulate.step.what_if import step_of
+from engine.simulate.step.what_if import run_step_time
 
 # Weights as they are saved, and the optimizer's copy and moments. FSDP's weights are its copy.
 _MIXED: tuple[Bytes, Bytes] = (2.0, 12.0)
@@ -18,8 +18,8 @@ _MOMENT: Bytes = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
-    """Where checkpoints go.
+class CheckpointStorage:
+    """Bandwidths of checkpoint storage.
 
     Attributes:
         rate: of the storage, all writers together.
@@ -33,8 +33,8 @@ class Storage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """A checkpoint of a run.
+class Checkpoint:
+    """Size and write time of a checkpoint.
 
     Attributes:
         weight, optimizer: bytes of a parameter that are saved.
@@ -58,45 +58,45 @@ class Saved:
     rank_0: Seconds
 
 
-def types(run: Run, *, optimizer: bool) -> tuple[Bytes, Bytes]:
-    """Return the bytes of a parameter that are saved, as weights and as optimizer states."""
+def saved_bytes_per_parameter(run: Run, *, optimizer: bool) -> tuple[Bytes, Bytes]:
+    """Return the saved bytes per parameter, of weights and of optimizer states."""
     weight, states = _SHARDED if shards_all(run.training) else _MIXED
     if run.training.optimizer != "adam":
         states -= _MOMENT
     return weight, states if optimizer else 0.0
 
 
-def writers(run: Run) -> Count:
-    """Return the GPUs that write: all where states are sharded, else those of one replica."""
+def checkpoint_writers(run: Run) -> Count:
+    """Return the number of GPUs that write: all if states are sharded, else one replica's."""
     plan = run.plan
     if plan.zero_stage:
         return plan.world_size
     return plan.tensor_parallel * plan.pipeline_parallel
 
 
-def saved(run: Run, storage: Storage, *, optimizer: bool = True) -> Saved:
-    """Return a checkpoint, its files even over the writers, its writers packed into nodes."""
-    weight, states = types(run, optimizer=optimizer)
+def run_checkpoint(run: Run, storage: CheckpointStorage, *, optimizer: bool = True) -> Checkpoint:
+    """Return the checkpoint of a run, with equal files and writers packed into nodes."""
+    weight, states = saved_bytes_per_parameter(run, optimizer=optimizer)
     whole = checkpoint_bytes(total_parameters(run.model), weight, states)
-    gpus = writers(run)
-    together = min(gpus, run.cluster.gpus_per_node)
+    gpus = checkpoint_writers(run)
+    writers_per_node = min(gpus, run.cluster.gpus_per_node)
     per_gpu = whole / gpus
-    return Saved(
+    return Checkpoint(
         weight=weight,
         optimizer=states,
         whole=whole,
         writers=gpus,
         per_gpu=per_gpu,
-        per_node=per_gpu * together,
-        write=write_time(whole, storage.rate, per_gpu * together, storage.node),
+        per_node=per_gpu * writers_per_node,
+        write=write_time(whole, storage.rate, per_gpu * writers_per_node, storage.node),
         copy=per_gpu / storage.host,
         rank_0=write_time(whole, storage.rate, whole, storage.node),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """Saving at some interval.
+class CheckpointCost:
+    """Cost of checkpoints at some interval.
 
     Attributes:
         stall: in which no step runs, of each checkpoint.
@@ -114,30 +114,30 @@ class Pace:
     best: Share
 
 
-def pace(
-    one: Saved, interval: Seconds, restart: Seconds, mtbf: Seconds, *, background: bool
-) -> Pace:
-    """Return what saving costs: written while the steps wait, or copied and written behind them.
+def checkpoint_cost(
+    checkpoint: Checkpoint, interval: Seconds, restart: Seconds, mtbf: Seconds, *, background: bool
+) -> CheckpointCost:
+    """Return the cost of synchronous or background checkpoints.
 
     A checkpoint that is still being written is of no use yet, so a failure costs that time too. A
     second one cannot begin before the first is stored.
     """
-    stall = one.copy if background else one.write
-    behind = max(0.0, one.write - one.copy) if background else 0.0
-    least = one.write if background else 0.0
+    stall = checkpoint.copy if background else checkpoint.write
+    behind = max(0.0, checkpoint.write - checkpoint.copy) if background else 0.0
+    least = checkpoint.write if background else 0.0
     daly = max(daly_interval(stall, mtbf), least)
-    again = restart + behind
-    return Pace(
+    recovery = restart + behind
+    return CheckpointCost(
         stall=stall,
         behind=behind,
         young=young_interval(stall, mtbf),
         daly=daly,
-        goodput=goodput(max(interval, least), stall, again, mtbf),
-        best=goodput(daly, stall, again, mtbf),
+        goodput=goodput(max(interval, least), stall, recovery, mtbf),
+        best=goodput(daly, stall, recovery, mtbf),
     )
 
 
-def token_rate(run: Run) -> TokenRate:
-    """Return the tokens that all GPUs train on in a second."""
+def run_token_rate(run: Run) -> TokenRate:
+    """Return the tokens per second of all GPUs."""
     training = run.training
-    return training.global_batch_size * training.sequence_length / step_of(run).total
+    return training.global_batch_size * training.sequence_length / run_step_time(run).total

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.core.units import Count, Ratio
-from engine.simulate.numerics.rng import chances
+from engine.simulate.numerics.rng import uniforms
 
 WORK, SAVED, CHECKPOINT, LOST, FAILED, RESTART = (
     "work",
@@ -21,26 +21,26 @@ WORK, SAVED, CHECKPOINT, LOST, FAILED, RESTART = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slotted:
-    """A job, in slots.
+class SlottedJob:
+    """A job in slots of equal length.
 
     Attributes:
         work: slots of work that the job needs.
         interval: slots of work between two checkpoints.
         checkpoint, restart: slots that each takes.
-        apart: mean slots between two failures; at least 2.
+        mtbf: mean slots between two failures; at least 2.
     """
 
     work: Count
     interval: Count
     checkpoint: Count
     restart: Count
-    apart: Ratio
+    mtbf: Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Something that ends at a slot.
+class SlotEvent:
+    """A checkpoint, failure or restart that ends at a slot.
 
     Attributes:
         kind: CHECKPOINT, FAILED or RESTART.
@@ -55,63 +55,63 @@ class Event:
     lost: Count = 0
 
 
-def pieces(job: Slotted) -> tuple[Count, ...]:
-    """Return the slots of work before each checkpoint; the last piece may be shorter."""
+def work_pieces(job: SlottedJob) -> tuple[Count, ...]:
+    """Return the work slots before each checkpoint; the last piece may be shorter."""
     whole, rest = divmod(job.work, job.interval)
     return (job.interval,) * whole + ((rest,) if rest else ())
 
 
-def events(job: Slotted, seed: int, most: Count) -> Iterator[Event]:
-    """Yield what happens until the job is done or `most` slots are over.
+def slot_events(job: SlottedJob, seed: int, limit: Count) -> Iterator[SlotEvent]:
+    """Yield the events until the job is done or `limit` slots are over.
 
     Failures strike each slot with the same chance. The last piece is saved as well.
     """
-    struck = (one < 1 / job.apart for one in chances(seed))
+    failures = (draw < 1 / job.mtbf for draw in uniforms(seed))
     slots: list[str] = []
     done = 0
-    for piece in pieces(job):
+    for piece in work_pieces(job):
         while True:
             start = len(slots)
             for kind in (WORK,) * piece + (CHECKPOINT,) * job.checkpoint:
                 slots.append(kind)
-                if next(struck):
+                if next(failures):
                     break
             else:
                 slots[start : start + piece] = [SAVED] * piece
                 done += piece
-                yield Event(kind=CHECKPOINT, slots=tuple(slots), done=done)
+                yield SlotEvent(kind=CHECKPOINT, slots=tuple(slots), done=done)
                 break
             lost = slots[start:].count(WORK)
             slots[start:-1] = [LOST] * (len(slots) - 1 - start)
             slots[-1] = FAILED
-            yield Event(kind=FAILED, slots=tuple(slots), done=done, lost=lost)
-            _restart(job, struck, slots)
+            yield SlotEvent(kind=FAILED, slots=tuple(slots), done=done, lost=lost)
+            _restart(job, failures, slots)
             if job.restart:
-                yield Event(kind=RESTART, slots=tuple(slots), done=done)
-            if len(slots) > most:
+                yield SlotEvent(kind=RESTART, slots=tuple(slots), done=done)
+            if len(slots) > limit:
                 return
 
 
-def _restart(job: Slotted, struck: Iterator[bool], slots: list[str]) -> None:
+def _restart(job: SlottedJob, failures: Iterator[bool], slots: list[str]) -> None:
     """Add a restart, from its beginning after every failure in it."""
     left = job.restart
     while left:
         slots.append(RESTART)
         left -= 1
-        if next(struck):
+        if next(failures):
             slots[-1] = FAILED
             left = job.restart
 
 
-def mean_slots(job: Slotted) -> Ratio:
-    """Return the exact mean of the slots that the job takes.
+def mean_slots(job: SlottedJob) -> Ratio:
+    """Return the expected number of slots of the job.
 
     With q the chance that a slot is spared, a piece of L slots with its checkpoint takes on average
     (q^-L - 1) q^-R / (1 - q) slots: a row of L successes, begun anew and after a restart of R slots
     whenever it is struck. It is Daly's complete model with time in slots. Derived; source of the
     mean of a row: Feller 1968, XIII.7.
     """
-    fails = 1 / job.apart
+    fails = 1 / job.mtbf
     spared = 1 - fails
-    rows = (spared ** -(piece + job.checkpoint) - 1 for piece in pieces(job))
+    rows = (spared ** -(piece + job.checkpoint) - 1 for piece in work_pieces(job))
     return sum(rows) * spared**-job.restart / fails

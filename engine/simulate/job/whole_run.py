@@ -1,4 +1,4 @@
-"""A whole run: its steps, and what checkpoints, failures and restarts add to them."""
+"""Wall time of a whole run with checkpoints, failures and restarts."""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from engine.core.units import Ratio, Seconds, Share
 from engine.formulas import goodput as saving
 from engine.formulas.run import run_time
-from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.failure_process import CheckpointPolicy
 
 # Of a run that is over before its first checkpoint and fails less often than this, the mean would
 # be that of a few runs that wait for a restart many times as long; the run itself has no failure.
 _RARE: Share = 0.01
 # A run that spends less of its time on work that lasts never ends, in any sense that matters.
-_HOPELESS: Share = 1e-4
+_LEAST_GOODPUT: Share = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeRun:
-    """A run; `steps`, `checkpoints`, `restarts` and `redone` together are `wall`.
+    """Wall time of a run: `steps`, `checkpoints`, `restarts` and `redone` add up to `wall`.
 
     Attributes:
         steps: time of its steps, waiting for the slowest included.
@@ -44,20 +44,20 @@ class WholeRun:
     short: bool = False
 
 
-def whole_run(steps: Seconds, habits: Habits) -> WholeRun:
-    """Return the run of so many seconds of steps. Source: Daly 2006, complete model.
+def whole_run(steps: Seconds, policy: CheckpointPolicy) -> WholeRun:
+    """Return the wall time of a run from its step seconds. Source: Daly 2006, complete model.
 
     A run that ends before its first checkpoint is one interval without a checkpoint.
     """
-    if steps <= habits.interval:
-        if (chance := _chance(steps, habits.mtbf)) < _RARE:
-            return _untouched(steps, chance, habits)
-        habits = replace(habits, interval=steps, checkpoint=0.0)
-    each = habits.interval, habits.checkpoint, habits.restart, habits.mtbf
+    if steps <= policy.interval:
+        if (chance := _failure_chance(steps, policy.mtbf)) < _RARE:
+            return _run_without_failures(steps, chance, policy)
+        policy = replace(policy, interval=steps, checkpoint=0.0)
+    each = policy.interval, policy.checkpoint, policy.restart, policy.mtbf
     share = saving.goodput(*each)
-    wall = run_time(steps, 1.0, share) if share > _HOPELESS else math.inf
-    checkpoints = steps * habits.checkpoint / habits.interval
-    restarts = wall * saving.restart_share(habits.restart, habits.mtbf)
+    wall = run_time(steps, 1.0, share) if share > _LEAST_GOODPUT else math.inf
+    checkpoints = steps * policy.checkpoint / policy.interval
+    restarts = wall * saving.restart_share(policy.restart, policy.mtbf)
     lost = max(0.0, wall - steps - checkpoints - restarts) if math.isfinite(wall) else math.inf
     return WholeRun(
         steps=steps,
@@ -67,16 +67,16 @@ def whole_run(steps: Seconds, habits: Habits) -> WholeRun:
         checkpoints=checkpoints,
         restarts=restarts,
         redone=lost,  # rounding can leave a trace below nothing where nothing ever fails
-        failures=saving.failures(wall, habits.mtbf),
-        chance=_chance(wall, habits.mtbf),
+        failures=saving.failures(wall, policy.mtbf),
+        chance=_failure_chance(wall, policy.mtbf),
     )
 
 
-def _chance(time: Seconds, mtbf: Seconds) -> Share:
+def _failure_chance(time: Seconds, mtbf: Seconds) -> Share:
     return -math.expm1(-time / mtbf)
 
 
-def _untouched(steps: Seconds, chance: Share, habits: Habits) -> WholeRun:
+def _run_without_failures(steps: Seconds, chance: Share, policy: CheckpointPolicy) -> WholeRun:
     return WholeRun(
         steps=steps,
         goodput=1.0,
@@ -85,7 +85,7 @@ def _untouched(steps: Seconds, chance: Share, habits: Habits) -> WholeRun:
         checkpoints=0.0,
         restarts=0.0,
         redone=0.0,
-        failures=saving.failures(steps, habits.mtbf),
+        failures=saving.failures(steps, policy.mtbf),
         chance=chance,
         short=True,
     )

@@ -1,1 +1,1 @@
-"""One layer on one rank: products, attention, experts, exchanges."""
+"""Time of one layer on one rank: matrix products, attention, experts, exchanges."""

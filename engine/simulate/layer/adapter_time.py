@@ -1,4 +1,4 @@
-"""How long the low-rank adapters of a layer take, beside the frozen products."""
+"""Time of a layer's low-rank adapters, beside the frozen products."""
 
 from functools import partial
 
@@ -7,20 +7,20 @@ from engine.core.units import Count, Ratio, Seconds
 from engine.formulas.compute import matmul_time
 from engine.formulas.operations import Gemm, layer_gemms
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.device_model import Rank
+from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.layer_exchange import HALF
-from engine.simulate.layer.product_time import GROUPED, as_launched
+from engine.simulate.layer.product_time import GROUPED, launched_gemms
 
 # Kernels forward and backward. Two and four are products; eager, the scale and the sum with the
 # frozen result are kernels too, and backward the scale and the sum of both gradients of the input.
 KERNELS, KERNELS_COMPILED = (4, 6), (2, 4)
 # How often these go over the result, forward and backward, and over the input, backward. Compiled,
 # each is part of the operator beside it, which reads or writes one tensor more.
-SWEPT, SWEPT_COMPILED = (5, 2, 3), (1, 1, 1)
+SWEEPS, SWEEPS_COMPILED = (5, 2, 3), (1, 1, 1)
 
 
 def adapter_times(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
 ) -> tuple[Seconds, Seconds]:
     """Return the time of a layer's adapters forward and backward: y = W x + s B (A x).
 
@@ -35,26 +35,31 @@ def adapter_times(
     """
     forward = backward = 0.0
     adapter, compiled = training.lora_rank, training.compiled
-    there, back, summed = SWEPT_COMPILED if compiled else SWEPT
+    forward_sweeps, backward_sweeps, input_sweeps = SWEEPS_COMPILED if compiled else SWEEPS
     kernels = KERNELS_COMPILED if compiled else KERNELS
     gemms = layer_gemms(model, plan, training, sparse=sparse)
-    for gemm in as_launched(gemms, model, plan, rank):
+    for gemm in launched_gemms(gemms, model, plan, rank):
         if gemm.name in GROUPED or gemm.name == "router":
             continue
         rows, columns, inner = gemm.m, gemm.n, gemm.k
         sweep = HALF * rows * gemm.count / rank.memory
-        one_way = (rows, adapter, inner), (rows, columns, adapter)
+        forward_shapes = (rows, adapter, inner), (rows, columns, adapter)
         gradients = (rows, adapter, columns), (columns, adapter, rows)
         inputs = (rows, inner, adapter), (adapter, inner, rows)
-        thin = partial(_thin, gemm, rank)
-        forward += sum(map(thin, one_way)) + there * columns * sweep
-        backward += sum(map(thin, gradients + inputs)) + (back * columns + summed * inner) * sweep
+        thin_time = partial(_thin_product_time, gemm, rank)
+        forward += sum(map(thin_time, forward_shapes)) + forward_sweeps * columns * sweep
+        backward += (
+            sum(map(thin_time, gradients + inputs))
+            + (backward_sweeps * columns + input_sweeps * inner) * sweep
+        )
         forward += kernels[0] * rank.common.kernel_gap
         backward += kernels[1] * rank.common.kernel_gap
     return forward, backward
 
 
-def _thin(gemm: Gemm, rank: Rank, shape: tuple[Ratio, Ratio, Count | Ratio]) -> Seconds:
+def _thin_product_time(
+    gemm: Gemm, rank: RankRates, shape: tuple[Ratio, Ratio, Count | Ratio]
+) -> Seconds:
     """Return the time of a product [m, k] x [k, n], one side of which is as thin as an adapter."""
     rows, columns, inner = shape
     size = HALF * gemm.count * (rows * inner + inner * columns + rows * columns)

@@ -1,4 +1,4 @@
-"""Memory with adapters: LoRA, QLoRA, and what a wrong wrapping allocates for frozen weights."""
+"""Memory with LoRA and QLoRA adapters, and of frozen weights under a wrong FSDP wrapping."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,8 +13,8 @@ from engine.formulas.parameters import (
 )
 from engine.formulas.states import adapter_parameters, rank_parameters, state_bytes
 from engine.run.parallelism import Plan, Training, sharding_ranks
-from engine.simulate.memory.allocator import Memory, reserve
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.allocator import Memory, reserve_bytes
+from engine.simulate.memory.memory import rank_memory
 
 Trained = Literal["full", "lora", "qlora"]
 # NF4: four bits, and 0.127 bits for the scales of its blocks, which are quantized as well
@@ -22,27 +22,28 @@ Trained = Literal["full", "lora", "qlora"]
 NF4: Bytes = (4 + 0.127) / 8
 
 
-def held_with(
+def adapter_memory(
     model: Model, plan: Plan, training: Training, trained: Trained, *, trapped: bool
 ) -> Memory:
-    """Return the memory of a rank; `training.lora_rank` counts unless all is trained.
+    """Return the memory of a rank with adapters; a full fine-tune ignores `training.lora_rank`.
 
-    `trapped`: adapters share FSDP1 units with the frozen weights of their layers, see `_trapped`.
+    `trapped`: adapters share FSDP1 units with the frozen weights of their layers, see
+    `_mixed_unit_memory`.
     """
     if trained == "full":
-        return memory(model, plan, replace(training, lora_rank=0))
-    found = memory(model, plan, training)
+        return rank_memory(model, plan, replace(training, lora_rank=0))
+    memory = rank_memory(model, plan, training)
     if trained == "qlora":
         packed = (HALF - NF4) * total_parameters(model) / sharding_ranks(plan)
-        found = replace(found, parameters=found.parameters - packed)
+        memory = replace(memory, parameters=memory.parameters - packed)
     if trapped:
-        found = _trapped(model, plan, training, found)
-    used = found.total - found.reserve
-    return replace(found, reserve=reserve(training, used, plan.world_size))
+        memory = _mixed_unit_memory(model, plan, training, memory)
+    used = memory.total - memory.reserve
+    return replace(memory, reserve=reserve_bytes(training, used, plan.world_size))
 
 
-def _trapped(model: Model, plan: Plan, training: Training, held: Memory) -> Memory:
-    """Return the memory where the units of FSDP1 hold adapters and frozen weights.
+def _mixed_unit_memory(model: Model, plan: Plan, training: Training, memory: Memory) -> Memory:
+    """Return the memory if FSDP1 units mix adapters and frozen weights.
 
     A unit is one vector of one type with one gradient, which is allocated as if nothing were frozen
     (PyTorch's documentation of FSDP1 with use_orig_params; "Must flatten tensors with uniform
@@ -54,25 +55,25 @@ def _trapped(model: Model, plan: Plan, training: Training, held: Memory) -> Memo
     ranks = sharding_ranks(plan)
     whole = rank_parameters(model, plan, training)
     adapters = adapter_parameters(model, plan, training.lora_rank, model.num_layers) / ranks
-    single = state_bytes(training).parameter * adapters
-    frozen = held.parameters - single
+    adapter_bytes = state_bytes(training).parameter * adapters
+    frozen = memory.parameters - adapter_bytes
     layers = 1 - whole.ends / (whole.dense + whole.experts)
     return replace(
-        held,
+        memory,
         parameters=frozen + HALF * adapters,
         gradients=layers * frozen + HALF * adapters,
-        optimizer=held.optimizer / 2,
-        buffers=held.buffers if ranks > 1 else 0.0,
+        optimizer=memory.optimizer / 2,
+        buffers=memory.buffers if ranks > 1 else 0.0,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class AdapterBlock:
     """The parameters of one layer with adapters.
 
     Attributes:
-        frozen: that are not trained.
-        trained: of the adapters.
+        frozen: frozen parameters.
+        trained: parameters of the adapters.
     """
 
     frozen: Parameters
@@ -80,16 +81,16 @@ class Block:
 
     @property
     def together(self) -> Parameters:
-        """What a gradient is allocated for if all lie in one unit."""
+        """Parameters with an allocated gradient if all lie in one unit."""
         return self.frozen + self.trained
 
     @property
     def over(self) -> Ratio:
-        """How many times as many elements as are trained."""
+        """Ratio of gradient elements to trained parameters."""
         return self.together / self.trained
 
 
-def block_with_adapters(model: Model, lora_rank: Count) -> Block:
+def block_with_adapters(model: Model, lora_rank: Count) -> AdapterBlock:
     """Return one layer with adapters of queries and values: r(2h + q + v).
 
     Hu et al. 2021, whose experiments adapt these two. Sizes as LitGPT counts them: all experts.
@@ -97,4 +98,6 @@ def block_with_adapters(model: Model, lora_rank: Count) -> Block:
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
     queries = model.num_attention_heads * head_size(model)
     values = model.num_key_value_heads * value_head_size(model)
-    return Block(frozen=layer.total, trained=lora_rank * (2 * model.hidden_size + queries + values))
+    return AdapterBlock(
+        frozen=layer.total, trained=lora_rank * (2 * model.hidden_size + queries + values)
+    )

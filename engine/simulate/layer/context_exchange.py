@@ -1,4 +1,4 @@
-"""How ranks that share a sequence get each other's keys and values, and what of it is waited for.
+"""Key-value exchange of context parallelism, and its exposed time.
 
 Three ways: around a ring, behind the attention to the keys at hand (Liu et al. 2023); gathered
 before the attention (Llama 3); or an all-to-all that gives each rank all tokens of some heads
@@ -13,16 +13,16 @@ from engine.formulas.operations import Scores
 from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.device_model import Group, Rank, group_of
-from engine.simulate.layer.expert_exchange import Routes, exchanged
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
+from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
-Both = tuple[Seconds, Seconds]  # forward, backward
+PassTimes = tuple[Seconds, Seconds]  # forward, backward
 
 HALF: Bytes = 2.0
 # Bytes per element of the attention's result that each further step of a ring of keys and values
 # moves to merge what it found with the steps before, forward and backward. Fused: read and write in
 # 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
-MERGED: Mapping[bool, tuple[Bytes, Bytes]] = {True: (5.0, 8.0), False: (32.0, 42.0)}
+MERGE_BYTES: Mapping[bool, tuple[Bytes, Bytes]] = {True: (5.0, 8.0), False: (32.0, 42.0)}
 
 
 @record
@@ -30,52 +30,52 @@ class Ring:
     """A ring of keys and values for one layer.
 
     Attributes:
-        block: the keys and values of a rank.
+        block: bytes of the keys and values of a rank.
         hop: time of a block from one rank to the next.
         steps: hops of a block, forward.
-        merged: what merging the steps' results takes, forward and backward.
-        group: the ranks.
+        merged: time to merge the results of the steps, forward and backward.
+        group: ranks of the ring.
     """
 
     block: Bytes
     hop: Seconds
     steps: Count
-    merged: Both
-    group: Group
+    merged: PassTimes
+    group: RankGroup
 
     @property
-    def sending(self) -> Both:
-        """All hops with nothing beside them: backward the gradients go round as well."""
+    def sending(self) -> PassTimes:
+        """Time of all hops without overlap; backward the gradients go round as well."""
         return self.steps * self.hop, 2 * self.steps * self.hop
 
 
-def ring_of(
-    scores: Scores, plan: Plan, training: Training, rank: Rank, element: Bytes = HALF
+def context_ring(
+    scores: Scores, plan: Plan, training: Training, rank: RankRates, element: Bytes = HALF
 ) -> Ring:
-    """Return the ring of a layer; keys and values travel with so many bytes per `element`."""
+    """Return the ring of a layer; keys and values have `element` bytes per element."""
     ranks = plan.context_parallel
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     block = element * scores.sequences * scores.queries * width
-    group = group_of(rank, ranks, plan.tensor_parallel, "context")
+    group = rank_group(rank, ranks, plan.tensor_parallel, "context")
     steps = ranks - 1
     merged = steps * scores.sequences * scores.heads * scores.queries * scores.value_head_size
-    each = MERGED[training.compiled]
+    each = MERGE_BYTES[training.compiled]
     return Ring(
         block=block,
-        hop=send_time(block, _hop(rank, group), min(2, group.nodes), rank.network),
+        hop=send_time(block, _hop_bandwidth(rank, group), min(2, group.nodes), rank.network),
         steps=steps,
         merged=(merged * each[0] / rank.memory, merged * each[1] / rank.memory),
         group=group,
     )
 
 
-def _hop(rank: Rank, group: Group) -> Bandwidth:
+def _hop_bandwidth(rank: RankRates, group: RankGroup) -> Bandwidth:
     """Return the bandwidth of one hop of a ring: of links, or of the rank's own port."""
     return rank.scale_up if group.nodes == 1 else rank.port
 
 
-def even_waits(ring: Ring, core: Both) -> Both:
-    """Return what a ring waits for if each step has as much to compute, as in a zig-zag.
+def even_waits(ring: Ring, core: PassTimes) -> PassTimes:
+    """Return the exposed time of a ring with equal computation per step, as in a zig-zag.
 
     Each of the hops hides behind the attention to the keys at hand, `core` in all. With less than
     two buffers nothing hides (`ring_layouts.ring_waits`).
@@ -86,22 +86,22 @@ def even_waits(ring: Ring, core: Both) -> Both:
 
 
 def context_parallel_time(
-    scores: Scores, plan: Plan, training: Training, rank: Rank, core: Both
+    scores: Scores, plan: Plan, training: Training, rank: RankRates, core: PassTimes
 ) -> Seconds:
-    """Return what the ring of keys and values adds to the attention, forward and backward.
+    """Return the time that the key-value ring adds to the attention, forward and backward.
 
     The sequence is cut in a zig-zag; backward, keys, values and their gradients go round.
     """
     if plan.context_parallel == 1:
         return 0.0
-    ring = ring_of(scores, plan, training, rank)
+    ring = context_ring(scores, plan, training, rank)
     waits = even_waits(ring, core)
     forward, backward = (wait + merge for wait, merge in zip(waits, ring.merged, strict=True))
     return forward * (1 if training.recompute in ("none", "modules") else 2) + backward
 
 
-def gather_times(scores: Scores, plan: Plan, rank: Rank) -> Both:
-    """Return an all-gather of keys and values before the attention, all of it waited for.
+def gather_times(scores: Scores, plan: Plan, rank: RankRates) -> PassTimes:
+    """Return the exposed all-gather of keys and values before the attention.
 
     Backward they are gathered again, and their gradients are summed by a reduce-scatter. Source:
     Llama 3 (Dubey et al. 2024, section 3.3.2), which gathers because any mask is then simple.
@@ -109,15 +109,15 @@ def gather_times(scores: Scores, plan: Plan, rank: Rank) -> Both:
     ranks = plan.context_parallel
     if ranks == 1:
         return 0.0, 0.0
-    group = group_of(rank, ranks, plan.tensor_parallel, "context")
+    group = rank_group(rank, ranks, plan.tensor_parallel, "context")
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     whole = HALF * scores.sequences * scores.keys * width
     ends = (ranks, group.nodes, group.bandwidth, group.network)
     return scatter_or_gather_time(whole, *ends), scatter_and_gather_time(whole, *ends)
 
 
-def swap_bytes(scores: Scores, ranks: Count) -> tuple[Bytes, Bytes]:
-    """Return what a rank deals out by heads: queries, keys and values, and later the results.
+def ulysses_bytes(scores: Scores, ranks: Count) -> tuple[Bytes, Bytes]:
+    """Return the all-to-all bytes of a rank: queries, keys and values, and later the results.
 
     A rank needs a key-value head at least: with more ranks than such heads they are repeated.
     """
@@ -128,16 +128,16 @@ def swap_bytes(scores: Scores, ranks: Count) -> tuple[Bytes, Bytes]:
     return tokens * (queries + keys), tokens * scores.heads * scores.value_head_size
 
 
-def swap_times(scores: Scores, plan: Plan, rank: Rank) -> Both:
-    """Return the all-to-alls of Ulysses: queries, keys and values out, results back.
+def ulysses_times(scores: Scores, plan: Plan, rank: RankRates) -> PassTimes:
+    """Return the all-to-all time of Ulysses: queries, keys and values out, results back.
 
     Backward the gradients take the same ways. Source: Jacobs et al. 2023. All of it is waited for.
     """
     ranks = plan.context_parallel
     if ranks == 1:
         return 0.0, 0.0
-    group = group_of(rank, ranks, plan.tensor_parallel, "context")
-    routes = Routes(copies=1, joined=False)
-    out, back = swap_bytes(scores, ranks)
-    one = sum(exchanged(1.0, size, routes, rank, group).time for size in (out, back))
-    return one, one
+    group = rank_group(rank, ranks, plan.tensor_parallel, "context")
+    routes = TokenRoutes(copies=1, joined=False)
+    sent, returned = ulysses_bytes(scores, ranks)
+    time = sum(exchange_tokens(1.0, size, routes, rank, group).time for size in (sent, returned))
+    return time, time

@@ -1,12 +1,12 @@
-"""What one rank can do: the rates of its GPU under its software, and the groups it talks to."""
+"""Rates of one rank: its GPU under its software, and its communication groups."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal
 
 from engine.catalog.accelerators import Gpu
-from engine.catalog.constants import COMMON, Achieved, Common
-from engine.catalog.reader_constants import reached as reached_of
+from engine.catalog.constants import COMMON, AchievedShares, CommonConstants
+from engine.catalog.reader_constants import gpu_constants as reached_of
 from engine.catalog.transports import INFINIBAND, NVLINK_NETWORK, TRANSPORTS, Transport
 from engine.core.record import record
 from engine.core.units import Bandwidth, Count, FlopRate, Ratio, Seconds, Share
@@ -27,26 +27,26 @@ _IN_A_NODE: Count = 8
 
 
 @record
-class Rank:
-    """Rates of one rank.
+class RankRates:
+    """Compute, memory and network rates of one rank.
 
     Attributes:
-        matmul: of large products in 16 bits.
-        linear: of large products of linear layers, in fp8 if the run uses it.
-        attention_forward: of a fused attention.
-        attention_backward: likewise.
-        fill: of a tile of a product.
+        matmul: rate of large products in 16 bits.
+        linear: rate of large products of linear layers, in fp8 if the run uses it.
+        attention_forward: forward rate of a fused attention.
+        attention_backward: backward rate of a fused attention.
+        fill: pipeline fill time of a tile of a product.
         sms: multiprocessors.
         memory: streaming bandwidth.
         scale_up: bus bandwidth inside the node.
-        port: of the network ports, per GPU.
-        network: how messages travel between nodes.
+        port: bandwidth of the network ports, per GPU.
+        network: transport between nodes.
         domain: GPUs that the scale-up links join.
-        switch_adds: the scale-up switch can add.
-        software: the family.
-        quantized: linear layers convert their operands to fp8.
-        launches: of the host, for a layer with experts, forward.
-        busiest: tokens of the busiest rank of experts over their mean.
+        switch_adds: whether the scale-up switch can reduce.
+        software: family of the software.
+        quantized: whether linear layers convert their operands to fp8.
+        launches: launch time of the host for a layer with experts, forward.
+        busiest: tokens of the busiest expert rank over the mean.
         common: constants of all types of GPU.
         placed: GPUs of one node that belong to the same group, by axis. What is not there follows
             from the order tensor, context, data, pipeline, the innermost first.
@@ -68,16 +68,16 @@ class Rank:
     quantized: bool
     launches: Seconds
     busiest: Ratio
-    common: Common
+    common: CommonConstants
     placed: Mapping[Axis, Count] = field(default_factory=dict)
 
 
-def rank_of(
+def rank_rates(
     cluster: Cluster,
     training: Training,
-    constants: Achieved | None = None,
-    common: Common = COMMON,
-) -> Rank:
+    constants: AchievedShares | None = None,
+    common: CommonConstants = COMMON,
+) -> RankRates:
     """Return the rates of a rank; `constants` and `common` replace the tables (for their fit).
 
     What was measured on the cluster itself replaces the catalog's constants here, and nowhere else.
@@ -89,7 +89,7 @@ def rank_of(
     peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
     quantized = training.precision in ("fp8", "fp4") and "fp8" in gpu.peak
     attention = peak * _attention_share(gpu, software, training, common)
-    rank = Rank(
+    rank = RankRates(
         matmul=peak * reached.matmul,
         linear=_linear_rate(gpu, training, reached, common),
         attention_forward=attention * reached.attention_forward,
@@ -112,18 +112,18 @@ def rank_of(
         busiest=1.0 if training.even_routing else common.busiest,
         common=common,
     )
-    return rank if constants else _paced(rank, _pace(cluster, training))
+    return rank if constants else _scale_rates(rank, _measured_pace(cluster, training))
 
 
-def _pace(cluster: Cluster, training: Training) -> Ratio:
+def _measured_pace(cluster: Cluster, training: Training) -> Ratio:
     own = cluster.own
     if own is None or not own.of(cluster.gpu):
         return 1.0
     return own.of_job(training.precision, training.framework)
 
 
-def _paced(rank: Rank, pace: Ratio) -> Rank:
-    """Return a rank that takes `pace` times as long for all that it does."""
+def _scale_rates(rank: RankRates, pace: Ratio) -> RankRates:
+    """Return the rates of a rank that takes `pace` times as long for everything."""
     if pace == 1:
         return rank
     return replace(
@@ -140,7 +140,9 @@ def _paced(rank: Rank, pace: Ratio) -> Rank:
     )
 
 
-def _linear_rate(gpu: Gpu, training: Training, reached: Achieved, common: Common) -> FlopRate:
+def _linear_rate(
+    gpu: Gpu, training: Training, reached: AchievedShares, common: CommonConstants
+) -> FlopRate:
     """Return the rate of large products of linear layers, in the precision of the run."""
     if training.precision == "fp4" and "fp4" in gpu.peak:
         return gpu.peak["fp4"] * common.matmul_fp4
@@ -149,27 +151,29 @@ def _linear_rate(gpu: Gpu, training: Training, reached: Achieved, common: Common
     return (gpu.peak.get("fp16") or gpu.peak["bf16"]) * reached.matmul
 
 
-def _attention_share(gpu: Gpu, software: Software, training: Training, common: Common) -> Share:
+def _attention_share(
+    gpu: Gpu, software: Software, training: Training, common: CommonConstants
+) -> Share:
     share = common.first_attention if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
 
 
 def _scale_up_domain(gpu: Gpu) -> Count:
-    """Return the GPUs of an NVL72 rack that jobs use together, whatever a node is taken to be."""
+    """Return the number of GPUs that a job uses of an NVL72 rack; 1 for other GPUs."""
     return 64 if gpu.name.endswith("NVL72") else 1
 
 
 @record
-class Group:
-    """Ranks that communicate.
+class RankGroup:
+    """A group of communicating ranks.
 
     Attributes:
-        ranks: in the group.
-        nodes: that they spread over.
+        ranks: number of ranks.
+        nodes: number of nodes.
         bandwidth: bus bandwidth of large messages: of the links inside one node, or of the
             group's share of the ports of a node.
-        network: how messages travel between the nodes, or between the trays of a rack.
+        network: transport between the nodes, or between the trays of a rack.
     """
 
     ranks: Count
@@ -178,45 +182,47 @@ class Group:
     network: Transport = INFINIBAND
 
 
-def links_of(rank: Rank) -> Transport:
-    """Return how messages travel where no port is met: a rack has longer steps than a node."""
+def scale_up_transport(rank: RankRates) -> Transport:
+    """Return the transport over scale-up links: steps in a rack are longer than in a node."""
     return NVLINK_NETWORK if rank.domain > _IN_A_NODE else INFINIBAND
 
 
-def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) -> Group:
+def rank_group(rank: RankRates, ranks: Count, stride: Count, axis: Axis | None = None) -> RankGroup:
     """Return the group of `ranks` ranks, `stride` apart unless those of its axis are `placed`."""
     placed = rank.placed.get(axis, 0) if axis and rank.placed else 0
     per_node = placed or min(ranks, rank.domain // stride) or 1
     nodes = -(-ranks // per_node)
     if nodes == 1:
-        return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up, network=links_of(rank))
+        return RankGroup(
+            ranks=ranks, nodes=1, bandwidth=rank.scale_up, network=scale_up_transport(rank)
+        )
     bandwidth = min(rank.scale_up, per_node * rank.port)
-    return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth, network=rank.network)
+    return RankGroup(ranks=ranks, nodes=nodes, bandwidth=bandwidth, network=rank.network)
 
 
 @record
-class Hops:
-    """The hops between neighboring stages of a pipeline.
+class StageHops:
+    """Hops between neighboring stages of a pipeline.
 
     Attributes:
-        slowest: over a node's edge, if any hop leads there.
-        crossing: share of the hops that do.
+        slowest: group of the slowest hop: between nodes, if any hop crosses nodes.
+        crossing: share of the hops between nodes.
     """
 
-    slowest: Group
+    slowest: RankGroup
     crossing: Share
 
 
-def stage_hops(rank: Rank, plan: Plan) -> Hops:
+def stage_hops(rank: RankRates, plan: Plan) -> StageHops:
     """Return the hops between neighboring stages, the ranks in their usual order or as placed."""
     stages = plan.pipeline_parallel
     if "pipeline" in rank.placed:
         crossing = float(rank.placed["pipeline"] == 1)
     else:
-        per_node = group_of(rank, stages, plan.world_size // stages)
+        per_node = rank_group(rank, stages, plan.world_size // stages)
         crossing = (per_node.nodes - 1) / max(1, stages - 1)
     if not crossing:
-        inside = Group(ranks=2, nodes=1, bandwidth=rank.scale_up)
-        return Hops(slowest=inside, crossing=0.0)
-    across = Group(ranks=2, nodes=2, bandwidth=rank.port, network=rank.network)
-    return Hops(slowest=across, crossing=crossing)
+        inside = RankGroup(ranks=2, nodes=1, bandwidth=rank.scale_up)
+        return StageHops(slowest=inside, crossing=0.0)
+    across = RankGroup(ranks=2, nodes=2, bandwidth=rank.port, network=rank.network)
+    return StageHops(slowest=across, crossing=crossing)

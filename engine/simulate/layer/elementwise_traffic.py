@@ -5,27 +5,27 @@ from engine.core.units import Bytes, Share
 from engine.formulas.operations import local_tokens
 from engine.formulas.traffic import PASSES, ROUTED_COPY, ROUTED_SCORE, Style
 from engine.run.parallelism import CHEAP, Plan, Training
-from engine.simulate.layer.device_model import Rank
+from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.layer_exchange import HALF
 
 # Modules with activation functions: of routed experts, of shared ones, of a layer without experts.
 _ROUTED, _SHARED, _DENSE = {"moe_act", "moe"}, {"act", "moe", "shared_experts"}, {"act", "mlp"}
 # Of the passes over the hidden state those of the two norms; the others add residuals.
-_NORMS: Share = 0.4
+_NORM_SHARE: Share = 0.4
 
 
-def style(training: Training, rank: Rank) -> Style:
-    """Return how element-wise kernels are fused."""
+def kernel_style(training: Training, rank: RankRates) -> Style:
+    """Return the fusion style of element-wise kernels."""
     if training.compiled:
         return "fused"
     return "python" if rank.software.python_activations else "eager"
 
 
-def swept_bytes(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+def elementwise_bytes(
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
 ) -> tuple[Bytes, Bytes]:
-    """Return the bytes that element-wise kernels move, forward and backward."""
-    passes = PASSES[style(training, rank), model.mlp]
+    """Return the bytes that element-wise kernels of a layer move, forward and backward."""
+    passes = PASSES[kernel_style(training, rank), model.mlp]
     tensor = plan.tensor_parallel
     tokens = local_tokens(plan, training)
     hidden = tokens * model.hidden_size
@@ -42,9 +42,9 @@ def swept_bytes(
 
 
 def inner_values(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
 ) -> tuple[float, float]:
-    """Return the values that the activation functions work on: routed experts', and others."""
+    """Return the number of activation values: of routed experts, and of other layers."""
     tokens = local_tokens(plan, training) / plan.tensor_parallel
     if not sparse:
         return 0.0, tokens * model.ffn_hidden_size
@@ -52,8 +52,8 @@ def inner_values(
     return each * model.experts_per_token * rank.busiest, each * model.num_shared_experts
 
 
-def routed_bytes(model: Model, plan: Plan, training: Training, rank: Rank) -> Bytes:
-    """Return the bytes that permuting tokens to experts moves, one way, and the router's scores."""
+def routed_bytes(model: Model, plan: Plan, training: Training, rank: RankRates) -> Bytes:
+    """Return the bytes of permuting tokens to experts, one way, and of the router's scores."""
     tokens = local_tokens(plan, training) / plan.tensor_parallel
     each = ROUTED_COPY + (0.0 if training.fused_experts else rank.common.unfused_copy)
     if model.biases:
@@ -62,15 +62,17 @@ def routed_bytes(model: Model, plan: Plan, training: Training, rank: Rank) -> By
     return tokens * (each * copies * model.hidden_size + ROUTED_SCORE * model.num_experts)
 
 
-def swept_again(model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool) -> Bytes:
-    """Return the bytes that norms and activations move again where modules are recomputed."""
+def recomputed_elementwise_bytes(
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
+) -> Bytes:
+    """Return the bytes that recomputed norms and activations move."""
     modules = set(training.recompute_modules or CHEAP)
-    passes = PASSES[style(training, rank), model.mlp]
+    passes = PASSES[kernel_style(training, rank), model.mlp]
     moved = 0.0
     if "layernorm" in modules:
         share = 1 / plan.tensor_parallel if plan.sequence_parallel else 1.0
         own = local_tokens(plan, training) * model.hidden_size * share
-        moved += HALF * _NORMS * passes.hidden[0] * own
+        moved += HALF * _NORM_SHARE * passes.hidden[0] * own
     routed, other = inner_values(model, plan, training, rank, sparse=sparse)
     again = routed if modules & _ROUTED else 0.0
     again += other if modules & (_SHARED if sparse else _DENSE) else 0.0

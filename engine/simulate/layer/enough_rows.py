@@ -1,4 +1,4 @@
-"""How many rows a matrix product needs before computation is its limit."""
+"""Rows from which a matrix product is compute-bound."""
 
 import math
 
@@ -6,10 +6,10 @@ from engine.core.units import Bandwidth, Bytes, FlopRate, Ratio
 from engine.formulas.roofline import MULTIPLY_ADD, ridge
 
 
-def enough_rows(
+def compute_bound_rows(
     columns: Ratio, inner: Ratio, element: Bytes, peak: FlopRate, bandwidth: Bandwidth
 ) -> Ratio:
-    """Return the rows from which a product is compute-bound; infinite where none are enough.
+    """Return the rows from which a product is compute-bound; infinite if it never is.
 
     `product_operations` over `product_bytes` equal to the ridge, solved for the rows; all elements
     have one size. A weight with a side below half the ridge times that size never gets there.

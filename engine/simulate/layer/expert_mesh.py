@@ -1,4 +1,4 @@
-"""Which ranks share experts, by the conventions of the frameworks: none of them adds a rank.
+"""Expert-parallel groups by the conventions of the frameworks; experts add no ranks.
 
 Folded (Megatron Core, torchtitan): the experts' groups reuse all ranks of a pipeline stage,
 whatever these share in attention. Within data (DeepSpeed, Megatron before folding): they lie inside
@@ -23,8 +23,8 @@ class ExpertMesh:
     Attributes:
         tensor, context, data, pipeline: ranks along each axis; they multiply to the world size.
         expert: ranks that share the experts of a layer.
-        expert_tensor: ranks that share one expert; counts where the experts are folded.
-        convention: where the experts' ranks are taken from.
+        expert_tensor: ranks that share one expert; only used if the experts are folded.
+        convention: ranks from which the experts' groups are taken.
     """
 
     tensor: Count
@@ -37,30 +37,30 @@ class ExpertMesh:
 
     @cached_property
     def world_size(self) -> Count:
-        """All ranks; experts do not occur in it."""
+        """Number of all ranks, independent of expert parallelism."""
         return self.stage * self.pipeline
 
     @cached_property
     def stage(self) -> Count:
-        """Ranks of a pipeline stage."""
+        """Number of ranks of a pipeline stage."""
         return self.tensor * self.context * self.data
 
     @cached_property
     def room(self) -> Count:
-        """What the ranks that share experts have to divide."""
+        """Number of ranks that the expert-parallel size must divide."""
         if self.convention == "folded":
             return self.stage // gcd(self.stage, self.expert_tensor)
         return self.data
 
     @property
     def fits(self) -> bool:
-        """Whether the experts' groups divide the ranks that they are taken from."""
+        """Whether the sizes of the experts' groups divide the available ranks."""
         divides = self.room % self.expert == 0
         return divides and (self.convention == "within" or self.stage % self.expert_tensor == 0)
 
     @property
     def expert_data(self) -> Count:
-        """Ranks that hold the same experts, if the groups fit."""
+        """Number of ranks that hold the same experts, if the groups fit."""
         return self.room // self.expert
 
     def along(self, axis: str) -> Groups:
@@ -73,10 +73,10 @@ class ExpertMesh:
             "data": (self.tensor * self.context, self.data),
             "pipeline": (self.stage, self.pipeline),
         }
-        return _apart(range(self.world_size), *strides[axis])
+        return _strided_groups(range(self.world_size), *strides[axis])
 
     def _of_experts(self, axis: str) -> Groups:
-        found: list[tuple[Count, ...]] = []
+        groups: list[tuple[Count, ...]] = []
         for stage in range(self.pipeline):
             ranks = range(stage * self.stage, (stage + 1) * self.stage)
             inner = (
@@ -85,12 +85,12 @@ class ExpertMesh:
             stride, size = inner, self.expert
             if axis == "expert_data":
                 stride, size = inner * self.expert, self.expert_data
-            found += _apart(ranks, stride, size)
-        return tuple(sorted(found))
+            groups += _strided_groups(ranks, stride, size)
+        return tuple(sorted(groups))
 
 
-def _apart(ranks: range, stride: Count, size: Count) -> Groups:
-    """Return the groups of `size` ranks that lie `stride` apart."""
+def _strided_groups(ranks: range, stride: Count, size: Count) -> Groups:
+    """Return the groups of `size` ranks with a stride."""
     block = stride * size
     return tuple(
         tuple(range(base + at, base + at + block, stride))

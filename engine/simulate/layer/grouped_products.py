@@ -1,13 +1,13 @@
-"""How well the products of experts use a GPU, by the rows that each expert gets."""
+"""GPU utilization of grouped expert products, by rows per expert."""
 
 from functools import lru_cache
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.units import Count, FlopRate, Seconds, Share
 from engine.formulas.operations import MULTIPLY_ADD, Gemm
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer.device_model import Rank, rank_of
+from engine.simulate.layer.device_model import RankRates, rank_rates
 from engine.simulate.layer.product_time import grouped_times, product_times
 
 _RUN = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
@@ -15,25 +15,27 @@ _ADDED = 8.0  # bytes that the gradient of a weight moves; the forward pass move
 
 
 @lru_cache(maxsize=64)
-def rank_with(gpu: str, own: str = "") -> Rank:
+def gpu_rates(gpu: str, own: str = "") -> RankRates:
     """Return the rates of one GPU in 16 bits; `own` is the text of constants measured on it."""
     cluster = Cluster(
         gpu=ACCELERATORS[gpu],
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=5e10,
-        own=parse(own),
+        own=parse_constants(own),
     )
-    return rank_of(cluster, _RUN)
+    return rank_rates(cluster, _RUN)
 
 
-def peak(gpu: str) -> FlopRate:
+def peak_rate(gpu: str) -> FlopRate:
     """Return the dense peak in 16 bits."""
     rates = ACCELERATORS[gpu].peak
     return rates.get("fp16") or rates["bf16"]
 
 
-def grouped_time(rank: Rank, rows: Count, shape: tuple[Count, Count], experts: Count) -> Seconds:
+def grouped_time(
+    rank: RankRates, rows: Count, shape: tuple[Count, Count], experts: Count
+) -> Seconds:
     """Return the forward time of `experts` products [rows, inner] x [inner, columns].
 
     `shape` is (inner, columns). The same as in the step time of a plan.
@@ -44,12 +46,12 @@ def grouped_time(rank: Rank, rows: Count, shape: tuple[Count, Count], experts: C
     ]
 
 
-def plain_time(rank: Rank, rows: Count, shape: tuple[Count, Count]) -> Seconds:
-    """Return the forward time of one product of so many rows."""
+def plain_time(rank: RankRates, rows: Count, shape: tuple[Count, Count]) -> Seconds:
+    """Return the forward time of one product with `rows` rows."""
     gemm = Gemm(name="mlp_up", m=rows, n=shape[1], k=shape[0], count=1)
     return product_times(gemm, rank)[0]
 
 
-def used(gpu: str, rows: Count, shape: tuple[Count, Count], time: Seconds) -> Share:
-    """Return the operations of all rows over what the GPU could do in that time."""
-    return MULTIPLY_ADD * rows * shape[0] * shape[1] / time / peak(gpu)
+def utilization(gpu: str, rows: Count, shape: tuple[Count, Count], time: Seconds) -> Share:
+    """Return the utilization: operations of all rows over time and peak rate."""
+    return MULTIPLY_ADD * rows * shape[0] * shape[1] / time / peak_rate(gpu)

@@ -1,4 +1,4 @@
-"""What a layer's own collectives add to it: tensor and expert parallelism, exposed."""
+"""Exposed time of a layer's collectives: tensor and expert parallelism."""
 
 from engine.catalog.models import Model
 from engine.core.units import Bytes, Seconds, Share, Tokens
@@ -9,8 +9,8 @@ from engine.formulas.transfer_time import (
     scatter_or_gather_time,
 )
 from engine.run.parallelism import Exchange, Plan, Training
-from engine.simulate.layer.device_model import Group, Rank, group_of
-from engine.simulate.layer.expert_exchange import Routes, exchanged
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
+from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
 HALF: Bytes = 2.0
 
@@ -19,7 +19,7 @@ def tensor_parallel_time(
     model: Model,
     plan: Plan,
     training: Training,
-    rank: Rank,
+    rank: RankRates,
     gradients: Seconds,
     again: Share,
     *,
@@ -34,7 +34,7 @@ def tensor_parallel_time(
     tensor = plan.tensor_parallel
     if tensor == 1:
         return 0.0
-    group = group_of(rank, tensor, 1, "tensor")
+    group = rank_group(rank, tensor, 1, "tensor")
     size = HALF * local_tokens(plan, training) * model.hidden_size
     parts = 1 if sparse and not model.num_shared_experts else 2
     scattered = plan.sequence_parallel
@@ -42,7 +42,7 @@ def tensor_parallel_time(
         ends = (tensor, group.nodes, group.bandwidth, group.network)
         forward = parts * scatter_and_gather_time(size, *ends)
     else:
-        forward = parts * all_reduced(size, group, rank)
+        forward = parts * group_all_reduce_time(size, group, rank)
     backward, beside = forward, 0.0
     if rank.software.hides_backward_tensor_parallel:
         # With scattered sequences the input is gathered a second time, beside the products too.
@@ -53,7 +53,7 @@ def tensor_parallel_time(
     return exposed + max(0.0, beside - rank.common.cover * gradients)
 
 
-def all_reduced(size: Bytes, group: Group, rank: Rank) -> Seconds:
+def group_all_reduce_time(size: Bytes, group: RankGroup, rank: RankRates) -> Seconds:
     """Return the time of an all-reduce over a group."""
     adds, links = rank.switch_adds, rank.scale_up
     return all_reduce_time(
@@ -65,7 +65,7 @@ def expert_parallel_time(
     model: Model,
     plan: Plan,
     training: Training,
-    rank: Rank,
+    rank: RankRates,
     again: Share,
     computation: Seconds,
 ) -> Seconds:
@@ -77,10 +77,10 @@ def expert_parallel_time(
     ranks = plan.expert_parallel
     if ranks * plan.expert_tensor_parallel == 1:
         return 0.0
-    group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
-    own = local_tokens(plan, training) / plan.tensor_parallel
-    exposed = 2 * (2 + again) * exchange_time(own, model, rank, group, training.exchange)
-    exposed += 2 * (2 + again) * _gathered(own, model, plan, rank)
+    group = rank_group(rank, ranks, plan.expert_tensor_parallel, "expert")
+    tokens = local_tokens(plan, training) / plan.tensor_parallel
+    exposed = 2 * (2 + again) * exchange_time(tokens, model, rank, group, training.exchange)
+    exposed += 2 * (2 + again) * _expert_gather_time(tokens, model, plan, rank)
     exposed *= rank.busiest
     if training.schedule == "dualpipe":
         return max(0.0, exposed - rank.common.cover * computation)
@@ -88,16 +88,16 @@ def expert_parallel_time(
     return exposed * (1 - hidden)
 
 
-def _gathered(tokens: Tokens, model: Model, plan: Plan, rank: Rank) -> Seconds:
-    """Return the time to gather tokens over the ranks that share an expert, or to add results."""
+def _expert_gather_time(tokens: Tokens, model: Model, plan: Plan, rank: RankRates) -> Seconds:
+    """Return the time to gather tokens over the ranks of an expert, or to reduce their results."""
     ranks = plan.expert_tensor_parallel
-    group = group_of(rank, ranks, 1)
+    group = rank_group(rank, ranks, 1)
     size = HALF * tokens * model.experts_per_token * ranks * model.hidden_size
     return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
 
 
 def exchange_time(
-    tokens: Tokens, model: Model, rank: Rank, group: Group, how: Exchange = ""
+    tokens: Tokens, model: Model, rank: RankRates, group: RankGroup, how: Exchange = ""
 ) -> Seconds:
     """Return the time to send each of a rank's tokens to its experts, or the results back.
 
@@ -105,25 +105,25 @@ def exchange_time(
     experts of that node over the links (DeepEP); network and links overlap. Experts are evenly
     used.
     """
-    joined = joins(model, how)
-    return exchanged(
+    joined = joins_copies(model, how)
+    return exchange_tokens(
         tokens,
         HALF * model.hidden_size,
-        Routes(copies=model.experts_per_token, joined=joined, most=model.nodes_per_token),
+        TokenRoutes(copies=model.experts_per_token, joined=joined, most=model.nodes_per_token),
         rank,
         group,
     ).time
 
 
-def joins(model: Model, how: Exchange) -> bool:
+def joins_copies(model: Model, how: Exchange) -> bool:
     """Return whether one copy crosses the network for all experts of a node."""
     return how == "nodes" or bool(model.nodes_per_token and not how)
 
 
-def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:
+def vocabulary_time(model: Model, plan: Plan, rank: RankRates, tokens: Tokens) -> Seconds:
     """Return the time to gather the input of the split vocabulary and to scatter its gradient."""
     if plan.tensor_parallel == 1:
         return 0.0
-    group = group_of(rank, plan.tensor_parallel, 1, "tensor")
+    group = rank_group(rank, plan.tensor_parallel, 1, "tensor")
     size = HALF * tokens * model.hidden_size
     return scatter_and_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)

@@ -1,4 +1,4 @@
-"""The operators of one layer, forward: what each computes and what it moves through memory.
+"""Operators of one layer's forward pass: operations and memory traffic of each.
 
 Matrix products are those of `engine.formulas.operations`; passes over memory are those that the
 step time counts (`engine.formulas.traffic`), fused or one kernel per elementary operation.
@@ -25,10 +25,10 @@ class Operator:
     """One operator of a layer, all its kernels together.
 
     Attributes:
-        key: its own.
-        operations: of all of them.
-        moved: bytes through memory.
-        is_product: it runs on the matrix units.
+        key: key of the operator.
+        operations: operations of all its kernels.
+        moved: bytes of memory traffic.
+        is_product: whether it runs on the matrix units.
     """
 
     key: str
@@ -40,7 +40,7 @@ class Operator:
 def layer_operators(
     model: Model, tokens: Tokens, sequence_length: Tokens, *, fused: bool, flash: bool
 ) -> tuple[Operator, ...]:
-    """Return the operators of a dense layer's forward pass for so many tokens on one GPU.
+    """Return the operators of a dense layer's forward pass for `tokens` tokens on one GPU.
 
     `fused`: norm, rotation and activation are one kernel each; `flash`: so is the attention.
     """
@@ -66,43 +66,50 @@ def layer_operators(
     first = [name for name in gemms if name != "output" and not name.startswith("mlp")]
     hidden = tokens * model.hidden_size
     norm_passes = (passes.hidden[0] - 6) / 2  # what the two residual additions leave
-    norm = _swept("norm", hidden, _NORM, norm_passes)
-    add = _swept("add", hidden, _ADD, 3)
+    norm = _elementwise_operator("norm", hidden, _NORM, norm_passes)
+    add = _elementwise_operator("add", hidden, _ADD, 3)
     rotation: tuple[Operator, ...] = ()
     if passes.heads[0]:
         heads = model.num_attention_heads + model.num_key_value_heads
         rotated = tokens * heads * head_size(model)
-        rotation = (_swept("rotation", rotated, _ROTATE, passes.heads[0]),)
+        rotation = (_elementwise_operator("rotation", rotated, _ROTATE, passes.heads[0]),)
     each = _GATE if model.mlp == "swiglu" else _GELU
-    inner = _swept("activation", tokens * model.ffn_hidden_size, each, passes.inner[0])
+    inner = _elementwise_operator(
+        "activation", tokens * model.ffn_hidden_size, each, passes.inner[0]
+    )
     scores = attention_scores(model, _ONE, training)
     return (
         norm,
         *(gemms[name] for name in first),
         *rotation,
-        *_attention(scores, passes, flash=flash),
+        *_attention_operators(scores, passes, flash=flash),
         gemms["output"],
         add,
-        _named(norm, "norm_2"),
+        _renamed(norm, "norm_2"),
         gemms["mlp_up"],
         inner,
         gemms["mlp_down"],
-        _named(add, "add_2"),
+        _renamed(add, "add_2"),
     )
 
 
-def _swept(key: str, elements: Ratio, each: Operations, passes: Ratio) -> Operator:
+def _elementwise_operator(key: str, elements: Ratio, each: Operations, passes: Ratio) -> Operator:
     return Operator(
         key=key, operations=each * elements, moved=HALF * passes * elements, is_product=False
     )
 
 
-def _named(one: Operator, key: str) -> Operator:
-    return Operator(key=key, operations=one.operations, moved=one.moved, is_product=one.is_product)
+def _renamed(operator: Operator, key: str) -> Operator:
+    return Operator(
+        key=key,
+        operations=operator.operations,
+        moved=operator.moved,
+        is_product=operator.is_product,
+    )
 
 
-def _attention(scores: Scores, passes: Passes, *, flash: bool) -> tuple[Operator, ...]:
-    """Return the attention: one operator if fused, else products and what passes over scores."""
+def _attention_operators(scores: Scores, passes: Passes, *, flash: bool) -> tuple[Operator, ...]:
+    """Return the attention operators: one if fused, else products and softmax."""
     tokens = scores.sequences * scores.queries
     size = scores.head_size + scores.value_head_size
     vectors = HALF * tokens * size * (scores.heads + scores.key_value_heads)

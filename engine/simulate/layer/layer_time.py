@@ -1,4 +1,4 @@
-"""How long one layer takes for one micro-batch on one rank, by what the time is spent on."""
+"""Time of one layer for one micro-batch on one rank, by part."""
 
 from collections.abc import Mapping
 
@@ -17,8 +17,12 @@ from engine.formulas.traffic import (
 from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients
 from engine.simulate.layer.adapter_time import adapter_times
 from engine.simulate.layer.context_exchange import context_parallel_time
-from engine.simulate.layer.device_model import Rank
-from engine.simulate.layer.elementwise_traffic import style, swept_again, swept_bytes
+from engine.simulate.layer.device_model import RankRates
+from engine.simulate.layer.elementwise_traffic import (
+    elementwise_bytes,
+    kernel_style,
+    recomputed_elementwise_bytes,
+)
 from engine.simulate.layer.layer_exchange import (
     HALF,
     expert_parallel_time,
@@ -27,7 +31,7 @@ from engine.simulate.layer.layer_exchange import (
 )
 from engine.simulate.layer.product_time import (
     UP_PROJECTIONS,
-    Products,
+    LayerProducts,
     layer_products,
     product_times,
 )
@@ -42,16 +46,16 @@ EARLY_SHARE: Share = 0.75
 
 @record
 class LayerTime:
-    """Seconds of one layer and one micro-batch; communication is what the products do not hide.
+    """Times of one layer and one micro-batch; only exposed communication counts.
 
     Attributes:
-        forward: computation, forward.
-        backward: computation, backward, nothing repeated.
-        weight_gradient: of `backward`, what only the optimizer waits for.
-        repeated: computation that recomputation repeats.
-        tensor_parallel: exposed, with what recomputation repeats.
-        context_parallel: likewise.
-        expert_parallel: likewise.
+        forward: forward computation.
+        backward: backward computation, without recomputation.
+        weight_gradient: part of `backward` that only the optimizer waits for.
+        repeated: recomputation.
+        tensor_parallel: exposed communication of tensor parallelism, recomputation included.
+        context_parallel: likewise of context parallelism.
+        expert_parallel: likewise of expert parallelism.
     """
 
     forward: Seconds
@@ -64,50 +68,54 @@ class LayerTime:
 
     @property
     def total(self) -> Seconds:
-        """Computation and exposed communication."""
+        """Time of computation and exposed communication."""
         communication = self.tensor_parallel + self.context_parallel + self.expert_parallel
         return self.forward + self.backward + self.repeated + communication
 
 
 def layer_time(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
 ) -> LayerTime:
     """Return the times of one layer; `sparse`: with routed experts."""
     products = layer_products(model, plan, training, rank, sparse=sparse)
     scores = attention_scores(model, plan, training)
     core = attention_core(model, scores, training, rank)
-    passes = PASSES[style(training, rank), model.mlp]
-    swept = swept_bytes(model, plan, training, rank, sparse=sparse)
-    scored = _scored(scores, training, passes)
+    passes = PASSES[kernel_style(training, rank), model.mlp]
+    elementwise = elementwise_bytes(model, plan, training, rank, sparse=sparse)
+    score_traffic = _score_bytes(scores, training, passes)
     # Gradients of half the size take half as long to add.
     each = rank.software.accumulate / (2 if halves_gradients(training) else 1)
     accumulate = each * products.apart / rank.memory
     gradients = products.input_gradient + products.weight_gradient
-    attention = core[0] + scored[0] / rank.memory
-    forward = products.forward + attention + swept[0] / rank.memory
-    backward = gradients + core[1] + (scored[1] + swept[1]) / rank.memory + accumulate
+    attention = core[0] + score_traffic[0] / rank.memory
+    forward = products.forward + attention + elementwise[0] / rank.memory
+    backward = gradients + core[1] + (score_traffic[1] + elementwise[1]) / rank.memory + accumulate
     if rank.quantized:
-        forward += _converted_forward(products, rank) / rank.memory
+        forward += _conversion_bytes(products, rank) / rank.memory
         backward += FP8_CONVERSION * products.written / rank.memory
     forward += passes.kernels[0] * rank.common.kernel_gap
     backward += passes.kernels[1] * rank.common.kernel_gap
     if training.lora_rank:
-        aside = adapter_times(model, plan, training, rank, sparse=sparse)
-        forward, backward = forward + aside[0], backward + aside[1]
+        adapter = adapter_times(model, plan, training, rank, sparse=sparse)
+        forward, backward = forward + adapter[0], backward + adapter[1]
     weight = products.weight_gradient + accumulate
     idle = (0.0, 0.0, 0.0)
     if sparse and not training.cuda_graphs:
-        idle = _host_bound(rank, (forward, backward - weight, weight))
+        idle = _launch_waits(rank, (forward, backward - weight, weight))
     forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
-    again = _repeated_share(training, rank)
-    again_swept = swept[0]
+    again = _repeated_collective_share(training, rank)
+    repeated_elementwise = elementwise[0]
     if training.recompute == "modules":
-        again_swept = swept_again(model, plan, training, rank, sparse=sparse)
+        repeated_elementwise = recomputed_elementwise_bytes(
+            model, plan, training, rank, sparse=sparse
+        )
     return LayerTime(
         forward=forward,
         backward=backward,
         weight_gradient=weight,
-        repeated=_repeated(training, rank, products, (forward, attention), again_swept),
+        repeated=_recompute_time(
+            training, rank, products, (forward, attention), repeated_elementwise
+        ),
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
         ),
@@ -120,10 +128,10 @@ def layer_time(
     )
 
 
-def _host_bound(
-    rank: Rank, times: tuple[Seconds, Seconds, Seconds]
+def _launch_waits(
+    rank: RankRates, times: tuple[Seconds, Seconds, Seconds]
 ) -> tuple[Seconds, Seconds, Seconds]:
-    """Return how long a layer with experts waits for the host to launch its kernels.
+    """Return the time that a layer with experts waits for kernel launches of the host.
 
     `times` is the computation forward, for the gradients of the inputs and for those of the
     weights; each has about as many kernels. Collectives run meanwhile as they do beside products.
@@ -132,13 +140,13 @@ def _host_bound(
     return forward, inputs, weights
 
 
-def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
-    """Return the kernels launched for one layer, forward and backward together."""
-    return sum(PASSES[style(training, rank), model.mlp].kernels)
+def kernels_per_layer(model: Model, training: Training, rank: RankRates) -> Ratio:
+    """Return the number of kernels of one layer, forward and backward together."""
+    return sum(PASSES[kernel_style(training, rank), model.mlp].kernels)
 
 
 def attention_core(
-    model: Model, scores: Scores, training: Training, rank: Rank
+    model: Model, scores: Scores, training: Training, rank: RankRates
 ) -> tuple[Seconds, Seconds]:
     """Return the time of the attention between queries and keys, forward and backward.
 
@@ -161,21 +169,21 @@ def attention_core(
     return forward, ATTENTION_BACKWARD * backward
 
 
-def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
-    """Return the bytes that passes over the scores move, where they reach memory."""
+def _score_bytes(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
+    """Return the bytes of passes over the scores; 0 if the attention is fused."""
     if training.flash_attention:
         return 0.0, 0.0
     count = scores.sequences * scores.heads * scores.queries * scores.keys
     return count * passes.score[0], count * passes.score[1]
 
 
-def _converted_forward(products: Products, rank: Rank) -> Bytes:
-    """Return the bytes that conversions of inputs, and of weights not kept, to fp8 move."""
+def _conversion_bytes(products: LayerProducts, rank: RankRates) -> Bytes:
+    """Return the bytes of fp8 conversions of inputs, and of weights that are not kept."""
     kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
     return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
 
 
-def _repeated_share(training: Training, rank: Rank) -> Share:
+def _repeated_collective_share(training: Training, rank: RankRates) -> Share:
     """Return the share of the forward pass's collectives that recomputation repeats."""
     if training.recompute == "selective":
         return 0.5 if rank.software.selective_repeats_products else 0.0
@@ -184,14 +192,14 @@ def _repeated_share(training: Training, rank: Rank) -> Share:
     return EARLY_SHARE if rank.software.stops_early else 1.0
 
 
-def _repeated(
+def _recompute_time(
     training: Training,
-    rank: Rank,
-    products: Products,
+    rank: RankRates,
+    products: LayerProducts,
     times: tuple[Seconds, Seconds],
     swept: Bytes,
 ) -> Seconds:
-    """Return the computation that recomputation repeats.
+    """Return the time of the recomputation.
 
     `times` are those of the forward pass and of its attention, `swept` the bytes that element-wise
     kernels move again.
@@ -202,7 +210,7 @@ def _repeated(
     if training.recompute == "none":
         return 0.0
     if training.recompute == "modules":
-        return _repeated_modules(training, products, attention) + swept / rank.memory
+        return _recomputed_module_time(training, products, attention) + swept / rank.memory
     if rank.software.selective_repeats_products:
         return products.forward / 2 + swept / rank.memory
     return attention
@@ -217,15 +225,17 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _repeated_modules(training: Training, products: Products, attention: Seconds) -> Seconds:
-    """Return the products, and the attention, of the modules that are recomputed."""
+def _recomputed_module_time(
+    training: Training, products: LayerProducts, attention: Seconds
+) -> Seconds:
+    """Return the time of the products and the attention of recomputed modules."""
     modules = training.recompute_modules or CHEAP
     names = {name for module in modules for name in _MODULES.get(module, ())}
     again = sum(time for name, time in products.named.items() if name in names)
     return again + (attention if "core_attn" in modules else 0.0)
 
 
-def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+def output_time(model: Model, plan: Plan, training: Training, rank: RankRates) -> Seconds:
     """Return the time of the output layer and the loss, forward and backward."""
     gemm = output_gemm(model, plan, training)
     products = sum(product_times(gemm, rank, linear=False))
@@ -234,7 +244,7 @@ def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Sec
     return products + loss + vocabulary_time(model, plan, rank, gemm.m)
 
 
-def embedding_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+def embedding_time(model: Model, plan: Plan, training: Training, rank: RankRates) -> Seconds:
     """Return the time to look the tokens up and to add their gradients."""
     tokens = local_tokens(plan, training)
     lookup = LOOKUP_PASSES * HALF * tokens * model.hidden_size / rank.memory

@@ -1,7 +1,7 @@
-"""Fused attentions that were timed on an H100, and what the engine says of the same."""
+"""Measured and modeled rates of fused attentions on an H100."""
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.catalog.measured_timings import ATTENTION_HEADS, ATTENTION_TOKENS, TimedAttention
 from engine.core.units import FlopRate, Ratio, Seconds
 from engine.formulas.compute import MULTIPLY_ADD, flash_attention_time
@@ -11,17 +11,17 @@ from engine.simulate.layer.layer_time import ATTENTION_BACKWARD
 GPU, HEAD_SIZE = ACCELERATORS["H100-SXM"], 128
 
 
-def rates(row: TimedAttention, backward: bool) -> tuple[FlopRate, FlopRate]:
-    """Return the measured and the modeled rate; operations of the half that a mask leaves."""
+def measured_and_modeled_rates(row: TimedAttention, backward: bool) -> tuple[FlopRate, FlopRate]:
+    """Return the measured and the modeled rate, counting the causal half of the operations."""
     sequences = ATTENTION_HEADS * ATTENTION_TOKENS / row.length
     products: Ratio = 2 * (ATTENTION_BACKWARD if backward else 1.0)
     operations = products * MULTIPLY_ADD * sequences * row.length**2 / 2 * HEAD_SIZE
     measured = row.backward if backward else row.forward
-    return operations / measured, operations / _time(row, sequences, backward)
+    return operations / measured, operations / _modeled_time(row, sequences, backward)
 
 
-def _time(row: TimedAttention, sequences: Ratio, backward: bool) -> Seconds:
-    reached = achieved(GPU)
+def _modeled_time(row: TimedAttention, sequences: Ratio, backward: bool) -> Seconds:
+    reached = achieved_shares(GPU)
     share = reached.attention_backward if backward else reached.attention_forward
     rate = GPU.peak["fp16"] * share * (OLD_INSTRUCTIONS if row.kernel == "flash" else 1.0)
     time = flash_attention_time(sequences, row.length, row.length, HEAD_SIZE, rate, GPU.sms)

@@ -1,4 +1,4 @@
-"""Documents packed into sequences, and how much attention each rank of each sequence then has.
+"""Document packing into sequences, and the attention work of each context-parallel rank.
 
 A token attends to the tokens before it in its own document, so that a sequence of one long
 document has far more to compute than one of many short ones.
@@ -10,96 +10,102 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 from engine.core.units import Count
-from engine.simulate.layer.attention_masks import Layout, Pairs, document_lengths, pieces
+from engine.simulate.layer.attention_masks import Layout, PairCounts, document_lengths, rank_tokens
 
 Cut = Literal["contiguous", "zigzag", "striped", "document"]
 Packing = Literal["arrival", "balanced"]
-Packed = tuple[tuple[Count, ...], ...]
+PackedSequences = tuple[tuple[Count, ...], ...]
 
 
-def arrived(num_sequences: Count, length: Count, mean: Count, seed: int, *, long: bool) -> Packed:
-    """Return documents as they come, cut where a sequence ends; with `long` the first fills one."""
-    found: list[tuple[Count, ...]] = []
+def pack_in_order(
+    num_sequences: Count, length: Count, mean: Count, seed: int, *, long: bool
+) -> PackedSequences:
+    """Return documents packed in order of arrival; with `long` one document fills the first sequence."""
+    sequences: list[tuple[Count, ...]] = []
     for index in range(num_sequences):
         if long and index == 0:
-            found.append((length,))
+            sequences.append((length,))
         else:
-            found.append(document_lengths(length, mean, seed + index))
-    return tuple(found)
+            sequences.append(document_lengths(length, mean, seed + index))
+    return tuple(sequences)
 
 
-def balanced(sequences: Packed) -> Packed:
-    """Return the same documents dealt out so that sequences of equal length have similar work.
+def pack_balanced(sequences: PackedSequences) -> PackedSequences:
+    """Return the documents repacked so that sequences of equal length have similar work.
 
     The longest first, each to the sequence with the fewest pairs that has room; a document for
     which none has room is cut. Source: after Wang et al. 2025 (WLB-LLM), who also let the
     lengths of sequences differ.
     """
-    room = [sum(one) for one in sequences]
+    room = [sum(documents) for documents in sequences]
     work = [0] * len(sequences)
-    dealt: list[list[Count]] = [[] for _ in sequences]
-    waiting = sorted((length for one in sequences for length in one), reverse=True)
+    packed: list[list[Count]] = [[] for _ in sequences]
+    waiting = sorted((length for documents in sequences for length in documents), reverse=True)
     while waiting:
         length = waiting.pop(0)
         fitting = [index for index, left in enumerate(room) if left >= length]
-        at = min(fitting, key=lambda i: work[i]) if fitting else room.index(max(room))
-        part = min(length, room[at])
-        dealt[at].append(part)
-        room[at] -= part
-        work[at] += part * (part + 1) // 2
+        index = min(fitting, key=lambda i: work[i]) if fitting else room.index(max(room))
+        part = min(length, room[index])
+        packed[index].append(part)
+        room[index] -= part
+        work[index] += part * (part + 1) // 2
         if part < length:
             waiting.insert(0, length - part)
-    return tuple(map(tuple, dealt))
+    return tuple(map(tuple, packed))
 
 
-def rank_pairs(cut: Cut, world_size: Count, documents: Sequence[Count]) -> Pairs:
-    """Return the pairs of query and key of each rank that shares one sequence.
+def rank_pairs(cut: Cut, world_size: Count, documents: Sequence[Count]) -> PairCounts:
+    """Return the number of query-key pairs of each rank that shares one sequence.
 
     "document" cuts each document in a zig-zag by itself (WLB-LLM's sharding per document); the
     other cuts are of the whole sequence.
     """
     if cut == "document":
-        each = [_alone(world_size, length) for length in documents]
+        each = [_document_pairs(world_size, length) for length in documents]
         return tuple(sum(column) for column in zip(*each, strict=True))
-    return _pairs(cut, world_size, documents)
+    return _sequence_pairs(cut, world_size, documents)
 
 
-def _pairs(layout: Layout, world_size: Count, documents: Sequence[Count]) -> Pairs:
+def _sequence_pairs(layout: Layout, world_size: Count, documents: Sequence[Count]) -> PairCounts:
     starts = [*accumulate(documents, initial=0)]
-    owned = [pieces(layout, world_size, rank, starts[-1]) for rank in range(world_size)]
+    owned = [rank_tokens(layout, world_size, rank, starts[-1]) for rank in range(world_size)]
     if layout == "striped":
         ends = list(pairwise(starts))
         return tuple(
-            sum(_seen(piece, *document) for piece in mine for document in ends) for mine in owned
+            sum(_visible_keys(piece, *document) for piece in ranges for document in ends)
+            for ranges in owned
         )
-    before = [*accumulate(map(_causal, documents), initial=0)]
+    before = [*accumulate(map(_causal_pairs, documents), initial=0)]
 
-    def seen(token: Count) -> Count:
-        """Return the pairs of all tokens before this one."""
-        at = bisect_right(starts, token) - 1
-        return before[at] + _causal(token - starts[at])
+    def pairs_before(token: Count) -> Count:
+        """Return the number of pairs of all tokens before this one."""
+        index = bisect_right(starts, token) - 1
+        return before[index] + _causal_pairs(token - starts[index])
 
-    return tuple(sum(seen(piece.stop) - seen(piece.start) for piece in mine) for mine in owned)
+    return tuple(
+        sum(pairs_before(piece.stop) - pairs_before(piece.start) for piece in ranges)
+        for ranges in owned
+    )
 
 
-def _alone(world_size: Count, length: Count) -> Pairs:
-    """Return the pairs of each rank that shares one document: its tokens see nothing else."""
+def _document_pairs(world_size: Count, length: Count) -> PairCounts:
+    """Return the number of pairs of each rank that shares one document."""
     return tuple(
         sum(
-            _causal(own.stop) - _causal(own.start)
-            for own in pieces("zigzag", world_size, rank, length)
+            _causal_pairs(own.stop) - _causal_pairs(own.start)
+            for own in rank_tokens("zigzag", world_size, rank, length)
         )
         for rank in range(world_size)
     )
 
 
-def _causal(length: Count) -> Count:
-    """Return the pairs of the first tokens of a document: each sees itself and those before it."""
+def _causal_pairs(length: Count) -> Count:
+    """Return the number of causal pairs of the first `length` tokens of a document."""
     return length * (length + 1) // 2
 
 
-def _seen(tokens: range, start: Count, stop: Count) -> Count:
-    """Return the keys that the tokens of a document see: as many as their place in it."""
+def _visible_keys(tokens: range, start: Count, stop: Count) -> Count:
+    """Return the number of causal pairs of the tokens that lie in a document."""
     low = max(0, -(-(start - tokens.start) // tokens.step))
     high = min(len(tokens), -(-(stop - tokens.start) // tokens.step))
     own = tokens[low:high]

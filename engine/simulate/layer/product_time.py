@@ -1,4 +1,4 @@
-"""How long the matrix products of one layer take on one rank, forward and both gradients."""
+"""Time of one layer's matrix products on one rank, forward and for both gradients."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from engine.core.units import Bytes, Parameters, Ratio, Seconds
 from engine.formulas.compute import grouped_matmul_time, matmul_time
 from engine.formulas.operations import Gemm, layer_gemms
 from engine.run.parallelism import Plan, Training, halves_gradients
-from engine.simulate.layer.device_model import Rank
+from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.layer_exchange import HALF
 
 # Products whose result only the residual addition needs.
@@ -20,8 +20,8 @@ GROUPED = ("experts_up", "experts_down")
 
 
 @record
-class Products:
-    """All products of a layer: times, and elements that go in, come out and are weights.
+class LayerProducts:
+    """Matrix products of a layer: times, and elements of inputs, results and weights.
 
     `named` are the forward times by name; `last` is that part of `forward` whose result only the
     residual addition needs, `up` that of the up-projections of latent attention; `apart` are the
@@ -40,7 +40,7 @@ class Products:
     apart: Parameters
 
 
-def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:
+def product_times(gemm: Gemm, rank: RankRates, *, linear: bool = True) -> tuple[Seconds, ...]:
     """Return the time of a product forward, of its input gradient and of its weight gradient."""
     rows, columns, inner, count = gemm.m, gemm.n, gemm.k, gemm.count
     rate = rank.linear if linear else rank.matmul
@@ -53,7 +53,7 @@ def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Secon
 
 
 def grouped_times(
-    gemm: Gemm, rank: Rank, times: tuple[Seconds, ...], gradient: Bytes, each: Seconds
+    gemm: Gemm, rank: RankRates, times: tuple[Seconds, ...], gradient: Bytes, each: Seconds
 ) -> tuple[Seconds, ...]:
     """Return the times of experts' products, whose `times` are those of one kernel.
 
@@ -74,16 +74,18 @@ def grouped_times(
 
 
 def layer_products(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
-) -> Products:
-    """Return the products of a layer."""
+    model: Model, plan: Plan, training: Training, rank: RankRates, *, sparse: bool
+) -> LayerProducts:
+    """Return the times and elements of the products of a layer."""
     named: dict[str, Seconds] = {}
     forward = last = up = inputs = weights = read = written = parameters = apart = 0.0
     each = 0.0 if training.fused_experts else rank.common.expert_product
     # Megatron's products of weights' gradients add in place, others write what a kernel then adds.
     in_place = rank.software.adds_in_place
     gradient = HALF if not in_place else 4.0 if halves_gradients(training) else 8.0
-    for gemm in as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
+    for gemm in launched_gemms(
+        layer_gemms(model, plan, training, sparse=sparse), model, plan, rank
+    ):
         grouped = gemm.name in GROUPED
         if grouped and rank.busiest > 1:
             gemm = replace(gemm, m=gemm.m * rank.busiest)
@@ -101,7 +103,7 @@ def layer_products(
         parameters += gemm.n * gemm.k * gemm.count
         if not (grouped and in_place):
             apart += gemm.n * gemm.k * gemm.count
-    return Products(
+    return LayerProducts(
         forward=forward,
         named=named,
         last=last,
@@ -116,22 +118,28 @@ def layer_products(
     )
 
 
-def as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
-    """Split the joint projections where the software keeps them apart."""
+def launched_gemms(
+    gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: RankRates
+) -> tuple[Gemm, ...]:
+    """Return the products as launched: joint projections are split if the software does not fuse."""
     if rank.software.fused_projections or model.mlp != "swiglu":
         return gemms
-    found: list[Gemm] = []
+    launched: list[Gemm] = []
     for gemm in gemms:
         if gemm.name == "query_key_value":
             query = model.num_attention_heads * head_size(model) / plan.tensor_parallel
             key = (gemm.n - query) / 2
-            found += [_columns(gemm, query), _columns(gemm, key), _columns(gemm, key)]
+            launched += [
+                _with_columns(gemm, query),
+                _with_columns(gemm, key),
+                _with_columns(gemm, key),
+            ]
         elif gemm.name == "mlp_up":
-            found += [_columns(gemm, gemm.n / 2)] * 2
+            launched += [_with_columns(gemm, gemm.n / 2)] * 2
         else:
-            found.append(gemm)
-    return tuple(found)
+            launched.append(gemm)
+    return tuple(launched)
 
 
-def _columns(gemm: Gemm, columns: Ratio) -> Gemm:
+def _with_columns(gemm: Gemm, columns: Ratio) -> Gemm:
     return Gemm(name=gemm.name, m=gemm.m, n=columns, k=gemm.k, count=gemm.count)

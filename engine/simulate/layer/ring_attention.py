@@ -1,4 +1,4 @@
-"""Ring attention in time: blocks of keys and values travel while others are computed on.
+"""Simulation of ring attention: blocks of keys and values travel during computation.
 
 Each rank computes on the block it has, and passes it on as soon as it has arrived. With one
 buffer it cannot receive before it has computed, and nothing overlaps.
@@ -14,17 +14,17 @@ Grid = list[list[Seconds]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One rank's work on one block.
+class RingStep:
+    """Times of one rank's work on one block.
 
     Attributes:
-        rank: that computes.
-        step: of the ring, from 0.
-        source: the rank whose keys and values it works on.
-        sent: when the block left the neighbor (0 in the first step).
-        arrived: when it was there.
-        start: of the computation.
-        end: of the computation.
+        rank: computing rank.
+        step: step of the ring, from 0.
+        source: rank of the keys and values.
+        sent: time at which the block left the neighbor (0 in the first step).
+        arrived: time at which the block arrived.
+        start: start of the computation.
+        end: end of the computation.
     """
 
     rank: Count
@@ -38,21 +38,23 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingRun:
-    """A whole ring.
+    """Times of a whole ring.
 
     Attributes:
-        turns: by step, then by rank.
-        end: when the last rank is done.
-        busiest: computation of the busiest rank, so that end - busiest is waited.
+        turns: ring steps by step, then by rank.
+        end: end of the last rank.
+        busiest: computation time of the busiest rank; end - busiest is waiting.
     """
 
-    turns: tuple[Turn, ...]
+    turns: tuple[RingStep, ...]
     end: Seconds
     busiest: Seconds
 
 
-def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> RingRun:
-    """Return the ring whose rank r computes for work[step][r], and whose blocks travel for `send`.
+def simulate_ring(
+    work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2
+) -> RingRun:
+    """Return the ring in which rank r computes for work[step][r] and blocks travel for `send`.
 
     A block leaves when it has arrived at the sender, the link is free, and the receiver has a
     free buffer: it has computed on the block that lay there and passed it on.
@@ -61,10 +63,10 @@ def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Coun
         ValueError: there is no buffer.
     """
     ranks = len(work[0])
-    sent, arrived, start, end = _times(work, send, num_buffers)
+    sent, arrived, start, end = _ring_times(work, send, num_buffers)
     return RingRun(
         turns=tuple(
-            Turn(
+            RingStep(
                 rank=rank,
                 step=step,
                 source=(rank - step) % ranks,
@@ -82,41 +84,41 @@ def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Coun
 
 
 def ring_end(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> Seconds:
-    """Return when the last rank of `ring_run` is done."""
+    """Return when the last rank of `simulate_ring` is done."""
     if all(len(set(step)) == 1 for step in work):
         work = [step[:1] for step in work]  # all do the same at once: one stands for all
-    return max(_times(work, send, num_buffers)[-1][-1])
+    return max(_ring_times(work, send, num_buffers)[-1][-1])
 
 
-def _times(
+def _ring_times(
     work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count
 ) -> tuple[Grid, ...]:
-    """Return when blocks are sent and arrive, and work starts and ends, each [step][rank]."""
+    """Return the times of sending, arrival, start and end of work, each [step][rank]."""
     if num_buffers < 1:
         raise ValueError(f"num_buffers is {num_buffers}; at least 1 is needed")
     ranks = len(work[0])
     sent, arrived = [[0.0] * ranks], [[0.0] * ranks]
     start, end = [[0.0] * ranks], [list(work[0])]
     for step in range(1, len(work)):
-        sent.append(_leave(arrived, end, num_buffers))
+        sent.append(_send_times(arrived, end, num_buffers))
         arrived.append([time + send for time in sent[-1]])
         start.append(list(map(max, end[-1], arrived[-1])))
         end.append(list(map(add, start[-1], work[step])))
     return sent, arrived, start, end
 
 
-def _leave(arrived: Grid, end: Grid, buffers: Count) -> list[Seconds]:
-    """Return when the blocks of the next step leave, by the rank that they go to."""
+def _send_times(arrived: Grid, end: Grid, buffers: Count) -> list[Seconds]:
+    """Return the sending times of the next step's blocks, by receiving rank."""
     if buffers == 1:
         # Both neighbors swap blocks in place, when both have computed on what they have.
-        return list(map(max, _from_left(end[-1]), end[-1]))
-    times = [_from_left(arrived[-1]), arrived[-1]]
+        return list(map(max, _shift_right(end[-1]), end[-1]))
+    times = [_shift_right(arrived[-1]), arrived[-1]]
     if len(end) >= buffers:
         right = arrived[1 - buffers]
         times += [end[-buffers], right[1:] + right[:1]]
     return list(map(max, *times))
 
 
-def _from_left(times: list[Seconds]) -> list[Seconds]:
-    """Return what each rank's left neighbor has, round the ring."""
+def _shift_right(times: list[Seconds]) -> list[Seconds]:
+    """Return the values shifted by one rank around the ring."""
     return times[-1:] + times[:-1]

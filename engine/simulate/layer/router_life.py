@@ -1,34 +1,34 @@
-"""The life of a router in training, summed up: loads step by step, and how balance was paid for."""
+"""History of a router in training: expert loads, drops and the cost of balance."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.units import Count, Ratio, Share
 from engine.simulate.layer.router import Router, Row
-from engine.simulate.layer.router_training import training
+from engine.simulate.layer.router_training import train_router
 
 # The steps at the end over which loads are added up: single batches are noisy.
 WINDOW = 10
-Loads = tuple[Count, ...]
+ExpertLoads = tuple[Count, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
-    """What became of a router.
+class RouterHistory:
+    """Loads, drops and biases of a router over its training steps.
 
     Attributes:
-        asked: [num_steps][num_experts] choices.
-        dropped: [num_steps] share of the choices.
+        asked: [num_steps][num_experts] number of choices.
+        dropped: [num_steps] dropped share of the choices.
         biases: [num_steps][num_experts].
-        capacity: places of an expert.
-        loss: the auxiliary loss of the last step, before its weight.
-        given_up: how much of the spread of the experts' preferences balance has taken away.
+        capacity: capacity of an expert.
+        loss: auxiliary loss of the last step, before its weight.
+        given_up: share of the spread of the experts' preferences lost to balancing.
     """
 
-    asked: tuple[Loads, ...]
+    asked: tuple[ExpertLoads, ...]
     dropped: tuple[Share, ...]
     biases: tuple[Row, ...]
     capacity: Count
@@ -36,7 +36,7 @@ class Life:
     given_up: Share
 
     def imbalance(self, step: Count) -> Ratio:
-        """Return the most asked over the mean, loads added up over `WINDOW` steps up to a step."""
+        """Return the maximum load over the mean, summed over `WINDOW` steps up to a step."""
         return imbalance(self.asked[max(0, step + 1 - WINDOW) : step + 1])
 
     @property
@@ -46,30 +46,32 @@ class Life:
         return sum(last) / len(last)
 
 
-def imbalance(asked: tuple[Loads, ...]) -> Ratio:
-    """Return the most that an expert was asked over the mean; less 1 it is Wang's MaxVio."""
+def imbalance(asked: tuple[ExpertLoads, ...]) -> Ratio:
+    """Return the maximum expert load over the mean; minus 1 it is Wang's MaxVio."""
     loads: list[Count] = [sum(counts) for counts in zip(*asked, strict=True)]
     return max(loads) * len(loads) / sum(loads)
 
 
-def life(router: Router, num_tokens: Count, num_steps: Count) -> Life:
-    """Return the life of a router over a number of steps, at once."""
-    return whole(living(router, num_tokens, num_steps).rest())
+def router_history(router: Router, num_tokens: Count, num_steps: Count) -> RouterHistory:
+    """Return the history of a router over a number of steps, run to the end."""
+    return run_to_end(running_router_history(router, num_tokens, num_steps).rest())
 
 
 @lru_cache(maxsize=16)
-def living(router: Router, num_tokens: Count, num_steps: Count) -> Running[Life]:
-    """Return the life of a router over a number of steps, step by step."""
-    return Running(_life(router, num_tokens, num_steps))
+def running_router_history(
+    router: Router, num_tokens: Count, num_steps: Count
+) -> SlicedRun[RouterHistory]:
+    """Return the running computation of a router's history, step by step."""
+    return SlicedRun(_router_history(router, num_tokens, num_steps))
 
 
-def _life(router: Router, num_tokens: Count, num_steps: Count) -> Slices[Life]:
+def _router_history(router: Router, num_tokens: Count, num_steps: Count) -> Slices[RouterHistory]:
     steps = []
-    for step in training(router, num_tokens, num_steps):
+    for step in train_router(router, num_tokens, num_steps):
         steps.append(step)
-        yield steps_done(len(steps), num_steps)
+        yield step_progress(len(steps), num_steps)
     before, after = _deviation(steps[0].preferences), _deviation(steps[-1].preferences)
-    return Life(
+    return RouterHistory(
         asked=tuple(step.routing.asked for step in steps),
         dropped=tuple(step.routing.dropped_share for step in steps),
         biases=tuple(step.biases for step in steps),
@@ -80,6 +82,6 @@ def _life(router: Router, num_tokens: Count, num_steps: Count) -> Slices[Life]:
 
 
 def _deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation of all there are."""
+    """Return the population standard deviation."""
     mean = math.fsum(values) / len(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))

@@ -1,4 +1,4 @@
-"""A router in training: its load step by step, left alone or balanced by a loss or by biases.
+"""Training of a router step by step, unbalanced or balanced by a loss or by biases.
 
 A toy. Each expert has a preference that all tokens share, and each token draws its own logits
 around it. The task holds the preferences where it wants them, the auxiliary loss pulls them
@@ -12,19 +12,19 @@ from itertools import islice
 from operator import add
 
 from engine.core.units import Count, Ratio
-from engine.simulate.layer.router import Router, Routing, Row, balance_loss, route, shares
-from engine.simulate.numerics.rng import chances, normals
+from engine.simulate.layer.router import Router, Routing, Row, balance_loss, normalize, route_tokens
+from engine.simulate.numerics.rng import normals, uniforms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A step of training, as the router lives it.
+class RouterStep:
+    """Routing state of one training step.
 
     Attributes:
-        number: from 0.
-        routing: of its batch.
-        preferences: [num_experts] with which the batch was routed.
-        biases: [num_experts] likewise.
+        number: index of the step, from 0.
+        routing: routing of its batch.
+        preferences: [num_experts] preferences of the batch.
+        biases: [num_experts] biases of the batch.
     """
 
     number: Count
@@ -39,31 +39,31 @@ class Step:
 
 
 def loss_gradient(routing: Routing) -> list[float]:
-    """Return the derivative of `balance_loss` by each shared preference, counts held fixed."""
+    """Return the gradient of `balance_loss` by the shared preferences, counts held fixed."""
     asked, tokens = routing.asked, len(routing.scores)
     experts, total = len(asked), sum(asked)
-    found = [0.0] * experts
+    gradient = [0.0] * experts
     for row in routing.scores:
-        parts = shares(row)
+        parts = normalize(row)
         mean = sum(n * p for n, p in zip(asked, parts, strict=True)) / total
         for i, share in enumerate(parts):
-            found[i] += experts * share * (asked[i] / total - mean) / tokens
+            gradient[i] += experts * share * (asked[i] / total - mean) / tokens
     # What cancels but for the last bits of `exp`, which differ between libraries, is zero.
-    return [round(slope, 12) for slope in found]
+    return [round(slope, 12) for slope in gradient]
 
 
 @dataclass(slots=True)
-class _State:
+class _RouterState:
     wanted: list[float]
     preferences: list[float] = field(default_factory=list)
     biases: list[float] = field(default_factory=list)
 
 
 class _Noise:
-    """What preferences and tokens are made of, drawn as far as any training has come."""
+    """Cached random numbers of preferences and tokens, extended step by step."""
 
     def __init__(self, seed: int, num_experts: Count, num_tokens: Count) -> None:
-        self._noise = normals(chances(seed))
+        self._noise = normals(uniforms(seed))
         self._shape = num_tokens, num_experts
         self._steps: list[tuple[Row, ...]] = []
         self.wanted = tuple(islice(self._noise, num_experts))
@@ -81,15 +81,15 @@ class _Noise:
 _noise = lru_cache(maxsize=4)(_Noise)
 
 
-def training(router: Router, num_tokens: Count, num_steps: Count) -> Iterator[Step]:
+def train_router(router: Router, num_tokens: Count, num_steps: Count) -> Iterator[RouterStep]:
     """Yield the steps of a router: new tokens each, then preferences or biases move."""
     noise = _noise(router.seed, router.num_experts, num_tokens)
     wanted = [router.skew * x for x in noise.wanted]
-    state = _State(wanted, list(wanted), [0.0] * router.num_experts)
+    state = _RouterState(wanted, list(wanted), [0.0] * router.num_experts)
     for number in range(num_steps):
         rows = [tuple(map(add, state.preferences, draw)) for draw in noise.step(number)]
-        routing = route(router, rows, tuple(state.biases))
-        yield Step(
+        routing = route_tokens(router, rows, tuple(state.biases))
+        yield RouterStep(
             number=number,
             routing=routing,
             preferences=tuple(state.preferences),
@@ -98,7 +98,7 @@ def training(router: Router, num_tokens: Count, num_steps: Count) -> Iterator[St
         _learn(router, state, routing)
 
 
-def _learn(router: Router, state: _State, routing: Routing) -> None:
+def _learn(router: Router, state: _RouterState, routing: Routing) -> None:
     """Move biases (Wang et al. 2024, algorithm 1) or preferences (gradient descent)."""
     even = sum(routing.asked) / router.num_experts
     if router.balance == "bias":

@@ -1,4 +1,4 @@
-"""The tiles of a matrix product on the multiprocessors of a GPU, wave by wave.
+"""Tiles of a matrix product on the multiprocessors of a GPU, wave by wave.
 
 The block scheduler gives a tile to every free place of every multiprocessor, one multiprocessor
 after the other, and the next tiles when those are done. Tiles are equal, so places become free
@@ -17,7 +17,7 @@ SINGLE: Bytes = 4.0
 SLICE: Count = 64
 STAGES: Count = 4
 # Of shared memory CUDA keeps 1 KiB for every block (Hopper tuning guide).
-KEPT: Bytes = 1024.0
+RESERVED_SHARED: Bytes = 1024.0
 # Warps of a block: four for each 64 rows of the tile, and four that load.
 _ROWS_OF_A_GROUP, _WARPS_OF_A_GROUP, _LOADING = 64, 4, 4
 MOST_WARPS: Count = 64
@@ -25,11 +25,11 @@ MOST_WARPS: Count = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiling:
-    """A product cut into tiles.
+    """Tiling of a matrix product.
 
     Attributes:
-        rows, columns, inner: of the product.
-        tile_rows, tile_columns: of a tile of the result.
+        rows, columns, inner: dimensions of the product.
+        tile_rows, tile_columns: dimensions of a tile of the result.
     """
 
     rows: Count
@@ -40,12 +40,12 @@ class Tiling:
 
     @property
     def tiles(self) -> Count:
-        """Tiles that cover the result; those at the edges may stick out."""
+        """Number of tiles that cover the result; edge tiles may stick out."""
         return -(-self.rows // self.tile_rows) * -(-self.columns // self.tile_columns)
 
     @property
     def each(self) -> Operations:
-        """Operations of one tile, what sticks out included."""
+        """Operations of one tile, padding included."""
         return MULTIPLY_ADD * self.tile_rows * self.tile_columns * self.inner
 
     @property
@@ -55,27 +55,27 @@ class Tiling:
 
     @property
     def sums(self) -> Bytes:
-        """The sums of one tile, in single precision."""
+        """Bytes of the sums of one tile, in single precision."""
         return SINGLE * self.tile_rows * self.tile_columns
 
     @property
     def staged(self) -> Bytes:
-        """Slices of both factors of one tile that are in shared memory."""
+        """Bytes of a tile's operand slices in shared memory."""
         return HALF * SLICE * STAGES * (self.tile_rows + self.tile_columns)
 
     @property
     def warps(self) -> Count:
-        """Warps of the block that computes one tile."""
+        """Number of warps of the block that computes one tile."""
         return _WARPS_OF_A_GROUP * max(1, self.tile_rows // _ROWS_OF_A_GROUP) + _LOADING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wave:
-    """Tiles that run at the same time.
+class TileWave:
+    """A wave of concurrent tiles.
 
     Attributes:
-        start, end: since the kernel began.
-        on: tiles on each multiprocessor.
+        start, end: times since the kernel began.
+        on: number of tiles on each multiprocessor.
     """
 
     start: Seconds
@@ -84,32 +84,34 @@ class Wave:
 
     @property
     def tiles(self) -> Count:
-        """Tiles of the wave."""
+        """Number of tiles of the wave."""
         return sum(self.on)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """A product as it ran.
+class TileSchedule:
+    """Waves and time of a product.
 
     Attributes:
-        waves: full waves that are alike are told once, with their number.
-        repeats: how often each of `waves` ran.
-        time: of the kernel.
+        waves: distinct waves; equal full waves are listed once.
+        repeats: number of repetitions of each of `waves`.
+        time: time of the kernel.
     """
 
-    waves: tuple[Wave, ...]
+    waves: tuple[TileWave, ...]
     repeats: tuple[Count, ...]
     time: Seconds
 
     @property
     def count(self) -> Count:
-        """All waves."""
+        """Number of waves."""
         return sum(self.repeats)
 
 
-def run_tiles(tiling: Tiling, sms: Count, places: Count, rate: FlopRate, fill: Seconds) -> Schedule:
-    """Return the waves of a product; `rate` is that of one multiprocessor.
+def run_tiles(
+    tiling: Tiling, sms: Count, places: Count, rate: FlopRate, fill: Seconds
+) -> TileSchedule:
+    """Return the waves of a product; `rate` is the rate of one multiprocessor.
 
     `places` are the tiles that a multiprocessor holds at once, `fill` the wait for the first
     operands and the last store of a wave.
@@ -119,35 +121,35 @@ def run_tiles(tiling: Tiling, sms: Count, places: Count, rate: FlopRate, fill: S
     waves, repeats, start = [], [], 0.0
     if full:
         length = places * each + fill
-        waves.append(Wave(start=0.0, end=length, on=(places,) * sms))
+        waves.append(TileWave(start=0.0, end=length, on=(places,) * sms))
         repeats.append(full)
         start = full * length
     if left:
-        most, some = divmod(left, sms)
-        on = tuple(most + (1 if index < some else 0) for index in range(sms))
-        waves.append(Wave(start=start, end=start + max(on) * each + fill, on=on))
+        per_sm, extra = divmod(left, sms)
+        on = tuple(per_sm + (1 if index < extra else 0) for index in range(sms))
+        waves.append(TileWave(start=start, end=start + max(on) * each + fill, on=on))
         repeats.append(1)
         start = waves[-1].end
-    return Schedule(waves=tuple(waves), repeats=tuple(repeats), time=start)
+    return TileSchedule(waves=tuple(waves), repeats=tuple(repeats), time=start)
 
 
-def places_by(tiling: Tiling, room: Bytes, shared: Bytes) -> dict[str, Count]:
-    """Return how many tiles fit on a multiprocessor by each of its limits."""
+def tiles_per_limit(tiling: Tiling, room: Bytes, shared: Bytes) -> dict[str, Count]:
+    """Return resource -> number of tiles that fit on a multiprocessor."""
     return {
         "registers": int(room // tiling.sums),
-        "shared memory": int(shared // (tiling.staged + KEPT)),
+        "shared memory": int(shared // (tiling.staged + RESERVED_SHARED)),
         "warps": MOST_WARPS // tiling.warps,
     }
 
 
 def wave_efficiency(tiles: Count, sms: Count) -> Share:
-    """Return the share of the multiprocessors' time that tiles use, one tile at a time on each.
+    """Return the wave efficiency: busy share of the multiprocessors, with one tile on each.
 
     Source: NVIDIA's guide to matrix multiplication (wave quantization).
     """
     return tiles / (sms * -(-tiles // sms))
 
 
-def tail(tiles: Count, sms: Count) -> Ratio:
-    """Return how full the last wave is."""
+def last_wave_share(tiles: Count, sms: Count) -> Ratio:
+    """Return the occupied share of the last wave."""
     return (tiles - 1) % sms / sms + 1 / sms

@@ -1,4 +1,4 @@
-"""Where the operations of a token go: every matrix of a model, and the scores of its attention."""
+"""Operations per token by part: every matrix of a model, and its attention scores."""
 
 from dataclasses import dataclass
 
@@ -22,16 +22,16 @@ _TOKEN = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A matrix, or the attention between tokens.
+class TokenCostPart:
+    """Operations of one matrix, or of the attention between tokens.
 
     Attributes:
-        key: of the part of a layer.
-        rows: length of the inner sum; 0 where no weight takes part.
-        columns: of the weight.
-        layers: that have it.
-        copies: of it in a layer that work on one token.
-        forward: operations of one token, all layers and copies, forward.
+        key: key of the part.
+        rows: rows of the weight, the length of the inner sum; 0 without a weight.
+        columns: columns of the weight.
+        layers: number of layers with this part.
+        copies: copies in a layer that process one token.
+        forward: forward operations of one token, all layers and copies.
     """
 
     key: str
@@ -43,25 +43,27 @@ class Part:
 
     @property
     def all(self) -> Operations:
-        """Forward and backward."""
+        """Operations of forward and backward pass."""
         return FORWARDS_PER_STEP * self.forward
 
 
-def parts_of_token(model: Model, sequence_length: Tokens, pairs: float) -> tuple[Part, ...]:
-    """Return what one token costs, part by part, in the order of the computation.
+def token_cost_parts(
+    model: Model, sequence_length: Tokens, pairs: float
+) -> tuple[TokenCostPart, ...]:
+    """Return the operations of one token, part by part, in the order of the computation.
 
     A weight of k rows and n columns costs 2kn operations forward. `pairs` is the share of the
     query-key pairs that is counted. Norms, biases and activation functions are left out.
     """
     sparse = num_sparse_layers(model)
     dense = model.num_layers - sparse
-    found: dict[str, Part] = {}
+    parts: dict[str, TokenCostPart] = {}
     for count, is_sparse in ((dense, False), (sparse, True)):
         if count:
             for gemm in layer_gemms(model, _ONE, _TOKEN, sparse=is_sparse):
-                for part in _matrices(model, gemm, count):
-                    found[part.key] = _together(found.get(part.key), part)
-    attention = Part(
+                for part in _split_projection(model, gemm, count):
+                    parts[part.key] = _merge_parts(parts.get(part.key), part)
+    attention = TokenCostPart(
         key="attention",
         rows=0,
         columns=0,
@@ -70,11 +72,11 @@ def parts_of_token(model: Model, sequence_length: Tokens, pairs: float) -> tuple
         forward=attention_operations(model, sequence_length, pairs),
     )
     logits = _part("logits", output_gemm(model, _ONE, _TOKEN), 1)
-    return (*found.values(), attention, logits)
+    return (*parts.values(), attention, logits)
 
 
-def _matrices(model: Model, gemm: Gemm, layers: Count) -> tuple[Part, ...]:
-    """Return the matrices that a joint projection is made of."""
+def _split_projection(model: Model, gemm: Gemm, layers: Count) -> tuple[TokenCostPart, ...]:
+    """Return the separate matrices of a joint projection."""
     names: tuple[tuple[str, float], ...]
     if gemm.name == "query_key_value":
         query = model.num_attention_heads * head_size(model)
@@ -93,8 +95,8 @@ def _matrices(model: Model, gemm: Gemm, layers: Count) -> tuple[Part, ...]:
     )
 
 
-def _part(key: str, gemm: Gemm, layers: Count) -> Part:
-    return Part(
+def _part(key: str, gemm: Gemm, layers: Count) -> TokenCostPart:
+    return TokenCostPart(
         key=key,
         rows=round(gemm.k),
         columns=round(gemm.n),
@@ -104,10 +106,10 @@ def _part(key: str, gemm: Gemm, layers: Count) -> Part:
     )
 
 
-def _together(before: Part | None, part: Part) -> Part:
+def _merge_parts(before: TokenCostPart | None, part: TokenCostPart) -> TokenCostPart:
     if before is None:
         return part
-    return Part(
+    return TokenCostPart(
         key=part.key,
         rows=part.rows,
         columns=part.columns,
@@ -120,7 +122,7 @@ def _together(before: Part | None, part: Part) -> Part:
 def repeated_operations(
     model: Model, sequence_length: Tokens, counting: Counting, recompute: Recompute
 ) -> Operations:
-    """Return the operations of one token that recomputation does a second time.
+    """Return the recomputed operations of one token.
 
     "full" repeats the forward pass of all layers (Narayanan et al. 2021), "selective" that of the
     attention scores (Korthikanti et al. 2022), "modules" the up-projections of latent attention.

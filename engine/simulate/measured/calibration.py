@@ -10,16 +10,22 @@ from dataclasses import dataclass, replace
 from math import exp, hypot, inf, log, sqrt
 
 from engine.catalog.accelerators import Gpu
-from engine.catalog.constants import Achieved
-from engine.catalog.reader_constants import Measurement, reached
+from engine.catalog.constants import AchievedShares
+from engine.catalog.reader_constants import MeasuredConstant, gpu_constants
 from engine.core.units import Bytes, Count, FlopRate, GiB, MiB, Ratio, Seconds, Share
 from engine.formulas.compute import flash_attention_time, matmul_time
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
 from engine.run.logs.calibration import TimedAttention, TimedCollective, Timings
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, rank_of
+from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, rank_rates
 from engine.simulate.layer.layer_time import ATTENTION_BACKWARD
-from engine.simulate.numerics.robust_fit import LEAST_ERROR, huber, least, robust_mean, two_columns
+from engine.simulate.numerics.robust_fit import (
+    LEAST_ERROR,
+    fit_two_columns,
+    golden_section_minimum,
+    huber_loss,
+    robust_mean,
+)
 
 # A kernel that runs alone reaches more than it does in a step: A100s multiply large matrices at
 # 0.82 of their peak and at 0.77 in training, under the limit of power of the board.
@@ -30,12 +36,12 @@ _POWER_ERROR: Ratio = 0.015
 _POWER_ERROR_8: Ratio = 0.08
 # Messages from here on show bandwidth; smaller ones show latency.
 _LARGE: Bytes = 8 * MiB
-_ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+_ANY_TRAINING = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One measured time beside that of the formula with the fitted constants."""
+class CalibrationPoint:
+    """A measured time and the fitted formula's time."""
 
     kind: str
     name: str
@@ -45,67 +51,69 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What timings say of a cluster.
+    """Constants of a cluster fitted to timings.
 
     Attributes:
         measured: constants by the names of `Achieved`.
         points: every time that was used.
     """
 
-    measured: tuple[tuple[str, Measurement], ...]
-    points: tuple[Point, ...]
+    measured: tuple[tuple[str, MeasuredConstant], ...]
+    points: tuple[CalibrationPoint, ...]
 
     @property
-    def values(self) -> dict[str, Measurement]:
+    def values(self) -> dict[str, MeasuredConstant]:
         """The constants by name."""
         return dict(self.measured)
 
 
 def calibrate(timings: Timings, cluster: Cluster) -> Calibration:
-    """Return the constants that timings on a cluster say."""
-    found: dict[str, Measurement] = {}
-    points: list[Point] = []
-    for part in (_products, _attention, _memory):
-        _join(part(timings, cluster.gpu), found, points)
-    inside = [one for one in timings.collectives if one.nodes == 1]
-    across = [one for one in timings.collectives if one.nodes > 1]
-    _join(_collectives("scale_up", inside, cluster, found), found, points)
-    _join(_collectives("network", across, cluster, found), found, points)
-    return Calibration(measured=tuple(found.items()), points=tuple(points))
+    """Return the constants fitted to timings of a cluster."""
+    constants: dict[str, MeasuredConstant] = {}
+    points: list[CalibrationPoint] = []
+    for part in (_fit_product_rates, _fit_attention, _fit_memory):
+        _merge_part(part(timings, cluster.gpu), constants, points)
+    inside = [collective for collective in timings.collectives if collective.nodes == 1]
+    across = [collective for collective in timings.collectives if collective.nodes > 1]
+    _merge_part(_fit_collectives("scale_up", inside, cluster, constants), constants, points)
+    _merge_part(_fit_collectives("network", across, cluster, constants), constants, points)
+    return Calibration(measured=tuple(constants.items()), points=tuple(points))
 
 
-_Part = tuple[dict[str, Measurement], list[Point]]
+_FitPart = tuple[dict[str, MeasuredConstant], list[CalibrationPoint]]
 
 
-def _join(part: _Part, found: dict[str, Measurement], points: list[Point]) -> None:
-    found |= part[0]
+def _merge_part(
+    part: _FitPart, constants: dict[str, MeasuredConstant], points: list[CalibrationPoint]
+) -> None:
+    constants |= part[0]
     points += part[1]
 
 
-def _products(timings: Timings, gpu: Gpu) -> _Part:
+def _fit_product_rates(timings: Timings, gpu: Gpu) -> _FitPart:
     """Fit the rate of large products, and with 16 bits the fill of a tile."""
-    found: dict[str, Measurement] = {}
-    points: list[Point] = []
-    table = reached(gpu, None)
+    constants: dict[str, MeasuredConstant] = {}
+    points: list[CalibrationPoint] = []
+    table = gpu_constants(gpu, None)
     for bits, name in (("16", "matmul"), ("8", "matmul_fp8")):
         peak = gpu.peak.get("fp8", 0.0) if bits == "8" else gpu.peak["fp16"]
         rows = [
-            (one.rows, one.columns, one.inner, one.time)
-            for one in timings.products
-            if one.precision in (("fp8",) if bits == "8" else ("bf16", "fp16"))
+            (product.rows, product.columns, product.inner, product.time)
+            for product in timings.products
+            if product.precision in (("fp8",) if bits == "8" else ("bf16", "fp16"))
         ]
         if len(rows) < 2 or not peak:
             continue
-        fill = found["fill"].value if "fill" in found else table.fill
+        fill = constants["fill"].value if "fill" in constants else table.fill
         rate, fill, errors = fit_products(rows, gpu.sms, None if bits == "16" else fill)
-        found[name] = Measurement(
+        constants[name] = MeasuredConstant(
             value=rate / peak * UNDER_POWER,
             error=hypot(errors[0], _POWER_ERROR_8 if bits == "8" else _POWER_ERROR),
         )
         if bits == "16" and fill > 0:
-            found["fill"] = Measurement(value=fill, error=max(errors[1], LEAST_ERROR))
+            constants["fill"] = MeasuredConstant(value=fill, error=max(errors[1], LEAST_ERROR))
         points += [
-            Point(
+            CalibrationPoint(
                 kind=f"products, {bits} bits",
                 name=f"{row[0]:,} × {row[1]:,} × {row[2]:,}",
                 measured=row[3],
@@ -113,7 +121,7 @@ def _products(timings: Timings, gpu: Gpu) -> _Part:
             )
             for row in rows
         ]
-    return found, points
+    return constants, points
 
 
 def fit_products(
@@ -125,15 +133,15 @@ def fit_products(
     that the rows would make negative is none.
     """
     if fill is not None:
-        given = fill
-        rates = [_rate_of(row, sms, given) for row in rows]
-        middle, error = robust_mean([log(rate) for rate in rates if rate > 0])
-        return exp(middle), given, (error, 0.0)
+        known_fill = fill
+        rates = [_rate_of(row, sms, known_fill) for row in rows]
+        log_rate, error = robust_mean([log(rate) for rate in rates if rate > 0])
+        return exp(log_rate), known_fill, (error, 0.0)
     columns = [
         (matmul_time(*row[:3], 1, 1.0, sms, 0.0), matmul_time(*row[:3], 1, inf, sms, 1.0))
         for row in rows
     ]
-    inverse, each, errors = two_columns(columns, [row[3] for row in rows])
+    inverse, each, errors = fit_two_columns(columns, [row[3] for row in rows])
     if each <= 0 or inverse <= 0:
         return fit_products(rows, sms, 0.0)
     return 1 / inverse, each, errors
@@ -144,121 +152,123 @@ def _rate_of(row: tuple[Count, Count, Count, Seconds], sms: Count, fill: Seconds
     return matmul_time(*row[:3], 1, 1.0, sms, 0.0) / left if left > 0 else 0.0
 
 
-def _attention(timings: Timings, gpu: Gpu) -> _Part:
+def _fit_attention(timings: Timings, gpu: Gpu) -> _FitPart:
     """Fit the rates of fused attention, of the newest kernels that ran."""
     newer = "fp8" in gpu.peak
-    kernels = {one.kernel for one in timings.attention}
+    kernels = {row.kernel for row in timings.attention}
     kernel = "cudnn" if newer and "cudnn" in kernels else "flash"
-    rows = [one for one in timings.attention if one.kernel == kernel]
+    rows = [row for row in timings.attention if row.kernel == kernel]
     if not rows:
         return {}, []
     # FlashAttention-2 has the instructions of Ampere; the constants are of the newest.
     share = OLD_INSTRUCTIONS if newer and kernel == "flash" else 1.0
-    found: dict[str, Measurement] = {}
-    points: list[Point] = []
+    constants: dict[str, MeasuredConstant] = {}
+    points: list[CalibrationPoint] = []
     for name, times in (
-        ("attention_forward", [one.forward for one in rows]),
-        ("attention_backward", [one.backward / ATTENTION_BACKWARD for one in rows]),
+        ("attention_forward", [row.forward for row in rows]),
+        ("attention_backward", [row.backward / ATTENTION_BACKWARD for row in rows]),
     ):
-        works = [_attention_work(one, gpu) for one in rows]
+        works = [_attention_work(row, gpu) for row in rows]
         logs = [log(work / time) for work, time in zip(works, times, strict=True)]
-        middle, error = robust_mean(logs)
-        found[name] = Measurement(
-            value=exp(middle) / gpu.peak["fp16"] / share * UNDER_POWER,
+        log_rate, error = robust_mean(logs)
+        constants[name] = MeasuredConstant(
+            value=exp(log_rate) / gpu.peak["fp16"] / share * UNDER_POWER,
             error=hypot(error, _POWER_ERROR),
         )
         points += [
-            Point(
+            CalibrationPoint(
                 kind=name.replace("_", " "),
-                name=f"{one.batch} × {one.heads} heads, {one.length:,} tokens",
+                name=f"{row.batch} × {row.heads} heads, {row.length:,} tokens",
                 measured=time,
-                fitted=work / exp(middle),
+                fitted=work / exp(log_rate),
             )
-            for one, work, time in zip(rows, works, times, strict=True)
+            for row, work, time in zip(rows, works, times, strict=True)
         ]
-    return found, points
+    return constants, points
 
 
-def _attention_work(one: TimedAttention, gpu: Gpu) -> FlopRate:
-    """Return the forward time at a rate of one operation per second."""
-    heads = one.batch * one.heads
-    return flash_attention_time(heads, one.length, one.length, one.head_size, 1.0, gpu.sms)
+def _attention_work(row: TimedAttention, gpu: Gpu) -> FlopRate:
+    """Return the forward attention time at one operation per second."""
+    heads = row.batch * row.heads
+    return flash_attention_time(heads, row.length, row.length, row.head_size, 1.0, gpu.sms)
 
 
-def _memory(timings: Timings, gpu: Gpu) -> _Part:
+def _fit_memory(timings: Timings, gpu: Gpu) -> _FitPart:
     """Fit start and bandwidth of a copy: the start is the launch of a kernel, and not kept."""
     rows = timings.copies
     if len(rows) < 2:
         return {}, []
-    columns = [(one.size, 1.0) for one in rows]
-    inverse, start, errors = two_columns(columns, [one.time for one in rows])
+    columns = [(row.size, 1.0) for row in rows]
+    inverse, start, errors = fit_two_columns(columns, [row.time for row in rows])
     if inverse <= 0 or start < 0:
-        middle, error = robust_mean([log(one.size / one.time) for one in rows])
-        inverse, start, errors = exp(-middle), 0.0, (error, 0.0)
+        log_rate, error = robust_mean([log(row.size / row.time) for row in rows])
+        inverse, start, errors = exp(-log_rate), 0.0, (error, 0.0)
     share = 1 / inverse / gpu.memory_bandwidth
     points = [
-        Point(
+        CalibrationPoint(
             kind="copies",
-            name=f"{one.size / MiB:,.0f} MiB",
-            measured=one.time,
-            fitted=one.size * inverse + start,
+            name=f"{row.size / MiB:,.0f} MiB",
+            measured=row.time,
+            fitted=row.size * inverse + start,
         )
-        for one in rows
+        for row in rows
     ]
-    return {"memory": Measurement(value=share, error=max(errors[0], LEAST_ERROR))}, points
+    return {"memory": MeasuredConstant(value=share, error=max(errors[0], LEAST_ERROR))}, points
 
 
-def _collectives(
+def _fit_collectives(
     name: str,
     rows: Sequence[TimedCollective],
     cluster: Cluster,
-    found: dict[str, Measurement],
-) -> _Part:
-    """Fit the share of a link that makes the engine's own collectives take the measured times."""
-    large = [one for one in rows if one.size >= _LARGE and one.ranks > 1]
+    constants: dict[str, MeasuredConstant],
+) -> _FitPart:
+    """Fit the achieved share of a link's bandwidth to measured collectives."""
+    large = [row for row in rows if row.size >= _LARGE and row.ranks > 1]
     if not large:
         return {}, []
-    table = reached(cluster.gpu, None)
-    values = {key: one.value for key, one in found.items()}
+    table = gpu_constants(cluster.gpu, None)
+    values = {key: row.value for key, row in constants.items()}
     start = replace(table, **values)
 
-    def time_of(one: TimedCollective, share: Share) -> Seconds:
-        return collective_time(one, cluster, replace(start, **{name: share}))
+    def time_of(row: TimedCollective, share: Share) -> Seconds:
+        return collective_time(row, cluster, replace(start, **{name: share}))
 
-    def misfit(place: float) -> float:
-        errors = (log(one.time / time_of(one, exp(place))) for one in large)
-        return sum(huber(error) for error in errors)
+    def misfit(log_share: float) -> float:
+        errors = (log(row.time / time_of(row, exp(log_share))) for row in large)
+        return sum(huber_loss(error) for error in errors)
 
     # A minimum is flat: beyond half of a number's digits its place is noise.
-    share = float(f"{exp(least(misfit, log(0.005), log(2.0))):.6g}")
-    errors = [log(one.time / time_of(one, share)) for one in large]
+    share = float(f"{exp(golden_section_minimum(misfit, log(0.005), log(2.0))):.6g}")
+    errors = [log(row.time / time_of(row, share)) for row in large]
     error = hypot(sqrt(sum(e * e for e in errors) / len(errors)) / sqrt(len(errors)), LEAST_ERROR)
     points = [
-        Point(
+        CalibrationPoint(
             kind="in a node" if name == "scale_up" else "between nodes",
-            name=f"{one.operation.replace('_', '-')}, {_size(one.size)}",
-            measured=one.time,
-            fitted=time_of(one, share),
+            name=f"{row.operation.replace('_', '-')}, {_format_size(row.size)}",
+            measured=row.time,
+            fitted=time_of(row, share),
         )
-        for one in rows
+        for row in rows
     ]
-    return {name: Measurement(value=share, error=error)}, points
+    return {name: MeasuredConstant(value=share, error=error)}, points
 
 
-def collective_time(one: TimedCollective, cluster: Cluster, constants: Achieved) -> Seconds:
-    """Return what a step is charged for a collective, with these constants."""
-    rank = rank_of(cluster, _ANY, constants)
+def collective_time(
+    collective: TimedCollective, cluster: Cluster, constants: AchievedShares
+) -> Seconds:
+    """Return the modeled time of a collective with these constants."""
+    rank = rank_rates(cluster, _ANY_TRAINING, constants)
     width = rank.scale_up
-    if one.nodes > 1:
-        width = min(width, -(-one.ranks // one.nodes) * rank.port)
-    group = (one.size, one.ranks, one.nodes, width)
-    if one.operation == "all_reduce":
+    if collective.nodes > 1:
+        width = min(width, -(-collective.ranks // collective.nodes) * rank.port)
+    group = (collective.size, collective.ranks, collective.nodes, width)
+    if collective.operation == "all_reduce":
         return all_reduce_time(*group, rank.switch_adds, rank.network, rank.scale_up)
-    scatters = one.operation == "reduce_scatter"
+    scatters = collective.operation == "reduce_scatter"
     return scatter_or_gather_time(
         *group, rank.network, "reduce_scatter" if scatters else "all_gather"
     )
 
 
-def _size(size: Bytes) -> str:
+def _format_size(size: Bytes) -> str:
     return f"{size / GiB:.3g} GiB" if size >= GiB else f"{size / MiB:.3g} MiB"

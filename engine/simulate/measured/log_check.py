@@ -1,4 +1,4 @@
-"""A training log against the job it came from: what was measured per step, and what was predicted.
+"""Check of a training log against its job: measured and predicted step times.
 
 What a log does not print follows from the job: tokens of a step are sequences times their length,
 and the speed of a GPU is those tokens over the step and the GPUs.
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 from engine.core.units import Bytes, Count, Seconds, Share, TokenRate
 from engine.formulas.operations import model_operations
-from engine.run.logs.training import Step, TrainingLog, whole_steps
+from engine.run.logs.training import LoggedStep, TrainingLog, complete_steps
 from engine.run.run import Run
 from engine.simulate.measured.steadiness import Steadiness, quantile, steadiness
 from engine.simulate.step.step_range import step_range
-from engine.simulate.step.what_if import step_of
+from engine.simulate.step.what_if import run_step_time
 
 # A printed MFU farther than this from ours counts or divides otherwise.
-ALIKE: Share = 0.05
+MFU_TOLERANCE: Share = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogCheck:
-    """What a log says of its job.
+    """Measured and predicted figures of a logged job.
 
     Attributes:
         numbers: of the steps.
@@ -49,16 +49,16 @@ class LogCheck:
 
 
 def check_log(log: TrainingLog, run: Run) -> LogCheck | None:
-    """Return what a log says of a run; None where no step has a time."""
-    steps = [step for step in whole_steps(log) if step_time(step, run) > 0]
+    """Return the check of a log against a run; None if no step has a time."""
+    steps = [step for step in complete_steps(log) if logged_step_time(step, run) > 0]
     if not steps:
         return None
-    times = tuple(step_time(step, run) for step in steps)
+    times = tuple(logged_step_time(step, run) for step in steps)
     steady = steadiness(times)
     used = steps[steady.skipped :]
     batch = used[-1].batch or run.training.global_batch_size
     gpus = run.plan.world_size
-    predicted = step_of(run).total
+    predicted = run_step_time(run).total
     least, most, _ = step_range(run, predicted)
     operations = model_operations(run.model, run.training) * batch
     peaks = run.cluster.gpu.peak
@@ -80,8 +80,8 @@ def check_log(log: TrainingLog, run: Run) -> LogCheck | None:
     )
 
 
-def step_time(step: Step, run: Run) -> Seconds:
-    """Return the time of a step, from what its line prints; 0 where it prints nothing of it."""
+def logged_step_time(step: LoggedStep, run: Run) -> Seconds:
+    """Return the logged step time, from time, token rate or sample rate; 0 if none is printed."""
     batch = step.batch or run.training.global_batch_size
     if step.time:
         return step.time

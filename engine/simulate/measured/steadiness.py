@@ -14,7 +14,7 @@ SLOW: Ratio = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steadiness:
-    """What a series of measurements says, in the unit of its values.
+    """Statistics of a series of measurements, in the unit of its values.
 
     Attributes:
         count: values that are used.
@@ -35,7 +35,7 @@ class Steadiness:
 
 
 def steadiness(values: Sequence[float]) -> Steadiness:
-    """Return what a series of at least one value says; the first tenth is warm-up."""
+    """Return the statistics of at least one value; the first tenth is warm-up."""
     skipped = min(_MOST_WARM_UP, max(1, int(len(values) * _WARM_UP))) if len(values) > 3 else 0
     used = values[skipped:]
     middle = quantile(used, 0.5)
@@ -55,7 +55,7 @@ def steadiness(values: Sequence[float]) -> Steadiness:
 def quantile(values: Sequence[float], share: Share) -> float:
     """Return the value below which a share of the values lies, interpolated."""
     ordered = sorted(values)
-    at = share * (len(ordered) - 1)
-    below = int(at)
+    position = share * (len(ordered) - 1)
+    below = int(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (at - below) * (ordered[above] - ordered[below])
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import cycle
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import Achieved, achieved
+from engine.catalog.constants import AchievedShares, achieved_shares
 from engine.core.units import MICRO, Ratio, Seconds
 from engine.formulas.compute import flash_attention_time, matmul_time
 from engine.run.logs.calibration import FORMAT, VERSION, TimedCollective
@@ -18,8 +18,8 @@ from engine.simulate.layer.layer_time import ATTENTION_BACKWARD
 from engine.simulate.measured.calibration import UNDER_POWER, collective_time
 
 # A cluster that is slower than the catalog's in its network and products, and faster in nothing.
-KNOWN = replace(
-    achieved(ACCELERATORS["H100-SXM"]),
+KNOWN_CONSTANTS = replace(
+    achieved_shares(ACCELERATORS["H100-SXM"]),
     matmul=0.64,
     matmul_fp8=0.58,
     attention_forward=0.55,
@@ -29,7 +29,7 @@ KNOWN = replace(
     scale_up=0.80,
     network=0.71,
 )
-CLUSTER = Cluster(
+SYNTHETIC_CLUSTER = Cluster(
     gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=5e10
 )
 _SHAPES = (
@@ -43,14 +43,16 @@ _LAUNCH: Seconds = 4 * MICRO
 _Row = tuple[str | float, ...]
 
 
-def timings(
-    constants: Achieved = KNOWN, cluster: Cluster = CLUSTER, scatter: tuple[Ratio, ...] = _NONE
+def script_output(
+    constants: AchievedShares = KNOWN_CONSTANTS,
+    cluster: Cluster = SYNTHETIC_CLUSTER,
+    scatter: tuple[Ratio, ...] = _NONE,
 ) -> Mapping[str, object]:
-    """Return what the script would print where these constants hold, as its object."""
-    chance = cycle(scatter)
+    """Return the measuring script's output object for given constants."""
+    factors = cycle(scatter)
 
-    def made(time: Seconds) -> Seconds:
-        return time * next(chance)
+    def scattered(time: Seconds) -> Seconds:
+        return time * next(factors)
 
     gpu = cluster.gpu
     return {
@@ -59,50 +61,50 @@ def timings(
         "device": "NVIDIA H100 80GB HBM3",
         "ranks": 16,
         "nodes": 2,
-        "products": [(*row[:4], made(float(row[4]))) for row in _products(constants, gpu)],
+        "products": [(*row[:4], scattered(float(row[4]))) for row in _products(constants, gpu)],
         "attention": [
-            (*row[:5], made(float(row[5])), made(float(row[6])))
+            (*row[:5], scattered(float(row[5])), scattered(float(row[6])))
             for row in _attention(constants, gpu)
         ],
         "copies": [
-            (size, made(_LAUNCH + size / (constants.memory * gpu.memory_bandwidth)))
+            (size, scattered(_LAUNCH + size / (constants.memory * gpu.memory_bandwidth)))
             for size in (2 << power for power in range(20, 31))
         ],
         "collectives": [
-            (*row[:4], made(float(row[4]))) for row in _collectives(constants, cluster)
+            (*row[:4], scattered(float(row[4]))) for row in _collectives(constants, cluster)
         ],
     }
 
 
-def made_up() -> str:
-    """Return such an output with a few percent of scatter, as a text of one line."""
-    found = timings(scatter=_SCATTER)
-    rounded = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.4g}"))
+def synthetic_text() -> str:
+    """Return a script output with a few percent of scatter, as one line of JSON."""
+    output = script_output(scatter=_SCATTER)
+    rounded = json.loads(json.dumps(output), parse_float=lambda text: float(f"{float(text):.4g}"))
     return json.dumps(rounded) + "\n"
 
 
-def _products(constants: Achieved, gpu: Gpu) -> Iterator[_Row]:
+def _products(constants: AchievedShares, gpu: Gpu) -> Iterator[_Row]:
     for precision, share in (("bf16", constants.matmul), ("fp8", constants.matmul_fp8)):
         rate = gpu.peak[precision] * share / UNDER_POWER
         for shape in _SHAPES:
             yield precision, *shape, matmul_time(*shape, 1, rate, gpu.sms, constants.fill)
 
 
-def _attention(constants: Achieved, gpu: Gpu) -> Iterator[_Row]:
+def _attention(constants: AchievedShares, gpu: Gpu) -> Iterator[_Row]:
     for batch, length in ((4, 2048), (2, 4096), (1, 8192)):
-        one = flash_attention_time(batch * 32, length, length, 128, 1.0, gpu.sms)
+        unit_time = flash_attention_time(batch * 32, length, length, 128, 1.0, gpu.sms)
         peak = gpu.peak["bf16"] / UNDER_POWER
-        forward = one / (peak * constants.attention_forward)
-        backward = ATTENTION_BACKWARD * one / (peak * constants.attention_backward)
+        forward = unit_time / (peak * constants.attention_forward)
+        backward = ATTENTION_BACKWARD * unit_time / (peak * constants.attention_backward)
         yield "cudnn", batch, 32, length, 128, forward, backward
 
 
-def _collectives(constants: Achieved, cluster: Cluster) -> Iterator[_Row]:
+def _collectives(constants: AchievedShares, cluster: Cluster) -> Iterator[_Row]:
     for ranks, nodes in ((8, 1), (16, 2)):
         for power in range(12, 31, 2):
             for operation in ("all_reduce", "all_gather", "reduce_scatter"):
-                one = TimedCollective(
+                collective = TimedCollective(
                     operation=operation, size=1 << power, ranks=ranks, nodes=nodes, time=1.0
                 )
-                time = collective_time(one, cluster, constants)
+                time = collective_time(collective, cluster, constants)
                 yield operation, 1 << power, ranks, nodes, time

@@ -1,1 +1,1 @@
-"""The memory of a rank: states, activations, buffers, allocator."""
+"""Memory of a rank: states, activations, buffers, allocator."""

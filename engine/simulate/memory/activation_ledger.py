@@ -1,4 +1,4 @@
-"""The ledger of a layer: every tensor that a GPT layer keeps for its backward pass."""
+"""Activation ledger: every tensor that a GPT layer keeps for its backward pass."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from engine.formulas.activations import HALF, MASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """A tensor of the ledger.
 
     Attributes:
-        name: what it is.
-        elements: how many.
-        each: bytes of one.
+        name: description of the tensor.
+        elements: number of elements.
+        each: bytes of one element.
     """
 
     name: str
@@ -22,13 +22,13 @@ class Entry:
 
     @property
     def size(self) -> Bytes:
-        """All elements together."""
+        """Bytes of all elements."""
         return self.elements * self.each
 
 
-def kept_by_layer(
+def layer_ledger(
     sequence_length: Count, micro_batch_size: Count, hidden_size: Count, num_attention_heads: Count
-) -> tuple[Entry, ...]:
+) -> tuple[LedgerEntry, ...]:
     """Return every tensor that a GPT layer keeps, in 16 bits, with dropout, on one GPU.
 
     Source: Korthikanti et al. 2022, section 4.1, whose sum is sbh(34 + 5as/h) bytes.
@@ -53,4 +53,7 @@ def kept_by_layer(
         ("input of the second matrix, as wide", 4 * hidden, HALF),
         ("mask of its dropout", hidden, MASK),
     )
-    return tuple(Entry(name=name, elements=count, each=each) for name, count, each in rows)
+    return tuple(
+        LedgerEntry(name=name, elements=count, each=element_size)
+        for name, count, element_size in rows
+    )

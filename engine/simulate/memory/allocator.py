@@ -1,4 +1,4 @@
-"""What a rank fills of its GPU: tensors, what the allocator holds, and what no framework counts."""
+"""Memory of a rank by part: tensors, allocator reserve, CUDA context and NCCL buffers."""
 
 from engine.catalog.constants import ALLOWANCES
 from engine.core.record import record
@@ -11,17 +11,17 @@ from engine.run.parallelism import (
 
 @record
 class Memory:
-    """The memory of the fullest rank.
+    """Memory of the fullest rank, by part.
 
     Attributes:
-        parameters: as the matrix products read them.
-        gradients: the sum over the micro-batches.
+        parameters: parameters as the matrix products read them.
+        gradients: gradients summed over the micro-batches.
         optimizer: full-precision copy and moments.
-        activations: kept for the backward pass, and what one layer works with at the peak.
-        buffers: of communication: gathered parameters, buckets, tensors between stages.
+        activations: kept activations, and working memory of one layer at the peak.
+        buffers: communication buffers: gathered parameters, buckets, tensors between stages.
         reserve: workspaces, and what the framework's own report counts beyond tensors.
-        stage: the pipeline stage of that rank.
-        fragments: what the allocator holds beyond tensors, of them.
+        stage: pipeline stage of that rank.
+        fragments: memory that the allocator holds beyond tensors, as a share of the tensors.
     """
 
     parameters: Bytes
@@ -35,13 +35,13 @@ class Memory:
 
     @property
     def total(self) -> Bytes:
-        """All parts together."""
+        """Sum of all parts."""
         states = self.parameters + self.gradients + self.optimizer
         return states + self.activations + self.buffers + self.reserve
 
 
-def fragments(training: Training, ranks: Count) -> Share:
-    """Return what the allocator holds beyond tensors, of them, with so many ranks.
+def fragment_share(training: Training, ranks: Count) -> Share:
+    """Return the share of memory that the allocator holds beyond tensors.
 
     Beside adapters most tensors are activations, which come and go: one rank has as many pieces.
     """
@@ -49,21 +49,21 @@ def fragments(training: Training, ranks: Count) -> Share:
     return ALLOWANCES.fragments_alone if alone else ALLOWANCES.fragments
 
 
-def reserve(training: Training, used: Bytes, ranks: Count) -> Bytes:
-    """Return what a report of the framework counts beyond tensors.
+def reserve_bytes(training: Training, used: Bytes, ranks: Count) -> Bytes:
+    """Return the bytes beyond tensors that the framework's memory report counts.
 
     Megatron reports what tensors use; torchtitan what the allocator reserves; for DeepSpeed runs
     it is customary to read nvidia-smi, which counts the reserve, the CUDA context and NCCL.
     """
     if shards_all(training):
-        return fragments(training, ranks) * used
+        return fragment_share(training, ranks) * used
     if training.framework == "deepspeed":
-        return fragments(training, ranks) * used + ALLOWANCES.context + ALLOWANCES.channels
+        return fragment_share(training, ranks) * used + ALLOWANCES.context + ALLOWANCES.channels
     return ALLOWANCES.workspace
 
 
-def allocated(memory: Memory) -> Bytes:
-    """Return what tensors and workspaces fill, if all parts are there at the peak.
+def allocated_bytes(memory: Memory) -> Bytes:
+    """Return the bytes of tensors and workspaces, if all parts exist at the peak.
 
     Where they are not, `torch.cuda.max_memory_allocated` is
     `engine.simulate.memory.memory_moments`.
@@ -72,38 +72,38 @@ def allocated(memory: Memory) -> Bytes:
     return tensors + ALLOWANCES.workspace
 
 
-def reserved(memory: Memory) -> Bytes:
-    """Return what the caching allocator holds: `torch.cuda.max_memory_reserved`.
+def reserved_bytes(memory: Memory) -> Bytes:
+    """Return the bytes that the caching allocator holds: `torch.cuda.max_memory_reserved`.
 
-    Blocks that do not fit what is asked for are what it holds beyond tensors: the share of
+    Free blocks that fit no request are what it holds beyond tensors: the share of
     `ALLOWANCES.fragments`, fitted to torchtitan's published peaks, less with one rank.
     """
-    return allocated(memory) + memory.fragments * (memory.total - memory.reserve)
+    return allocated_bytes(memory) + memory.fragments * (memory.total - memory.reserve)
 
 
-def process(memory: Memory) -> Bytes:
-    """Return what nvidia-smi shows: what is reserved, the CUDA context and NCCL's buffers.
+def process_bytes(memory: Memory) -> Bytes:
+    """Return the bytes that nvidia-smi shows: reserved memory, CUDA context and NCCL buffers.
 
     The context was measured (BigScience 2022), NCCL's buffers are fitted to the same table.
     """
-    return reserved(memory) + ALLOWANCES.context + ALLOWANCES.channels
+    return reserved_bytes(memory) + ALLOWANCES.context + ALLOWANCES.channels
 
 
 def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
     """Return whether the fullest rank fits into `capacity`, with the CUDA context and NCCL."""
-    return memory.total <= usable(capacity, training)
+    return memory.total <= usable_bytes(capacity, training)
 
 
-def usable(capacity: Bytes, training: Training) -> Bytes:
-    """Return what of a GPU's memory `Memory` may fill; `capacity` is the memory as it is sold.
+def usable_bytes(capacity: Bytes, training: Training) -> Bytes:
+    """Return the bytes of a GPU that `Memory` may fill; `capacity` is the memory as sold.
 
     80 GB on the label are 80 GiB, 85.90 GB; the CUDA context and NCCL take theirs first.
     """
-    return capacity - context(training)
+    return capacity - context_bytes(training)
 
 
-def context(training: Training) -> Bytes:
-    """Return what the CUDA context and NCCL take beside what `Memory` counts."""
+def context_bytes(training: Training) -> Bytes:
+    """Return the bytes of the CUDA context and NCCL that `Memory` does not count."""
     if training.framework == "deepspeed":
         return 0.0
     return ALLOWANCES.context + ALLOWANCES.channels

@@ -1,4 +1,4 @@
-"""What the allocator keeps of weights that were made in single precision and then cast to 16 bits.
+"""Allocator blocks left by weights created in single precision and then cast to 16 bits.
 
 PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp) takes the smallest free block that
 is large enough, splits it, and gives no block back while a part of it is in use. Casting a model
@@ -13,11 +13,11 @@ from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import output_parameters, total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import Memory, reserved
+from engine.simulate.memory.allocator import Memory, reserved_bytes
 
 
-def left_by_cast(model: Model) -> Bytes:
-    """Return the blocks of a model that was made in single precision on one GPU and cast there.
+def cast_leftover_bytes(model: Model) -> Bytes:
+    """Return the bytes of blocks after creating a model in single precision and casting it.
 
     The copy of the first parameter, the embedding, finds no free block. If the embedding is tied,
     it takes that of the output matrix, which was made and thrown away.
@@ -27,9 +27,9 @@ def left_by_cast(model: Model) -> Bytes:
 
 
 def reserved_after_cast(
-    model: Model, plan: Plan, training: Training, held: Memory, *, trapped: bool
+    model: Model, plan: Plan, training: Training, memory: Memory, *, trapped: bool
 ) -> Bytes:
-    """Return what the allocator holds on one rank that trains adapters beside such weights.
+    """Return the bytes that the allocator holds on one rank that trains adapters beside such weights.
 
     Either all that is there beside the weights fits into the free halves but the logits, or it
     needs more than these. `trapped`: adapters and frozen weights lie in one unit of FSDP1, see
@@ -37,16 +37,16 @@ def reserved_after_cast(
     block of a gradient, which another stream reads, is not free yet when the next step makes its
     logits.
     """
-    left, logits = left_by_cast(model), _logits(model, plan, training, trapped=trapped)
+    leftover, logits = cast_leftover_bytes(model), _logits(model, plan, training, trapped=trapped)
     if trapped:
-        return left + held.parameters + held.gradients + held.optimizer + logits
-    trained = held.parameters - HALF * total_parameters(model) + held.optimizer
+        return leftover + memory.parameters + memory.gradients + memory.optimizer + logits
+    trained = memory.parameters - HALF * total_parameters(model) + memory.optimizer
     inputs = _inputs(model, plan, training)
-    return max(reserved(held), left + trained + logits + inputs)
+    return max(reserved_bytes(memory), leftover + trained + logits + inputs)
 
 
 def _logits(model: Model, plan: Plan, training: Training, *, trapped: bool) -> Bytes:
-    """Return the blocks of the loss: three copies in single precision, or in 16 bits compiled two.
+    """Return the bytes of the loss: three copies in single precision; compiled, two in 16 bits.
 
     The eager logits in 16 bits come on top. What is free as a whole takes up as many as fit: the
     block of the matrix that was thrown away, or, in FSDP1, the logits in 16 bits where the ends of

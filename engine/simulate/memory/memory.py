@@ -1,4 +1,4 @@
-"""The memory of a rank at its fullest: states, activations of all micro-batches, buffers."""
+"""Peak memory of a rank: states, activations of all micro-batches, buffers."""
 
 from collections.abc import Sequence
 
@@ -29,19 +29,23 @@ from engine.run.parallelism import (
     sharding_ranks,
     shards_all,
 )
-from engine.simulate.memory.allocator import Memory, fragments, reserve
-from engine.simulate.memory.memory_buffers import buffers_of, keeps_outputs, kept_outputs
+from engine.simulate.memory.allocator import Memory, fragment_share, reserve_bytes
+from engine.simulate.memory.memory_buffers import (
+    keeps_stage_outputs,
+    rank_buffers,
+    stage_output_bytes,
+)
 from engine.simulate.memory.peak_activations import stage_activations
 
 
 @record
-class Filled:
-    """What a rank of one stage holds, however its states are sharded.
+class StageContents:
+    """Parameters and activations of a rank of one stage, before its states are sharded.
 
     Attributes:
-        stage: of the pipeline.
-        parameters: of the rank, before any sharding.
-        activations: at their peak.
+        stage: pipeline stage.
+        parameters: parameters of the rank, before any sharding.
+        activations: peak activations.
     """
 
     stage: Count
@@ -50,51 +54,54 @@ class Filled:
 
 
 @record
-class Standing:
-    """What a rank holds of its parameters, the same for all micro-batches of one number or more.
+class ParameterMemory:
+    """Memory of a rank that depends on its parameters, not on the micro-batch size.
 
     Attributes:
-        states: sharded.
-        buffers: that this takes, without outputs that a pipeline's engine keeps.
+        states: sharded states.
+        buffers: buffers of the sharding, without stage outputs that a pipeline engine keeps.
     """
 
     states: States
     buffers: Bytes
 
 
-def memory(model: Model, plan: Plan, training: Training) -> Memory:
-    """Return the memory of the fullest rank over the pipeline stages that can be it."""
-    layers = kinds_of_layer(model, plan, training)
-    stages = stages_that_can_be_fullest(model, plan, training)
-    held = [filled(model, plan, training, stage, layers) for stage in stages]
-    known = [standing(model, plan, training, one.stage, one.parameters) for one in held]
-    return fullest(model, plan, training, held, known)
+def rank_memory(model: Model, plan: Plan, training: Training) -> Memory:
+    """Return the memory of the fullest rank over the pipeline stages that can be the fullest."""
+    layers = layer_memories(model, plan, training)
+    stages = candidate_stages(model, plan, training)
+    contents = [stage_contents(model, plan, training, stage, layers) for stage in stages]
+    parameters = [
+        parameter_memory(model, plan, training, content.stage, content.parameters)
+        for content in contents
+    ]
+    return fullest_memory(model, plan, training, contents, parameters)
 
 
-def stages_that_can_be_fullest(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
-    """Return the first, the second, the last and the longest stage between them.
+def candidate_stages(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
+    """Return the stages that can be the fullest: first, second, last and the longest between.
 
     Where all have as many layers, nothing between them is fuller.
     """
     last = plan.pipeline_parallel - 1
     ends = (0, 1, last) if last > 1 else tuple(range(last + 1))
-    return ends + _longest(model, plan, training)
+    return ends + _longest_stage(model, plan, training)
 
 
-def _longest(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
-    """Return the first stage between these with the most layers, where pieces are uneven."""
+def _longest_stage(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
+    """Return the first inner stage with the most layers, if stages are uneven."""
     ranks = plan.pipeline_parallel
     if ranks < 4 or not model.num_layers % (ranks * plan.virtual_pipeline):
         return ()
-    return (max(range(2, ranks - 1), key=lambda stage: _layers(model, plan, training, stage)),)
+    return (max(range(2, ranks - 1), key=lambda stage: _num_layers(model, plan, training, stage)),)
 
 
-def _layers(model: Model, plan: Plan, training: Training, stage: Count) -> Count:
+def _num_layers(model: Model, plan: Plan, training: Training, stage: Count) -> Count:
     return sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
 
 
-def kinds_of_layer(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:
-    """Return what a dense and a sparse layer keep; of one kind only, that one twice."""
+def layer_memories(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:
+    """Return the activation memory of a dense and a sparse layer; of one kind only, twice the same."""
     dense = layer_memory(model, plan, training)
     sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
     return dense, sparse
@@ -108,119 +115,127 @@ def stage_memory(
     layers: tuple[LayerMemory, LayerMemory],
 ) -> Memory:
     """Return the memory of a rank of one stage; `layers` is that of a dense and a sparse layer."""
-    return sharded_memory(model, plan, training, filled(model, plan, training, stage, layers))
+    return sharded_memory(
+        model, plan, training, stage_contents(model, plan, training, stage, layers)
+    )
 
 
-def filled(
+def stage_contents(
     model: Model,
     plan: Plan,
     training: Training,
     stage: Count,
     layers: tuple[LayerMemory, LayerMemory],
-) -> Filled:
-    """Return what a rank of one stage holds, however its states are sharded."""
-    return Filled(
+) -> StageContents:
+    """Return parameters and activations of a rank of one stage, before sharding."""
+    return StageContents(
         stage=stage,
         parameters=rank_parameters(model, plan, training, stage),
         activations=stage_activations(model, plan, training, stage, layers),
     )
 
 
-def standing(
-    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
-) -> Standing:
-    """Return what a rank of one stage holds of its parameters.
+def parameter_memory(
+    model: Model, plan: Plan, training: Training, stage: Count, parameters: RankParameters
+) -> ParameterMemory:
+    """Return the memory of a rank of one stage that depends on its parameters.
 
     Of the micro-batches it depends only on whether there are several.
     """
-    return Standing(
-        states=_states(model, plan, training, stage, held),
-        buffers=buffers_of(model, plan, training, stage, held),
+    return ParameterMemory(
+        states=_states(model, plan, training, stage, parameters),
+        buffers=rank_buffers(model, plan, training, stage, parameters),
     )
 
 
 def sharded_memory(
-    model: Model, plan: Plan, training: Training, held: Filled, known: Standing | None = None
+    model: Model,
+    plan: Plan,
+    training: Training,
+    contents: StageContents,
+    parameters: ParameterMemory | None = None,
 ) -> Memory:
-    """Return the memory of a rank with its states sharded, and the buffers that this takes.
+    """Return the memory of a rank with sharded states and the buffers of the sharding.
 
-    `known` is what it holds of its parameters, where that is known already.
+    `parameters` is the part that depends on its parameters, if computed already.
     """
-    known = known or standing(model, plan, training, held.stage, held.parameters)
-    states, buffers = known.states, known.buffers
-    if keeps_outputs(plan, training):
-        buffers += kept_outputs(model, plan, training, held.stage)
+    parameters = parameters or parameter_memory(
+        model, plan, training, contents.stage, contents.parameters
+    )
+    states, buffers = parameters.states, parameters.buffers
+    if keeps_stage_outputs(plan, training):
+        buffers += stage_output_bytes(model, plan, training, contents.stage)
     tensors = states.parameters + states.gradients + states.optimizer
     return Memory(
         parameters=states.parameters,
         gradients=states.gradients,
         optimizer=states.optimizer,
-        activations=held.activations,
+        activations=contents.activations,
         buffers=buffers,
-        reserve=reserve(training, tensors + held.activations + buffers, plan.world_size),
-        stage=held.stage,
-        fragments=fragments(training, plan.world_size),
+        reserve=reserve_bytes(training, tensors + contents.activations + buffers, plan.world_size),
+        stage=contents.stage,
+        fragments=fragment_share(training, plan.world_size),
     )
 
 
-def fullest(
+def fullest_memory(
     model: Model,
     plan: Plan,
     training: Training,
-    held: Sequence[Filled],
-    known: Sequence[Standing],
+    contents: Sequence[StageContents],
+    parameters: Sequence[ParameterMemory],
 ) -> Memory:
-    """Return the memory of the fullest of some stages; `known` holds what each has of parameters.
+    """Return the memory of the fullest of some stages; `parameters` are the parts of each.
 
     What is beyond tensors grows with them: the stage with most tensors is the fullest.
     """
-    if len(held) == 1:
-        return sharded_memory(model, plan, training, held[0], known[0])
-    outputs = keeps_outputs(plan, training)
-    most, at = -1.0, 0
-    for index, (one, standing) in enumerate(zip(held, known, strict=True)):
-        states, buffers = standing.states, standing.buffers
+    if len(contents) == 1:
+        return sharded_memory(model, plan, training, contents[0], parameters[0])
+    outputs = keeps_stage_outputs(plan, training)
+    most, fullest = -1.0, 0
+    for index, (content, parameter_part) in enumerate(zip(contents, parameters, strict=True)):
+        states, buffers = parameter_part.states, parameter_part.buffers
         if outputs:
-            buffers += kept_outputs(model, plan, training, one.stage)
+            buffers += stage_output_bytes(model, plan, training, content.stage)
         tensors = states.parameters + states.gradients + states.optimizer
-        total = tensors + one.activations + buffers
+        total = tensors + content.activations + buffers
         if total > most:
-            most, at = total, index
-    return sharded_memory(model, plan, training, held[at], known[at])
+            most, fullest = total, index
+    return sharded_memory(model, plan, training, contents[fullest], parameters[fullest])
 
 
 def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> States:
     """Return the states of a rank of one stage, experts sharded over their own ranks."""
-    held = rank_parameters(model, plan, training, stage)
-    return _states(model, plan, training, stage, held)
+    parameters = rank_parameters(model, plan, training, stage)
+    return _states(model, plan, training, stage, parameters)
 
 
 def _states(
-    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+    model: Model, plan: Plan, training: Training, stage: Count, parameters: RankParameters
 ) -> States:
     types = state_bytes(training)
     # FSDP's own states are always sharded; stage 2 only keeps the gathered copy until the update.
     split = 3 if shards_all(training) and plan.zero_stage else plan.zero_stage
     if training.lora_rank:
         return _with_adapters(model, plan, training, stage, split)
-    if not (held.experts or quantizes(training)):
-        return sharded_states(held.dense, types, split, sharding_ranks(plan))
-    return _together(_parts(plan, training, held, types, split))
+    if not (parameters.experts or quantizes(training)):
+        return sharded_states(parameters.dense, types, split, sharding_ranks(plan))
+    return _sum_states(_state_parts(plan, training, parameters, types, split))
 
 
-def _parts(
-    plan: Plan, training: Training, held: RankParameters, types: StateBytes, split: Count
+def _state_parts(
+    plan: Plan, training: Training, parameters: RankParameters, types: StateBytes, split: Count
 ) -> tuple[States, ...]:
     """Return the states of layers, of experts, and of embedding and output where they differ."""
     ranks = sharding_ranks(plan)
-    experts = sharded_states(held.experts, types, split, expert_sharding_ranks(plan))
+    experts = sharded_states(parameters.experts, types, split, expert_sharding_ranks(plan))
     if not quantizes(training):
-        return sharded_states(held.dense, types, split, ranks), experts
-    ends = sharded_states(held.ends, unquantized(types), split, ranks)
-    return sharded_states(held.dense - held.ends, types, split, ranks), experts, ends
+        return sharded_states(parameters.dense, types, split, ranks), experts
+    ends = sharded_states(parameters.ends, unquantized(types), split, ranks)
+    return sharded_states(parameters.dense - parameters.ends, types, split, ranks), experts, ends
 
 
-def _together(parts: Sequence[States]) -> States:
+def _sum_states(parts: Sequence[States]) -> States:
     return States(
         parameters=sum(part.parameters for part in parts),
         gradients=sum(part.gradients for part in parts),
@@ -232,10 +247,12 @@ def _with_adapters(
     model: Model, plan: Plan, training: Training, stage: Count, split: Count
 ) -> States:
     """Return the states where only adapters are trained: whole for them, weights for the rest."""
-    held = rank_parameters(model, plan, training, stage)
+    parameters = rank_parameters(model, plan, training, stage)
     layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
     adapters = adapter_parameters(model, plan, training.lora_rank, layers)
     # Adapters are in 16 bits.
     types = unquantized(state_bytes(training)) if quantizes(training) else state_bytes(training)
     trained = sharded_states(adapters, types, split, sharding_ranks(plan))
-    return _together((*_parts(plan, training, held, frozen_bytes(training), split), trained))
+    return _sum_states(
+        (*_state_parts(plan, training, parameters, frozen_bytes(training), split), trained)
+    )

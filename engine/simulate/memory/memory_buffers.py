@@ -36,30 +36,30 @@ _BUCKET: Bytes = 5e8 * HALF
 _LIVE_PARAMETERS: Parameters = 1e9
 
 
-def buffers_of(
-    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+def rank_buffers(
+    model: Model, plan: Plan, training: Training, stage: Count, parameters: RankParameters
 ) -> Bytes:
-    """Return the buffers of a rank of one stage, without outputs that a pipeline's engine keeps."""
+    """Return the buffers of a rank of one stage, without kept stage outputs."""
     if shards_all(training):
-        return _fsdp_buffers(model, plan, training, stage, held)
+        return _fsdp_buffers(model, plan, training, stage, parameters)
     if training.framework == "deepspeed":
-        return _deepspeed_buffers(model, plan, training, stage, held)
-    whole = gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+        return _deepspeed_buffers(model, plan, training, stage, parameters)
+    gathered = gathered_bytes(model, plan) if plan.zero_stage >= 3 else 0.0
     in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
-    return whole + (placeholders(model, plan) if in_place else 0.0)
+    return gathered + (gradient_placeholders(model, plan) if in_place else 0.0)
 
 
 def _fsdp_buffers(
-    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+    model: Model, plan: Plan, training: Training, stage: Count, parameters: RankParameters
 ) -> Bytes:
-    """Return what FSDP has gathered, and gradients that wait whole for the last micro-batch.
+    """Return FSDP's gathered parameters, and unsharded gradients until the last micro-batch.
 
     With a pipeline nothing is freed between micro-batches: resharding after the forward pass is
     off, and gradients are reduced once, behind the last one (`set_reshard_after_forward` and
     `set_requires_gradient_sync` of FSDP2; torchtitan). One layer is copied in and out of its
     collectives at a time.
     """
-    whole = held.dense + held.experts
+    whole = parameters.dense + parameters.experts
     if plan.pipeline_parallel > 1 and plan.zero_stage:
         waiting = HALF if halves_gradients(training) else SINGLE
         if training.lora_rank or num_microbatches(plan, training) == 1:
@@ -73,13 +73,13 @@ def _fsdp_buffers(
     if sharding_ranks(plan) == expert_sharding_ranks(plan) == 1:
         # Nothing arrives: each parameter is cast into the tensor that its layer reads, and no next
         # layer is fetched ahead (`FSDPParamGroup.unshard` and `wait_for_unshard`, world size 1).
-        return gathered_ends(model, plan) + gathered_layer(model, plan)
+        return gathered_end_bytes(model, plan) + gathered_layer_bytes(model, plan)
     # What is gathered is there twice: as it arrived and as the layers read it.
-    return 2 * gathered(model, plan)
+    return 2 * gathered_bytes(model, plan)
 
 
-def placeholders(model: Model, plan: Plan) -> Bytes:
-    """Return the placeholders of a layer's weight gradients, of which each shape has one.
+def gradient_placeholders(model: Model, plan: Plan) -> Bytes:
+    """Return the bytes of a layer's placeholder weight gradients, one per matrix shape.
 
     Transformer Engine's `get_dummy_wgrad`. All experts of a rank share theirs.
     """
@@ -90,43 +90,43 @@ def placeholders(model: Model, plan: Plan) -> Bytes:
     return HALF * matrices
 
 
-def gathered(model: Model, plan: Plan) -> Bytes:
-    """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
-    return gathered_ends(model, plan) + 2 * gathered_layer(model, plan)
+def gathered_bytes(model: Model, plan: Plan) -> Bytes:
+    """Return the bytes gathered at once: embedding and output, a layer, and the next layer."""
+    return gathered_end_bytes(model, plan) + 2 * gathered_layer_bytes(model, plan)
 
 
-def gathered_ends(model: Model, plan: Plan) -> Bytes:
-    """Return the gathered embedding and output, which the outermost unit of FSDP holds."""
+def gathered_end_bytes(model: Model, plan: Plan) -> Bytes:
+    """Return the bytes of the gathered embedding and output, FSDP's outermost unit."""
     ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
     return HALF * ends / plan.tensor_parallel
 
 
-def gathered_layer(model: Model, plan: Plan) -> Bytes:
-    """Return a gathered layer."""
+def gathered_layer_bytes(model: Model, plan: Plan) -> Bytes:
+    """Return the bytes of a gathered layer."""
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
     experts = layer.experts / plan.expert_parallel / plan.expert_tensor_parallel
     return HALF * ((layer.total - layer.experts) / plan.tensor_parallel + experts)
 
 
 def _deepspeed_buffers(
-    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+    model: Model, plan: Plan, training: Training, stage: Count, parameters: RankParameters
 ) -> Bytes:
-    """Buckets, and from stage 3 live parameters."""
+    """Return DeepSpeed's buckets, and from ZeRO-3 the live parameters."""
     buckets = _BUCKET if plan.zero_stage else 0.0
     if plan.zero_stage >= 3:
-        held = rank_parameters(model, plan, training, stage)
-        buckets += HALF * min(_LIVE_PARAMETERS, held.dense + held.experts)
+        parameters = rank_parameters(model, plan, training, stage)
+        buckets += HALF * min(_LIVE_PARAMETERS, parameters.dense + parameters.experts)
     return buckets
 
 
-def keeps_outputs(plan: Plan, training: Training) -> bool:
-    """Return whether a pipeline's engine keeps the outputs of micro-batches in flight."""
+def keeps_stage_outputs(plan: Plan, training: Training) -> bool:
+    """Return whether the pipeline engine keeps the stage outputs of micro-batches in flight."""
     if plan.pipeline_parallel == 1:
         return False
     return training.framework == "deepspeed" or (shards_all(training) and plan.zero_stage > 0)
 
 
-def kept_outputs(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
-    """Return the outputs that a pipeline's engine keeps of the micro-batches in flight."""
+def stage_output_bytes(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    """Return the bytes of stage outputs kept for the micro-batches in flight."""
     output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
     return output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))

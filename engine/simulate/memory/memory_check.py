@@ -1,4 +1,4 @@
-"""Measured memory against the model's three lines, and what each gap between two tools consists of.
+"""Measured against modeled memory of three tools, and the cause of the first difference.
 
 The tools nest: tensors lie in blocks of the caching allocator, and the blocks in what the process
 holds. So the differences of two readings measure something of their own: what the allocator keeps
@@ -11,20 +11,20 @@ from typing import Literal
 from engine.catalog.constants import ALLOWANCES
 from engine.core.units import Bytes, Ratio, Share
 from engine.run.run import Run
-from engine.simulate.memory.allocator import process, reserved
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.memory.allocator import process_bytes, reserved_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_moments import peak_tensor_bytes
 
 Cause = Literal["none", "order", "tensors", "pieces", "outside", "alike"]
 # Nine in ten published peaks lie within this of the model.
-NEAR: Share = 0.07
-# A gap twice as large as the allowance has another cause than what the allowance holds.
-_TWICE: Ratio = 2.0
+TOLERANCE: Share = 0.07
+# A gap of more than twice the allowance has another cause than the allowance covers.
+_ALLOWANCE_FACTOR: Ratio = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """Readings of one GPU at its peak; 0 for one that was not taken.
+class MemoryReadings:
+    """Peak memory readings of one GPU; 0 if not taken.
 
     Attributes:
         allocated: torch.cuda.max_memory_allocated.
@@ -38,43 +38,54 @@ class Lines:
 
     @property
     def pieces(self) -> Bytes:
-        """What the allocator holds beyond tensors; 0 where one of the two was not read."""
+        """Bytes that the allocator holds beyond tensors; 0 without both readings."""
         both = self.allocated and self.reserved
         return max(0.0, self.reserved - self.allocated) if both else 0.0
 
     @property
     def outside(self) -> Bytes:
-        """What lies outside PyTorch; 0 where one of the two was not read."""
+        """Bytes outside PyTorch; 0 without both readings."""
         both = self.reserved and self.process
         return max(0.0, self.process - self.reserved) if both else 0.0
 
 
-def modelled(run: Run) -> Lines:
-    """Return what the three tools should show of the fullest GPU of a run."""
-    held = memory(run.model, run.plan, run.training)
-    tensors = at_once(run.model, run.plan, run.training, held)
-    return Lines(allocated=tensors, reserved=reserved(held), process=process(held))
+def modeled_readings(run: Run) -> MemoryReadings:
+    """Return the modeled readings of the fullest GPU of a run."""
+    memory = rank_memory(run.model, run.plan, run.training)
+    tensors = peak_tensor_bytes(run.model, run.plan, run.training, memory)
+    return MemoryReadings(
+        allocated=tensors, reserved=reserved_bytes(memory), process=process_bytes(memory)
+    )
 
 
-def off(ours: Bytes, read: Bytes) -> Share:
-    """Return by how much a reading is above the model, as a share of the model."""
-    return read / ours - 1
+def relative_error(modeled: Bytes, measured: Bytes) -> Share:
+    """Return the relative error of a reading against the model."""
+    return measured / modeled - 1
 
 
-def cause(ours: Lines, read: Lines) -> Cause:
-    """Return what is wrong first: the innermost line that differs explains those around it."""
-    taken = [one for one in (read.allocated, read.reserved, read.process) if one]
-    if not taken:
+def first_cause(modeled: MemoryReadings, measured: MemoryReadings) -> Cause:
+    """Return the cause of the innermost reading that differs, which explains the outer ones."""
+    readings = [
+        reading for reading in (measured.allocated, measured.reserved, measured.process) if reading
+    ]
+    if not readings:
         return "none"
-    if taken != sorted(taken):
+    if readings != sorted(readings):
         return "order"
-    if read.allocated and abs(off(ours.allocated, read.allocated)) > NEAR:
+    if (
+        measured.allocated
+        and abs(relative_error(modeled.allocated, measured.allocated)) > TOLERANCE
+    ):
         return "tensors"
-    if read.pieces > _TWICE * ours.pieces:
+    if measured.pieces > _ALLOWANCE_FACTOR * modeled.pieces:
         return "pieces"
-    if read.outside > _TWICE * (ALLOWANCES.context + ALLOWANCES.channels):
+    if measured.outside > _ALLOWANCE_FACTOR * (ALLOWANCES.context + ALLOWANCES.channels):
         return "outside"
-    whole = (ours.process, read.process) if read.process else (ours.reserved, read.reserved)
-    if not read.allocated and whole[1] and abs(off(*whole)) > NEAR:
+    whole = (
+        (modeled.process, measured.process)
+        if measured.process
+        else (modeled.reserved, measured.reserved)
+    )
+    if not measured.allocated and whole[1] and abs(relative_error(*whole)) > TOLERANCE:
         return "tensors"
     return "alike"

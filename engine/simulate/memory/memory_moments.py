@@ -1,10 +1,11 @@
-"""What FSDP's tensors fill at the fullest moment of a step: not all parts of a memory are there.
+"""Peak tensor memory under FSDP, where not all parts of the memory exist at once.
 
 With one micro-batch the gradients of a layer appear behind its backward pass and go with the
 update, so at the loss, where activations are fullest, there are none. The allocator still has to
 hold both: gradients lie in blocks of the stream that reduces them, which no other stream can use
 (`reduce_output` of FSDP2's `foreach_reduce`). So `Memory.total` counts all, as
-`torch.cuda.max_memory_reserved` does, and `at_once` what `torch.cuda.max_memory_allocated` does.
+`torch.cuda.max_memory_reserved` does, and `peak_tensor_bytes` what
+`torch.cuda.max_memory_allocated` does.
 """
 
 from engine.catalog.models import Model
@@ -14,15 +15,15 @@ from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.parameters import embedding_parameters, output_parameters
 from engine.formulas.states import adapter_parameters
 from engine.run.parallelism import Plan, Training, num_microbatches
-from engine.simulate.memory.allocator import Memory, allocated
-from engine.simulate.memory.memory import kinds_of_layer
-from engine.simulate.memory.memory_buffers import gathered_ends, gathered_layer
+from engine.simulate.memory.allocator import Memory, allocated_bytes
+from engine.simulate.memory.memory import layer_memories
+from engine.simulate.memory.memory_buffers import gathered_end_bytes, gathered_layer_bytes
 from engine.simulate.memory.peak_activations import StageParts, stage_parts
 
 
 @record
 class _Units:
-    """Parameters of FSDP's units on a rank, before they are sharded.
+    """Unsharded parameters of FSDP's units on a rank.
 
     Attributes:
         root: gathered: embedding, output and last norm.
@@ -39,26 +40,26 @@ class _Units:
     output_trained: Parameters
 
 
-def at_once(model: Model, plan: Plan, training: Training, held: Memory) -> Bytes:
-    """Return what tensors fill at the fullest moment, workspaces included.
+def peak_tensor_bytes(model: Model, plan: Plan, training: Training, memory: Memory) -> Bytes:
+    """Return the peak bytes of tensors, workspaces included.
 
     Of pipelines, of other software, and of several micro-batches, whose gradients are there
     throughout, all parts together.
     """
-    beyond = allocated(held) - (held.total - held.reserve)
-    one = num_microbatches(plan, training) == 1 and plan.pipeline_parallel == 1
-    if training.framework != "fsdp" or plan.zero_stage < 3 or not one:
-        return allocated(held)
-    parts = stage_parts(model, plan, training, held.stage, kinds_of_layer(model, plan, training))
-    units = _units(model, plan, training, held.buffers)
-    fullest = max(_moments(model, held, parts, units))
-    return beyond + held.parameters + held.optimizer + fullest
+    beyond = allocated_bytes(memory) - (memory.total - memory.reserve)
+    single_microbatch = num_microbatches(plan, training) == 1 and plan.pipeline_parallel == 1
+    if training.framework != "fsdp" or plan.zero_stage < 3 or not single_microbatch:
+        return allocated_bytes(memory)
+    parts = stage_parts(model, plan, training, memory.stage, layer_memories(model, plan, training))
+    units = _units(model, plan, training, memory.buffers)
+    fullest = max(_moment_bytes(model, memory, parts, units))
+    return beyond + memory.parameters + memory.optimizer + fullest
 
 
-def _moments(
-    model: Model, held: Memory, parts: StageParts, units: _Units
+def _moment_bytes(
+    model: Model, memory: Memory, parts: StageParts, units: _Units
 ) -> tuple[Bytes, Bytes, Bytes, Bytes, Bytes]:
-    """Return what is there beside parameters and optimizer at five moments.
+    """Return the bytes beside parameters and optimizer at five moments of the step.
 
     After PyTorch's source (torch/distributed/fsdp/_fully_shard, 2.13). The loss: the root's
     parameters are gathered, since a root is not resharded behind the forward pass. The backward
@@ -69,7 +70,7 @@ def _moments(
     """
     layers = model.num_layers
     trained = units.root_trained + layers * units.layer_trained
-    reduced = held.gradients * (layers * units.layer_trained / trained if trained else 0.0)
+    reduced = memory.gradients * (layers * units.layer_trained / trained if trained else 0.0)
     copied = SINGLE * units.layer_trained
     output = HALF * units.output_trained
     loss = parts.kept + parts.logits + units.root
@@ -81,12 +82,12 @@ def _moments(
         last + copied,
         first + copied + reduced,
         tied + copied + reduced,
-        held.gradients + SINGLE * units.root_trained,
+        memory.gradients + SINGLE * units.root_trained,
     )
 
 
 def _units(model: Model, plan: Plan, training: Training, buffers: Bytes) -> _Units:
-    root, layer = gathered_ends(model, plan), gathered_layer(model, plan)
+    root, layer = gathered_end_bytes(model, plan), gathered_layer_bytes(model, plan)
     gathers = 1.0 if buffers else 0.0  # FSDP1 gathers nothing on one rank
     output = embedding_parameters(model) if model.tied_embeddings else output_parameters(model)
     trained = 0.0 if training.lora_rank else 1.0

@@ -1,4 +1,4 @@
-"""Activations of a rank at their peak: the layers of all micro-batches in flight."""
+"""Peak activations of a rank: the layers of all micro-batches in flight."""
 
 from functools import lru_cache
 
@@ -22,10 +22,10 @@ from engine.run.parallelism import (
 )
 
 
-def in_flight(
+def microbatches_in_flight(
     schedule: Schedule, ranks: Count, virtual: Count, stage: Count, microbatches: Count
 ) -> tuple[float, ...]:
-    """Return the micro-batches whose activations a rank holds at most, for each of its pieces.
+    """Return the peak number of micro-batches in flight on a rank, for each of its pieces.
 
     1F1B holds one for itself and each later stage. Interleaved, a rank runs its pieces in turn,
     `ranks` micro-batches at a time, and warms up with (v - 1)p + 2(p - 1 - stage) of them
@@ -35,27 +35,28 @@ def in_flight(
     """
     if schedule == "interleaved" and virtual > 1:
         steps = min((virtual - 1) * ranks + 2 * (ranks - 1 - stage) + 1, microbatches * virtual)
-        cycles, left = divmod(steps, ranks * virtual)
+        cycles, remaining = divmod(steps, ranks * virtual)
         return tuple(
-            cycles * ranks + min(max(left - piece * ranks, 0), ranks) for piece in range(virtual)
+            cycles * ranks + min(max(remaining - piece * ranks, 0), ranks)
+            for piece in range(virtual)
         )
     if schedule in V_SHAPED:
         share = {"zbv": 1.0, "v-half": 1 / 2, "v-min": 1 / 3}[schedule]
         return (min(microbatches, ranks * share),) * 2
     if schedule == "dualpipe":
         return (min(microbatches, ranks + 1) / 2,) * 2
-    held = {"gpipe": microbatches, "zb-1p": ranks, "zb-2p": 2 * ranks - 1}
-    return (min(microbatches, held.get(schedule, ranks - stage)),) * virtual
+    by_schedule = {"gpipe": microbatches, "zb-1p": ranks, "zb-2p": 2 * ranks - 1}
+    return (min(microbatches, by_schedule.get(schedule, ranks - stage)),) * virtual
 
 
 @record
 class StageParts:
-    """The activations of a rank, by the moment that needs them.
+    """Activation memory of a rank, by moment.
 
     Attributes:
-        kept: of all layers and micro-batches in flight.
-        working: of the layer whose backward pass runs.
-        logits: of the loss; 0 without an output layer.
+        kept: kept activations of all layers and micro-batches in flight.
+        working: working memory of the layer whose backward pass runs.
+        logits: memory of the loss; 0 without an output layer.
     """
 
     kept: Bytes
@@ -70,7 +71,7 @@ def stage_activations(
     stage: Count,
     layers: tuple[LayerMemory, LayerMemory],
 ) -> Bytes:
-    """Return the activations of a rank at their peak.
+    """Return the peak activation memory of a rank.
 
     Either the loss has just been computed, with the logits beside all that is kept, or the
     backward pass of a layer runs.
@@ -86,13 +87,15 @@ def stage_parts(
     stage: Count,
     layers: tuple[LayerMemory, LayerMemory],
 ) -> StageParts:
-    """Return what a rank keeps, and what it needs on top in a layer and in the loss."""
+    """Return the kept activations of a rank, and the working memory of a layer and of the loss."""
     dense, sparse = layers
     pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
-    held = _layers_held(model, pipeline, training.schedule, stage, num_microbatches(plan, training))
-    kept = held.dense * dense.kept + held.sparse * sparse.kept
+    in_flight = _layers_in_flight(
+        model, pipeline, training.schedule, stage, num_microbatches(plan, training)
+    )
+    kept = in_flight.dense * dense.kept + in_flight.sparse * sparse.kept
     if first_piece(plan, stage, training.schedule):
-        kept += held.first * embedding_kept(model, plan, training)
+        kept += in_flight.first * embedding_kept(model, plan, training)
     working = sparse.working if model.num_experts else dense.working
     loss = 0.0
     if last_piece(plan, stage, training.schedule):
@@ -104,8 +107,8 @@ def stage_parts(
 
 
 @record
-class _Held:
-    """Layers whose activations a rank keeps at most, each once for every micro-batch in flight.
+class _LayersInFlight:
+    """Layers in flight on a rank at the peak, counted once per micro-batch.
 
     Attributes:
         dense: without experts.
@@ -119,20 +122,20 @@ class _Held:
 
 
 @lru_cache(maxsize=4096)
-def _layers_held(
+def _layers_in_flight(
     model: Model,
     pipeline: tuple[Count, Count, tuple[Count, ...]],
     schedule: Schedule,
     stage: Count,
     microbatches: Count,
-) -> _Held:
-    """Return them: the same for all micro-batch sizes and recomputations of a pipeline."""
+) -> _LayersInFlight:
+    """Return the layers in flight, which do not depend on micro-batch size or recomputation."""
     ranks, virtual, _ = pipeline
     pieces = layers_of_pipeline_stage(model.num_layers, pipeline, stage, schedule)
-    held = in_flight(schedule, ranks, virtual, stage, microbatches)
+    in_flight = microbatches_in_flight(schedule, ranks, virtual, stage, microbatches)
     dense = sparse = 0.0
-    for piece, count in zip(pieces, held, strict=True):
+    for piece, count in zip(pieces, in_flight, strict=True):
         experts = num_sparse_in(model, piece)
         dense += count * (len(piece) - experts)
         sparse += count * experts
-    return _Held(dense=dense, sparse=sparse, first=held[0])
+    return _LayersInFlight(dense=dense, sparse=sparse, first=in_flight[0])

@@ -1,4 +1,4 @@
-"""The saved tensors of a dense layer: what each takes, and what it costs to make it again.
+"""Saved tensors of a dense layer: bytes of each, and the cost of recomputing it.
 
 An operator runs again if one of its tensors was dropped; what it reads is kept or made again
 before it. So the cost of a set of dropped tensors is a sum over operators, and every tensor is
@@ -30,13 +30,13 @@ ANCHOR = "input"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SavedTensor:
     """A tensor that the backward pass of a layer reads.
 
     Attributes:
-        key: its own.
-        operator: that makes it.
-        size: of one layer and one micro-batch on one rank.
+        key: key of the tensor.
+        operator: operator that computes it.
+        size: bytes of one layer and one micro-batch on one rank.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedLayer:
-    """A layer by its tensors.
+    """Saved tensors and operators of a layer.
 
     Attributes:
         tensors: in the order of the forward pass, the layer's input first.
@@ -54,35 +54,35 @@ class SavedLayer:
         rest: operations of the forward pass whose result no backward pass reads.
     """
 
-    tensors: tuple[Saved, ...]
+    tensors: tuple[SavedTensor, ...]
     operations: dict[str, Operations]
     rest: Operations
 
     @property
     def forward(self) -> Operations:
-        """Of the forward pass of the layer."""
+        """Operations of the forward pass of the layer."""
         return sum(self.operations.values()) + self.rest
 
     @property
     def size(self) -> Bytes:
-        """Of all tensors."""
-        return sum(one.size for one in self.tensors)
+        """Bytes of all tensors."""
+        return sum(tensor.size for tensor in self.tensors)
 
     def kept(self, dropped: Iterable[str]) -> Bytes:
-        """Return what stays from the forward to the backward pass."""
+        """Return the bytes kept from the forward to the backward pass."""
         gone = frozenset(dropped)
-        return sum(one.size for one in self.tensors if one.key not in gone)
+        return sum(tensor.size for tensor in self.tensors if tensor.key not in gone)
 
     def again(self, dropped: Iterable[str]) -> Operations:
-        """Return the operations that run again."""
+        """Return the recomputed operations."""
         gone = frozenset(dropped)
-        used = {one.operator for one in self.tensors if one.key in gone}
+        used = {tensor.operator for tensor in self.tensors if tensor.key in gone}
         return sum(self.operations[operator] for operator in used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Layer:
-    """What a tensor is worth on one rank: bytes of a hidden state, of a head, of an inner value."""
+class _LayerShape:
+    """Local dimensions of a layer on one rank."""
 
     tokens: float
     share: float
@@ -94,7 +94,7 @@ class _Layer:
 def saved_layer(model: Model, plan: Plan, training: Training) -> SavedLayer:
     """Return the tensors that a dense layer saves when nothing is recomputed."""
     split = plan.tensor_parallel
-    shape = _Layer(
+    shape = _LayerShape(
         tokens=local_tokens(plan, training),
         share=replicated_share(plan),
         heads=model.num_attention_heads / split,
@@ -102,13 +102,15 @@ def saved_layer(model: Model, plan: Plan, training: Training) -> SavedLayer:
         columns=model.ffn_hidden_size / split,
     )
     sizes = {
-        **_attention(model, training, shape),
-        **_feed_forward(model, training, shape),
+        **_attention_bytes(model, training, shape),
+        **_feed_forward_bytes(model, training, shape),
     }
     return SavedLayer(
         tensors=tuple(
-            Saved(key=key, operator=_MADE_BY.get(key, key), size=shape.tokens * each)
-            for key, each in sizes.items()
+            SavedTensor(
+                key=key, operator=_OPERATOR_OF.get(key, key), size=shape.tokens * bytes_per_token
+            )
+            for key, bytes_per_token in sizes.items()
         ),
         operations=_operations(model, plan, training, shape),
         rest=MULTIPLY_ADD * shape.tokens * model.hidden_size * shape.columns,
@@ -116,7 +118,7 @@ def saved_layer(model: Model, plan: Plan, training: Training) -> SavedLayer:
 
 
 # Tensors that an operator makes beside others, or whose operator has another name.
-_MADE_BY = {
+_OPERATOR_OF = {
     "normalizer": "attention",
     "attended": "attention",
     "dropped_scores": "score_dropout",
@@ -135,14 +137,14 @@ def _has_masks(model: Model, training: Training) -> bool:
     return model.mlp == "gelu" and training.framework != "fsdp"
 
 
-def _attention(model: Model, training: Training, shape: _Layer) -> dict[str, Bytes]:
-    """Return bytes per token up to the sum after the attention."""
+def _attention_bytes(model: Model, training: Training, shape: _LayerShape) -> dict[str, Bytes]:
+    """Return tensor -> bytes per token, up to the residual addition after the attention."""
     hidden, head, value = model.hidden_size, head_size(model), value_head_size(model)
     stored = linear_input(training)
-    found = {ANCHOR: HALF * hidden * shape.share}
+    sizes = {ANCHOR: HALF * hidden * shape.share}
     if copies := norm_input(model, training) - HALF:
-        found["norm_copies"] = copies * hidden * shape.share
-    found |= {
+        sizes["norm_copies"] = copies * hidden * shape.share
+    sizes |= {
         "normed": stored * hidden * shape.share,
         "query": HALF * shape.heads * head,
         "key": HALF * shape.groups * head,
@@ -150,46 +152,46 @@ def _attention(model: Model, training: Training, shape: _Layer) -> dict[str, Byt
     }
     # Where the rotation keeps nothing, queries and keys are those with their positions.
     if model.mlp == "swiglu" and not rotates_by_constants(training):
-        found["rotated"] = HALF * (shape.heads + shape.groups) * head
+        sizes["rotated"] = HALF * (shape.heads + shape.groups) * head
     if training.flash_attention:
-        found["normalizer"] = SINGLE * shape.heads
+        sizes["normalizer"] = SINGLE * shape.heads
     else:
         scores = shape.heads * training.sequence_length
-        found |= {
+        sizes |= {
             "softmax": HALF * scores,
             "score_mask": MASK * scores,
             "dropped_scores": HALF * scores,
         }
     produced = HALF if training.flash_attention else stored
-    found["attended"] = produced * shape.heads * value
+    sizes["attended"] = produced * shape.heads * value
     if _has_masks(model, training):
-        found["output_mask"] = MASK * hidden * shape.share
-    return found | {"middle": HALF * hidden * shape.share}
+        sizes["output_mask"] = MASK * hidden * shape.share
+    return sizes | {"middle": HALF * hidden * shape.share}
 
 
-def _feed_forward(model: Model, training: Training, shape: _Layer) -> dict[str, Bytes]:
-    """Return bytes per token of the second half of the layer."""
+def _feed_forward_bytes(model: Model, training: Training, shape: _LayerShape) -> dict[str, Bytes]:
+    """Return tensor -> bytes per token of the feed-forward half of the layer."""
     hidden, stored = model.hidden_size, linear_input(training)
-    found: dict[str, Bytes] = {}
+    sizes: dict[str, Bytes] = {}
     if copies := norm_input(model, training) - HALF:
-        found["norm_copies_2"] = copies * hidden * shape.share
-    found["normed_2"] = stored * hidden * shape.share
+        sizes["norm_copies_2"] = copies * hidden * shape.share
+    sizes["normed_2"] = stored * hidden * shape.share
     if model.mlp == "swiglu":
-        found |= {"gate": HALF * shape.columns, "up": HALF * shape.columns}
+        sizes |= {"gate": HALF * shape.columns, "up": HALF * shape.columns}
         if not training.compiled:
-            found["activated"] = HALF * shape.columns
+            sizes["activated"] = HALF * shape.columns
     else:
-        found["inner"] = HALF * shape.columns
-    found["product"] = stored * shape.columns
+        sizes["inner"] = HALF * shape.columns
+    sizes["product"] = stored * shape.columns
     if _has_masks(model, training):
-        found["mlp_mask"] = MASK * hidden * shape.share
-    return found
+        sizes["mlp_mask"] = MASK * hidden * shape.share
+    return sizes
 
 
 def _operations(
-    model: Model, plan: Plan, training: Training, shape: _Layer
+    model: Model, plan: Plan, training: Training, shape: _LayerShape
 ) -> dict[str, Operations]:
-    """Return what each operator computes forward; those that only touch elements count as none."""
+    """Return operator -> forward operations; element-wise operators count as 0."""
     each = MULTIPLY_ADD * shape.tokens * model.hidden_size
     head, value = head_size(model), value_head_size(model)
     core = attention_scores(model, plan, training)
@@ -217,12 +219,12 @@ def _operations(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropSet:
-    """A set of dropped tensors that no other set beats.
+    """A Pareto-optimal set of dropped tensors.
 
     Attributes:
-        kept: bytes of one layer that stay.
-        again: operations of one layer that run again.
-        dropped: the tensors, by key.
+        kept: kept bytes of one layer.
+        again: recomputed operations of one layer.
+        dropped: keys of the dropped tensors.
     """
 
     kept: Bytes
@@ -231,43 +233,43 @@ class DropSet:
 
 
 def num_drop_sets(layer: SavedLayer) -> Count:
-    """Return how many sets of tensors can be dropped, none included."""
+    """Return the number of possible drop sets, the empty set included."""
     return 1 << (len(layer.tensors) - 1)
 
 
-def best_sets(layer: SavedLayer) -> tuple[DropSet, ...]:
-    """Return the drop sets that none beats in both bytes and operations, the cheapest first.
+def pareto_drop_sets(layer: SavedLayer) -> tuple[DropSet, ...]:
+    """Return the Pareto-optimal drop sets by bytes and operations, the fewest operations first.
 
     An operator that runs again makes all of its tensors, so that keeping one of them is never
     better. What is left is a sum over operators: the sets grow by one operator at a time, and a
     set that another one beats is left out at once.
     """
-    by_operator: dict[str, list[Saved]] = {}
-    for one in layer.tensors:
-        if one.key != ANCHOR:
-            by_operator.setdefault(one.operator, []).append(one)
-    found = [DropSet(kept=layer.size, again=0.0, dropped=frozenset())]
+    by_operator: dict[str, list[SavedTensor]] = {}
+    for tensor in layer.tensors:
+        if tensor.key != ANCHOR:
+            by_operator.setdefault(tensor.operator, []).append(tensor)
+    drop_sets = [DropSet(kept=layer.size, again=0.0, dropped=frozenset())]
     for operator, tensors in by_operator.items():
-        size, cost = sum(one.size for one in tensors), layer.operations[operator]
-        keys = frozenset(one.key for one in tensors)
+        size, cost = sum(tensor.size for tensor in tensors), layer.operations[operator]
+        keys = frozenset(tensor.key for tensor in tensors)
         more = [
             DropSet(kept=old.kept - size, again=old.again + cost, dropped=old.dropped | keys)
-            for old in found
+            for old in drop_sets
         ]
-        found = _unbeaten([*found, *more])
-    return tuple(found)
+        drop_sets = _pareto_front([*drop_sets, *more])
+    return tuple(drop_sets)
 
 
-def _unbeaten(sets: list[DropSet]) -> list[DropSet]:
-    found: list[DropSet] = []
-    for one in sorted(sets, key=lambda some: (some.again, some.kept)):
-        if not found or one.kept < found[-1].kept:
-            found.append(one)
-    return found
+def _pareto_front(sets: list[DropSet]) -> list[DropSet]:
+    front: list[DropSet] = []
+    for drop_set in sorted(sets, key=lambda drop_set: (drop_set.again, drop_set.kept)):
+        if not front or drop_set.kept < front[-1].kept:
+            front.append(drop_set)
+    return front
 
 
-def drops_of(layer: SavedLayer, policy: str) -> frozenset[str]:
-    """Return what a named policy drops.
+def policy_drops(layer: SavedLayer, policy: str) -> frozenset[str]:
+    """Return the tensors that a named recomputation policy drops.
 
     Args:
         layer: its tensors.
@@ -275,7 +277,7 @@ def drops_of(layer: SavedLayer, policy: str) -> frozenset[str]:
             core of the attention; "every_second": torchtitan's selective, which saves the result
             of the attention and of every second matrix product (queries, values, gate).
     """
-    keys = [one.key for one in layer.tensors if one.key != ANCHOR]
+    keys = [tensor.key for tensor in layer.tensors if tensor.key != ANCHOR]
     if policy == "none":
         return frozenset()
     if policy == "full":

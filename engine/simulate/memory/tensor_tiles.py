@@ -1,4 +1,4 @@
-"""What one layer keeps on a rank of tensor parallelism: what is divided, and what each rank has."""
+"""Activations of one layer under tensor parallelism, split into divided and replicated ones."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from engine.run.parallelism import Plan, Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiles:
+class ActivationSplit:
     """Activations of one layer and one micro-batch on one rank.
 
     Attributes:
@@ -24,15 +24,15 @@ class Tiles:
 
     @property
     def total(self) -> Bytes:
-        """Both."""
+        """Bytes of both parts."""
         return self.around + self.inside
 
 
-def tensor_tiles(model: Model, plan: Plan, training: Training) -> Tiles:
-    """Return what a dense layer keeps, nothing recomputed: Korthikanti et al. 2022, section 4.2.
+def activation_split(model: Model, plan: Plan, training: Training) -> ActivationSplit:
+    """Return the kept activations of a dense layer: Korthikanti et al. 2022, section 4.2.
 
     Both halves of a layer begin with a norm, and keep its input and its output.
     """
     plain = replace(training, recompute="none")
     around = 2 * local_tokens(plan, plain) * norm_kept(model, plan, plain)
-    return Tiles(around=around, inside=layer_memory(model, plan, plain).kept - around)
+    return ActivationSplit(around=around, inside=layer_memory(model, plan, plain).kept - around)

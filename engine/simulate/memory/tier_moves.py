@@ -1,4 +1,4 @@
-"""What every tensor of a step moves, and over which wire."""
+"""Moves of every tensor of a step between memory tiers, and the wire of each move."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from engine.formulas.offload import (
     PARAMETER_LOADS,
     moving_time,
 )
-from engine.simulate.memory.tiered_job import Job, Tier
+from engine.simulate.memory.tiered_job import Tier, TieredJob
 
 ON_GPU = ("hbm", "peer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """A tensor crosses the wire of a tier.
+class TierMove:
+    """All moves of a tensor over the wire of one tier.
 
     Attributes:
-        tensor: its key.
+        tensor: key of the tensor.
         wire: "hbm", "peer" (NVLink), "host" (PCIe) or "nvme".
-        size: all crossings of a step together.
-        time: that they take.
-        update: it belongs to the update, not to the passes.
+        size: bytes of all crossings of a step.
+        time: time of all crossings.
+        update: whether they belong to the update, not to the passes.
     """
 
     tensor: str
@@ -35,32 +35,32 @@ class Move:
     update: bool
 
 
-def moves_of(
-    job: Job, homes: Mapping[str, str], tiers: Mapping[str, Tier], microbatches: Count
-) -> Iterator[Move]:
-    """Yield every crossing. The update runs on the GPU, or on the host if the moments are there."""
+def tensor_moves(
+    job: TieredJob, homes: Mapping[str, str], tiers: Mapping[str, Tier], microbatches: Count
+) -> Iterator[TierMove]:
+    """Yield every move; the update runs on the GPU, or on the host if the moments are there."""
     near = homes["moments"] in ON_GPU
-    g = microbatches
+    num_microbatches = microbatches
     # (tensor, reads in the passes, writes in the passes, reads and writes of the update)
     counts = (
-        ("parameters", PARAMETER_LOADS * g, 0, (0, 1)),
-        ("gradients", 0, GRADIENT_STORES * g, (1, 0)),
+        ("parameters", PARAMETER_LOADS * num_microbatches, 0, (0, 1)),
+        ("gradients", 0, GRADIENT_STORES * num_microbatches, (1, 0)),
         ("master", 0, 0, (1, OPTIMIZER_MOVES - 1)),
         ("moments", 0, 0, (1, OPTIMIZER_MOVES - 1)),
-        ("checkpoints", g, (ACTIVATION_MOVES - 1) * g, (0, 0)),
-        ("logits", g, (ACTIVATION_MOVES - 1) * g, (0, 0)),
+        ("checkpoints", num_microbatches, (ACTIVATION_MOVES - 1) * num_microbatches, (0, 0)),
+        ("logits", num_microbatches, (ACTIVATION_MOVES - 1) * num_microbatches, (0, 0)),
     )
-    for tensor, reads, writes, (again, back) in counts:
-        at, size = homes[tensor], job.sizes[tensor]
+    for tensor, reads, writes, (update_reads, update_writes) in counts:
+        tier, size = homes[tensor], job.sizes[tensor]
         if reads or writes:
-            yield _move(tensor, at, tiers[at], size, (reads, writes))
-        wire = at if near else _from_host(at)
-        if wire and (again or back):
-            yield _move(tensor, wire, tiers[wire], size, (again, back), update=True)
+            yield _move(tensor, tier, tiers[tier], size, (reads, writes))
+        wire = tier if near else _from_host(tier)
+        if wire and (update_reads or update_writes):
+            yield _move(tensor, wire, tiers[wire], size, (update_reads, update_writes), update=True)
 
 
 def _from_host(tier: str) -> str:
-    """Return the wire from the host's processors to a tier; none to their own memory."""
+    """Return the wire from the host's processors to a tier; "" for their own memory."""
     return {"hbm": "host", "peer": "host", "host": "", "nvme": "nvme"}[tier]
 
 
@@ -72,9 +72,9 @@ def _move(
     times: tuple[Count, Count],
     *,
     update: bool = False,
-) -> Move:
+) -> TierMove:
     reads, writes = times
-    return Move(
+    return TierMove(
         tensor=tensor,
         wire=wire,
         size=(reads + writes) * size,

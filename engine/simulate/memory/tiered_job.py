@@ -1,25 +1,25 @@
-"""A job whose tensors live in several memories, and those memories, as one GPU sees them."""
+"""A job with tensors in several memory tiers, and the tiers of one GPU."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.hardware import ON_CHIP, OnChip
+from engine.catalog.hardware import ON_CHIP, OnChipMemory
 from engine.catalog.hosts import HOSTS
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
-from engine.catalog.reader_constants import parse, reached
+from engine.catalog.reader_constants import gpu_constants, parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Share, Tokens
 from engine.formulas.activations import HALF, SINGLE, layer_memory, logits_memory
 from engine.formulas.parameters import dense_layer_parameters, total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import reserve
-from engine.simulate.memory.memory_buffers import gathered
+from engine.simulate.memory.allocator import reserve_bytes
+from engine.simulate.memory.memory_buffers import gathered_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A job, and where its tensors live.
+class JobPlacement:
+    """A job and the tier of each of its tensors.
 
     Attributes:
         model, node: keys of the catalog.
@@ -40,11 +40,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
-    """One memory as one GPU finds it.
+    """Capacity and bandwidth of one memory tier for one GPU.
 
     Attributes:
-        capacity: the share of one GPU.
-        read, write: bandwidth of the wire to it, one way, likewise.
+        capacity: share of one GPU.
+        read, write: one-way bandwidth of the wire to it, share of one GPU.
         sources: keys of the bibliography.
     """
 
@@ -55,12 +55,12 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The job as one GPU sees it.
+class TieredJob:
+    """Sizes and rates of the job on one GPU.
 
     Attributes:
         tokens: of one GPU in one micro-batch.
-        neighbors: GPUs of the job on one node.
+        gpus_on_node: GPUs of the job on one node.
         idle: GPUs of that node that the job leaves alone.
         sizes: of the tensors.
         working: what the passes need in HBM besides, the reserve of the framework included.
@@ -71,7 +71,7 @@ class Job:
     model: Model
     parameters: Parameters
     tokens: Tokens
-    neighbors: Count
+    gpus_on_node: Count
     idle: Count
     sizes: Mapping[str, Bytes]
     working: Bytes
@@ -79,26 +79,26 @@ class Job:
     rate: Share
 
     @property
-    def chip(self) -> OnChip:
-        """What lies on the chip of its GPU."""
+    def chip(self) -> OnChipMemory:
+        """Catalog row of the on-chip memories of the GPU."""
         return ON_CHIP[self.gpu.name]
 
 
-def job_of(placed: Placed) -> Job:
-    """Return the job on its node."""
-    node, model = NODES[placed.node], MODELS[placed.model]
+def build_tiered_job(placement: JobPlacement) -> TieredJob:
+    """Return the sizes and rates of a job on its node."""
+    node, model = NODES[placement.node], MODELS[placement.model]
     gpu = ACCELERATORS[node.gpu]
-    plan = Plan(world_size=placed.ranks, zero_stage=3)
+    plan = Plan(world_size=placement.ranks, zero_stage=3)
     training = Training(
-        micro_batch_size=placed.micro_batch_size,
-        global_batch_size=placed.micro_batch_size * placed.num_microbatches * placed.ranks,
-        sequence_length=placed.sequence_length,
+        micro_batch_size=placement.micro_batch_size,
+        global_batch_size=placement.micro_batch_size * placement.num_microbatches * placement.ranks,
+        sequence_length=placement.sequence_length,
         recompute="full",
         framework="deepspeed",
     )
     layer, logits = layer_memory(model, plan, training), logits_memory(model, plan, training)
-    shard = total_parameters(model) / placed.ranks
-    neighbors = min(placed.ranks, node.gpus_per_node)
+    shard = total_parameters(model) / placement.ranks
+    neighbors = min(placement.ranks, node.gpus_per_node)
     sizes = {
         "parameters": HALF * shard,
         "gradients": HALF * shard,
@@ -109,27 +109,27 @@ def job_of(placed: Placed) -> Job:
     }
     # What is gathered or fetched for the passes, and the gradients of one layer on their way.
     working = max(layer.working, logits.working)
-    if placed.ranks > 1 or placed.homes["parameters"] != "hbm":
-        working += gathered(model, plan)
-    if placed.ranks > 1 or placed.homes["gradients"] != "hbm":
+    if placement.ranks > 1 or placement.homes["parameters"] != "hbm":
+        working += gathered_bytes(model, plan)
+    if placement.ranks > 1 or placement.homes["gradients"] != "hbm":
         working += HALF * dense_layer_parameters(model).total
-    return Job(
+    return TieredJob(
         gpu=gpu,
         model=model,
         parameters=total_parameters(model),
-        tokens=placed.micro_batch_size * placed.sequence_length,
-        neighbors=neighbors,
+        tokens=placement.micro_batch_size * placement.sequence_length,
+        gpus_on_node=neighbors,
         idle=node.gpus_per_node - neighbors,
         sizes=sizes,
-        working=working + reserve(training, working, placed.ranks),
+        working=working + reserve_bytes(training, working, placement.ranks),
         peak=gpu.peak["bf16"],
-        rate=reached(gpu, parse(placed.own)).matmul,
+        rate=gpu_constants(gpu, parse_constants(placement.own)).matmul,
     )
 
 
-def tiers_of(placed: Placed, job: Job) -> dict[str, Tier]:
-    """Return the four memories; what a node has once is shared by the job's GPUs on it."""
-    gpu, ours, host = job.gpu, job.neighbors, HOSTS[placed.node]
+def job_tiers(placement: JobPlacement, job: TieredJob) -> dict[str, Tier]:
+    """Return the four tiers; the job's GPUs share what a node has once."""
+    gpu, sharing_gpus, host = job.gpu, job.gpus_on_node, HOSTS[placement.node]
     return {
         "hbm": Tier(
             capacity=gpu.memory,
@@ -138,21 +138,21 @@ def tiers_of(placed: Placed, job: Job) -> dict[str, Tier]:
             sources=(gpu.source,),
         ),
         "peer": Tier(
-            capacity=job.idle / ours * gpu.memory,
+            capacity=job.idle / sharing_gpus * gpu.memory,
             read=gpu.scale_up,
             write=gpu.scale_up,
             sources=(gpu.source,),
         ),
         "host": Tier(
-            capacity=host.memory / ours,
+            capacity=host.memory / sharing_gpus,
             read=gpu.pcie,
             write=gpu.pcie,
             sources=(host.source, gpu.source),
         ),
         "nvme": Tier(
-            capacity=host.drives / ours,
-            read=host.read / ours,
-            write=host.write / ours,
+            capacity=host.drives / sharing_gpus,
+            read=host.read / sharing_gpus,
+            write=host.write / sharing_gpus,
             sources=(host.source, host.drive_source),
         ),
     }

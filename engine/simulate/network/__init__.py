@@ -1,1 +1,1 @@
-"""Wires of a cluster, flows that share them, messages and packets."""
+"""Links of a cluster, flows that share them, messages and packets."""

@@ -15,15 +15,15 @@ from engine.formulas.fabric import bisection_bandwidth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is to be connected, and with which switches.
+class FabricPlan:
+    """Nodes to connect, and the switches to connect them with.
 
     Attributes:
         num_nodes: nodes, or racks where a scale-up network spans one.
-        ports_per_node: network ports of each.
+        ports_per_node: network ports of each node.
         port: speed of one port, and of every link of the fabric, one way.
         radix: ports of one switch.
-        oversubscription: ports below a leaf over links above it, as asked for.
+        oversubscription: requested ratio of ports below a leaf to links above it.
         rails: whether port k of every node is on leaf k (few nodes: some rails share a leaf);
             otherwise all ports of a node are on one leaf.
     """
@@ -38,20 +38,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fabric:
-    """A fat tree.
+    """Switches and cables of a fat tree.
 
     Attributes:
-        plan: that it follows.
+        plan: requirements of the tree.
         down: ports of a leaf to nodes.
         up: links of a leaf upward.
-        groups: leaf groups: nodes whose ports meet in the same leaves.
+        groups: number of leaf groups: nodes whose ports meet in the same leaves.
         nodes_per_group: nodes of a full group.
         leaves, spines, cores: switches of each tier.
         pods: trees of two tiers below the cores; 1 if there are none.
         to_leaves, to_spines, to_cores: cables of each tier.
     """
 
-    plan: Plan
+    plan: FabricPlan
     down: Count
     up: Count
     groups: Count
@@ -66,59 +66,59 @@ class Fabric:
 
     @property
     def oversubscription(self) -> Ratio:
-        """What whole ports make of the ratio asked for."""
+        """Actual ratio of ports below a leaf to links above it, in whole ports."""
         return self.down / self.up
 
     @property
     def switches(self) -> Count:
-        """Of all tiers."""
+        """Number of switches of all tiers."""
         return self.leaves + self.spines + self.cores
 
     @property
     def cables(self) -> Count:
-        """Of all tiers."""
+        """Number of cables of all tiers."""
         return self.to_leaves + self.to_spines + self.to_cores
 
     @property
     def bisection(self) -> Bandwidth:
-        """Between two halves of the cluster, one way; one leaf group is never oversubscribed."""
+        """One-way bandwidth between two halves of the cluster; one leaf group is never oversubscribed."""
         plan = self.plan
         over = self.oversubscription if self.groups > 1 else 1.0
         return bisection_bandwidth(plan.num_nodes, plan.ports_per_node, plan.port, over)
 
     @property
     def most_switches(self) -> Count:
-        """Switches on the longest way of a message between nodes."""
+        """Number of switches on the longest route between nodes."""
         return 5 if self.pods > 1 else 3 if self.leaves > 1 else 1
 
 
 def split_ports(radix: Count, oversubscription: Ratio) -> tuple[Count, Count]:
-    """Return a leaf's ports to nodes and its links upward, whole numbers near the ratio."""
+    """Return the ports of a leaf to nodes and upward, whole numbers near the ratio."""
     up = max(1, int(radix / (1 + oversubscription)))
     return min(radix - up, max(1, int(up * oversubscription))), up
 
 
-def design(plan: Plan) -> Fabric:
+def design_fabric(plan: FabricPlan) -> Fabric:
     """Return the smallest fat tree for the plan.
 
     Raises:
         ValueError: a node has more ports than a leaf could take, or three tiers are too few.
     """
     down, up = split_ports(plan.radix, plan.oversubscription)
-    per_group = down if plan.rails else down // plan.ports_per_node
-    if not per_group:
+    nodes_per_group = down if plan.rails else down // plan.ports_per_node
+    if not nodes_per_group:
         raise ValueError(
             f"{plan.ports_per_node} ports of a node do not fit in a leaf with {down} ports to nodes"
         )
-    groups = -(-plan.num_nodes // per_group)
-    leaves = groups * (_leaves_of_rails(plan, down) if plan.rails else 1)
-    spines, cores, pods = _above(plan.radix, leaves, up)
+    groups = -(-plan.num_nodes // nodes_per_group)
+    leaves = groups * (_leaves_per_group(plan, down) if plan.rails else 1)
+    spines, cores, pods = _upper_tiers(plan.radix, leaves, up)
     return Fabric(
         plan=plan,
         down=down,
         up=up,
         groups=groups,
-        nodes_per_group=per_group,
+        nodes_per_group=nodes_per_group,
         leaves=leaves,
         spines=spines,
         cores=cores,
@@ -129,13 +129,13 @@ def design(plan: Plan) -> Fabric:
     )
 
 
-def _leaves_of_rails(plan: Plan, down: Count) -> Count:
-    """Return the leaves of a group: one for each rail, or for as many rails as have room in it."""
+def _leaves_per_group(plan: FabricPlan, down: Count) -> Count:
+    """Return the leaves per group: one for each rail, or for as many rails as fit in a leaf."""
     return -(-plan.ports_per_node // max(1, down // plan.num_nodes))
 
 
-def _above(radix: Count, leaves: Count, up: Count) -> tuple[Count, Count, Count]:
-    """Return spines, cores and pods above so many leaves with `up` links each.
+def _upper_tiers(radix: Count, leaves: Count, up: Count) -> tuple[Count, Count, Count]:
+    """Return the numbers of spines, cores and pods above leaves with `up` links each.
 
     Raises:
         ValueError: three tiers are too few.
@@ -144,8 +144,8 @@ def _above(radix: Count, leaves: Count, up: Count) -> tuple[Count, Count, Count]
         return 0, 0, 1
     if leaves <= radix:
         # Every leaf has equally many links to each spine, so their number divides its links.
-        least = -(-leaves * up // radix)
-        return next(n for n in range(least, up + 1) if up % n == 0), 0, 1
+        fewest = -(-leaves * up // radix)
+        return next(n for n in range(fewest, up + 1) if up % n == 0), 0, 1
     half = radix // 2
     pods = -(-leaves // half)
     if pods > radix:
@@ -156,7 +156,7 @@ def _above(radix: Count, leaves: Count, up: Count) -> tuple[Count, Count, Count]
 
 
 def switches_between(fabric: Fabric, node: Count, other: Count, *, same_rail: bool) -> Count:
-    """Return the switches between ports of two different nodes.
+    """Return the number of switches between ports of two different nodes.
 
     `same_rail` says whether the message arrives at the same port that it left by; without rails
     all ports of a node are on the same leaf.
@@ -173,26 +173,26 @@ def switches_between(fabric: Fabric, node: Count, other: Count, *, same_rail: bo
     return 3 if first // per_pod == second // per_pod else 5
 
 
-def reach(fabric: Fabric, gpus: Count, *, pxn: bool) -> Mapping[Count, Count]:
-    """Return how many GPUs the first one reaches over so many switches of the network.
+def gpus_by_switches(fabric: Fabric, gpus: Count, *, pxn: bool) -> Mapping[Count, Count]:
+    """Return number of switches -> number of GPUs that the first GPU reaches over them.
 
-    `gpus` are those of a node; with PXN a message may change rails before it leaves.
+    `gpus` is the number per node; with PXN a message may change rails before it leaves.
     """
-    found = {0: gpus - 1}
+    counts = {0: gpus - 1}
     ports = min(fabric.plan.ports_per_node, gpus)
     same = gpus if pxn or not fabric.plan.rails else gpus // ports
     for node in range(1, fabric.plan.num_nodes):
         for count, rail in ((same, True), (gpus - same, False)):
             switches = switches_between(fabric, 0, node, same_rail=rail)
-            found[switches] = found.get(switches, 0) + count
-    return {switches: count for switches, count in sorted(found.items()) if count}
+            counts[switches] = counts.get(switches, 0) + count
+    return {switches: count for switches, count in sorted(counts.items()) if count}
 
 
 def cost_index(fabric: Fabric, cable: Ratio) -> Ratio:
-    """Return switches and cables over those of one giant switch that takes every port of the nodes.
+    """Return the cost of switches and cables over that of one giant switch with all ports.
 
-    A cable costs as many switch ports as given. Assumed: a switch costs as much per port whatever
-    its radix, and all cables cost the same.
+    `cable` is the cost of a cable in switch ports. Assumed: the cost per port does not depend on
+    the radix, and all cables cost the same.
     """
     ports = fabric.to_leaves
     return (fabric.switches * fabric.plan.radix + cable * fabric.cables) / (ports * (1 + cable))

@@ -2,8 +2,8 @@
 
 All flows start together and grow at the same pace; a link that fills up stops those that cross
 it, the others grow on (Bertsekas and Gallager 1992, section 6.5). When a flow ends, the rates of
-the rest are found anew. Flows that are alike in every way are one entry, with what they put on
-each of their links.
+the rest are computed again. Equal flows are one entry, with their joint load on each of their
+links.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 
 from engine.core.units import Bandwidth, Bytes, Seconds
 
-# Links that fill at rates this close fill together: rounding must not tell alike flows apart.
+# Links that fill at rates this close fill together: rounding must not tell equal flows apart.
 _CLOSE = 1 + 1e-9
 
-# Its kind, and what it belongs to: ("nvlink_out", gpu), ("port_in", node, port).
+# Kind and owner of a link: ("nvlink_out", gpu), ("port_in", node, port).
 Link = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """Bytes on their way over links.
+    """A flow of bytes over links, or several equal flows.
 
     Attributes:
-        size: bytes of one such flow.
-        links: link -> how many flows like this one share it (1 if it is alone of its kind).
-        latency: from the start until its first byte arrives.
-        count: how many flows like this one there are.
+        size: bytes of one flow.
+        links: link -> number of equal flows that share it (1 for a single flow).
+        latency: time from the start until the first byte arrives.
+        count: number of equal flows.
     """
 
     size: Bytes
@@ -36,25 +36,25 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drain:
-    """What became of a set of flows that started together; it scales with their sizes.
+class FlowTimes:
+    """Transfer times and bottlenecks of flows that start together; they scale with the sizes.
 
     Attributes:
-        busy: for each flow, when its last byte has left, latencies not counted.
-        held: for each flow, the full links that held it back as it ended.
+        busy: time of each flow until its last byte has left, without latency.
+        bottlenecks: full links that limited each flow as it ended.
     """
 
     busy: tuple[Seconds, ...]
-    held: tuple[tuple[Link, ...], ...]
+    bottlenecks: tuple[tuple[Link, ...], ...]
 
 
 def fair_rates(
     flows: Sequence[Flow], capacity: Mapping[Link, Bandwidth]
 ) -> tuple[tuple[Bandwidth, ...], tuple[tuple[Link, ...], ...]]:
-    """Return the max-min fair rate of every flow, and the full links that hold it back.
+    """Return the max-min fair rate of every flow, and its bottleneck links.
 
     Raises:
-        ValueError: a flow crosses no link, or one of no capacity, so that no rate is fair.
+        ValueError: a flow crosses no link, or a link without capacity.
     """
     members: dict[Link, list[int]] = {}
     weight: dict[Link, float] = {}
@@ -64,49 +64,57 @@ def fair_rates(
         for link, times in flow.links.items():
             members.setdefault(link, []).append(index)
             weight[link] = weight.get(link, 0.0) + times
-    left = {link: capacity[link] for link in members}
-    if closed := [link for link, rest in left.items() if rest <= 0]:
-        raise ValueError(f"link {closed[0]} has capacity {left[closed[0]]}; it must be above 0")
+    remaining = {link: capacity[link] for link in members}
+    if without_capacity := [
+        link for link, capacity_left in remaining.items() if capacity_left <= 0
+    ]:
+        raise ValueError(
+            f"link {without_capacity[0]} has capacity {remaining[without_capacity[0]]}; it must be above 0"
+        )
     rates: list[Bandwidth] = [-1.0] * len(flows)
-    held: list[tuple[Link, ...]] = [()] * len(flows)
-    while left:
-        level = min(rest / weight[link] for link, rest in left.items())
-        full = [link for link, rest in left.items() if rest / weight[link] <= level * _CLOSE]
-        stopped = {index for link in full for index in members[link] if rates[index] < 0}
+    bottlenecks: list[tuple[Link, ...]] = [()] * len(flows)
+    while remaining:
+        level = min(capacity_left / weight[link] for link, capacity_left in remaining.items())
+        full = [
+            link
+            for link, capacity_left in remaining.items()
+            if capacity_left / weight[link] <= level * _CLOSE
+        ]
+        limited = {index for link in full for index in members[link] if rates[index] < 0}
         filled = set(full)
-        for index in stopped:
+        for index in limited:
             rates[index] = level
-            held[index] = tuple(link for link in flows[index].links if link in filled)
+            bottlenecks[index] = tuple(link for link in flows[index].links if link in filled)
             for link, times in flows[index].links.items():
                 weight[link] -= times
-                left[link] -= times * level
+                remaining[link] -= times * level
         # What is left of a weight after taking all flows from it may be a rounding error.
-        left = {
-            link: max(rest, 0.0)
-            for link, rest in left.items()
+        remaining = {
+            link: max(capacity_left, 0.0)
+            for link, capacity_left in remaining.items()
             if link not in filled and weight[link] > 1e-9
         }
-    return tuple(rates), tuple(held)
+    return tuple(rates), tuple(bottlenecks)
 
 
-def drain(flows: Sequence[Flow], capacity: Mapping[Link, Bandwidth]) -> Drain:
-    """Return when each flow ends if all start now and share the links max-min fairly."""
-    rest = [flow.size for flow in flows]
+def simulate_flows(flows: Sequence[Flow], capacity: Mapping[Link, Bandwidth]) -> FlowTimes:
+    """Return the end of each flow if all start together and share the links max-min fairly."""
+    bytes_left = [flow.size for flow in flows]
     busy = [0.0] * len(flows)
-    held: list[tuple[Link, ...]] = [()] * len(flows)
-    active = [index for index, size in enumerate(rest) if size > 0]
+    bottlenecks: list[tuple[Link, ...]] = [()] * len(flows)
+    active = [index for index, size in enumerate(bytes_left) if size > 0]
     now = 0.0
     while active:
-        rates, full = fair_rates([flows[index] for index in active], capacity)
-        left = [rest[index] / rate for index, rate in zip(active, rates, strict=True)]
-        step = min(left)
+        rates, limits = fair_rates([flows[index] for index in active], capacity)
+        times_left = [bytes_left[index] / rate for index, rate in zip(active, rates, strict=True)]
+        step = min(times_left)
         now += step
-        going = []
-        for index, rate, need, links in zip(active, rates, left, full, strict=True):
+        unfinished = []
+        for index, rate, need, links in zip(active, rates, times_left, limits, strict=True):
             if need > step * _CLOSE:
-                rest[index] -= rate * step
-                going.append(index)
+                bytes_left[index] -= rate * step
+                unfinished.append(index)
             else:
-                busy[index], held[index] = now, links
-        active = going
-    return Drain(busy=tuple(busy), held=tuple(held))
+                busy[index], bottlenecks[index] = now, links
+        active = unfinished
+    return FlowTimes(busy=tuple(busy), bottlenecks=tuple(bottlenecks))

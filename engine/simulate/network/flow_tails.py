@@ -1,4 +1,4 @@
-"""Everybody waits for the last flow: equal flows over equal paths, by hash, by load, by packet.
+"""Tail of the flow completion time: equal flows over equal paths, by hash, load or packet.
 
 A leaf sends `flows` flows of equal size over `paths` links upward, each as fast as a port. A flow
 alone on a link takes one unit; a link with c of them takes c. On top of that every flow is delayed
@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from engine.core.units import Count, Ratio, Share
 from engine.formulas.stragglers import normal
-from engine.simulate.numerics.rng import picks
+from engine.simulate.numerics.rng import random_integers
 
 ROUTINGS: Mapping[str, str] = {
     "ecmp": "by hash (ECMP)",
@@ -36,17 +36,17 @@ Pattern = tuple[tuple[Count, Count], ...]  # (pieces on a link, links that carry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flows:
-    """Flows that start together.
+class FlowBatch:
+    """A batch of flows that start together.
 
     Attributes:
-        flows: of one leaf.
-        paths: links upward of one leaf.
-        leaves: that do the same at the same time.
-        pieces: that a flow is cut into, each hashed by itself (queue pairs of a connection).
-        deviation: of the logarithm of a flow's delay factor.
-        delayed: share of the flows that are delayed further.
-        delay: by what factor.
+        flows: flows of one leaf.
+        paths: upward links of one leaf.
+        leaves: leaves that send such flows at the same time.
+        pieces: pieces of a flow, each hashed by itself (queue pairs of a connection).
+        deviation: standard deviation of the logarithm of a flow's delay factor.
+        delayed: share of the flows with a further delay.
+        delay: factor of that delay.
     """
 
     flows: Count
@@ -59,15 +59,15 @@ class Flows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """When the last flow is done, in times of a flow that is alone on its link.
+class LastFlowTimes:
+    """Distribution of the last flow's end, in units of the time of a flow alone on its link.
 
     Attributes:
-        even: if all links carried the same and nothing were delayed.
+        even: end with equal loads on all links and no delays.
         busiest: load of the busiest link of a leaf, mean of the trials.
-        median: exceeded by every second batch.
-        rare: exceeded by one batch of a thousand.
-        mean: of all batches.
+        median: end that every second batch exceeds.
+        rare: end that one batch in a thousand exceeds.
+        mean: mean over all batches.
         shares: at each of `times()`, the share of batches that are done.
     """
 
@@ -80,99 +80,101 @@ class Waiting:
 
 
 @lru_cache(maxsize=1)
-def times() -> tuple[Ratio, ...]:
-    """Return the times at which distributions are known."""
+def time_grid() -> tuple[Ratio, ...]:
+    """Return the times at which distributions are tabulated."""
     first, last = _DOUBLINGS
     return tuple(2 ** (i / _BETWEEN) for i in range(first * _BETWEEN, last * _BETWEEN + 1))
 
 
-def waiting(flows: Flows, routing: str) -> Waiting:
-    """Return how long the last flow takes under a routing of `ROUTINGS`."""
-    busiest, of_a_leaf = _one_leaf(replace(flows, leaves=1), routing)
-    shares = [share**flows.leaves for share in of_a_leaf]
-    return Waiting(
+def last_flow_times(flows: FlowBatch, routing: str) -> LastFlowTimes:
+    """Return the distribution of the last flow's end under a routing of `ROUTINGS`."""
+    busiest, leaf_shares = _leaf_distribution(replace(flows, leaves=1), routing)
+    shares = [share**flows.leaves for share in leaf_shares]
+    return LastFlowTimes(
         even=max(1.0, flows.flows / flows.paths),
         busiest=busiest,
         median=_quantile(shares, 0.5),
         rare=_quantile(shares, 0.999),
-        mean=_mean(shares),
+        mean=_mean_time(shares),
         shares=tuple(shares),
     )
 
 
 @lru_cache(maxsize=16)
-def _one_leaf(flows: Flows, routing: str) -> tuple[Ratio, tuple[Share, ...]]:
-    """Return the load of the busiest link, and at each of `times()` the share of a leaf's batches.
+def _leaf_distribution(flows: FlowBatch, routing: str) -> tuple[Ratio, tuple[Share, ...]]:
+    """Return the load of the busiest link, and the share of a leaf's batches done at each time.
 
-    Leaves choose for themselves: of several, all are done with the power of that share.
+    Leaves are independent: the share of batches that all leaves have done is a power of it.
     """
-    loads = tuple(_loads(flows, routing))
+    loads = tuple(_trial_loads(flows, routing))
     trials = sum(times for _, times in loads)
-    levels = {level for one, _ in loads for level in one}
+    levels = {level for pattern, _ in loads for level in pattern}
     shares = []
-    for time in times():
-        done = {level: single(flows, time / level) for level in levels}
-        shares.append(math.fsum(n * _all_done(one, done) for one, n in loads) / trials)
-    return math.fsum(n * max(one) for one, n in loads) / trials, tuple(shares)
+    for time in time_grid():
+        done = {level: delay_share(flows, time / level) for level in levels}
+        shares.append(
+            math.fsum(n * _share_all_done(pattern, done) for pattern, n in loads) / trials
+        )
+    return math.fsum(n * max(pattern) for pattern, n in loads) / trials, tuple(shares)
 
 
-def single(flows: Flows, factor: Ratio) -> Share:
-    """Return the share of flows that are delayed by at most a factor."""
+def delay_share(flows: FlowBatch, factor: Ratio) -> Share:
+    """Return the share of flows whose delay factor is at most `factor`."""
 
-    def below(most: Ratio) -> Share:
+    def below(factor_limit: Ratio) -> Share:
         if flows.deviation == 0:
             # A hair of tolerance: times on the grid are rounded.
-            return 1.0 if most >= 1 - 1e-9 else 0.0
-        return normal(math.log(most) / flows.deviation)
+            return 1.0 if factor_limit >= 1 - 1e-9 else 0.0
+        return normal(math.log(factor_limit) / flows.deviation)
 
     return (1 - flows.delayed) * below(factor) + flows.delayed * below(factor / flows.delay)
 
 
-def tail_ratio(flows: Flows) -> Ratio:
+def tail_ratio(flows: FlowBatch) -> Ratio:
     """Return the 99.9th percentile of one flow's delay over its median."""
-    shares = [single(flows, time) for time in times()]
+    shares = [delay_share(flows, time) for time in time_grid()]
     return _quantile(shares, 0.999) / _quantile(shares, 0.5)
 
 
-def _loads(flows: Flows, routing: str) -> Iterator[tuple[Loads, Count]]:
-    """Yield how many flows' worth of chances run at which load, and in how many trials."""
+def _trial_loads(flows: FlowBatch, routing: str) -> Iterator[tuple[Loads, Count]]:
+    """Yield load of a link -> number of flows, and the number of trials with this pattern."""
     count = flows.flows * flows.pieces
     if routing == "spray":
         yield {max(1.0, flows.flows / flows.paths): flows.flows}, 1
     elif routing == "adaptive":
         least, more = divmod(count, flows.paths)
-        yield _levels(flows, {least: flows.paths - more, least + 1: more}), 1
+        yield _flows_by_load(flows, {least: flows.paths - more, least + 1: more}), 1
     else:
-        for counts, times in _hashed(count, flows.paths):
-            yield _levels(flows, dict(counts)), times
+        for counts, times in _hashed_patterns(count, flows.paths):
+            yield _flows_by_load(flows, dict(counts)), times
 
 
-def trials_of(count: Count) -> Count:
-    """Return how often so many pieces are hashed."""
+def num_trials(count: Count) -> Count:
+    """Return the number of hashing trials for `count` pieces."""
     return min(_MOST, max(_LEAST, _DRAWN // count))
 
 
 @lru_cache(maxsize=64)
-def _hashed(count: Count, paths: Count) -> tuple[tuple[Pattern, Count], ...]:
-    """Return how many links carry how many pieces, and in how many trials they do."""
+def _hashed_patterns(count: Count, paths: Count) -> tuple[tuple[Pattern, Count], ...]:
+    """Return the patterns of pieces per link, and the number of trials of each."""
     seen: Counter[Pattern] = Counter()
-    for seed in range(1, trials_of(count) + 1):
-        carried = Counter(Counter(picks(count, paths, seed)).values())
+    for seed in range(1, num_trials(count) + 1):
+        carried = Counter(Counter(random_integers(count, paths, seed)).values())
         seen[tuple(sorted(carried.items()))] += 1
     return tuple(seen.items())
 
 
-def _levels(flows: Flows, counts: Mapping[Count, Count]) -> Loads:
-    """Return load of a link -> pieces on such links; a port is no faster than a link."""
-    found: dict[Ratio, Count] = {}
+def _flows_by_load(flows: FlowBatch, counts: Mapping[Count, Count]) -> Loads:
+    """Return load of a link -> flows on such links; a port is no faster than a link."""
+    piece_counts: dict[Ratio, Count] = {}
     for on_link, links in counts.items():
         if on_link and links:
             level = max(1.0, on_link / flows.pieces)
-            found[level] = found.get(level, 0) + on_link * links
-    return {level: pieces / flows.pieces for level, pieces in found.items()}
+            piece_counts[level] = piece_counts.get(level, 0) + on_link * links
+    return {level: pieces / flows.pieces for level, pieces in piece_counts.items()}
 
 
-def _all_done(loads: Loads, done: Mapping[Ratio, Share]) -> Share:
+def _share_all_done(loads: Loads, done: Mapping[Ratio, Share]) -> Share:
     share = 1.0
     for level, count in loads.items():
         share *= done[level] ** count
@@ -180,8 +182,8 @@ def _all_done(loads: Loads, done: Mapping[Ratio, Share]) -> Share:
 
 
 def _quantile(shares: Sequence[Share], at: Share) -> Ratio:
-    """Return the first time at which so many are done, straight between the known ones."""
-    grid = times()
+    """Return the first time at which the share `at` is done, by linear interpolation."""
+    grid = time_grid()
     for i, share in enumerate(shares):
         if share >= at:
             if i == 0 or share == shares[i - 1]:
@@ -191,9 +193,9 @@ def _quantile(shares: Sequence[Share], at: Share) -> Ratio:
     return grid[-1]
 
 
-def _mean(shares: Sequence[Share]) -> Ratio:
-    """Return the integral of the share that is not done."""
-    grid = times()
+def _mean_time(shares: Sequence[Share]) -> Ratio:
+    """Return the mean end: the integral of the share that is not done."""
+    grid = time_grid()
     rest = [
         (1 - (here + there) / 2) * (later - now)
         for here, there, now, later in zip(shares, shares[1:], grid, grid[1:], strict=False)

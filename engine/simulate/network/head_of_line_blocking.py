@@ -1,4 +1,4 @@
-"""Head-of-line blocking: a flow stands behind others on its way to a port that nobody else blocks.
+"""Head-of-line blocking: a flow to an idle port queues behind flows to a full port.
 
 Several hosts send to one receiver, whose port is full. One of them shares a leaf with a victim that
 sends to another, idle receiver. The uplink of that leaf is as fast as both ports together. Time
@@ -28,10 +28,10 @@ CONTROLS: Mapping[str, str] = {
 CELL: Bytes = 32 * KiB
 PORT: Bandwidth = 50 * GB
 SLOT: Seconds = CELL / PORT
-LENGTH: Seconds = 2000 * MICRO
+RUN_TIME: Seconds = 2000 * MICRO
 # Zhu et al. 2015, section 5: at most one mark is answered in 50 us, rates recover every 55 us.
-ANSWERED: Seconds = 50 * MICRO
-RECOVERS: Seconds = 55 * MICRO
+MARK_INTERVAL: Seconds = 50 * MICRO
+RECOVERY_INTERVAL: Seconds = 55 * MICRO
 _GAIN, _FAST, _GROWTH = 1 / 256, 5, 0.001
 # Assumed: from a cell's mark until its host slows down.
 FEEDBACK: Seconds = 5 * MICRO
@@ -41,14 +41,14 @@ _VICTIM = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incast:
-    """The scene.
+    """Senders, congestion control and thresholds of an incast.
 
     Attributes:
         senders: hosts that send to the full port; the first shares a leaf with the victim.
-        control: of `CONTROLS`.
-        pause_at: waiting bytes of one link from which on it is paused.
-        mark_at: waiting bytes of the full port from which on cells are marked.
-        buffer: of the full port, where cells are dropped.
+        control: key of `CONTROLS`.
+        pause_at: queued bytes of one link from which it is paused.
+        mark_at: queued bytes of the full port from which cells are marked.
+        buffer: buffer of the full port; what does not fit is dropped.
     """
 
     senders: Count
@@ -59,13 +59,13 @@ class Incast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """What happened since the moment before.
+class IncastSample:
+    """Queues and rates in one sampling interval.
 
     Attributes:
-        time: of its end.
-        queue: bytes that wait for the full port.
-        uplink: bytes that wait in the victim's leaf.
+        time: end of the interval.
+        queue: bytes queued for the full port.
+        uplink: bytes queued in the victim's leaf.
         victim, hot: rates of the victim and of its neighbor, over that of a port.
         paused: share of the time for which the uplink of the victim's leaf was paused.
     """
@@ -79,19 +79,19 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
-    """The run; shares are means of its second half.
+class IncastRun:
+    """Samples of a run, and means of its second half.
 
     Attributes:
-        moments: in order.
-        victim, hot: as in `Moment`.
+        moments: samples in order.
+        victim, hot: as in `IncastSample`.
         full_port: share of the time for which the full port delivers something new.
-        paused: as in `Moment`.
+        paused: as in `IncastSample`.
         lost: share of the cells sent to the full port that were dropped.
-        longest: most bytes that ever waited for the full port.
+        longest: peak of the bytes queued for the full port.
     """
 
-    moments: tuple[Moment, ...]
+    moments: tuple[IncastSample, ...]
     victim: Share
     hot: Share
     full_port: Share
@@ -102,7 +102,7 @@ class Played:
 
 @dataclass(slots=True)
 class _Host:
-    """A host that sends to the full port, with its rate control."""
+    """Rate control of a host that sends to the full port."""
 
     rate: Share = 1.0
     target: Share = 1.0
@@ -121,8 +121,8 @@ class _Host:
         return True
 
     def slow_down(self, now: Seconds) -> None:
-        """Answer a mark, at most once in a while."""
-        if self.answered >= 0 and now - self.answered < ANSWERED:
+        """Reduce the rate after a mark, at most once per `MARK_INTERVAL`."""
+        if self.answered >= 0 and now - self.answered < MARK_INTERVAL:
             return
         self.answered = self.calm = now
         self.target = self.rate
@@ -131,8 +131,8 @@ class _Host:
         self.recoveries = 0
 
     def recover(self, now: Seconds) -> None:
-        """Grow again if no mark has come for a while."""
-        if now - self.calm < RECOVERS:
+        """Raise the rate if no mark has come for `RECOVERY_INTERVAL`."""
+        if now - self.calm < RECOVERY_INTERVAL:
             return
         self.calm = now
         self.marks *= 1 - _GAIN
@@ -143,8 +143,8 @@ class _Host:
 
 
 @dataclass(slots=True)
-class _State:
-    """Queues and counters while the run goes on; link 0 is the uplink of the victim's leaf."""
+class _IncastState:
+    """Queues and counters of a run; link 0 is the uplink of the victim's leaf."""
 
     scene: Incast
     hosts: list[_Host]
@@ -163,55 +163,63 @@ class _State:
     lost: Count = 0
 
 
-def play(scene: Incast) -> Played:
-    """Return what happens in two milliseconds."""
-    links = range(scene.senders)
-    state = _State(scene, [_Host() for _ in links], [0 for _ in links], [False for _ in links])
-    slots = round(LENGTH / SLOT)
-    each = slots // FRAMES
-    moments: list[Moment] = []
+def simulate_incast(incast: Incast) -> IncastRun:
+    """Return the run of an incast over two milliseconds."""
+    links = range(incast.senders)
+    state = _IncastState(
+        incast, [_Host() for _ in links], [0 for _ in links], [False for _ in links]
+    )
+    slots = round(RUN_TIME / SLOT)
+    slots_per_sample = slots // FRAMES
+    moments: list[IncastSample] = []
     counts = [(0, 0, 0, 0, 0)]
     longest, paused = 0, 0
-    for slot in range(each * FRAMES):
+    for slot in range(slots_per_sample * FRAMES):
         _send(state, slot)
         _drain(state, slot * SLOT)
         _control(state, slot * SLOT)
         longest = max(longest, len(state.queue))
         paused += state.paused[0]
-        if (slot + 1) % each == 0:
+        if (slot + 1) % slots_per_sample == 0:
             now = (state.victim, state.hot, state.delivered, state.sent, state.lost)
-            moments.append(_moment(state, (slot + 1) * SLOT, now, counts[-1], paused / each))
+            moments.append(
+                _sample(state, (slot + 1) * SLOT, now, counts[-1], paused / slots_per_sample)
+            )
             counts.append(now)
             paused = 0
-    half, end, total = counts[FRAMES // 2], counts[-1], each * (FRAMES - FRAMES // 2)
+    half, end, total = counts[FRAMES // 2], counts[-1], slots_per_sample * (FRAMES - FRAMES // 2)
     victim, hot, delivered, sent, lost = (b - a for a, b in zip(half, end, strict=True))
-    late = moments[FRAMES // 2 :]
-    return Played(
+    second_half = moments[FRAMES // 2 :]
+    return IncastRun(
         moments=tuple(moments),
         victim=victim / total,
         hot=hot / total,
         full_port=delivered / total,
-        paused=sum(one.paused for one in late) / len(late),
+        paused=sum(sample.paused for sample in second_half) / len(second_half),
         lost=lost / sent if sent else 0.0,
         longest=longest * CELL,
     )
 
 
-def _moment(
-    state: _State, time: Seconds, now: tuple[int, ...], before: tuple[int, ...], paused: Share
-) -> Moment:
-    each = round(LENGTH / SLOT) // FRAMES
-    return Moment(
+def _sample(
+    state: _IncastState,
+    time: Seconds,
+    counts: tuple[int, ...],
+    before: tuple[int, ...],
+    paused: Share,
+) -> IncastSample:
+    slots_per_sample = round(RUN_TIME / SLOT) // FRAMES
+    return IncastSample(
         time=time,
         queue=len(state.queue) * CELL,
         uplink=(len(state.uplink) + len(state.apart)) * CELL,
-        victim=(now[0] - before[0]) / each,
-        hot=(now[1] - before[1]) / each,
+        victim=(counts[0] - before[0]) / slots_per_sample,
+        hot=(counts[1] - before[1]) / slots_per_sample,
         paused=paused,
     )
 
 
-def _send(state: _State, slot: Count) -> None:
+def _send(state: _IncastState, slot: Count) -> None:
     """Let every host that is not paused send a cell; the hosts take turns at being first."""
     if not state.stopped[_VICTIM]:
         own = state.scene.control == "own_class"
@@ -231,8 +239,8 @@ def _send(state: _State, slot: Count) -> None:
         _forward(state)
 
 
-def _arrive(state: _State, link: int) -> None:
-    """Put a cell behind those that wait for the full port, or lose it."""
+def _arrive(state: _IncastState, link: int) -> None:
+    """Enqueue a cell for the full port, or drop it."""
     state.sent += 1
     if state.scene.control == "drop" and len(state.queue) * CELL >= state.scene.buffer:
         state.lost += 1
@@ -241,7 +249,7 @@ def _arrive(state: _State, link: int) -> None:
     state.waiting[link] += 1
 
 
-def _forward(state: _State) -> None:
+def _forward(state: _IncastState) -> None:
     """Send two cells up from the victim's leaf: in order, unless the link is paused."""
     room = 2
     if state.apart:
@@ -259,7 +267,7 @@ def _forward(state: _State) -> None:
             _arrive(state, 0)
 
 
-def _drain(state: _State, now: Seconds) -> None:
+def _drain(state: _IncastState, now: Seconds) -> None:
     """Deliver one cell of the full port, and mark it if many wait behind it."""
     if not state.queue:
         return
@@ -272,22 +280,22 @@ def _drain(state: _State, now: Seconds) -> None:
         state.notes.append((now + FEEDBACK, link))
 
 
-def _control(state: _State, now: Seconds) -> None:
+def _control(state: _IncastState, now: Seconds) -> None:
     """Pause and release links and hosts, and let hosts answer marks."""
-    scene = state.scene
-    if scene.control == "drop":
+    incast = state.scene
+    if incast.control == "drop":
         return
     for link, cells in enumerate(state.waiting):
-        state.paused[link] = _held(state.paused[link], cells * CELL, scene.pause_at)
+        state.paused[link] = _is_paused(state.paused[link], cells * CELL, incast.pause_at)
     for host, cells in state.inside.items():
-        state.stopped[host] = _held(state.stopped[host], cells * CELL, scene.pause_at)
-    if scene.control == "ecn":
+        state.stopped[host] = _is_paused(state.stopped[host], cells * CELL, incast.pause_at)
+    if incast.control == "ecn":
         while state.notes and state.notes[0][0] <= now:
             state.hosts[state.notes.popleft()[1]].slow_down(now)
         for sender in state.hosts:
             sender.recover(now)
 
 
-def _held(held: bool, waiting: Bytes, pause_at: Bytes) -> bool:
-    """Return whether a link is paused: from a threshold on, until half of it is left."""
-    return waiting > (pause_at / 2 if held else pause_at)
+def _is_paused(paused: bool, waiting: Bytes, pause_at: Bytes) -> bool:
+    """Return whether a link is paused: from a threshold on, until half of it is queued."""
+    return waiting > (pause_at / 2 if paused else pause_at)

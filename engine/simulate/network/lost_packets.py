@@ -1,28 +1,28 @@
-"""Packets over a link that loses some of them, one by one, until a message has arrived.
+"""Packets over a lossy link, one by one, under three retransmission protocols.
 
 The sender never pauses. A loss is reported one round trip after the lost packet was sent; until
 then the sender has sent `window` - 1 more, which a receiver that wants its packets in order throws
-away. Dice are seeded, or every so many-th packet is lost.
+away. Losses are random with a seed, or periodic.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engine.core.units import Count, Share
-from engine.simulate.numerics.rng import chances
+from engine.simulate.numerics.rng import uniforms
 
 GO_BACK_N, SELECTIVE, GO_BACK_0 = "go_back_n", "selective", "go_back_0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """What became of a number of packets.
+class Delivery:
+    """Delivered and lost packets of a run.
 
     Attributes:
-        packets: put on the wire.
-        new: that arrived, in order, and were not there before.
-        lost: of those on the wire.
-        messages: that arrived whole.
+        packets: packets put on the wire.
+        new: packets that arrived in order and for the first time.
+        lost: lost packets.
+        messages: messages that arrived whole.
     """
 
     packets: Count
@@ -36,24 +36,26 @@ class Sent:
         return self.new / self.packets if self.packets else 0.0
 
 
-def dice(loss: Share, seed: Count) -> Iterator[bool]:
+def random_losses(loss: Share, seed: Count) -> Iterator[bool]:
     """Yield for every packet whether it is lost, independently of the others."""
-    for throw in chances(seed):
-        yield throw < loss
+    for chance in uniforms(seed):
+        yield chance < loss
 
 
-def every(count: Count) -> Iterator[bool]:
+def periodic_losses(count: Count) -> Iterator[bool]:
     """Yield for every packet whether it is lost: each `count`-th one is."""
     while True:
-        yield from (place == count - 1 for place in range(count))
+        yield from (position == count - 1 for position in range(count))
 
 
-def send(way: str, losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Sent:
-    """Return what `packets` on the wire deliver, of messages of `message` packets."""
-    return _WAYS[way](losses, window, message, packets)
+def send_packets(
+    protocol: str, losses: Iterator[bool], window: Count, message: Count, packets: Count
+) -> Delivery:
+    """Return the delivery of `packets` on the wire, in messages of `message` packets."""
+    return _WAYS[protocol](losses, window, message, packets)
 
 
-def _go_back_n(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Sent:
+def _go_back_n(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Delivery:
     sent = new = lost = 0
     while sent < packets:
         sent += 1
@@ -65,17 +67,17 @@ def _go_back_n(losses: Iterator[bool], window: Count, message: Count, packets: C
             sent += wasted
         else:
             new += 1
-    return Sent(packets=sent, new=new, lost=lost, messages=new // message)
+    return Delivery(packets=sent, new=new, lost=lost, messages=new // message)
 
 
-def _selective(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Sent:
+def _selective(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Delivery:
     del window  # what follows a loss is kept
     lost = sum(next(losses) for _ in range(packets))
     new = packets - lost
-    return Sent(packets=packets, new=new, lost=lost, messages=new // message)
+    return Delivery(packets=packets, new=new, lost=lost, messages=new // message)
 
 
-def _go_back_0(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Sent:
+def _go_back_0(losses: Iterator[bool], window: Count, message: Count, packets: Count) -> Delivery:
     sent = lost = messages = row = 0
     while sent < packets:
         sent += 1
@@ -88,10 +90,10 @@ def _go_back_0(losses: Iterator[bool], window: Count, message: Count, packets: C
             row = 0
         elif row == message:
             messages, row = messages + 1, 0
-    return Sent(packets=sent, new=messages * message, lost=lost, messages=messages)
+    return Delivery(packets=sent, new=messages * message, lost=lost, messages=messages)
 
 
-_WAYS: dict[str, Callable[[Iterator[bool], Count, Count, Count], Sent]] = {
+_WAYS: dict[str, Callable[[Iterator[bool], Count, Count, Count], Delivery]] = {
     GO_BACK_N: _go_back_n,
     SELECTIVE: _selective,
     GO_BACK_0: _go_back_0,

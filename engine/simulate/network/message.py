@@ -1,4 +1,4 @@
-"""A message on its way: pieces that pass stages in order, one piece at a time in each stage."""
+"""Pipelined transfer of a message: pieces pass stages in order, one at a time per stage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from engine.core.units import Bandwidth, Bytes, Count, Seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage of the path.
+    """Latency and bandwidth of one stage of the path.
 
     Attributes:
         key: unique in the path.
-        latency: what every byte waits here, however many follow it.
-        bandwidth: at which bytes pass; 0 if they only wait here (a doorbell, a switch that cuts
-            through), so that pieces do not queue.
+        latency: delay of every byte, independent of the message size.
+        bandwidth: rate of the stage; 0 for a pure delay (a doorbell, a cut-through switch), in
+            which pieces do not queue.
     """
 
     key: str
@@ -23,15 +23,15 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A piece in a stage.
+class StageTransit:
+    """Times of one piece in one stage.
 
     Attributes:
         stage: key of the stage.
-        piece: from 0.
-        arrived: when all of it had left the stage before.
-        start: when it starts to pass: after the latency, and after the piece before it.
-        end: when all of it has passed.
+        piece: index of the piece, from 0.
+        arrived: time at which all of it had left the previous stage.
+        start: start of the transfer: after the latency, and after the previous piece.
+        end: end of the transfer.
     """
 
     stage: str
@@ -41,9 +41,9 @@ class Passage:
     end: Seconds
 
 
-def passages(stages: Sequence[Stage], size: Bytes, pieces: Count) -> list[Passage]:
-    """Return every piece in every stage, stage by stage."""
-    found: list[Passage] = []
+def stage_transits(stages: Sequence[Stage], size: Bytes, pieces: Count) -> list[StageTransit]:
+    """Return the times of every piece in every stage, stage by stage."""
+    transits: list[StageTransit] = []
     ready = [0.0] * pieces
     for stage in stages:
         occupied = size / pieces / stage.bandwidth if stage.bandwidth else 0.0
@@ -51,8 +51,8 @@ def passages(stages: Sequence[Stage], size: Bytes, pieces: Count) -> list[Passag
         for piece, arrived in enumerate(ready):
             start = max(arrived + stage.latency, free)
             free = start + occupied
-            found.append(
-                Passage(stage=stage.key, piece=piece, arrived=arrived, start=start, end=free)
+            transits.append(
+                StageTransit(stage=stage.key, piece=piece, arrived=arrived, start=start, end=free)
             )
             ready[piece] = free
-    return found
+    return transits

@@ -1,24 +1,24 @@
-"""One message from a node to another one, as NCCL sends large ones, by what its time goes to."""
+"""Time of one large NCCL message between two nodes, by part."""
 
 from dataclasses import dataclass
 
 from engine.catalog.transports import INFINIBAND, LAUNCH
 from engine.core.units import Bytes, Seconds
 from engine.run.parallelism import Cluster
-from engine.simulate.layer.device_model import Rank
+from engine.simulate.layer.device_model import RankRates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeMessage:
-    """A message; its parts together are its time.
+    """Parts of the time of one message.
 
     Attributes:
-        size: its bytes.
-        launch: of the kernel.
-        hop: from node to node.
-        wire: its bytes at the line rate of the GPU's share of the ports.
-        loss: what the wire takes longer than that.
-        even: bytes that take as long as launch and hop.
+        size: bytes of the message.
+        launch: launch of the kernel.
+        hop: latency from node to node.
+        wire: transfer at the line rate of the GPU's share of the ports.
+        loss: transfer time beyond that.
+        even: bytes whose transfer takes as long as launch and hop.
     """
 
     size: Bytes
@@ -30,12 +30,12 @@ class NodeMessage:
 
     @property
     def time(self) -> Seconds:
-        """All of it."""
+        """Time of the message."""
         return self.launch + self.hop + self.wire + self.loss
 
 
-def node_message(cluster: Cluster, rank: Rank, size: Bytes) -> NodeMessage:
-    """Return the message; fitted to measured all-reduces over InfiniBand."""
+def node_message(cluster: Cluster, rank: RankRates, size: Bytes) -> NodeMessage:
+    """Return the time parts of a message; fitted to measured all-reduces over InfiniBand."""
     wire = size / (cluster.nic_bandwidth * cluster.nics_per_node / cluster.gpus_per_node)
     return NodeMessage(
         size=size,

@@ -1,6 +1,6 @@
-"""The wires of a cluster: GPUs behind NVSwitches, ports, leaf switches by rail, spines.
+"""Links of a cluster: GPUs behind NVSwitches, ports, leaf switches by rail, spines.
 
-Every link is one-way and has a capacity and a latency. What a message crosses:
+Every link is one-way and has a capacity and a latency. The route of a message:
 
 - in a node: NVLink out, NVLink in (the NVSwitch between them never blocks);
 - between nodes: PCIe and port out, leaf, and port and PCIe in. With rails, port k of every node of
@@ -29,19 +29,19 @@ class Topology:
 
     Attributes:
         world_size: GPUs; a last node may be partly used.
-        gpus_per_node: that one NVSwitch connects.
+        gpus_per_node: GPUs that one NVSwitch connects.
         ports_per_node: network ports; each belongs to its share of the GPUs.
-        nvlink: of one GPU, one way.
-        port: of one network port, one way.
-        pcie: between a GPU and its port, one way.
+        nvlink: one-way NVLink bandwidth of a GPU.
+        port: one-way bandwidth of a network port.
+        pcie: one-way bandwidth between a GPU and its port.
         nodes_per_group: nodes whose ports meet in the same leaf switches.
         oversubscription: ports' bandwidth under a leaf over that of its links to the spines.
         rails: whether port k of every node is on leaf k; otherwise all of a group are on one.
         pxn: whether a message may change rails over NVLink.
-        step_latency: of a message through the NVSwitch.
-        network_latency: of a message through one leaf, software included.
-        climb_latency: added by the way up to the spines and down.
-        slow: links of which only a share of the capacity is left, and that share.
+        step_latency: latency of a message through the NVSwitch.
+        network_latency: latency of a message through one leaf, software included.
+        climb_latency: additional latency of a route over the spines.
+        slow: slow links, each with the share of its capacity that is left.
     """
 
     world_size: Count
@@ -61,7 +61,7 @@ class Topology:
 
     @property
     def num_nodes(self) -> Count:
-        """Nodes, the last one perhaps partly used."""
+        """Number of nodes, the last one perhaps partly used."""
         return -(-self.world_size // self.gpus_per_node)
 
     def node(self, gpu: int) -> int:
@@ -69,11 +69,11 @@ class Topology:
         return gpu // self.gpus_per_node
 
     def port_of(self, gpu: int) -> int:
-        """Return the port of its node that a GPU is next to."""
+        """Return the port of a GPU within its node."""
         return gpu % self.gpus_per_node * self.rails_per_node // self.gpus_per_node
 
     def leaf(self, gpu: int, port: int) -> int:
-        """Return the leaf within the group that a port of this GPU's node is on."""
+        """Return the leaf within the group to which a port of this GPU's node connects."""
         return port if self.rails else 0
 
     def group(self, gpu: int) -> int:
@@ -82,11 +82,11 @@ class Topology:
 
     @property
     def rails_per_node(self) -> Count:
-        """Ports of a node that are told apart: several ports of one GPU count as one wide port."""
+        """Number of rails of a node: several ports of one GPU count as one wide port."""
         return min(self.ports_per_node, self.gpus_per_node)
 
     def capacity(self, link: Link) -> Bandwidth:
-        """Return what a link carries per second.
+        """Return the bandwidth of a link.
 
         Raises:
             LookupError: there is no such kind of link; the message lists those there are.
@@ -95,18 +95,20 @@ class Topology:
         return full * next((share for slow, share in self.slow if slow == link), 1.0)
 
     def capacities(self, links: Iterable[Link]) -> dict[Link, Bandwidth]:
-        """Return what each link carries per second; all of a kind are alike but the slow ones."""
+        """Return the bandwidth of each link; all links of a kind are equal except the slow ones."""
         kinds: dict[object, Bandwidth] = {}
-        found: dict[Link, Bandwidth] = {}
+        capacities: dict[Link, Bandwidth] = {}
         for link in links:
             if link[0] not in kinds:
                 kinds[link[0]] = _capacity(self, str(link[0]).rpartition("_")[0] or str(link[0]))
-            found[link] = kinds[link[0]]
-        return found | {link: found[link] * share for link, share in self.slow if link in found}
+            capacities[link] = kinds[link[0]]
+        return capacities | {
+            link: capacities[link] * share for link, share in self.slow if link in capacities
+        }
 
 
 def _capacity(topology: Topology, kind: str) -> Bandwidth:
-    """Return what a link of a kind carries if nothing is wrong with it."""
+    """Return the bandwidth of a healthy link of a kind."""
     if kind == "nvlink":
         return topology.nvlink
     if kind == "pcie":
@@ -122,14 +124,14 @@ def _capacity(topology: Topology, kind: str) -> Bandwidth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The way of one message: the links it crosses and how long its first byte takes."""
+    """Route of one message: its links and the latency of its first byte."""
 
     links: tuple[Link, ...]
     latency: Seconds
 
 
 def route(topology: Topology, source: int, target: int) -> Route:
-    """Return the way of a message from GPU to GPU.
+    """Return the route of a message from GPU to GPU.
 
     Raises:
         ValueError: a GPU sends to itself, or does not exist.
@@ -143,37 +145,37 @@ def route(topology: Topology, source: int, target: int) -> Route:
     if topology.node(source) == topology.node(target):
         links: tuple[Link, ...] = (("nvlink_out", source), ("nvlink_in", target))
         return Route(links=links, latency=topology.step_latency)
-    return _between_nodes(topology, source, target)
+    return _inter_node_route(topology, source, target)
 
 
-def _between_nodes(topology: Topology, source: int, target: int) -> Route:
-    there = topology.port_of(target)
+def _inter_node_route(topology: Topology, source: int, target: int) -> Route:
+    target_port = topology.port_of(target)
     latency = topology.network_latency
     links: list[Link] = []
     relay, port = source, topology.port_of(source)
-    if topology.pxn and topology.rails and port != there:
+    if topology.pxn and topology.rails and port != target_port:
         # The GPU beside the port of the target's rail passes the message on.
         first = topology.node(source) * topology.gpus_per_node
-        relay, port = first + target % topology.gpus_per_node, there
+        relay, port = first + target % topology.gpus_per_node, target_port
         links += [("nvlink_out", source), ("nvlink_in", relay)]
         latency += topology.step_latency
     links += [("pcie_out", relay), ("port_out", topology.node(source), port)]
-    group, other = topology.group(source), topology.group(target)
-    leaf, far = topology.leaf(source, port), topology.leaf(target, there)
-    if (group, leaf) != (other, far):
-        links += [("leaf_up", group, leaf), ("leaf_down", other, far)]
+    group, target_group = topology.group(source), topology.group(target)
+    leaf, target_leaf = topology.leaf(source, port), topology.leaf(target, target_port)
+    if (group, leaf) != (target_group, target_leaf):
+        links += [("leaf_up", group, leaf), ("leaf_down", target_group, target_leaf)]
         latency += topology.climb_latency
-    links += [("port_in", topology.node(target), there), ("pcie_in", target)]
+    links += [("port_in", topology.node(target), target_port), ("pcie_in", target)]
     return Route(links=tuple(links), latency=latency)
 
 
-def describe(link: Link) -> str:
-    """Return the name of a link in words: "port 3 of node 0, out"."""
-    kind, *at = link
-    name, _, way = str(kind).rpartition("_")
+def describe_link(link: Link) -> str:
+    """Return the display name of a link, such as "port 3 of node 0, out"."""
+    kind, *indices = link
+    name, _, direction = str(kind).rpartition("_")
     if name in ("nvlink", "pcie"):
         label = "NVLink" if name == "nvlink" else "PCIe"
-        return f"{label} of GPU {at[0]}, {way}"
+        return f"{label} of GPU {indices[0]}, {direction}"
     if name == "port":
-        return f"port {at[1]} of node {at[0]}, {way}"
-    return f"leaf {at[1]} of group {at[0]}, {'up to' if way == 'up' else 'down from'} the spines"
+        return f"port {indices[1]} of node {indices[0]}, {direction}"
+    return f"leaf {indices[1]} of group {indices[0]}, {'up to' if direction == 'up' else 'down from'} the spines"

@@ -1,4 +1,4 @@
-"""How far predictions are off: the spread of relative errors, and of repeated measurements."""
+"""Statistics of relative prediction errors and of repeated measurements."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,16 +8,16 @@ from engine.core.units import Ratio, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """What many relative errors amount to; not a number if there are none.
+class ErrorSpread:
+    """Summary statistics of relative errors; NaN if there are none.
 
     Attributes:
-        median: of the absolute errors.
-        mean: likewise.
-        p90: likewise; nine in ten are within.
-        worst: likewise.
-        bias: the mean with the signs; above zero predictions are too large.
-        within: share of the errors of a tenth or less.
+        median: median of the absolute errors.
+        mean: mean of the absolute errors.
+        p90: 90th percentile of the absolute errors.
+        worst: largest absolute error.
+        bias: mean of the signed errors; above zero predictions are too large.
+        within: share of errors of at most 10 percent.
     """
 
     median: Share
@@ -28,11 +28,11 @@ class Spread:
     within: Share
 
 
-def spread(errors: Sequence[Ratio]) -> Spread:
-    """Return what relative errors, each with its sign, amount to."""
+def summarize_errors(errors: Sequence[Ratio]) -> ErrorSpread:
+    """Return summary statistics of signed relative errors."""
     sizes = sorted(map(abs, errors)) or [math.nan]
     count = len(sizes)
-    return Spread(
+    return ErrorSpread(
         median=median(sizes),
         mean=math.fsum(sizes) / count,
         p90=sizes[min(count - 1, int(0.9 * count))],
@@ -42,13 +42,13 @@ def spread(errors: Sequence[Ratio]) -> Spread:
     )
 
 
-def from_median(groups: Iterable[Sequence[float]]) -> list[Ratio]:
-    """Return how far each value lies from the median of its group; groups of one are left out."""
-    found = []
+def deviations_from_median(groups: Iterable[Sequence[float]]) -> list[Ratio]:
+    """Return the relative deviations from each group's median; groups of one are left out."""
+    deviations = []
     for values in (values for values in groups if len(values) > 1):
         middle = median(values)
-        found += [value / middle - 1 for value in values]
-    return found
+        deviations += [value / middle - 1 for value in values]
+    return deviations
 
 
 def median(values: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Binary floating-point formats, exactly: every value, its bits, and rounding to it.
+"""Binary floating-point formats: exact values, bit patterns and rounding.
 
 IEEE 754-2019 for fp32, fp16 and (by the same rules) bf16; OCP 8-bit Floating Point 2023 for E4M3
 and E5M2; OCP Microscaling Formats 2023 for E2M1. Values are Python floats, whose 53 bits hold all
@@ -13,11 +13,11 @@ from engine.core.units import Count, Ratio, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """A format of one sign bit, some exponent bits and some mantissa bits.
+class NumberFormat:
+    """A floating-point format of one sign bit, exponent bits and mantissa bits.
 
     Attributes:
-        name: as it is written.
+        name: display name.
         exponent: bits of the exponent field.
         mantissa: bits of the mantissa field.
         special: "ieee": the highest exponent field holds infinity and NaN; "nan": only its highest
@@ -31,17 +31,17 @@ class Format:
 
     @property
     def bits(self) -> Count:
-        """All of them."""
+        """Number of bits."""
         return 1 + self.exponent + self.mantissa
 
     @property
     def bias(self) -> Count:
-        """What the exponent field is above the exponent."""
+        """Exponent bias: exponent field minus exponent."""
         return (1 << (self.exponent - 1)) - 1
 
     @property
     def least_exponent(self) -> int:
-        """Of a normal number."""
+        """Smallest exponent of a normal number."""
         return 1 - self.bias
 
     @property
@@ -68,28 +68,30 @@ class Format:
 
     @property
     def half_step(self) -> Share:
-        """Half of the distance from 1 to the next number: what is at most lost by rounding."""
+        """Largest relative rounding error: half the distance from 1 to the next number."""
         return 2.0 ** -(self.mantissa + 1)
 
 
-FORMATS: Mapping[str, Format] = {
-    "fp32": Format(name="fp32", exponent=8, mantissa=23),
-    "bf16": Format(name="bf16", exponent=8, mantissa=7),
-    "fp16": Format(name="fp16", exponent=5, mantissa=10),
-    "e5m2": Format(name="FP8 E5M2", exponent=5, mantissa=2),
-    "e4m3": Format(name="FP8 E4M3", exponent=4, mantissa=3, special="nan"),
-    "e2m1": Format(name="FP4 E2M1", exponent=2, mantissa=1, special="none"),
+FORMATS: Mapping[str, NumberFormat] = {
+    "fp32": NumberFormat(name="fp32", exponent=8, mantissa=23),
+    "bf16": NumberFormat(name="bf16", exponent=8, mantissa=7),
+    "fp16": NumberFormat(name="fp16", exponent=5, mantissa=10),
+    "e5m2": NumberFormat(name="FP8 E5M2", exponent=5, mantissa=2),
+    "e4m3": NumberFormat(name="FP8 E4M3", exponent=4, mantissa=3, special="nan"),
+    "e2m1": NumberFormat(name="FP4 E2M1", exponent=2, mantissa=1, special="none"),
 }
 
 
-def step_at(form: Format, value: float) -> Ratio:
-    """Return the distance between the numbers of the format around a value."""
-    exponent = math.frexp(value)[1] - 1 if value else form.least_exponent
-    return 2.0 ** (max(exponent, form.least_exponent) - form.mantissa)
+def spacing_at(number_format: NumberFormat, value: float) -> Ratio:
+    """Return the spacing of the format's numbers around a value."""
+    exponent = math.frexp(value)[1] - 1 if value else number_format.least_exponent
+    return 2.0 ** (max(exponent, number_format.least_exponent) - number_format.mantissa)
 
 
-def rounded(form: Format, value: float, chance: Share | None = None) -> float:
-    """Return the number of the format that a value is rounded to.
+def round_to_format(
+    number_format: NumberFormat, value: float, chance: Share | None = None
+) -> float:
+    """Return a value rounded to the format.
 
     To the nearest, of two equally near ones to that with an even mantissa; with a `chance` from 0
     to 1, up if the value lies so far on the way to the next number: stochastic rounding. What is
@@ -98,41 +100,52 @@ def rounded(form: Format, value: float, chance: Share | None = None) -> float:
     if value == 0 or math.isnan(value):
         return value
     if math.isinf(value):
-        return value if form.special == "ieee" else math.copysign(form.largest, value)
-    step = step_at(form, value)
+        return (
+            value
+            if number_format.special == "ieee"
+            else math.copysign(number_format.largest, value)
+        )
+    step = spacing_at(number_format, value)
     count = abs(value) / step
     whole = round(count) if chance is None else math.floor(count + chance)
-    found = whole * step
-    if found > form.largest:
-        is_ieee = form.special == "ieee" and form.bits > 8
-        found = math.inf if is_ieee else form.largest
-    return math.copysign(found, value)
+    magnitude = whole * step
+    if magnitude > number_format.largest:
+        is_ieee = number_format.special == "ieee" and number_format.bits > 8
+        magnitude = math.inf if is_ieee else number_format.largest
+    return math.copysign(magnitude, value)
 
 
-def code_of(form: Format, value: float) -> str:
-    """Return the bits of a number of the format, sign first, as zeros and ones."""
+def encode_bits(number_format: NumberFormat, value: float) -> str:
+    """Return the bit string of a number of the format, sign first."""
     sign = "1" if math.copysign(1.0, value) < 0 else "0"
     size = abs(value)
     if math.isinf(size):
-        field, rest = (1 << form.exponent) - 1, 0
-    elif size < form.smallest_normal:
-        field, rest = 0, round(size / form.smallest)
+        field, rest = (1 << number_format.exponent) - 1, 0
+    elif size < number_format.smallest_normal:
+        field, rest = 0, round(size / number_format.smallest)
     else:
         exponent = math.frexp(size)[1] - 1
-        field = exponent + form.bias
-        rest = round((size / 2.0**exponent - 1) * (1 << form.mantissa))
-    return f"{sign}{field:0{form.exponent}b}{rest:0{form.mantissa}b}"
+        field = exponent + number_format.bias
+        rest = round((size / 2.0**exponent - 1) * (1 << number_format.mantissa))
+    return f"{sign}{field:0{number_format.exponent}b}{rest:0{number_format.mantissa}b}"
 
 
-def value_of(form: Format, code: str) -> float:
-    """Return the number that bits stand for; NaN where they stand for none."""
+def decode_bits(number_format: NumberFormat, code: str) -> float:
+    """Return the number of a bit string; NaN if it encodes none."""
     sign = -1.0 if code[0] == "1" else 1.0
-    field, rest = int(code[1 : 1 + form.exponent], 2), int(code[1 + form.exponent :], 2)
-    highest = (1 << form.exponent) - 1
-    if form.special == "ieee" and field == highest:
+    field, rest = (
+        int(code[1 : 1 + number_format.exponent], 2),
+        int(code[1 + number_format.exponent :], 2),
+    )
+    highest = (1 << number_format.exponent) - 1
+    if number_format.special == "ieee" and field == highest:
         return math.nan if rest else sign * math.inf
-    if form.special == "nan" and field == highest and rest == (1 << form.mantissa) - 1:
+    if (
+        number_format.special == "nan"
+        and field == highest
+        and rest == (1 << number_format.mantissa) - 1
+    ):
         return math.nan
     if not field:
-        return sign * rest * form.smallest
-    return sign * 2.0 ** (field - form.bias) * (1 + rest / (1 << form.mantissa))
+        return sign * rest * number_format.smallest
+    return sign * 2.0 ** (field - number_format.bias) * (1 + rest / (1 << number_format.mantissa))

@@ -1,4 +1,4 @@
-"""Seeded random sequences of the engine's own: the same seed gives the same numbers everywhere."""
+"""Seeded random sequences that are the same on every platform."""
 
 import math
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from itertools import islice
 
 from engine.core.units import Count, Ratio, Share
 
-# The low 64 bits of a number: what is left by dividing takes three times as long in a browser.
+# Mask of the low 64 bits; a modulo takes three times as long in a browser.
 _LOW = 2**64 - 1
 
 
-def chances(seed: int) -> Iterator[Share]:
-    """Yield numbers evenly between 0 and 1, both excluded: a linear congruential sequence.
+def uniforms(seed: int) -> Iterator[Share]:
+    """Yield uniform numbers between 0 and 1, both excluded: a linear congruential sequence.
 
     Source: the multiplier and increment of Knuth's MMIX; only the high bits are used.
     """
@@ -22,7 +22,7 @@ def chances(seed: int) -> Iterator[Share]:
 
 
 def normals(chance: Iterator[Share]) -> Iterator[Ratio]:
-    """Yield normal numbers of mean 0 and deviation 1, two for every two even ones.
+    """Yield standard normal numbers, two for every two uniform ones.
 
     Source: Box and Muller 1958.
     """
@@ -33,25 +33,27 @@ def normals(chance: Iterator[Share]) -> Iterator[Ratio]:
         yield length * math.sin(angle)
 
 
-def jittered(count: Count, deviation: Share, slower: Share, seed: int) -> tuple[Ratio, ...]:
-    """Return one step of so many GPUs over an average step; the first GPU is the slow one.
+def jittered_step_times(
+    count: Count, deviation: Share, slower: Share, seed: int
+) -> tuple[Ratio, ...]:
+    """Return the step times of `count` GPUs over an average step; the first GPU is the slow one.
 
-    Twelve even numbers add up to nearly a normal one, with a deviation of one.
+    The sum of twelve uniform numbers is nearly normal, with a deviation of one.
     """
-    chance = chances(seed)
+    chance = uniforms(seed)
     times = [max(0.0, 1 + deviation * (sum(islice(chance, 12)) - 6)) for _ in range(count)]
     times[0] += 1 / (1 - slower) - 1
     return tuple(times)
 
 
-def picks(count: Count, among: Count, seed: int) -> list[int]:
-    """Return so many whole numbers from 0 to `among` - 1, each equally likely.
+def random_integers(count: Count, among: Count, seed: int) -> list[int]:
+    """Return `count` uniform random integers from 0 to `among` - 1.
 
-    The sequence of `chances`, written out: tens of thousands of picks are made at once.
+    The sequence of `uniforms`, written out: tens of thousands of picks are made at once.
     """
     state = (seed * 2654435761 + 12345) & _LOW
-    found = []
+    integers = []
     for _ in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) & _LOW
-        found.append((state >> 32) * among >> 32)
-    return found
+        integers.append((state >> 32) * among >> 32)
+    return integers

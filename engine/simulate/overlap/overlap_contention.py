@@ -1,17 +1,17 @@
-"""One product and one collective beside it: what the collective slows down, and what sticks out."""
+"""A matrix product overlapped with a collective: contention and exposed time."""
 
 from dataclasses import dataclass
 
 from engine.core.units import Ratio, Seconds
-from engine.simulate.streams.stream_account import account, cut
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, Span, run
+from engine.simulate.streams.stream_account import split_interval, step_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, OpSpan, StreamOp, run_program
 
 Piece = tuple[Seconds, Seconds, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """A product and a collective on two streams.
+class OverlappedPair:
+    """A matrix product and a collective on two streams.
 
     Attributes:
         product, collective: as they ran.
@@ -22,8 +22,8 @@ class Beside:
         exposed: of the collective, after the product.
     """
 
-    product: Span
-    collective: Span
+    product: OpSpan
+    collective: OpSpan
     pieces: tuple[Piece, ...]
     together: Seconds
     done: Seconds
@@ -31,32 +31,39 @@ class Beside:
     exposed: Seconds
 
 
-def beside(product: Seconds, collective: Seconds, start: Seconds, slow_down: Ratio) -> Beside:
-    """Return both, simulated: times alone, the collective from `start` on.
+def simulate_overlapped_pair(
+    product: Seconds, collective: Seconds, start: Seconds, slow_down: Ratio
+) -> OverlappedPair:
+    """Return the simulated pair; times are isolated, the collective begins at `start`.
 
     While both run, the product needs 1 + `slow_down` times as long for the same work.
     """
-    spans = run(
+    spans = run_program(
         (
-            Op(key="product", stream=COMPUTE, time=product, label="product"),
-            Op(key="wait", stream=NETWORK, time=start, label="nothing"),
-            Op(
+            StreamOp(key="product", stream=COMPUTE, time=product, label="product"),
+            StreamOp(key="wait", stream=NETWORK, time=start, label="nothing"),
+            StreamOp(
                 key="collective",
                 stream=NETWORK,
                 time=collective,
                 label="collective",
-                slows=slow_down,
+                slowdown=slow_down,
             ),
         )
     )
-    one, _, other = spans
-    together = max(0.0, min(other.end, one.end) - other.start)
-    return Beside(
-        product=one,
-        collective=other,
-        pieces=tuple(cut((other.start, other.end), [(one.start, one.end)])),
+    product_span, _, collective_span = spans
+    together = max(0.0, min(collective_span.end, product_span.end) - collective_span.start)
+    return OverlappedPair(
+        product=product_span,
+        collective=collective_span,
+        pieces=tuple(
+            split_interval(
+                (collective_span.start, collective_span.end),
+                [(product_span.start, product_span.end)],
+            )
+        ),
         together=together,
         done=together / (1 + slow_down),
-        contention=account(spans).contention,
-        exposed=max(0.0, other.end - max(one.end, other.start)),
+        contention=step_account(spans).contention,
+        exposed=max(0.0, collective_span.end - max(product_span.end, collective_span.start)),
     )

@@ -1,21 +1,21 @@
-"""One job, a stage of its pipeline in blocks of layers: what its schedules are simulated from."""
+"""Workload of one job for schedule simulation: a pipeline stage in blocks of layers."""
 
 from dataclasses import dataclass
 
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.units import MB, Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Rank, group_of, rank_of
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_time import LayerTime, layer_time
-from engine.simulate.step.axis_wires import line_rate
+from engine.simulate.step.axis_wires import ring_line_rate
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP
-from engine.simulate.streams.workload import Workload, nccl_wire
+from engine.simulate.streams.workload import Workload, nccl_group
 
 _BLOCKS = 8  # of a stage, at most: units that are simulated and drawn
 _MATRICES = 7  # of a layer
@@ -23,7 +23,7 @@ _BF16: Bytes = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class OverlapSetting:
     """A job of dense layers, and how its collectives are scheduled.
 
     Attributes:
@@ -67,8 +67,8 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The job, whatever its schedule.
+class OverlapJob:
+    """Workload of a job, independent of its schedule.
 
     Attributes:
         work: of one stage, in blocks of layers.
@@ -94,7 +94,7 @@ class Job:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """Streams that a reader sees, from top to bottom."""
+        """Displayed streams, from top to bottom."""
         names = [COMPUTE]
         if self.work.tensor_gather or self.stream == SCALE_UP:
             names.append(SCALE_UP)
@@ -103,7 +103,7 @@ class Job:
         return tuple(names)
 
 
-def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
+def setting_run(setting: OverlapSetting, zero_stage: Count = 1) -> Run:
     """Return the job of a setting as a run."""
     tensor, stages = setting.tensor_parallel, setting.pipeline_parallel
     cluster = Cluster(
@@ -111,7 +111,7 @@ def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=setting.port,
-        own=parse(setting.own),
+        own=parse_constants(setting.own),
     )
     plan = Plan(
         world_size=tensor * stages * setting.data_parallel,
@@ -129,32 +129,32 @@ def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
     return Run(model=MODELS[setting.model], cluster=cluster, plan=plan, training=training)
 
 
-def job(setting: Setting) -> Job:
+def build_overlap_job(setting: OverlapSetting) -> OverlapJob:
     """Return the job of a setting, its stage in blocks of layers."""
-    run = run_of(setting)
+    run = setting_run(setting)
     model, cluster, plan, training = run.model, run.cluster, run.plan, run.training
     tensor, stages = setting.tensor_parallel, setting.pipeline_parallel
-    rank = rank_of(cluster, training)
+    rank = rank_rates(cluster, training)
     times = layer_time(model, plan, training, rank, sparse=False)
     layers = max(chunk_sizes(model.num_layers, stages))
     count = max(number for number in range(1, _BLOCKS + 1) if layers % number == 0)
     block = layers // count
     shard = setting.shard or setting.data_parallel
-    group = group_of(rank, shard, tensor)
-    copies = group_of(rank, setting.data_parallel // shard, tensor * shard)
-    again = group_of(rank, setting.again, tensor) if setting.again else None
-    gather, sent = _tensor(rank, tensor, block, _BF16 * setting.tokens * model.hidden_size)
+    group = rank_group(rank, shard, tensor)
+    copies = rank_group(rank, setting.data_parallel // shard, tensor * shard)
+    again = rank_group(rank, setting.again, tensor) if setting.again else None
+    gather, sent = _tensor_gathers(rank, tensor, block, _BF16 * setting.tokens * model.hidden_size)
     work = Workload(
         layers=count,
         forward=block * times.forward,
         backward=block * times.backward,
         parameters=block * dense_layer_parameters(model).matrices / tensor,
-        data=nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up),
-        replicas=nccl_wire(copies.ranks, copies.nodes, copies.bandwidth, rank.scale_up)
+        data=nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up),
+        replicas=nccl_group(copies.ranks, copies.nodes, copies.bandwidth, rank.scale_up)
         if copies.ranks > 1
         else None,
         sum_once=setting.sum_once,
-        again=nccl_wire(again.ranks, again.nodes, again.bandwidth, rank.scale_up)
+        again=nccl_group(again.ranks, again.nodes, again.bandwidth, rank.scale_up)
         if again
         else None,
         element=_BF16,
@@ -168,22 +168,26 @@ def job(setting: Setting) -> Job:
         tensor_size=sent,
         tensor_again=plan.sequence_parallel,
     )
-    return Job(
+    return OverlapJob(
         work=work,
         layers=block,
         layer=times,
         stages=stages,
         world_size=plan.world_size,
         stream=work.data.stream,
-        line_rate=line_rate(cluster, rank, setting.data_parallel, tensor),
+        line_rate=ring_line_rate(cluster, rank, setting.data_parallel, tensor),
         run=run,
         evidence=evidence(run),
     )
 
 
-def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seconds, Bytes]:
-    """Return time and bytes of the gathers of one pass of a block: attention and MLP, one each."""
-    group = group_of(rank, tensor, 1)
-    one = scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)
+def _tensor_gathers(
+    rank: RankRates, tensor: Count, layers: Count, size: Bytes
+) -> tuple[Seconds, Bytes]:
+    """Return time and bytes of the all-gathers of one block pass, for attention and MLP."""
+    group = rank_group(rank, tensor, 1)
+    gather_time = scatter_or_gather_time(
+        size, group.ranks, group.nodes, group.bandwidth, group.network
+    )
     sent = (tensor - 1) / tensor * size
-    return 2 * layers * one, 2 * layers * sent
+    return 2 * layers * gather_time, 2 * layers * sent

@@ -1,4 +1,4 @@
-"""One job under five schedules: a whole step, from its first two micro-batches."""
+"""A step of one job under five schedules, extrapolated from its first micro-batches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,10 +12,10 @@ from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import local_tokens
 from engine.formulas.stragglers import slowest_of
 from engine.formulas.volumes import tensor_passes
-from engine.simulate.overlap.overlap_job import Job, Setting, job
-from engine.simulate.streams.exposed_time import Part, all_wires, parts
-from engine.simulate.streams.stream_account import Account, Piece, account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, Span, run
+from engine.simulate.overlap.overlap_job import OverlapJob, OverlapSetting, build_overlap_job
+from engine.simulate.streams.exposed_time import SpanPart, communication_pieces, split_spans
+from engine.simulate.streams.stream_account import Piece, StepAccount, step_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, OpSpan, run_program
 
 PROGRAMS = {
     "blocking": "flat_data_parallel",
@@ -25,16 +25,16 @@ PROGRAMS = {
     "paired": "paired_passes",
 }
 # What a micro-batch of a schedule does not depend on: it is played once for all values of these.
-_NEVER = ("num_microbatches", "deviation")
+_ALWAYS_UNUSED = ("num_microbatches", "deviation")
 _UNUSED = {
-    "blocking": (*_NEVER, "bucket", "prefetch", "reshard"),
-    "buckets": (*_NEVER, "prefetch", "reshard"),
-    "sharded": (*_NEVER, "bucket"),
-    "async": (*_NEVER, "bucket"),
-    "paired": (*_NEVER, "bucket"),
+    "blocking": (*_ALWAYS_UNUSED, "bucket", "prefetch", "reshard"),
+    "buckets": (*_ALWAYS_UNUSED, "prefetch", "reshard"),
+    "sharded": (*_ALWAYS_UNUSED, "bucket"),
+    "async": (*_ALWAYS_UNUSED, "bucket"),
+    "paired": (*_ALWAYS_UNUSED, "bucket"),
 }
 # Whatever these are where they do not matter.
-_ANY: Mapping[str, Any] = {
+_CANONICAL: Mapping[str, Any] = {
     "num_microbatches": 1,
     "deviation": 0.0,
     "bucket": 100 * MB,
@@ -44,12 +44,12 @@ _ANY: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One schedule: parts of a step, together `step`, and what its wires did.
+class ScheduleOutcome:
+    """Parts of the step time of one schedule, and its communication.
 
     Attributes:
         spans: of the first two micro-batches.
-        seen: their account.
+        account: their account.
         compute: alone.
         contention: what computation takes longer beside communication.
         first: exposed before the first computation.
@@ -63,8 +63,8 @@ class Outcome:
         waited: exposed time in which no tensor parallelism is under way.
     """
 
-    spans: tuple[Span, ...]
-    seen: Account
+    spans: tuple[OpSpan, ...]
+    account: StepAccount
     compute: Seconds
     contention: Seconds
     first: Seconds
@@ -78,110 +78,112 @@ class Outcome:
     waited: Seconds
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SpanPart, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return parts(self.spans)
+        return split_spans(self.spans)
 
     @property
     def communicating(self) -> tuple[Piece, ...]:
-        """Communication of all wires as one, in pieces (start, end, exposed)."""
-        return all_wires(self.spans)
+        """Communication of all links merged, as (start, end, exposed)."""
+        return communication_pieces(self.spans)
 
     @property
     def exposed(self) -> Seconds:
-        """Communication that the step waits for."""
+        """Exposed communication."""
         return self.first + self.between + self.last
 
     @property
     def residue(self) -> Seconds:
-        """What the step takes longer than its computation alone."""
+        """Step time beyond computation alone."""
         return self.contention + self.exposed + self.bubble + self.slowest
 
     @property
     def step(self) -> Seconds:
-        """All of it, the optimizer left out."""
+        """Step time without the optimizer."""
         return self.compute + self.residue
 
 
-def outcomes(setting: Setting, work: Job) -> dict[str, Outcome]:
-    """Return every schedule's step."""
-    return {name: outcome(setting, work, name) for name in PROGRAMS}
+def schedule_outcomes(setting: OverlapSetting, work: OverlapJob) -> dict[str, ScheduleOutcome]:
+    """Return the step of every schedule."""
+    return {name: schedule_outcome(setting, work, name) for name in PROGRAMS}
 
 
-def outcome(setting: Setting, work: Job, name: str) -> Outcome:
-    """Count every micro-batch after those that are played as what the last of them added."""
-    late = slowest_of(work.world_size, setting.deviation) - 1
-    alike = replace(setting, **{key: _ANY[key] for key in _UNUSED[name]})
-    many = setting.num_microbatches
+def schedule_outcome(setting: OverlapSetting, work: OverlapJob, name: str) -> ScheduleOutcome:
+    """Return the step of a schedule, extrapolated from a few simulated micro-batches."""
+    straggler_share = slowest_of(work.world_size, setting.deviation) - 1
+    canonical = replace(setting, **{key: _CANONICAL[key] for key in _UNUSED[name]})
+    microbatches = setting.num_microbatches
     # The first pair still finds the streams empty.
-    count = min(many, 3 if name == "paired" else 2)
-    _, first = _played(name, alike, max(1, count - 1))
-    _, second = _played(name, alike, count)
-    two, seen = _played(name, alike, min(many, 2))
-    grown = Growth(first, second, many - count)
-    started, ended = _ends(two)
-    exposed = grown.of("exposed")
+    count = min(microbatches, 3 if name == "paired" else 2)
+    _, first = _simulate(name, canonical, max(1, count - 1))
+    _, second = _simulate(name, canonical, count)
+    spans, seen = _simulate(name, canonical, min(microbatches, 2))
+    extrapolation = Extrapolation(first, second, microbatches - count)
+    head, tail = _head_and_tail(spans)
+    exposed = extrapolation.total("exposed")
     # What is exposed while NVLink is busy too, tensor parallelism is to blame for.
-    inside = grown.of_stream(SCALE_UP, "exposed") if work.stream == NETWORK else 0.0
-    compute, contention = grown.of("compute"), grown.of("contention")
-    each = second.length - first.length if many > 1 else first.length
-    return Outcome(
-        spans=two,
-        seen=seen,
+    inside = extrapolation.stream_total(SCALE_UP, "exposed") if work.stream == NETWORK else 0.0
+    compute, contention = extrapolation.total("compute"), extrapolation.total("contention")
+    each = second.length - first.length if microbatches > 1 else first.length
+    return ScheduleOutcome(
+        spans=spans,
+        account=seen,
         compute=compute,
         contention=contention,
-        first=started,
-        last=ended,
-        between=max(0.0, exposed - started - ended),
+        first=head,
+        last=tail,
+        between=max(0.0, exposed - head - tail),
         bubble=_bubble(work, name, each),
-        slowest=late * (compute + contention),
-        communication=grown.of("communication"),
-        sent=grown.of_stream(work.stream, "sent"),
-        isolated=grown.of_stream(work.stream, "busy"),
+        slowest=straggler_share * (compute + contention),
+        communication=extrapolation.total("communication"),
+        sent=extrapolation.stream_total(work.stream, "sent"),
+        isolated=extrapolation.stream_total(work.stream, "busy"),
         waited=max(0.0, exposed - inside),
     )
 
 
 @lru_cache(maxsize=64)
-def _played(name: str, setting: Setting, count: Count) -> tuple[tuple[Span, ...], Account]:
-    """Return the run of so many micro-batches of a schedule, and its account."""
+def _simulate(
+    name: str, setting: OverlapSetting, count: Count
+) -> tuple[tuple[OpSpan, ...], StepAccount]:
+    """Return the simulated spans of a few micro-batches, and their account."""
     pieces = setting.tensor_parallel if name in ("async", "paired") else 1
-    work = replace(job(setting).work, tensor_chunks=pieces, num_microbatches=count)
-    spans = run(registry.module("engine.simulate.programs", PROGRAMS[name]).program(work))
-    return spans, account(spans)
+    work = replace(build_overlap_job(setting).work, tensor_chunks=pieces, num_microbatches=count)
+    spans = run_program(registry.module("engine.simulate.programs", PROGRAMS[name]).program(work))
+    return spans, step_account(spans)
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """Accounts of some micro-batches and of one more, and how many more than that there are."""
+class Extrapolation:
+    """Linear extrapolation over micro-batches from two simulated accounts."""
 
-    one: Account
-    two: Account
-    more: Count
+    first: StepAccount
+    second: StepAccount
+    remaining: Count
 
-    def of(self, part: str) -> float:
-        """Return a part of the whole step."""
-        second = getattr(self.two, part)
-        return float(second + self.more * (second - getattr(self.one, part)))
+    def total(self, part: str) -> float:
+        """Return a time part of the whole step."""
+        second = getattr(self.second, part)
+        return float(second + self.remaining * (second - getattr(self.first, part)))
 
-    def of_stream(self, stream: str, part: str) -> float:
+    def stream_total(self, stream: str, part: str) -> float:
         """Return a figure of one stream for the whole step; 0 if nothing runs there."""
-        if stream not in self.two.streams:
+        if stream not in self.second.streams:
             return 0.0
-        second = getattr(self.two.streams[stream], part)
-        before = getattr(self.one.streams[stream], part)
-        return max(0.0, float(second + self.more * (second - before)))
+        second = getattr(self.second.streams[stream], part)
+        before = getattr(self.first.streams[stream], part)
+        return max(0.0, float(second + self.remaining * (second - before)))
 
 
-def _ends(spans: tuple[Span, ...]) -> tuple[Seconds, Seconds]:
-    """Return how long nothing is computed yet, and how long nothing is computed any more."""
+def _head_and_tail(spans: tuple[OpSpan, ...]) -> tuple[Seconds, Seconds]:
+    """Return the times before the first and after the last computation."""
     computing = [span for span in spans if span.op.stream == COMPUTE]
     length = max(span.end for span in spans)
     return computing[0].start, max(0.0, length - max(span.end for span in computing))
 
 
-def _bubble(work: Job, name: str, each: Seconds) -> Seconds:
-    """Return what the pipeline waits to fill and drain; `each` is the time of a micro-batch.
+def _bubble(work: OverlapJob, name: str, each: Seconds) -> Seconds:
+    """Return the pipeline bubble; `each` is the time of a micro-batch.
 
     1F1B: (p - 1)(F + B) (Narayanan et al. 2021). Paired as in DualPipe: (p/2 - 1)(F&B + B - 3W),
     F&B a pair of passes, B a whole backward pass, W its part for the weights (DualPipe 2025).
@@ -193,8 +195,8 @@ def _bubble(work: Job, name: str, each: Seconds) -> Seconds:
     return max(0.0, work.stages / 2 - 1) * max(0.0, each + backward - 3 * weights)
 
 
-def tensor_traffic(setting: Setting, work: Job) -> tuple[Bytes, Count]:
-    """Return bytes and collectives of tensor parallelism of one GPU in a step."""
+def tensor_traffic(setting: OverlapSetting, work: OverlapJob) -> tuple[Bytes, Count]:
+    """Return bytes and number of tensor-parallel collectives of one GPU per step."""
     ranks = setting.tensor_parallel
     if ranks == 1:
         return 0.0, 0
@@ -207,10 +209,10 @@ def tensor_traffic(setting: Setting, work: Job) -> tuple[Bytes, Count]:
     return sent, times * passes
 
 
-def data_messages(setting: Setting, work: Job, name: str) -> Count:
-    """Return the collectives of data parallelism that a schedule starts in a step."""
-    spans = outcome(setting, work, name).spans
-    ours = [
+def data_messages(setting: OverlapSetting, work: OverlapJob, name: str) -> Count:
+    """Return the number of data-parallel collectives of a schedule per step."""
+    spans = schedule_outcome(setting, work, name).spans
+    collectives = [
         span
         for span in spans
         if span.op.stream == work.stream
@@ -218,5 +220,5 @@ def data_messages(setting: Setting, work: Job, name: str) -> Count:
         and ":scatter" not in span.op.key
     ]
     if name in ("blocking", "buckets"):  # once, however many micro-batches
-        return len(ours)
-    return round(len(ours) / min(2, setting.num_microbatches) * setting.num_microbatches)
+        return len(collectives)
+    return round(len(collectives) / min(2, setting.num_microbatches) * setting.num_microbatches)

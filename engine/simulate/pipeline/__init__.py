@@ -1,1 +1,1 @@
-"""Pipelines: a schedule played, and what is measured on it."""
+"""Pipeline schedules: simulation, bubbles and memory."""

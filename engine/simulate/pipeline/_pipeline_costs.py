@@ -1,16 +1,16 @@
-"""How long every operation of a pipeline takes: kinds alike, or by the part that it computes."""
+"""Durations of pipeline operations, by kind or by model part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.core.pipeline_op import PAIR, Op
 from engine.core.units import Bandwidth, Bytes, Ratio, Seconds
-from engine.simulate.pipeline._pipeline_program import Program
+from engine.simulate.pipeline._pipeline_program import PipelineProgram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """How long a rank computes on one micro-batch, with all its layers, and how long messages take.
+class PipelineTimes:
+    """Compute times of a rank per micro-batch, and message costs.
 
     Attributes:
         forward: its forward pass.
@@ -38,7 +38,7 @@ class Times:
     pieces: tuple[Ratio, ...] = ()
 
 
-def durations(program: Program, times: Times) -> list[list[Seconds]]:
+def durations(program: PipelineProgram, times: PipelineTimes) -> list[list[Seconds]]:
     """Return the time of every operation of every rank.
 
     Raises:
@@ -50,34 +50,38 @@ def durations(program: Program, times: Times) -> list[list[Seconds]]:
         if len(times.pieces) != ranks * program.num_parts:
             raise ValueError(f"{len(times.pieces)} pieces for {ranks * program.num_parts} parts")
         return [
-            [_of(times, op, pieces, factor / program.num_parts) for op in order]
+            [_operation_time(times, op, pieces, factor / program.num_parts) for op in order]
             for order, pieces, factor in zip(
-                program.orders, _of_ranks(program, times), slowness, strict=True
+                program.orders, _pieces_by_rank(program, times), slowness, strict=True
             )
         ]
-    costs = [_of_kinds(times, factor / program.num_parts) for factor in slowness]
+    costs = [_kind_times(times, factor / program.num_parts) for factor in slowness]
     return [
         [cost[step[0]] for step in steps] for cost, steps in zip(costs, program.steps, strict=True)
     ]
 
 
-def _of_ranks(program: Program, times: Times) -> list[list[Ratio]]:
+def _pieces_by_rank(program: PipelineProgram, times: PipelineTimes) -> list[list[Ratio]]:
     return [[times.pieces[place] for place in places] for places in program.places]
 
 
-def _of(times: Times, op: Op, pieces: Sequence[Ratio], factor: Ratio) -> Seconds:
-    """Return the time of an operation on pieces that differ: of a pair each half by its own."""
+def _operation_time(
+    times: PipelineTimes, op: Op, pieces: Sequence[Ratio], factor: Ratio
+) -> Seconds:
+    """Return the time of an operation on unequal model parts."""
     if op.kind != PAIR:
-        return pieces[op.chunk] * _of_kinds(times, factor)[op.kind]
+        return pieces[op.chunk] * _kind_times(times, factor)[op.kind]
     ahead, back = times.forward, times.backward_input + times.backward_weight
-    again = times.forward if times.recompute else 0.0
-    here, there = pieces[op.chunk], pieces[op.back_chunk]
+    recomputed = times.forward if times.recompute else 0.0
+    own_piece, other_piece = pieces[op.chunk], pieces[op.back_chunk]
     overlapped = times.pair / (ahead + back)
-    return factor * (overlapped * (ahead * here + back * there) + again * there)
+    return factor * (
+        overlapped * (ahead * own_piece + back * other_piece) + recomputed * other_piece
+    )
 
 
-def _of_kinds(times: Times, factor: Ratio) -> tuple[Seconds, ...]:
+def _kind_times(times: PipelineTimes, factor: Ratio) -> tuple[Seconds, ...]:
     """Return the time of each kind of operation, in the order of the kinds."""
-    again = times.forward if times.recompute else 0.0
-    ahead, back, weight = times.forward, times.backward_input + again, times.backward_weight
-    return tuple(factor * t for t in (ahead, back + weight, back, weight, times.pair + again))
+    recomputed = times.forward if times.recompute else 0.0
+    ahead, back, weight = times.forward, times.backward_input + recomputed, times.backward_weight
+    return tuple(factor * t for t in (ahead, back + weight, back, weight, times.pair + recomputed))

@@ -1,4 +1,4 @@
-"""A pipeline's step, played: when every rank computes what, what it waits for, what it holds.
+"""Simulation of a pipeline step: start and end of every operation on every rank.
 
 Each rank does its operations in order, as soon as what they need has arrived. Messages travel while
 the ranks compute; those on the same wire and way follow one another.
@@ -12,18 +12,18 @@ from math import fsum
 from engine.core import registry
 from engine.core.pipeline_op import describe, parts
 from engine.core.units import Count, Seconds
-from engine.simulate.pipeline._pipeline_costs import Times as Times
+from engine.simulate.pipeline._pipeline_costs import PipelineTimes as PipelineTimes
 from engine.simulate.pipeline._pipeline_costs import durations
-from engine.simulate.pipeline._pipeline_program import READY, Program, program
+from engine.simulate.pipeline._pipeline_program import READY, PipelineProgram, build_program
 
 PACKAGE = "engine.schedules"
 # Of how many operations an order is worth keeping; longer ones cost more memory than time.
-_KEPT = 20_000
+_LARGEST_CACHED = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What happened in one step.
+class PipelineRun:
+    """A simulated pipeline step.
 
     Attributes:
         program: what the ranks did, in order.
@@ -31,19 +31,19 @@ class Run:
         busy: seconds that each rank computed.
     """
 
-    program: Program
+    program: PipelineProgram
     starts: tuple[Sequence[Seconds], ...]
     ends: tuple[Sequence[Seconds], ...]
     busy: tuple[Seconds, ...]
 
     @property
     def length(self) -> Seconds:
-        """From the first operation to the end of the last."""
+        """Time from the first operation to the end of the last."""
         return max(ends[-1] for ends in self.ends)
 
     @property
     def period(self) -> Seconds:
-        """Of steps that follow one another without a common pause: the longest rank's own time.
+        """Step time of back-to-back steps: the longest busy span of a rank.
 
         A rank that begins later may end later, and begins the next step as much later.
         """
@@ -53,29 +53,35 @@ class Run:
 
 
 def simulate(
-    name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count, times: Times
-) -> Run:
-    """Return the step of a schedule of `engine.schedules`.
+    name: str,
+    pipeline_parallel: Count,
+    num_microbatches: Count,
+    num_chunks: Count,
+    times: PipelineTimes,
+) -> PipelineRun:
+    """Return the simulated step of a schedule of `engine.schedules`.
 
     Raises:
         LookupError: there is no such schedule.
         ValueError: the schedule cannot run with these numbers.
     """
-    return run(compiled(name, pipeline_parallel, num_microbatches, num_chunks), times)
+    return run_program(
+        compile_schedule(name, pipeline_parallel, num_microbatches, num_chunks), times
+    )
 
 
-def compiled(
+def compile_schedule(
     name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count
-) -> Program:
-    """Return the orders of a schedule, ready to run. Errors as `simulate`."""
-    small = pipeline_parallel * num_microbatches * num_chunks * 2 <= _KEPT
-    make = _kept if small else _compiled
+) -> PipelineProgram:
+    """Return the compiled orders of a schedule. Errors as `simulate`."""
+    small = pipeline_parallel * num_microbatches * num_chunks * 2 <= _LARGEST_CACHED
+    make = _cached_compile if small else _compile
     return make(name, pipeline_parallel, num_microbatches, num_chunks)
 
 
-def _compiled(
+def _compile(
     name: str, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count
-) -> Program:
+) -> PipelineProgram:
     schedule = registry.module(PACKAGE, name)
     if why := schedule.obstacle(pipeline_parallel, num_microbatches):
         raise ValueError(
@@ -90,14 +96,14 @@ def _compiled(
         for rank in range(pipeline_parallel)
     )
     num_parts = parts(num_chunks, schedule.PLACEMENT)
-    return program(orders, num_microbatches, num_chunks, schedule.PLACEMENT, num_parts)
+    return build_program(orders, num_microbatches, num_chunks, schedule.PLACEMENT, num_parts)
 
 
-_kept = lru_cache(maxsize=64)(_compiled)
+_cached_compile = lru_cache(maxsize=64)(_compile)
 
 
-def run(program: Program, times: Times) -> Run:
-    """Return the step of the orders with these times.
+def run_program(program: PipelineProgram, times: PipelineTimes) -> PipelineRun:
+    """Return the simulated step of compiled orders.
 
     Raises:
         ValueError: the ranks wait for one another, the message names their operations; or there
@@ -105,24 +111,27 @@ def run(program: Program, times: Times) -> Run:
     """
     costs = durations(program, times)
     transfer = times.message / times.bandwidth if times.bandwidth else 0.0
-    starts, ends = _play(program, costs, times.latency, transfer)
+    starts, ends = _simulate_ranks(program, costs, times.latency, transfer)
     # Exact, for the sum of floats depends on the version of Python.
     busy = tuple(map(fsum, costs))
-    return Run(program=program, starts=starts, ends=ends, busy=busy)
+    return PipelineRun(program=program, starts=starts, ends=ends, busy=busy)
 
 
-def _play(
-    program: Program, costs: Sequence[Sequence[Seconds]], latency: Seconds, transfer: Seconds
+def _simulate_ranks(
+    program: PipelineProgram,
+    costs: Sequence[Sequence[Seconds]],
+    latency: Seconds,
+    transfer: Seconds,
 ) -> tuple[tuple[list[Seconds], ...], tuple[list[Seconds], ...]]:
-    """Return starts and ends. A rank runs until something is missing, and then waits for that."""
+    """Return the start and end times of all operations; a rank runs until an input is missing."""
     ranks = len(program.steps)
-    starts, ends = _lists(ranks), _lists(ranks)
+    starts, ends = _empty_lists(ranks), _empty_lists(ranks)
     arrivals = [0.0 if token == READY else -1.0 for token in range(program.num_tokens)]
     waiting = [-1] * program.num_tokens
     wires = [0.0] * (2 * ranks)
-    able = list(range(ranks))
-    while able:
-        rank = able.pop()
+    runnable = list(range(ranks))
+    while runnable:
+        rank = runnable.pop()
         began, ended, cost, steps = starts[rank], ends[rank], costs[rank], program.steps[rank]
         now = ended[-1] if ended else 0.0
         for place in range(len(ended), len(steps)):
@@ -141,16 +150,16 @@ def _play(
                     wires[wire] = sent = max(now, wires[wire]) + transfer
                     arrivals[token] = sent + latency
                 if waiting[token] >= 0:
-                    able.append(waiting[token])
-    _check(program, ends)
+                    runnable.append(waiting[token])
+    _check_finished(program, ends)
     return starts, ends
 
 
-def _lists(count: Count) -> tuple[list[Seconds], ...]:
+def _empty_lists(count: Count) -> tuple[list[Seconds], ...]:
     return tuple([] for _ in range(count))
 
 
-def _check(program: Program, ends: Sequence[Sequence[Seconds]]) -> None:
+def _check_finished(program: PipelineProgram, ends: Sequence[Sequence[Seconds]]) -> None:
     stuck = [
         f"rank {rank} waits to do the {describe(order[len(done)])}"
         for rank, (order, done) in enumerate(zip(program.orders, ends, strict=True))

@@ -1,11 +1,11 @@
-"""What a schedule is to be played with: stages, micro-batches, times and sizes."""
+"""Input of a schedule simulation: stages, micro-batches, times and sizes."""
 
 from dataclasses import dataclass
 
 from engine.core import registry
 from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.run.stage_cut import moved_layers
-from engine.simulate.pipeline.pipeline import PACKAGE, Times
+from engine.simulate.pipeline.pipeline import PACKAGE, PipelineTimes
 
 _ORDER = (
     "naive",
@@ -23,17 +23,17 @@ _ORDER = (
 )
 
 
-def schedules() -> dict[str, str]:
-    """Return every schedule in the folder with its title, those that are known in reading order."""
-    found = registry.names(PACKAGE)
-    ordered = [name for name in _ORDER if name in found]
-    ordered += [name for name in found if name not in ordered]
+def schedule_titles() -> dict[str, str]:
+    """Return the title of every schedule by module name, in reading order."""
+    names = registry.module_names(PACKAGE)
+    ordered = [name for name in _ORDER if name in names]
+    ordered += [name for name in names if name not in ordered]
     return {name: registry.module(PACKAGE, name).TITLE for name in ordered}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """What is to be played.
+class ScheduleCase:
+    """A schedule simulation to run.
 
     Attributes:
         schedule: its name.
@@ -77,42 +77,42 @@ class Case:
 
     @property
     def backward(self) -> Seconds:
-        """The backward pass for the inputs, what is recomputed for it included."""
+        """Time of the backward pass for the inputs, with recomputation."""
         return self.backward_input + (self.forward if self.recompute else 0.0)
 
     @property
     def pair(self) -> Seconds:
-        """A forward pass under a backward pass, likewise."""
+        """Time of an overlapped forward and backward pass, with recomputation."""
         whole = self.forward + self.backward_input + self.backward_weight
         return self.overlapped * whole + (self.forward if self.recompute else 0.0)
 
 
-def cut_of(case: Case, num_parts: Count) -> tuple[Count, ...]:
-    """Return the layers of each part of the model, along it; empty if all parts are alike."""
+def part_layers(case: ScheduleCase, num_parts: Count) -> tuple[Count, ...]:
+    """Return the number of layers of each model part; empty if all parts are equal."""
     if not case.num_layers:
         return ()
     return moved_layers(case.num_layers, num_parts, case.off_first, case.off_last)
 
 
-def pieces_of(case: Case, num_parts: Count) -> tuple[Ratio, ...]:
-    """Return the time of each part over an even part's; empty if all parts are alike.
+def part_times(case: ScheduleCase, num_parts: Count) -> tuple[Ratio, ...]:
+    """Return the relative time of each model part; empty if all parts are equal.
 
     An even part has its share of the layers and nothing else. The embedding and the output layer
     come on top.
     """
-    layers: list[float] = list(cut_of(case, num_parts))
+    layers: list[float] = list(part_layers(case, num_parts))
     if not layers:
         return ()
     layers[0] += case.embedding
     layers[-1] += case.output
-    return tuple(one * num_parts / case.num_layers for one in layers)
+    return tuple(size * num_parts / case.num_layers for size in layers)
 
 
-def times_of(case: Case, stages: Count, num_parts: Count) -> Times:
-    """Return the times of the case for so many stages, and parts of the model in all."""
+def case_times(case: ScheduleCase, stages: Count, num_parts: Count) -> PipelineTimes:
+    """Return the operation times of the case for a number of stages and model parts."""
     whole = case.forward + case.backward_input + case.backward_weight
     slow = min(case.slow_stage, stages - 1)
-    return Times(
+    return PipelineTimes(
         forward=case.forward,
         backward_input=case.backward_input,
         backward_weight=case.backward_weight,
@@ -123,5 +123,5 @@ def times_of(case: Case, stages: Count, num_parts: Count) -> Times:
         slowness=tuple(1 + case.slowness * (rank == slow) for rank in range(stages))
         if case.slowness
         else (),
-        pieces=pieces_of(case, num_parts),
+        pieces=part_times(case, num_parts),
     )

@@ -1,14 +1,14 @@
-"""Which schedules no other beats in both memory and bubble."""
+"""Pareto front of schedules by memory and bubble."""
 
 from collections.abc import Sequence
 
-from engine.simulate.pipeline.schedule_bench import Played
+from engine.simulate.pipeline.schedule_bench import ScheduleResult
 
 
-def frontier(found: Sequence[Played]) -> list[Played]:
-    """Return those that no other beats in memory and in bubble, by memory."""
-    best: list[Played] = []
-    for one in sorted(found, key=lambda played: (played.memory, played.share)):
-        if not best or one.share < best[-1].share - 1e-12:
-            best.append(one)
+def frontier(results: Sequence[ScheduleResult]) -> list[ScheduleResult]:
+    """Return the Pareto-optimal schedules by memory and bubble, the least memory first."""
+    best: list[ScheduleResult] = []
+    for result in sorted(results, key=lambda result: (result.memory, result.idle_share)):
+        if not best or result.idle_share < best[-1].idle_share - 1e-12:
+            best.append(result)
     return best

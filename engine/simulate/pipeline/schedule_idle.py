@@ -19,7 +19,7 @@ IDLE: Mapping[str, Equation] = {
 }
 
 
-def closed_idle(
+def closed_form_idle(
     schedule: str,
     sizes: tuple[Count, Count, Count],
     passes: tuple[Seconds, Seconds, Seconds],

@@ -1,4 +1,4 @@
-"""Plans with their memory and their step, computed by the cost model as it computes one alone.
+"""Memory and step time of many plans, from the same cost model as a single plan.
 
 Plans of one shape share what a layer costs, those of one pipeline what its micro-batches cost, so
 that a plan among many takes a fraction of the time of a plan by itself and gets the same numbers.
@@ -11,40 +11,40 @@ from dataclasses import dataclass
 from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.formulas.activations import LayerMemory
 from engine.run.parallelism import Plan, Training, num_microbatches
-from engine.run.plan_space import Job, pipelines, shapes
+from engine.run.plan_space import PlanningJob, pipelines, shapes
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Rank, rank_of
-from engine.simulate.memory.allocator import Memory, usable
-from engine.simulate.memory.memory import Filled, fullest, kinds_of_layer, memory
+from engine.simulate.layer.device_model import RankRates, rank_rates
+from engine.simulate.memory.allocator import Memory, usable_bytes
+from engine.simulate.memory.memory import StageContents, fullest_memory, layer_memories, rank_memory
 from engine.simulate.memory.peak_activations import stage_activations
-from engine.simulate.planner.pipeline import Pipeline, Sharded, pipeline_of
-from engine.simulate.step.stage_time import Layers, layers_of
+from engine.simulate.planner.pipeline import Pipeline, ShardedPipeline, build_pipeline
+from engine.simulate.step.stage_time import LayerCosts, layer_costs
 from engine.simulate.step.step_time import (
-    Flow,
+    PipelineCost,
     StepTime,
-    flow_of,
-    shortest_of_flow,
-    step_of_flow,
+    pipeline_cost,
+    pipeline_lower_bound,
+    step_from_costs,
     step_time,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One plan of a job.
+    """A plan of a job with its memory and step time.
 
     Attributes:
         plan: how the work is split.
         training: how it trains.
-        held: memory of the fullest rank.
-        room: what that rank may fill.
+        memory: memory of the fullest rank.
+        capacity: what that rank may fill.
         time: of a step.
     """
 
     plan: Plan
     training: Training
-    held: Memory
-    room: Bytes
+    memory: Memory
+    capacity: Bytes
     time: StepTime
 
     @property
@@ -54,24 +54,24 @@ class Candidate:
 
     @property
     def fits(self) -> bool:
-        """Whether the fullest rank holds it."""
-        return self.held.total <= self.room
+        """Whether the plan fits the fullest rank."""
+        return self.memory.total <= self.capacity
 
     @property
     def axes(self) -> Count:
-        """How many ways of splitting it uses beside data parallelism."""
+        """Number of parallelism axes in use beside data parallelism."""
         plan = self.plan
         sizes = (plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel)
         return sum(size > 1 for size in (*sizes, plan.expert_parallel))
 
 
-# What was found of pipelines: the plan, and what of its training they differ in.
-Found = dict[tuple[Hashable, ...], Pipeline]
+# Pipelines by plan and by the training settings in which they differ.
+PipelineCache = dict[tuple[Hashable, ...], Pipeline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """A split of a layer and a micro-batch, with what a layer costs.
+class PlanShape:
+    """A split of layer and micro-batch with its layer costs.
 
     Attributes:
         plan: without a pipeline.
@@ -79,43 +79,45 @@ class Shape:
         layers: seconds, for one micro-batch.
         kinds: bytes, of a layer without experts and of one with.
         bound: no plan of this shape has a shorter step.
-        found: what was found of pipelines, which all shapes of a job have in common.
+        pipelines: cache of pipelines, shared by all shapes of a job.
     """
 
     plan: Plan
     training: Training
-    layers: Layers
+    layers: LayerCosts
     kinds: tuple[LayerMemory, LayerMemory]
     bound: Seconds
-    found: Found
+    pipelines: PipelineCache
 
 
-def priced_shapes(job: Job) -> Iterator[Shape]:
-    """Yield every shape of a job with what its layers cost."""
-    return priced(job, shapes(job))
+def priced_shapes(job: PlanningJob) -> Iterator[PlanShape]:
+    """Yield every shape of a job with its layer costs."""
+    return price_shapes(job, shapes(job))
 
 
-def priced(job: Job, chosen: Iterable[tuple[Plan, Training]]) -> Iterator[Shape]:
-    """Yield some shapes of a job with what their layers cost."""
-    ranks: dict[tuple[str, str], Rank] = {}
-    found: Found = {}
+def price_shapes(job: PlanningJob, chosen: Iterable[tuple[Plan, Training]]) -> Iterator[PlanShape]:
+    """Yield the given shapes of a job with their layer costs."""
+    ranks: dict[tuple[str, str], RankRates] = {}
+    cache: PipelineCache = {}
     for plan, training in chosen:
         key = (training.framework, training.precision)
         if key not in ranks:
-            ranks[key] = rank_of(job.cluster, training)
-        layers = layers_of(job.model, plan, training, ranks[key])
-        yield Shape(
+            ranks[key] = rank_rates(job.cluster, training)
+        layers = layer_costs(job.model, plan, training, ranks[key])
+        yield PlanShape(
             plan=plan,
             training=training,
             layers=layers,
-            kinds=kinds_of_layer(job.model, plan, training),
-            bound=shortest(job, plan, training, layers),
-            found=found,
+            kinds=layer_memories(job.model, plan, training),
+            bound=step_lower_bound(job, plan, training, layers),
+            pipelines=cache,
         )
 
 
-def shortest(job: Job, plan: Plan, training: Training, layers: Layers) -> Seconds:
-    """Return a bound: the layers of all sequences, spread evenly over all ranks, nothing else.
+def step_lower_bound(
+    job: PlanningJob, plan: Plan, training: Training, layers: LayerCosts
+) -> Seconds:
+    """Return a lower bound of the step: all layers spread evenly over all ranks.
 
     A pipeline's stages hold L/p layers in the mean and the slowest one at least that many; each of
     W/(tcp) pipelines runs B/b of them: B t c L / (b W) layers, whatever p is.
@@ -128,107 +130,118 @@ def shortest(job: Job, plan: Plan, training: Training, layers: Layers) -> Second
     return batches * split * job.model.num_layers * layer
 
 
-def candidates(job: Job, shape: Shape) -> Iterator[Candidate]:
+def candidates(job: PlanningJob, shape: PlanShape) -> Iterator[Candidate]:
     """Yield every plan of a shape, whether it fits or not."""
     for plan, training in pipelines(job, shape.plan, shape.training):
-        known = _known(job, plan, training, shape)
-        flow = _flow(job, plan, training, (shape, known))
-        held = _filled(job, plan, training, (shape, known))
-        for sharded in known.sharded:
-            most = fullest(job.model, sharded.plan, training, held, sharded.standing)
-            yield _candidate(job, (training, sharded), most, flow, shape)
+        pipeline = _cached_pipeline(job, plan, training, shape)
+        flow = _pipeline_cost(job, plan, training, (shape, pipeline))
+        fills = _stage_fills(job, plan, training, (shape, pipeline))
+        for sharded in pipeline.sharded:
+            peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
+            yield _candidate(job, (training, sharded), peak, flow, shape)
 
 
-def fitting(
-    job: Job,
-    shape: Shape,
+def fitting_candidates(
+    job: PlanningJob,
+    shape: PlanShape,
     better_than: Mapping[Count, Seconds] | None = None,
     front: Sequence[Candidate] = (),
     below: Callable[[], Seconds] = lambda: math.inf,
 ) -> Iterator[Candidate]:
-    """Yield the plans of a shape that fit; of others the step is not computed.
+    """Yield the plans of a shape that fit in memory; others are not timed.
 
     Nor is it where the shape's bound says that the plan is slower than the limit for its number of
     stages, or that a plan of `front`, sorted by step, beats it in both step and memory; nor where
     the micro-batches of a pipeline alone take longer than `below` says by then.
     """
-    room = usable(job.cluster.gpu.memory, shape.training) * (1 - job.kept_free)
+    room = usable_bytes(job.cluster.gpu.memory, shape.training) * (1 - job.kept_free)
     limits = better_than or {}
-    least = min((one.held.total for one in front if one.step <= shape.bound), default=math.inf)
+    least = min(
+        (candidate.memory.total for candidate in front if candidate.step <= shape.bound),
+        default=math.inf,
+    )
     for plan, training in pipelines(job, shape.plan, shape.training):
         if limits.get(plan.pipeline_parallel, math.inf) <= shape.bound:
             continue
-        known = _known(job, plan, training, shape)
-        flow = _flow(job, plan, training, (shape, known))
-        if shortest_of_flow(flow) > below():
+        pipeline = _cached_pipeline(job, plan, training, shape)
+        flow = _pipeline_cost(job, plan, training, (shape, pipeline))
+        if pipeline_lower_bound(flow) > below():
             continue
-        held = _filled(job, plan, training, (shape, known))
-        if max(one.activations for one in held) >= min(room, least):
+        fills = _stage_fills(job, plan, training, (shape, pipeline))
+        if max(candidate.activations for candidate in fills) >= min(room, least):
             continue
-        for sharded in known.sharded:
-            most = fullest(job.model, sharded.plan, training, held, sharded.standing)
-            if most.total <= room and most.total < least:
-                yield _candidate(job, (training, sharded), most, flow, shape)
+        for sharded in pipeline.sharded:
+            peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
+            if peak.total <= room and peak.total < least:
+                yield _candidate(job, (training, sharded), peak, flow, shape)
 
 
 def _candidate(
-    job: Job, how: tuple[Training, Sharded], held: Memory, flow: Flow, shape: Shape
+    job: PlanningJob,
+    choice: tuple[Training, ShardedPipeline],
+    peak: Memory,
+    flow: PipelineCost,
+    shape: PlanShape,
 ) -> Candidate:
-    training, sharded = how
+    training, sharded = choice
     plan, rank = sharded.plan, shape.layers.rank
     return Candidate(
         plan=plan,
         training=training,
-        held=held,
-        room=usable(job.cluster.gpu.memory, training),
-        time=step_of_flow(job.model, plan, training, rank, flow, sharded.shared),
+        memory=peak,
+        capacity=usable_bytes(job.cluster.gpu.memory, training),
+        time=step_from_costs(job.model, plan, training, rank, flow, sharded.shared),
     )
 
 
-def _known(job: Job, plan: Plan, training: Training, shape: Shape) -> Pipeline:
-    """Return a pipeline, found once for all micro-batches and recomputations."""
+def _cached_pipeline(
+    job: PlanningJob, plan: Plan, training: Training, shape: PlanShape
+) -> Pipeline:
+    """Return the pipeline of a plan, cached for all micro-batches and recomputations."""
     several = num_microbatches(plan, training) > 1
     key = (plan, training.framework, training.precision, training.schedule, several)
-    found = shape.found.get(key)
-    if found is None:
-        found = shape.found[key] = pipeline_of(job, plan, training, shape.layers.rank)
-    return found
+    pipeline = shape.pipelines.get(key)
+    if pipeline is None:
+        pipeline = shape.pipelines[key] = build_pipeline(job, plan, training, shape.layers.rank)
+    return pipeline
 
 
-def _flow(job: Job, plan: Plan, training: Training, around: tuple[Shape, Pipeline]) -> Flow:
-    shape, known = around
+def _pipeline_cost(
+    job: PlanningJob, plan: Plan, training: Training, context: tuple[PlanShape, Pipeline]
+) -> PipelineCost:
+    shape, pipeline = context
     layers = shape.layers
     if training.schedule == "dualpipe" and plan.expert_parallel * plan.expert_tensor_parallel > 1:
-        layers = layers_of(job.model, plan, training, layers.rank)
-    return flow_of(job.model, plan, training, layers, (known.weights, known.hops))
+        layers = layer_costs(job.model, plan, training, layers.rank)
+    return pipeline_cost(job.model, plan, training, layers, (pipeline.weights, pipeline.hops))
 
 
-def _filled(
-    job: Job, plan: Plan, training: Training, around: tuple[Shape, Pipeline]
-) -> list[Filled]:
-    """Return what the stages hold that can be the fullest; one, where all are one stage."""
-    shape, known = around
+def _stage_fills(
+    job: PlanningJob, plan: Plan, training: Training, context: tuple[PlanShape, Pipeline]
+) -> list[StageContents]:
+    """Return the memory of the stages that can be the fullest."""
+    shape, pipeline = context
     return [
-        Filled(
+        StageContents(
             stage=stage,
             parameters=parameters,
             activations=stage_activations(job.model, plan, training, stage, shape.kinds),
         )
-        for stage, parameters in known.stages
+        for stage, parameters in pipeline.stages
     ]
 
 
-def one_candidate(run: Run) -> Candidate:
-    """Return a run by itself as a plan of its job."""
+def run_candidate(run: Run) -> Candidate:
+    """Return a run as a candidate plan of its job."""
     return Candidate(
         plan=run.plan,
         training=run.training,
-        held=memory(run.model, run.plan, run.training),
-        room=usable(run.cluster.gpu.memory, run.training),
+        memory=rank_memory(run.model, run.plan, run.training),
+        capacity=usable_bytes(run.cluster.gpu.memory, run.training),
         time=step_time(run.model, run.cluster, run.plan, run.training),
     )
 
 
-def run_of(job: Job, plan: Plan, training: Training) -> Run:
+def candidate_run(job: PlanningJob, plan: Plan, training: Training) -> Run:
     """Return a plan of a job as a training run."""
     return Run(model=job.model, cluster=job.cluster, plan=plan, training=training)

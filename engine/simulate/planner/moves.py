@@ -1,19 +1,19 @@
-"""What limits the best plan, and what a change of the job itself would gain."""
+"""Largest overhead of the best plan, and the gain of changes to the job."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.core.slices import Slices, part
+from engine.core.slices import Slices, partial_progress
 from engine.core.units import Count, Ratio, Seconds, Share
-from engine.run.plan_space import Job, divisors
+from engine.run.plan_space import PlanningJob, divisors
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.search import searching
+from engine.simulate.planner.search import search_plans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    """What of a step is no computation.
+class StepLimit:
+    """Largest part of a step besides computation.
 
     Attributes:
         part: the largest, by its name in `StepTime`.
@@ -28,22 +28,24 @@ class Limit:
     computing: Share
 
 
-def limit(one: Candidate) -> Limit:
-    """Return the largest part of a step beside computation."""
-    parts = {field.name: float(getattr(one.time, field.name)) for field in fields(one.time)}
+def largest_overhead(candidate: Candidate) -> StepLimit:
+    """Return the largest part of a step besides computation."""
+    parts = {
+        field.name: float(getattr(candidate.time, field.name)) for field in fields(candidate.time)
+    }
     computing = parts.pop("compute")
     part = max(parts, key=lambda name: parts[name])
-    return Limit(
+    return StepLimit(
         part=part,
         seconds=parts[part],
-        share=parts[part] / one.step,
-        computing=computing / one.step,
+        share=parts[part] / candidate.step,
+        computing=computing / candidate.step,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """A change of the job, and its best plan near the one before.
+class JobChange:
+    """A change of the job with its best plan near the previous one.
 
     Attributes:
         key: names the change.
@@ -58,24 +60,30 @@ class Move:
     per_gpu: Ratio
 
 
-def moves(job: Job, best: Candidate) -> Slices[tuple[Move, ...]]:
-    """Find what changes of the job would gain, the largest gain first.
+def find_job_changes(job: PlanningJob, best: Candidate) -> Slices[tuple[JobChange, ...]]:
+    """Return the gains of changes to the job, the largest first.
 
     For each the plans near the best one are searched: its software, and half to twice each axis.
     """
-    found = []
-    every = list(_changed(job))
-    for done, (key, other) in enumerate(every):
-        after = (yield from part(searching(near(other, best), 1), done, len(every))).best
+    changes = []
+    changed_jobs = list(_changed_jobs(job))
+    for done, (key, changed_job) in enumerate(changed_jobs):
+        after = (
+            yield from partial_progress(
+                search_plans(nearby_job(changed_job, best), 1), done, len(changed_jobs)
+            )
+        ).best
         if after:
-            found.append(_move(key, (job, best), (other, after[0])))
-    return tuple(sorted(found, key=lambda one: -one.gain))
+            changes.append(_job_change(key, (job, best), (changed_job, after[0])))
+    return tuple(sorted(changes, key=lambda change: -change.gain))
 
 
-def _move(key: str, before: tuple[Job, Candidate], after: tuple[Job, Candidate]) -> Move:
-    rates = [job.training.global_batch_size / one.step for job, one in (before, after)]
+def _job_change(
+    key: str, before: tuple[PlanningJob, Candidate], after: tuple[PlanningJob, Candidate]
+) -> JobChange:
+    rates = [job.training.global_batch_size / candidate.step for job, candidate in (before, after)]
     gain = rates[1] / rates[0]
-    return Move(
+    return JobChange(
         key=key,
         best=after[1],
         gain=gain,
@@ -83,8 +91,8 @@ def _move(key: str, before: tuple[Job, Candidate], after: tuple[Job, Candidate])
     )
 
 
-def _changed(job: Job) -> Iterator[tuple[str, Job]]:
-    """Yield the changes that a team could make: a batch, a precision, machines."""
+def _changed_jobs(job: PlanningJob) -> Iterator[tuple[str, PlanningJob]]:
+    """Yield changes of the job that a team could make: batch, precision, hardware."""
     training, cluster = job.training, job.cluster
     batch = replace(training, global_batch_size=2 * training.global_batch_size)
     yield "batch", replace(job, training=batch)
@@ -97,29 +105,29 @@ def _changed(job: Job) -> Iterator[tuple[str, Job]]:
     yield "gpus", replace(job, world_size=2 * job.world_size)
 
 
-def near(job: Job, one: Candidate) -> Job:
-    """Return a job whose plans are near one: its software, half to twice of each axis."""
+def nearby_job(job: PlanningJob, candidate: Candidate) -> PlanningJob:
+    """Return the job restricted to plans near a candidate: half to twice each axis."""
     return replace(
         job,
-        frameworks=(one.training.framework,),
-        schedules=tuple(sorted({"1f1b", "interleaved", one.training.schedule})),
-        tensor_parallel=_around(one.plan.tensor_parallel),
-        pipeline_parallel=_around(one.plan.pipeline_parallel),
-        context_parallel=_around(one.plan.context_parallel),
-        expert_parallel=_around(one.plan.expert_parallel),
+        frameworks=(candidate.training.framework,),
+        schedules=tuple(sorted({"1f1b", "interleaved", candidate.training.schedule})),
+        tensor_parallel=_nearby_sizes(candidate.plan.tensor_parallel),
+        pipeline_parallel=_nearby_sizes(candidate.plan.pipeline_parallel),
+        context_parallel=_nearby_sizes(candidate.plan.context_parallel),
+        expert_parallel=_nearby_sizes(candidate.plan.expert_parallel),
     )
 
 
-def _around(size: Count) -> tuple[Count, ...]:
+def _nearby_sizes(size: Count) -> tuple[Count, ...]:
     return tuple(n for n in divisors(2 * size) if size / 2 <= n)
 
 
-def by_gpus(job: Job, counts: tuple[Count, ...]) -> Slices[Mapping[Count, Candidate]]:
-    """Find the best plan on each number of GPUs that holds the job."""
-    found: dict[Count, Candidate] = {}
+def best_by_gpus(job: PlanningJob, counts: tuple[Count, ...]) -> Slices[Mapping[Count, Candidate]]:
+    """Return the best plan on each number of GPUs that fits the job."""
+    best_plans: dict[Count, Candidate] = {}
     for done, count in enumerate(counts):
-        one = replace(job, world_size=count)
-        best = (yield from part(searching(one, 1), done, len(counts))).best
+        resized = replace(job, world_size=count)
+        best = (yield from partial_progress(search_plans(resized, 1), done, len(counts))).best
         if best:
-            found[count] = best[0]
-    return found
+            best_plans[count] = best[0]
+    return best_plans

@@ -1,4 +1,4 @@
-"""What all micro-batch sizes and recomputations of one pipeline have in common.
+"""Parts of a pipeline plan shared by all micro-batch sizes and recomputations.
 
 A job has tens of them for every pipeline, so it is found once: parameters of its stages, and for
 all that its replicas can shard the states, the exchange and the optimizer.
@@ -9,31 +9,31 @@ from dataclasses import dataclass
 from engine.core.units import Count
 from engine.formulas.states import RankParameters, rank_parameters
 from engine.run.parallelism import Plan, Training
-from engine.run.plan_space import Job, shardings
-from engine.simulate.layer.device_model import Hops, Rank, stage_hops
-from engine.simulate.memory.memory import Standing, stages_that_can_be_fullest, standing
-from engine.simulate.step.sharding_time import Weights, rank_weights
-from engine.simulate.step.step_time import Shared, shared_of
+from engine.run.plan_space import PlanningJob, shardings
+from engine.simulate.layer.device_model import RankRates, StageHops, stage_hops
+from engine.simulate.memory.memory import ParameterMemory, candidate_stages, parameter_memory
+from engine.simulate.step.sharding_time import RankWeights, rank_weights
+from engine.simulate.step.step_time import ReplicaCost, replica_cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharded:
-    """A pipeline with what its replicas shard.
+class ShardedPipeline:
+    """A pipeline plan with one sharding of its replicas.
 
     Attributes:
         plan: the whole of it.
-        standing: what each of the stages that can be the fullest holds of its parameters.
-        shared: what its replicas share.
+        standing: parameter memory of each stage that can be the fullest.
+        shared: communication and optimizer time of its replicas.
     """
 
     plan: Plan
-    standing: tuple[Standing, ...]
-    shared: Shared
+    standing: tuple[ParameterMemory, ...]
+    shared: ReplicaCost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """A pipeline, whatever its micro-batches are.
+    """A pipeline plan, independent of its micro-batches.
 
     Attributes:
         stages: that can be the fullest, each with its parameters.
@@ -43,17 +43,17 @@ class Pipeline:
     """
 
     stages: tuple[tuple[Count, RankParameters], ...]
-    weights: Weights
-    hops: Hops
-    sharded: tuple[Sharded, ...]
+    weights: RankWeights
+    hops: StageHops
+    sharded: tuple[ShardedPipeline, ...]
 
 
-def pipeline_of(job: Job, plan: Plan, training: Training, rank: Rank) -> Pipeline:
-    """Return a pipeline of a job."""
+def build_pipeline(job: PlanningJob, plan: Plan, training: Training, rank: RankRates) -> Pipeline:
+    """Return the pipeline of a plan, with all shardings of its replicas."""
     model = job.model
     stages = tuple(
         (stage, rank_parameters(model, plan, training, stage))
-        for stage in stages_that_can_be_fullest(model, plan, training)
+        for stage in candidate_stages(model, plan, training)
     )
     weights = rank_weights(model, plan)
     return Pipeline(
@@ -61,11 +61,13 @@ def pipeline_of(job: Job, plan: Plan, training: Training, rank: Rank) -> Pipelin
         weights=weights,
         hops=stage_hops(rank, plan),
         sharded=tuple(
-            Sharded(
-                plan=one,
-                standing=tuple(standing(model, one, training, *stage) for stage in stages),
-                shared=shared_of(model, one, training, rank, weights),
+            ShardedPipeline(
+                plan=sharded_plan,
+                standing=tuple(
+                    parameter_memory(model, sharded_plan, training, *stage) for stage in stages
+                ),
+                shared=replica_cost(model, sharded_plan, training, rank, weights),
             )
-            for one in shardings(job, plan, training)
+            for sharded_plan in shardings(job, plan, training)
         ),
     )

@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields
 from engine.core.slices import Slices
 from engine.core.units import Ratio, Seconds
 from engine.run.parallelism import Plan, Training
-from engine.run.plan_space import Job
+from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
-from engine.simulate.planner.evaluate import Candidate, one_candidate, run_of
-from engine.simulate.planner.moves import near
-from engine.simulate.planner.search import searching
-from engine.simulate.step.what_if import run_fits, step_of
+from engine.simulate.planner.evaluate import Candidate, candidate_run, run_candidate
+from engine.simulate.planner.moves import nearby_job
+from engine.simulate.planner.search import search_plans
+from engine.simulate.step.what_if import run_fits, run_step_time
 
 # A plan is worth naming if it is so much faster than the run and than its best single change.
 WORTH: Ratio = 0.99
@@ -26,8 +26,8 @@ _FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeChange:
-    """A plan and what it changes.
+class PlanUpgrade:
+    """A faster plan and its changed settings.
 
     Attributes:
         run: with the plan.
@@ -40,27 +40,27 @@ class WholeChange:
     changed: tuple[tuple[str, str, str], ...]
 
 
-def whole_change(run: Run, single: Seconds) -> Slices[WholeChange | None]:
-    """Find the fastest plan near a run's own; None where it is not worth naming.
+def find_plan_upgrade(run: Run, single: Seconds) -> Slices[PlanUpgrade | None]:
+    """Return the fastest plan near a run's own; None if it is not worth naming.
 
     Args:
         run: that may fit or not; of one that does not, any plan that fits is worth naming.
         single: the step with the best single change of the plan; infinite where there is none.
     """
-    found = yield from searching(near(_job(run), one_candidate(run)), 1)
-    if not found.best:
+    search = yield from search_plans(nearby_job(_upgrade_job(run), run_candidate(run)), 1)
+    if not search.best:
         return None
-    best = found.best[0]
-    limit = min(single, step_of(run).total if run_fits(run) else float("inf"))
-    changed = tuple(_changed(run, best))
+    best = search.best[0]
+    limit = min(single, run_step_time(run).total if run_fits(run) else float("inf"))
+    changed = tuple(_changed_settings(run, best))
     if best.step >= WORTH * limit or len(changed) < 2:
         return None
-    changed_run = run_of(_job(run), best.plan, best.training)
-    return WholeChange(run=changed_run, step=best.step, changed=changed)
+    changed_run = candidate_run(_upgrade_job(run), best.plan, best.training)
+    return PlanUpgrade(run=changed_run, step=best.step, changed=changed)
 
 
-def _job(run: Run) -> Job:
-    return Job(
+def _upgrade_job(run: Run) -> PlanningJob:
+    return PlanningJob(
         model=run.model,
         cluster=run.cluster,
         world_size=run.plan.world_size,
@@ -70,17 +70,17 @@ def _job(run: Run) -> Job:
     )
 
 
-def _changed(run: Run, best: Candidate) -> list[tuple[str, str, str]]:
-    found = []
+def _changed_settings(run: Run, best: Candidate) -> list[tuple[str, str, str]]:
+    changes = []
     for kind, name in _FIELDS:
         before = getattr(run.plan if kind is Plan else run.training, name)
         after = getattr(best.plan if kind is Plan else best.training, name)
         if before != after:
-            found.append((name, _said(before), _said(after)))
-    return found
+            changes.append((name, _format_value(before), _format_value(after)))
+    return changes
 
 
-def _said(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):

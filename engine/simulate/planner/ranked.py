@@ -1,15 +1,23 @@
-"""Where a run's own plan stands among all plans of its job, and why it is not the first."""
+"""Rank of a run's own plan among all plans of its job, and the reason for it."""
 
 from dataclasses import dataclass, replace
 
 from engine.core.slices import Slices
 from engine.core.units import Count, Seconds
 from engine.run.parallelism import Recompute
-from engine.run.plan_space import SCHEDULES, Job
+from engine.run.plan_space import SCHEDULES, PlanningJob
 from engine.run.run import Run
 from engine.run.stage_cut import cut_layers
-from engine.simulate.planner.evaluate import Candidate, Shape, one_candidate
-from engine.simulate.planner.search import at, first, order, pricing, reaching, then, within_shape
+from engine.simulate.planner.evaluate import Candidate, PlanShape, run_candidate
+from engine.simulate.planner.search import (
+    plan_order,
+    price_job,
+    pricing_part,
+    search_progress,
+    shape_plans_within,
+    shapes_within,
+    timing_part,
+)
 from engine.simulate.planner.why import Reason, why_not
 
 # Steps that differ by less than this are the same plan under two names.
@@ -17,8 +25,8 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A run's plan among those of its job.
+class PlanRank:
+    """Rank of a run's plan among those of its job.
 
     Attributes:
         rank: 1 if no plan that fits is faster; 0 if nothing runs the run's own.
@@ -31,12 +39,12 @@ class Ranked:
     reason: Reason
 
 
-def job_of_run(run: Run) -> Job:
-    """Return the job of a run: what its plan did not choose, with its software and precision."""
+def job_of_run(run: Run) -> PlanningJob:
+    """Return the job of a run, without its plan, with its software and precision."""
     training = run.training
     names = SCHEDULES[training.framework]
     again: tuple[Recompute, ...] = ("none", "selective", "full")
-    return Job(
+    return PlanningJob(
         model=run.model,
         cluster=run.cluster,
         world_size=run.plan.world_size,
@@ -48,8 +56,8 @@ def job_of_run(run: Run) -> Job:
     )
 
 
-def as_cut(run: Run) -> Run:
-    """Return the run with the cut that its step is computed with, where layers do not divide."""
+def with_layer_cut(run: Run) -> Run:
+    """Return the run with explicit layers per stage if layers do not divide evenly."""
     plan, pieces = run.plan, run.plan.pipeline_parallel * run.plan.virtual_pipeline
     sizes = cut_layers(run.model, pieces)
     if run.training.framework != "megatron" or plan.stage_layers or len(set(sizes)) == 1:
@@ -57,36 +65,41 @@ def as_cut(run: Run) -> Run:
     return replace(run, plan=replace(plan, stage_layers=sizes))
 
 
-def room_made(job: Job, run: Run) -> Job:
-    """Return the job with room for a run's own plan, where predicted memory says that it has none.
+def with_room_for(job: PlanningJob, run: Run) -> PlanningJob:
+    """Return the job with enough memory for a run's own plan, even if it is predicted not to fit.
 
     Runs that were published did run: there the memory is predicted wrongly, and plans that need no
     more of it are its rivals.
     """
-    one = one_candidate(run)
-    return replace(job, kept_free=min(job.kept_free, 1 - (1 + _SAME) * one.held.total / one.room))
+    candidate = run_candidate(run)
+    return replace(
+        job,
+        kept_free=min(job.kept_free, 1 - (1 + _SAME) * candidate.memory.total / candidate.capacity),
+    )
 
 
-def ranked(run: Run) -> Slices[Ranked]:
-    """Find where a run's plan stands: all plans that fit and are at least as fast are looked at."""
-    run = as_cut(run)
+def rank_plan(run: Run) -> Slices[PlanRank]:
+    """Return the rank of a run's plan among all plans that fit."""
+    run = with_layer_cut(run)
     job = job_of_run(run)
     alone = why_not(job, run, None)
     if alone.plan is None:
-        return Ranked(rank=0, best=None, reason=alone)
-    job = room_made(job, run)
-    shapes = yield from first(pricing(job))
-    return (yield from then(_standing(job, run, alone.plan.step, shapes)))
+        return PlanRank(rank=0, best=None, reason=alone)
+    job = with_room_for(job, run)
+    shapes = yield from pricing_part(price_job(job))
+    return (yield from timing_part(_find_rank(job, run, alone.plan.step, shapes)))
 
 
-def _standing(job: Job, run: Run, step: Seconds, shapes: list[Shape]) -> Slices[Ranked]:
-    """Find where a run's plan of this step stands among those of the shapes."""
+def _find_rank(
+    job: PlanningJob, run: Run, step: Seconds, shapes: list[PlanShape]
+) -> Slices[PlanRank]:
+    """Return the rank of a step time among the plans of the shapes."""
     limit = step * (1 + _SAME)
-    reached = reaching(limit, shapes)
+    reached = shapes_within(limit, shapes)
     faster, best = 0, None
     for done, shape in enumerate(reached):
-        yield at(done, len(reached), "{done} of {all} splits looked at")
-        for one in within_shape(job, limit, shape):
-            faster += one.step < step * (1 - _SAME)
-            best = one if best is None or order(one) < order(best) else best
-    return Ranked(rank=faster + 1, best=best, reason=why_not(job, run, best))
+        yield search_progress(done, len(reached), "{done} of {all} splits looked at")
+        for candidate in shape_plans_within(job, limit, shape):
+            faster += candidate.step < step * (1 - _SAME)
+            best = candidate if best is None or plan_order(candidate) < plan_order(best) else best
+    return PlanRank(rank=faster + 1, best=best, reason=why_not(job, run, best))

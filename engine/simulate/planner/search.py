@@ -1,4 +1,4 @@
-"""The best plans of a job, without timing those that cannot be among them.
+"""Branch-and-bound search for the best plans of a job.
 
 The layers alone, spread evenly over all GPUs, bound the step of every plan of a shape from below.
 Shapes are looked at in the order of that bound, and what cannot come in is never timed. The answers
@@ -11,71 +11,81 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from engine.core.slices import Progress, Slices, part, whole
+from engine.core.slices import Progress, Slices, partial_progress, run_to_end
 from engine.core.text import Sentence
 from engine.core.units import COUNT, Bytes, Count, Seconds
-from engine.run.plan_space import Job, plans
+from engine.run.plan_space import PlanningJob, plans
 from engine.run.plan_space import shapes as shapes_of
-from engine.simulate.planner.evaluate import Candidate, Shape, candidates, fitting, priced
+from engine.simulate.planner.evaluate import (
+    Candidate,
+    PlanShape,
+    candidates,
+    fitting_candidates,
+    price_shapes,
+)
 
 T = TypeVar("T")
-Cell = tuple[Count, Count]
+Split = tuple[Count, Count]
 # Of a search, for how far it is told to be: pricing is about one part, looking is the others.
 _PARTS: Count = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search found.
+class SearchResult:
+    """Result of a plan search.
 
     Attributes:
         best: the fastest plans that fit, the fastest first.
         timed: plans that fitted and had to be timed.
         shapes: splits of a layer and a micro-batch, all of which were priced.
-        seen: of those, how many could hold one of the best.
+        examined: of those, how many could hold one of the best.
     """
 
     best: tuple[Candidate, ...]
     timed: Count
     shapes: Count
-    seen: Count
+    examined: Count
 
 
-def pricing(job: Job) -> Slices[list[Shape]]:
-    """Price the shapes of a job, in slices; return them, the lowest bound first."""
-    found: list[Shape] = []
-    every = list(shapes_of(job))
-    for one in priced(job, every):
-        found.append(one)
-        yield at(len(found), len(every), "{done} of {all} splits bounded")
-    return sorted(found, key=lambda one: one.bound)
+def price_job(job: PlanningJob) -> Slices[list[PlanShape]]:
+    """Return the shapes of a job with layer costs, the lowest bound first."""
+    priced_shapes: list[PlanShape] = []
+    all_shapes = list(shapes_of(job))
+    for shape in price_shapes(job, all_shapes):
+        priced_shapes.append(shape)
+        yield search_progress(len(priced_shapes), len(all_shapes), "{done} of {all} splits bounded")
+    return sorted(priced_shapes, key=lambda shape: shape.bound)
 
 
-def first(slices: Slices[T]) -> Slices[T]:
-    """Go on with pricing, told as the first part of a search."""
-    return part(slices, 0, _PARTS)
+def pricing_part(slices: Slices[T]) -> Slices[T]:
+    """Run the pricing with progress as the first part of a search."""
+    return partial_progress(slices, 0, _PARTS)
 
 
-def then(slices: Slices[T]) -> Slices[T]:
-    """Go on with looking at what was priced, told as the rest of a search."""
-    return part(slices, 1, _PARTS, many=_PARTS - 1)
+def timing_part(slices: Slices[T]) -> Slices[T]:
+    """Run the timing with progress as the rest of a search."""
+    return partial_progress(slices, 1, _PARTS, count=_PARTS - 1)
 
 
-def in_order(job: Job) -> list[Shape]:
+def ordered_shapes(job: PlanningJob) -> list[PlanShape]:
     """Return the shapes of a job, the lowest bound first."""
-    return whole(pricing(job))
+    return run_to_end(price_job(job))
 
 
-def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> Found:
+def fastest_plans(
+    job: PlanningJob, count: Count = 10, shapes: list[PlanShape] | None = None
+) -> SearchResult:
     """Return the fastest plans of a job that fit."""
-    return whole(searching(job, count, shapes))
+    return run_to_end(search_plans(job, count, shapes))
 
 
-def searching(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> Slices[Found]:
-    """Find the fastest plans of a job that fit, in slices."""
+def search_plans(
+    job: PlanningJob, count: Count = 10, shapes: list[PlanShape] | None = None
+) -> Slices[SearchResult]:
+    """Search for the fastest plans of a job that fit, in cooperative steps."""
     if shapes is None:
-        shapes = yield from first(pricing(job))
-        return (yield from then(searching(job, count, shapes)))
+        shapes = yield from pricing_part(price_job(job))
+        return (yield from timing_part(search_plans(job, count, shapes)))
     best: list[Candidate] = []
     timed = seen = 0
 
@@ -86,87 +96,89 @@ def searching(job: Job, count: Count = 10, shapes: list[Shape] | None = None) ->
         if shape.bound >= worst():
             break
         seen += 1
-        for one in fitting(job, shape, below=worst):
+        for candidate in fitting_candidates(job, shape, below=worst):
             timed += 1
-            insort(best, one, key=order)
+            insort(best, candidate, key=plan_order)
             del best[count:]
-        left = bisect_left(shapes, worst(), key=lambda one: one.bound)
-        yield at(seen, left, "{done} of at most {all} splits looked at, {timed} plans timed", timed)
-    return Found(best=tuple(best), timed=timed, shapes=len(shapes), seen=seen)
+        left = bisect_left(shapes, worst(), key=lambda candidate: candidate.bound)
+        yield search_progress(
+            seen, left, "{done} of at most {all} splits looked at, {timed} plans timed", timed
+        )
+    return SearchResult(best=tuple(best), timed=timed, shapes=len(shapes), examined=seen)
 
 
-def at(done: Count, every: Count, text: str, timed: Count = 0) -> Progress:
-    """Return how far a search is, in words that name {done}, {all} and perhaps {timed}."""
-    numbers = {"done": (float(done), COUNT), "all": (float(max(done, every)), COUNT)}
+def search_progress(done: Count, total: Count, text: str, timed: Count = 0) -> Progress:
+    """Return the progress of a search, with a text that names {done}, {all} and perhaps {timed}."""
+    numbers = {"done": (float(done), COUNT), "all": (float(max(done, total)), COUNT)}
     timed_plans = {"timed": (float(timed), COUNT)} if "{timed}" in text else {}
     return Progress(
-        share=done / max(done, every), text=Sentence(template=text, numbers=numbers | timed_plans)
+        share=done / max(done, total), text=Sentence(template=text, numbers=numbers | timed_plans)
     )
 
 
-def order(one: Candidate) -> tuple[Seconds, Count, Bytes]:
-    """Sort by the step; of equal ones the plan with fewer axes, then the one that leaves more."""
-    return one.step, one.axes, one.held.total
+def plan_order(candidate: Candidate) -> tuple[Seconds, Count, Bytes]:
+    """Return the sort key of a plan: step time, number of axes, memory."""
+    return candidate.step, candidate.axes, candidate.memory.total
 
 
-def within(job: Job, limit: Seconds, shapes: list[Shape]) -> Iterator[Candidate]:
+def plans_within(job: PlanningJob, limit: Seconds, shapes: list[PlanShape]) -> Iterator[Candidate]:
     """Yield every plan that fits and whose step is at most `limit`."""
-    for shape in reaching(limit, shapes):
-        yield from within_shape(job, limit, shape)
+    for shape in shapes_within(limit, shapes):
+        yield from shape_plans_within(job, limit, shape)
 
 
-def reaching(limit: Seconds, shapes: list[Shape]) -> list[Shape]:
+def shapes_within(limit: Seconds, shapes: list[PlanShape]) -> list[PlanShape]:
     """Return the shapes that may have a plan whose step is at most `limit`."""
-    return shapes[: bisect_right(shapes, limit, key=lambda one: one.bound)]
+    return shapes[: bisect_right(shapes, limit, key=lambda shape: shape.bound)]
 
 
-def within_shape(job: Job, limit: Seconds, shape: Shape) -> Iterator[Candidate]:
+def shape_plans_within(job: PlanningJob, limit: Seconds, shape: PlanShape) -> Iterator[Candidate]:
     """Return the plans of a shape that fit and whose step is at most `limit`."""
-    found = fitting(job, shape, below=lambda: limit)
-    return (one for one in found if one.step <= limit)
+    fitting_plans = fitting_candidates(job, shape, below=lambda: limit)
+    return (candidate for candidate in fitting_plans if candidate.step <= limit)
 
 
-def cells(job: Job, shapes: list[Shape]) -> Slices[Mapping[Cell, Candidate]]:
-    """Find the fastest plan that fits for each tensor and pipeline parallelism that has any."""
-    best: dict[Cell, Candidate] = {}
+def best_by_split(job: PlanningJob, shapes: list[PlanShape]) -> Slices[Mapping[Split, Candidate]]:
+    """Return the fastest fitting plan for each tensor and pipeline parallelism."""
+    best: dict[Split, Candidate] = {}
     for done, shape in enumerate(shapes):
-        yield at(done, len(shapes), "{done} of {all} splits looked at")
+        yield search_progress(done, len(shapes), "{done} of {all} splits looked at")
         tensor = shape.plan.tensor_parallel
-        for one in fitting(job, shape, better_than=_limits(best, tensor)):
-            cell = (tensor, one.plan.pipeline_parallel)
-            if cell not in best or order(one) < order(best[cell]):
-                best[cell] = one
+        for candidate in fitting_candidates(job, shape, better_than=_limits(best, tensor)):
+            cell = (tensor, candidate.plan.pipeline_parallel)
+            if cell not in best or plan_order(candidate) < plan_order(best[cell]):
+                best[cell] = candidate
     return best
 
 
-def _limits(best: Mapping[Cell, Candidate], tensor: Count) -> dict[Count, Seconds]:
-    return {stages: one.step for (size, stages), one in best.items() if size == tensor}
+def _limits(best: Mapping[Split, Candidate], tensor: Count) -> dict[Count, Seconds]:
+    return {stages: candidate.step for (size, stages), candidate in best.items() if size == tensor}
 
 
-def frontier(job: Job, shapes: list[Shape]) -> Slices[tuple[Candidate, ...]]:
-    """Find the plans that no other beats in both step and memory, the fastest first."""
+def pareto_plans(job: PlanningJob, shapes: list[PlanShape]) -> Slices[tuple[Candidate, ...]]:
+    """Return the Pareto-optimal plans by step time and memory, the fastest first."""
     front: list[Candidate] = []
     for done, shape in enumerate(shapes):
-        yield at(done, len(shapes), "{done} of {all} splits looked at")
-        for one in fitting(job, shape, front=front):
-            _enter(front, one)
+        yield search_progress(done, len(shapes), "{done} of {all} splits looked at")
+        for candidate in fitting_candidates(job, shape, front=front):
+            _insert_into_front(front, candidate)
     return tuple(front)
 
 
-def _enter(front: list[Candidate], one: Candidate) -> None:
-    """Put a plan into a front sorted by step, and take out what it beats."""
-    at = bisect_right(front, order(one), key=order)
-    if at and front[at - 1].held.total <= one.held.total:
+def _insert_into_front(front: list[Candidate], candidate: Candidate) -> None:
+    """Insert a plan into a Pareto front sorted by step, and remove dominated plans."""
+    at = bisect_right(front, plan_order(candidate), key=plan_order)
+    if at and front[at - 1].memory.total <= candidate.memory.total:
         return
     after = at
-    while after < len(front) and front[after].held.total >= one.held.total:
+    while after < len(front) and front[after].memory.total >= candidate.memory.total:
         after += 1
-    front[at:after] = [one]
+    front[at:after] = [candidate]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """How many plans a job has.
+    """Number of plans of a job.
 
     Attributes:
         plans: that software would run.
@@ -177,10 +189,10 @@ class Census:
     fit: Count
 
 
-def census(job: Job) -> Census:
-    """Return how many plans there are and how many fit, from the memory of each."""
-    shapes = in_order(job)
+def census(job: PlanningJob) -> Census:
+    """Return the number of plans and of those that fit in memory."""
+    shapes = ordered_shapes(job)
     return Census(
         plans=sum(1 for _ in plans(job)),
-        fit=sum(1 for shape in shapes for one in candidates(job, shape) if one.fits),
+        fit=sum(1 for shape in shapes for candidate in candidates(job, shape) if candidate.fits),
     )

@@ -1,4 +1,4 @@
-"""Every plan of a job, timed whether it fits or not; in parts, so that processes can share it.
+"""Exhaustive timing of every plan of a job, in parts for several processes.
 
 The search times only what can be among the best. This counts and compares all, and finds the same.
 """
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from engine.core.units import Bytes, Count, Seconds
-from engine.run.plan_space import Job, shapes
-from engine.simulate.planner.evaluate import Candidate, candidates, priced
-from engine.simulate.planner.search import order
+from engine.run.plan_space import PlanningJob, shapes
+from engine.simulate.planner.evaluate import Candidate, candidates, price_shapes
+from engine.simulate.planner.search import plan_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """All plans of a job, or of a part of it.
+    """Statistics of all plans of a job, or of a part of them.
 
     Attributes:
         plans: that were timed.
@@ -33,21 +33,21 @@ class Survey:
     least: Bytes
 
 
-def survey(job: Job, count: Count = 10, part: Count = 0, parts: Count = 1) -> Survey:
-    """Return every plan of each `parts`-th shape of a job, from the `part`-th on."""
+def survey(job: PlanningJob, count: Count = 10, part: Count = 0, parts: Count = 1) -> Survey:
+    """Return the statistics of every `parts`-th shape of a job, from the `part`-th on."""
     plans = fit = 0
     steps, sizes = list[Seconds](), list[Bytes]()
     best: list[Candidate] = []
-    for shape in priced(job, islice(shapes(job), part, None, parts)):
-        for one in candidates(job, shape):
+    for shape in price_shapes(job, islice(shapes(job), part, None, parts)):
+        for candidate in candidates(job, shape):
             plans += 1
-            steps.append(one.step)
-            sizes.append(one.held.total)
-            if one.held.total > one.room * (1 - job.kept_free):
+            steps.append(candidate.step)
+            sizes.append(candidate.memory.total)
+            if candidate.memory.total > candidate.capacity * (1 - job.kept_free):
                 continue
             fit += 1
-            if len(best) < count or order(one) < order(best[-1]):
-                insort(best, one, key=order)
+            if len(best) < count or plan_order(candidate) < plan_order(best[-1]):
+                insort(best, candidate, key=plan_order)
                 del best[count:]
     return Survey(
         plans=plans,
@@ -58,13 +58,15 @@ def survey(job: Job, count: Count = 10, part: Count = 0, parts: Count = 1) -> Su
     )
 
 
-def joined(surveys: Iterable[Survey], count: Count = 10) -> Survey:
-    """Return the parts of a job as one."""
-    found = [one for one in surveys if one.plans]
+def merge_surveys(surveys: Iterable[Survey], count: Count = 10) -> Survey:
+    """Return the merged statistics of several parts."""
+    nonempty = [part for part in surveys if part.plans]
     return Survey(
-        plans=sum(one.plans for one in found),
-        fit=sum(one.fit for one in found),
-        best=tuple(sorted((plan for one in found for plan in one.best), key=order)[:count]),
-        shortest=min((one.shortest for one in found), default=0.0),
-        least=min((one.least for one in found), default=0.0),
+        plans=sum(part.plans for part in nonempty),
+        fit=sum(part.fit for part in nonempty),
+        best=tuple(
+            sorted((plan for part in nonempty for plan in part.best), key=plan_order)[:count]
+        ),
+        shortest=min((part.shortest for part in nonempty), default=0.0),
+        least=min((part.least for part in nonempty), default=0.0),
     )

@@ -1,19 +1,19 @@
-"""Which plans the cost model cannot tell apart from the best one: their ranges overlap."""
+"""Plans that tie with the best one: their prediction ranges overlap."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.core.slices import Slices
 from engine.core.units import Count, Ratio, Seconds
-from engine.run.plan_space import Job
-from engine.simulate.planner.evaluate import Candidate, Shape, run_of
-from engine.simulate.planner.search import Cell, at, reaching, within_shape
-from engine.simulate.step.step_range import Spread, spread
+from engine.run.plan_space import PlanningJob
+from engine.simulate.planner.evaluate import Candidate, PlanShape, candidate_run
+from engine.simulate.planner.search import Split, search_progress, shape_plans_within, shapes_within
+from engine.simulate.step.step_range import PredictionSpread, prediction_spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tie:
-    """The best plan and those that tie with it.
+    """Plans that tie with the best plan.
 
     Attributes:
         low: from where the best plan's step lies, four times in five.
@@ -26,47 +26,50 @@ class Tie:
 
     low: Seconds
     high: Seconds
-    spread: Spread
+    spread: PredictionSpread
     tied: Count
     splits: Count
     simplest: Candidate
 
 
-def tie(job: Job, best: Candidate, shapes: list[Shape]) -> Slices[Tie]:
-    """Find what ties with the best plan of a job; `shapes` in the order of their bounds."""
-    found = spread(run_of(job, best.plan, best.training))
-    high = best.step * found.high
+def find_ties(job: PlanningJob, best: Candidate, shapes: list[PlanShape]) -> Slices[Tie]:
+    """Return the ties with the best plan of a job; `shapes` in the order of their bounds."""
+    prediction = prediction_spread(candidate_run(job, best.plan, best.training))
+    high = best.step * prediction.high
     lows = _lows(job, shapes)
-    tied, splits, simplest = 0, set[Cell](), best
+    tied, splits, simplest = 0, set[Split](), best
     limit = high / min(lows.values())
-    reached = reaching(limit, shapes)
+    reached = shapes_within(limit, shapes)
     for done, shape in enumerate(reached):
-        yield at(done, len(reached), "{done} of {all} splits looked at")
-        for one in within_shape(job, limit, shape):
-            if one.step * lows[one.training.framework, one.training.precision] > high:
+        yield search_progress(done, len(reached), "{done} of {all} splits looked at")
+        for candidate in shape_plans_within(job, limit, shape):
+            if (
+                candidate.step * lows[candidate.training.framework, candidate.training.precision]
+                > high
+            ):
                 continue
             tied += 1
-            splits.add((one.plan.tensor_parallel, one.plan.pipeline_parallel))
-            if (one.axes, one.step) < (simplest.axes, simplest.step):
-                simplest = one
+            splits.add((candidate.plan.tensor_parallel, candidate.plan.pipeline_parallel))
+            if (candidate.axes, candidate.step) < (simplest.axes, simplest.step):
+                simplest = candidate
     return Tie(
-        low=best.step * found.low,
+        low=best.step * prediction.low,
         high=high,
-        spread=found,
+        spread=prediction,
         tied=tied,
         splits=len(splits),
         simplest=simplest,
     )
 
 
-def _lows(job: Job, shapes: Iterable[Shape]) -> dict[tuple[str, str], Ratio]:
-    """Return where the range of a plan begins, as a share of its step, by software and precision.
+def _lows(job: PlanningJob, shapes: Iterable[PlanShape]) -> dict[tuple[str, str], Ratio]:
+    """Return the low end of the prediction range, relative to the step, by software and precision.
 
     How far off predictions are depends on nothing else that plans of one job choose.
     """
     lows: dict[tuple[str, str], Ratio] = {}
-    for one in shapes:
-        key = (one.training.framework, one.training.precision)
+    for shape in shapes:
+        key = (shape.training.framework, shape.training.precision)
         if key not in lows:
-            lows[key] = spread(run_of(job, one.plan, one.training)).low
+            lows[key] = prediction_spread(candidate_run(job, shape.plan, shape.training)).low
     return lows

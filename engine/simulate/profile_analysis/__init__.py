@@ -1,1 +1,1 @@
-"""What a recorded trace says: where the time of its steps went, and who waited for whom."""
+"""Analysis of recorded traces: time breakdown of steps, and waiting between ranks."""

@@ -1,4 +1,4 @@
-"""Where a GPU's time went: computation, communication behind it and not, copies, nothing.
+"""Time breakdown of a GPU: computation, hidden and exposed communication, copies, idle.
 
 The words are those of Holistic Trace Analysis: what several streams do at once counts once;
 communication is hidden while the GPU computes and exposed while it does not. Its "non-compute" is
@@ -15,17 +15,17 @@ from engine.simulate.profile_analysis.rules import (
     COMMUNICATION_CLASS,
     COMPUTE_CLASS,
     COPY_CLASS,
-    Rules,
-    class_of,
+    KernelRules,
+    group_class,
 )
 
-Stretch = tuple[Seconds, Seconds]
+Interval = tuple[Seconds, Seconds]
 _MASKS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeUse:
-    """A stretch of time on one GPU: `compute`, `exposed`, `copies` and `idle` are `length`.
+    """Time breakdown of an interval: `compute`, `exposed`, `copies` and `idle` add to `length`.
 
     Attributes:
         length: of the stretch.
@@ -48,18 +48,18 @@ class TimeUse:
     idle: Seconds
 
     def share(self, part: Seconds) -> Share:
-        """Return a part of the stretch."""
+        """Return a part as a share of the interval."""
         return part / self.length if self.length > 0 else 0.0
 
     @property
     def overlap(self) -> Share:
-        """The share of communication that is hidden; 0 where there is none."""
+        """Hidden share of communication; 0 without communication."""
         return self.hidden / self.communication if self.communication > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamUse:
-    """One stream: what it ran and how long it was busy."""
+    """Events and busy time of one stream."""
 
     stream: int
     events: Count
@@ -69,7 +69,7 @@ class StreamUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelUse:
-    """All runs of the kernels of one name: their times added."""
+    """Total time of all kernels of one name."""
 
     name: str
     group: str
@@ -77,39 +77,39 @@ class KernelUse:
     time: Seconds
 
 
-class Sorted:
+class ClassifiedTrace:
     """A rank's trace with its kernels classified."""
 
-    def __init__(self, trace: RankTrace, rules: Rules) -> None:
+    def __init__(self, trace: RankTrace, rules: KernelRules) -> None:
         """Classify each name once, then merge the intervals of each class."""
         self.trace = trace
         self.groups = tuple(rules.group(kind, name) for kind, name in trace.names)
-        self.classes = tuple(class_of(group) for group in self.groups)
+        self.classes = tuple(group_class(group) for group in self.groups)
         self.edges, self.masks = _segments(trace, self.classes)
 
-    def use(self, start: Seconds, end: Seconds) -> TimeUse:
-        """Return where the time between two moments went."""
-        return _use(self.masked(start, end), end - start)
+    def time_use(self, start: Seconds, end: Seconds) -> TimeUse:
+        """Return the time breakdown between two moments."""
+        return _time_use(self.mask_times(start, end), end - start)
 
-    def masked(self, start: Seconds, end: Seconds) -> list[Seconds]:
-        """Return the time of each set of classes that ran at once, between two moments."""
-        found = [0.0] * _MASKS
+    def mask_times(self, start: Seconds, end: Seconds) -> list[Seconds]:
+        """Return the time of each combination of running classes between two moments."""
+        times = [0.0] * _MASKS
         edges, masks = self.edges, self.masks
         at = max(0, bisect_right(edges, start) - 1)
         while at < len(masks) and edges[at] < end:
             length = min(end, edges[at + 1]) - max(start, edges[at])
             if length > 0:
-                found[masks[at]] += length
+                times[masks[at]] += length
             at += 1
-        return found
+        return times
 
     @property
     def end(self) -> Seconds:
-        """Of the last event."""
+        """End of the last event."""
         return self.edges[-1]
 
 
-def _use(by_mask: Sequence[Seconds], length: Seconds) -> TimeUse:
+def _time_use(by_mask: Sequence[Seconds], length: Seconds) -> TimeUse:
     def of(bits: int) -> Seconds:
         return sum(time for mask, time in enumerate(by_mask) if mask & bits == bits)
 
@@ -129,9 +129,9 @@ def _use(by_mask: Sequence[Seconds], length: Seconds) -> TimeUse:
     )
 
 
-def merged(intervals: Iterable[Stretch]) -> list[Stretch]:
-    """Return intervals, sorted by their starts, without their overlaps."""
-    found: list[Stretch] = []
+def merge_intervals(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the union of intervals that are sorted by their starts."""
+    intervals_merged: list[Interval] = []
     start, end = 0.0, -1.0
     for begins, ends in intervals:
         if end < start:
@@ -139,17 +139,17 @@ def merged(intervals: Iterable[Stretch]) -> list[Stretch]:
         elif begins <= end:
             end = max(end, ends)
         else:
-            found.append((start, end))
+            intervals_merged.append((start, end))
             start, end = begins, ends
-    return [*found, (start, end)] if end >= start else found
+    return [*intervals_merged, (start, end)] if end >= start else intervals_merged
 
 
 def _segments(trace: RankTrace, classes: Sequence[int]) -> tuple[list[Seconds], list[int]]:
-    """Return moments, and for each stretch between two which classes run, as bits."""
+    """Return the edges of intervals, and the running classes of each as a bit mask."""
     changes: list[tuple[Seconds, int]] = []
     for bit in sorted(set(classes)):
         events = zip(trace.start, trace.end, trace.name, strict=True)
-        for start, end in merged((a, b) for a, b, name in events if classes[name] == bit):
+        for start, end in merge_intervals((a, b) for a, b, name in events if classes[name] == bit):
             changes.append((start, bit))
             changes.append((end, -bit))
     changes.sort()
@@ -166,10 +166,10 @@ def _segments(trace: RankTrace, classes: Sequence[int]) -> tuple[list[Seconds], 
     return edges, masks[:-1]
 
 
-def stream_uses(found: Sorted, start: Seconds, end: Seconds) -> tuple[StreamUse, ...]:
+def stream_uses(classified: ClassifiedTrace, start: Seconds, end: Seconds) -> tuple[StreamUse, ...]:
     """Return the streams, those that are busy the longest first."""
-    trace = found.trace
-    intervals: dict[int, list[Stretch]] = {}
+    trace = classified.trace
+    intervals: dict[int, list[Interval]] = {}
     groups: dict[int, dict[str, Seconds]] = {}
     for a, b, name, stream in zip(trace.start, trace.end, trace.name, trace.stream, strict=True):
         if b <= start or a >= end:
@@ -177,23 +177,23 @@ def stream_uses(found: Sorted, start: Seconds, end: Seconds) -> tuple[StreamUse,
         inside = max(a, start), min(b, end)
         intervals.setdefault(stream, []).append(inside)
         of_stream = groups.setdefault(stream, {})
-        group = found.groups[name]
+        group = classified.groups[name]
         of_stream[group] = of_stream.get(group, 0.0) + inside[1] - inside[0]
     uses = (
         StreamUse(
             stream=trace.streams[stream],
             events=len(own),
-            busy=sum(b - a for a, b in merged(own)),
+            busy=sum(b - a for a, b in merge_intervals(own)),
             mostly=max(groups[stream], key=lambda group: groups[stream][group]),
         )
         for stream, own in intervals.items()
     )
-    return tuple(sorted(uses, key=lambda one: -one.busy))
+    return tuple(sorted(uses, key=lambda stream_use: -stream_use.busy))
 
 
-def kernel_uses(found: Sorted, start: Seconds, end: Seconds) -> tuple[KernelUse, ...]:
-    """Return what ran by name, the longest first."""
-    trace = found.trace
+def kernel_uses(classified: ClassifiedTrace, start: Seconds, end: Seconds) -> tuple[KernelUse, ...]:
+    """Return the kernel time by name, the longest first."""
+    trace = classified.trace
     times = [0.0] * len(trace.names)
     counts = [0] * len(trace.names)
     for a, b, name in zip(trace.start, trace.end, trace.name, strict=True):
@@ -201,8 +201,8 @@ def kernel_uses(found: Sorted, start: Seconds, end: Seconds) -> tuple[KernelUse,
             times[name] += min(b, end) - max(a, start)
             counts[name] += 1
     uses = (
-        KernelUse(name=name, group=found.groups[at], count=counts[at], time=times[at])
+        KernelUse(name=name, group=classified.groups[at], count=counts[at], time=times[at])
         for at, (_, name) in enumerate(trace.names)
         if counts[at]
     )
-    return tuple(sorted(uses, key=lambda one: -one.time))
+    return tuple(sorted(uses, key=lambda kernel_use: -kernel_use.time))

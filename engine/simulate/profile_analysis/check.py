@@ -1,4 +1,4 @@
-"""A trace as a whole: its ranks, their steps, and what the steps of one rank were spent on."""
+"""Analysis of a whole trace: ranks, steps, time breakdowns and waiting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,80 +6,84 @@ from functools import lru_cache
 
 from engine.core.units import Count, Seconds
 from engine.run.traces.document import read_traces
-from engine.simulate.profile_analysis.account import Sorted, TimeUse
-from engine.simulate.profile_analysis.collectives import Matched, matched, waits
-from engine.simulate.profile_analysis.rules import read_rules
-from engine.simulate.profile_analysis.steps import Steps, steps_of
+from engine.simulate.profile_analysis.account import ClassifiedTrace, TimeUse
+from engine.simulate.profile_analysis.collectives import (
+    MatchedCollective,
+    match_collectives,
+    wait_table,
+)
+from engine.simulate.profile_analysis.rules import parse_rules
+from engine.simulate.profile_analysis.steps import TraceSteps, trace_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """All ranks of a trace.
+class TraceCheck:
+    """Analysis of all ranks of a trace.
 
     Attributes:
         ranks: in the order of their numbers.
         steps: of each rank.
         uses: of each rank, of each step.
-        matched: collectives that several ranks ran together.
+        collectives: collectives that several ranks ran together.
         waits: [who waits][for whom], in all.
     """
 
-    ranks: tuple[Sorted, ...]
-    steps: tuple[Steps, ...]
+    ranks: tuple[ClassifiedTrace, ...]
+    steps: tuple[TraceSteps, ...]
     uses: tuple[tuple[TimeUse, ...], ...]
-    matched: tuple[Matched, ...]
+    collectives: tuple[MatchedCollective, ...]
     waits: tuple[tuple[Seconds, ...], ...]
 
-    def caused(self, rank: int) -> Seconds:
-        """Return what the others waited for a rank, in all."""
+    def wait_caused(self, rank: int) -> Seconds:
+        """Return the total time that other ranks waited for a rank."""
         return sum(row[rank] for row in self.waits)
 
-    def waited(self, rank: int) -> Seconds:
-        """Return what a rank waited for the others, in all."""
+    def wait_suffered(self, rank: int) -> Seconds:
+        """Return the total time that a rank waited for others."""
         return sum(self.waits[rank])
 
     @property
     def straggler(self) -> int | None:
         """The rank that the others waited for the longest; None where nobody waited."""
-        if not self.matched:
+        if not self.collectives:
             return None
-        late = max(range(len(self.ranks)), key=self.caused)
-        return late if self.caused(late) > 0 else None
+        late = max(range(len(self.ranks)), key=self.wait_caused)
+        return late if self.wait_caused(late) > 0 else None
 
 
 @lru_cache(maxsize=2)
-def check_trace(text: str, rules: str) -> Checked:
-    """Return what a trace says under rules.
+def check_trace(text: str, rules: str) -> TraceCheck:
+    """Return the analysis of a trace under kernel rules.
 
     Raises:
         TextError: the trace or the rules cannot be read.
     """
-    named = read_rules(rules)
-    ranks = tuple(Sorted(trace, named) for trace in read_traces(text))
-    steps = tuple(steps_of(one.trace) for one in ranks)
-    found = matched(ranks, steps) if len(ranks) > 1 else ()
-    return Checked(
+    kernel_rules = parse_rules(rules)
+    ranks = tuple(ClassifiedTrace(trace, kernel_rules) for trace in read_traces(text))
+    steps = tuple(trace_steps(classified.trace) for classified in ranks)
+    collectives = match_collectives(ranks, steps) if len(ranks) > 1 else ()
+    return TraceCheck(
         ranks=ranks,
         steps=steps,
         uses=tuple(
-            tuple(one.use(start, end) for start, end in own.windows)
-            for one, own in zip(ranks, steps, strict=True)
+            tuple(classified.time_use(start, end) for start, end in rank_steps.windows)
+            for classified, rank_steps in zip(ranks, steps, strict=True)
         ),
-        matched=found,
-        waits=waits(len(ranks), found),
+        collectives=collectives,
+        waits=wait_table(len(ranks), collectives),
     )
 
 
 def mean_use(uses: Sequence[TimeUse]) -> TimeUse:
-    """Return the mean of several steps."""
+    """Return the mean time breakdown of several steps."""
     count: Count = len(uses)
     return TimeUse(
-        length=sum(one.length for one in uses) / count,
-        compute=sum(one.compute for one in uses) / count,
-        communication=sum(one.communication for one in uses) / count,
-        hidden=sum(one.hidden for one in uses) / count,
-        exposed=sum(one.exposed for one in uses) / count,
-        copies=sum(one.copies for one in uses) / count,
-        copying=sum(one.copying for one in uses) / count,
-        idle=sum(one.idle for one in uses) / count,
+        length=sum(use.length for use in uses) / count,
+        compute=sum(use.compute for use in uses) / count,
+        communication=sum(use.communication for use in uses) / count,
+        hidden=sum(use.hidden for use in uses) / count,
+        exposed=sum(use.exposed for use in uses) / count,
+        copies=sum(use.copies for use in uses) / count,
+        copying=sum(use.copying for use in uses) / count,
+        idle=sum(use.idle for use in uses) / count,
     )

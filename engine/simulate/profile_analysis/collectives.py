@@ -1,4 +1,4 @@
-"""Collectives of a trace: the same one on several ranks, who came last, and the bus bandwidth.
+"""Collectives of a trace: matching across ranks, late ranks and bus bandwidth.
 
 A collective's kernel starts on each rank when that rank gets to it and runs until all are done. The
 rank that came last runs it for the shortest time; what the others run it longer is their waiting.
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.run.traces.document import Collective, RankTrace
+from engine.run.traces.document import RankTrace, TracedCollective
 from engine.simulate.measured.steadiness import quantile
-from engine.simulate.profile_analysis.account import Sorted
+from engine.simulate.profile_analysis.account import ClassifiedTrace
 from engine.simulate.profile_analysis.rules import COMMUNICATION_CLASS
-from engine.simulate.profile_analysis.steps import Steps
+from engine.simulate.profile_analysis.steps import TraceSteps
 
 # PyTorch's names, without underscores.
 _OPERATIONS: Mapping[str, Operation] = {
@@ -37,8 +37,8 @@ Key = tuple[Count, str, Bytes, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matched:
-    """One collective as several ranks ran it.
+class MatchedCollective:
+    """A collective matched across several ranks.
 
     Attributes:
         events: rank's place in the list of traces -> place of the event.
@@ -52,16 +52,16 @@ class Matched:
 
     @property
     def alone(self) -> Seconds:
-        """From the last rank's arrival on."""
+        """Collective time from the last rank's arrival on."""
         return self.times[self.late]
 
     def wait(self, rank: int) -> Seconds:
-        """Return how long a rank waited for the last one."""
+        """Return the time that a rank waited for the last one."""
         return self.times[rank] - self.alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class CollectiveKind:
     """Collectives of one name, size and group size on one rank.
 
     Attributes:
@@ -72,7 +72,7 @@ class Kind:
         total: of its kernels' times.
         median: of what counts for the bandwidth: from the last rank's arrival on where all the
             traces that are here have it, otherwise the whole kernel, waiting included.
-        bus: bandwidth by nccl-tests' convention; 0 where it cannot be computed.
+        bus_bandwidth: bandwidth by nccl-tests' convention; 0 where it cannot be computed.
     """
 
     name: str
@@ -81,86 +81,101 @@ class Kind:
     count: Count
     total: Seconds
     median: Seconds
-    bus: Bandwidth
+    bus_bandwidth: Bandwidth
 
 
-def operation_of(name: str) -> Operation | None:
-    """Return what nccl-tests calls a collective that PyTorch names; None: it has no bandwidth."""
+def nccl_operation(name: str) -> Operation | None:
+    """Return the nccl-tests operation of a PyTorch collective; None if it has no bandwidth."""
     return _OPERATIONS.get(name.lower().replace("_", ""))
 
 
-def matched(ranks: Sequence[Sorted], steps: Sequence[Steps]) -> tuple[Matched, ...]:
-    """Return the collectives that at least two ranks ran, matched by step, name, size and turn.
+def match_collectives(
+    ranks: Sequence[ClassifiedTrace], steps: Sequence[TraceSteps]
+) -> tuple[MatchedCollective, ...]:
+    """Return the collectives of at least two ranks, matched by step, name, size and order.
 
     Where a step holds more of a kind on one rank than on another, that kind is left out of it.
     """
-    found: list[dict[Key, list[int]]] = [
-        _by_key(one, of) for one, of in zip(ranks, steps, strict=True)
+    events_by_key: list[dict[Key, list[int]]] = [
+        _events_by_key(classified, rank_steps)
+        for classified, rank_steps in zip(ranks, steps, strict=True)
     ]
-    keys = dict.fromkeys(key for own in found for key in own)
-    return tuple(each for key in keys for each in _turns(ranks, found, key))
+    keys = dict.fromkeys(key for own in events_by_key for key in own)
+    return tuple(each for key in keys for each in _matches_of_key(ranks, events_by_key, key))
 
 
-def _turns(
-    ranks: Sequence[Sorted], found: Sequence[Mapping[Key, Sequence[int]]], key: Key
-) -> Iterator[Matched]:
-    own = {place: events[key] for place, events in enumerate(found) if key in events}
-    if len(own) < 2 or len({len(events) for events in own.values()}) != 1:
+def _matches_of_key(
+    ranks: Sequence[ClassifiedTrace], events_by_key: Sequence[Mapping[Key, Sequence[int]]], key: Key
+) -> Iterator[MatchedCollective]:
+    events_of_key = {
+        place: events[key] for place, events in enumerate(events_by_key) if key in events
+    }
+    if len(events_of_key) < 2 or len({len(events) for events in events_of_key.values()}) != 1:
         return
-    for turn in range(len(next(iter(own.values())))):
-        events = {place: own[place][turn] for place in own}
+    for turn in range(len(next(iter(events_of_key.values())))):
+        events = {place: events_of_key[place][turn] for place in events_of_key}
         times = {
             place: ranks[place].trace.end[at] - ranks[place].trace.start[at]
             for place, at in events.items()
         }
-        yield Matched(events=events, times=times, late=min(times, key=lambda place: times[place]))
+        yield MatchedCollective(
+            events=events, times=times, late=min(times, key=lambda place: times[place])
+        )
 
 
-def _by_key(one: Sorted, steps: Steps) -> dict[Key, list[int]]:
-    found: dict[Key, list[int]] = {}
+def _events_by_key(classified: ClassifiedTrace, steps: TraceSteps) -> dict[Key, list[int]]:
+    events_by_key: dict[Key, list[int]] = {}
     windows = list(zip(steps.numbers, steps.windows, strict=True))
     turn = 0
-    for at in communication(one):
-        start = one.trace.start[at]
+    for at in communication_events(classified):
+        start = classified.trace.start[at]
         while turn < len(windows) and start >= windows[turn][1][1]:
             turn += 1
         if turn == len(windows):
             break
-        call = one.trace.calls.get(at)
+        call = classified.trace.calls.get(at)
         if start < windows[turn][1][0] or (call and call.name.lower() in _PAIRS):
             continue
         number = windows[turn][0]
-        found.setdefault(_key(one.trace, at, number, call), []).append(at)
-    return found
+        events_by_key.setdefault(_key(classified.trace, at, number, call), []).append(at)
+    return events_by_key
 
 
-def _key(trace: RankTrace, at: int, number: Count, call: Collective | None) -> Key:
+def _key(trace: RankTrace, at: int, number: Count, call: TracedCollective | None) -> Key:
     if call:
         return number, call.name, call.size, call.group
     return number, trace.names[trace.name[at]][1], 0.0, ""
 
 
-def communication(one: Sorted) -> Iterator[int]:
-    """Yield the places of a rank's events that are communication, in the order of their starts."""
-    own = [bits == COMMUNICATION_CLASS for bits in one.classes]
-    return (at for at, name in enumerate(one.trace.name) if own[name])
+def communication_events(classified: ClassifiedTrace) -> Iterator[int]:
+    """Yield the indices of a rank's communication events, in start order."""
+    own = [bits == COMMUNICATION_CLASS for bits in classified.classes]
+    return (at for at, name in enumerate(classified.trace.name) if own[name])
 
 
-def waits(ranks: Count, found: Sequence[Matched]) -> tuple[tuple[Seconds, ...], ...]:
-    """Return [who waits][for whom]: seconds in all."""
-    table = [[0.0] * ranks for _ in range(ranks)]
-    for one in found:
-        for rank in one.times:
-            table[rank][one.late] += one.wait(rank)
+def wait_table(
+    num_ranks: Count, collectives: Sequence[MatchedCollective]
+) -> tuple[tuple[Seconds, ...], ...]:
+    """Return total waiting seconds as [waiting rank][late rank]."""
+    table = [[0.0] * num_ranks for _ in range(num_ranks)]
+    for collective in collectives:
+        for rank in collective.times:
+            table[rank][collective.late] += collective.wait(rank)
     return tuple(map(tuple, table))
 
 
-def clock_offset(ranks: Sequence[Sorted], found: Sequence[Matched], rank: int) -> Seconds | None:
-    """Return how far a rank's clock is ahead of the first rank's; None where nothing tells.
+def clock_offset(
+    ranks: Sequence[ClassifiedTrace], collectives: Sequence[MatchedCollective], rank: int
+) -> Seconds | None:
+    """Return the clock offset of a rank to the first rank; None if unknown.
 
     A collective ends at nearly the same moment on all its ranks.
     """
-    shared = [one for one in found if rank in one.events and 0 in one.events]
+    shared = [
+        collective
+        for collective in collectives
+        if rank in collective.events and 0 in collective.events
+    ]
     if not shared:
         return None
 
@@ -168,24 +183,34 @@ def clock_offset(ranks: Sequence[Sorted], found: Sequence[Matched], rank: int) -
         return ranks[place].trace.end[at]
 
     origins = ranks[rank].trace.origin - ranks[0].trace.origin
-    apart = [moment(rank, one.events[rank]) - moment(0, one.events[0]) for one in shared]
+    apart = [
+        moment(rank, collective.events[rank]) - moment(0, collective.events[0])
+        for collective in shared
+    ]
     return origins + quantile(apart, 0.5)
 
 
-def kinds(
-    one: Sorted, window: tuple[Seconds, Seconds], place: int, found: Sequence[Matched]
-) -> tuple[Kind, ...]:
-    """Return a rank's collectives in a stretch of time, those that take the most time first."""
-    alone = {each.events[place]: each.alone for each in found if place in each.events}
+def collective_kinds(
+    classified: ClassifiedTrace,
+    window: tuple[Seconds, Seconds],
+    place: int,
+    collectives: Sequence[MatchedCollective],
+) -> tuple[CollectiveKind, ...]:
+    """Return a rank's collectives in a time window by kind, the longest first."""
+    alone = {
+        collective.events[place]: collective.alone
+        for collective in collectives
+        if place in collective.events
+    }
     rows: dict[tuple[str, Bytes, Count], list[int]] = {}
-    for at in communication(one):
-        if window[0] <= one.trace.start[at] < window[1]:
-            call = one.trace.calls.get(at)
-            name = one.trace.names[one.trace.name[at]][1]
+    for at in communication_events(classified):
+        if window[0] <= classified.trace.start[at] < window[1]:
+            call = classified.trace.calls.get(at)
+            name = classified.trace.names[classified.trace.name[at]][1]
             key = (call.name, call.size, call.ranks) if call else (name, 0.0, 0)
             rows.setdefault(key, []).append(at)
-    told = (_kind(one.trace, key, events, alone) for key, events in rows.items())
-    return tuple(sorted(told, key=lambda kind: -kind.total))
+    results = (_kind(classified.trace, key, events, alone) for key, events in rows.items())
+    return tuple(sorted(results, key=lambda kind: -kind.total))
 
 
 def _kind(
@@ -193,20 +218,20 @@ def _kind(
     key: tuple[str, Bytes, Count],
     events: Sequence[int],
     alone: Mapping[int, Seconds],
-) -> Kind:
+) -> CollectiveKind:
     name, size, ranks = key
     times = [trace.end[at] - trace.start[at] for at in events]
     median = quantile([alone.get(at, time) for at, time in zip(events, times, strict=True)], 0.5)
-    operation = operation_of(name)
+    operation = nccl_operation(name)
     bus = 0.0
     if operation and size and ranks > 1 and median > 0:
         bus = bus_bandwidth(size, median, operation, ranks)
-    return Kind(
+    return CollectiveKind(
         name=name,
         size=size,
         ranks=ranks,
         count=len(events),
         total=sum(times),
         median=median,
-        bus=bus,
+        bus_bandwidth=bus,
     )

@@ -1,4 +1,4 @@
-"""What kind of work a kernel is, by its name: rules that the reader sees and may change.
+"""Rules that classify kernels by name; the reader may change them.
 
 A rule is a line "group: word, word, ...". A kernel belongs to the first group one of whose words
 its name holds, in whatever case. Two groups mean something to the account: "communication" and
@@ -32,13 +32,13 @@ element-wise and reduction: elementwise, reduce, triton_, fused, pool, catarray,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """Groups and their words, in the order in which they are asked."""
+class KernelRules:
+    """Kernel groups and their words, in order of precedence."""
 
     groups: Mapping[str, tuple[str, ...]]
 
     def group(self, kind: str, name: str) -> str:
-        """Return the group of a kernel."""
+        """Return the group of a kernel by event kind and name."""
         if kind in _COPY_KINDS:
             return COPIES
         low = name.lower()
@@ -48,14 +48,14 @@ class Rules:
         return UNKNOWN
 
 
-def class_of(group: str) -> int:
-    """Return what a group is to the account: a bit of its own."""
+def group_class(group: str) -> int:
+    """Return the class bit of a group in the time breakdown."""
     if group == COMMUNICATION:
         return COMMUNICATION_CLASS
     return COPY_CLASS if group == COPIES else COMPUTE_CLASS
 
 
-def read_rules(text: str) -> Rules:
+def parse_rules(text: str) -> KernelRules:
     """Return the rules of a text.
 
     Raises:
@@ -77,4 +77,4 @@ def read_rules(text: str) -> Rules:
         groups[name[:60]] = (*groups.get(name[:60], ()), *words)
     if len(groups) > _MOST_RULES or sum(map(len, groups.values())) > _MOST_WORDS:
         raise TextError(f"at most {_MOST_RULES} groups and {_MOST_WORDS} words are read")
-    return Rules(groups=groups)
+    return KernelRules(groups=groups)

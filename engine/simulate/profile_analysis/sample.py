@@ -1,4 +1,4 @@
-"""A trace to try: two ranks of a simulated FSDP step, as Kineto would have recorded them.
+"""A sample trace: two ranks of a simulated FSDP step in Kineto's format.
 
 Two of eight GPUs train Llama 3 8B; the second computes a little slower, and the first waits for it
 in every collective. Times are those of the cost model's layers; the order of operations is that of
@@ -12,23 +12,23 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.catalog.models import MODELS
 from engine.core.units import MICRO, MILLI, Count, Ratio, Seconds
 from engine.formulas.roofline import roofline_time
 from engine.run.traces.kineto import document_of, read_kineto
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_operators import layer_operators
 from engine.simulate.layer.layer_time import layer_time, output_time
-from engine.simulate.overlap.overlap_job import Setting, job, run_of
+from engine.simulate.overlap.overlap_job import OverlapSetting, build_overlap_job, setting_run
 from engine.simulate.programs.fully_sharded import program
-from engine.simulate.streams.streams import COMPUTE, Op
+from engine.simulate.streams.streams import COMPUTE, StreamOp
 
 WORLD_SIZE: Count = 8
 TOKENS: Count = 8192
 PACES: tuple[Ratio, ...] = (1.0, 1.04)
 _STEPS = 2
-_SETTING = Setting(
+_SETTING = OverlapSetting(
     model="llama-3-8b",
     gpu="h100",
     tensor_parallel=1,
@@ -59,16 +59,18 @@ _SCATTER = "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """An operation on one rank."""
+class RankOp:
+    """A simulated operation on one rank."""
 
-    op: Op
+    op: StreamOp
     start: Seconds
     end: Seconds
 
 
-def together(ops: Sequence[Op], paces: Sequence[Ratio]) -> tuple[tuple[Ran, ...], ...]:
-    """Return what each rank runs when: a collective starts early and ends when all have come.
+def simulate_ranks(
+    ops: Sequence[StreamOp], paces: Sequence[Ratio]
+) -> tuple[tuple[RankOp, ...], ...]:
+    """Return the operations of each rank; a collective ends when all ranks have arrived.
 
     Operations wait only for what stands before them in the list. A rank computes `pace` times as
     long as the operation says.
@@ -76,7 +78,7 @@ def together(ops: Sequence[Op], paces: Sequence[Ratio]) -> tuple[tuple[Ran, ...]
     ranks = range(len(paces))
     free: list[dict[str, Seconds]] = [{} for _ in ranks]
     ends: list[dict[str, Seconds]] = [{} for _ in ranks]
-    found: list[list[Ran]] = [[] for _ in ranks]
+    rank_ops: list[list[RankOp]] = [[] for _ in ranks]
     for op in ops:
         starts = [
             max([free[rank].get(op.stream, 0.0), *(ends[rank][key] for key in op.after)])
@@ -87,17 +89,17 @@ def together(ops: Sequence[Op], paces: Sequence[Ratio]) -> tuple[tuple[Ran, ...]
             alone = op.stream == COMPUTE
             end = starts[rank] + pace * op.time if alone else last + op.time
             free[rank][op.stream] = ends[rank][op.key] = end
-            found[rank].append(Ran(op=op, start=starts[rank], end=end))
-    return tuple(map(tuple, found))
+            rank_ops[rank].append(RankOp(op=op, start=starts[rank], end=end))
+    return tuple(map(tuple, rank_ops))
 
 
 def sample_files() -> tuple[str, ...]:
     """Return Kineto's JSON of each rank."""
-    run = run_of(_SETTING, 3)
+    run = setting_run(_SETTING, 3)
     run = replace(run, training=replace(run.training, framework="fsdp"))
-    rank = rank_of(run.cluster, run.training)
+    rank = rank_rates(run.cluster, run.training)
     layer = layer_time(run.model, run.plan, run.training, rank, sparse=False)
-    base = job(_SETTING)
+    base = build_overlap_job(_SETTING)
     work = replace(
         base.work,
         layers=run.model.num_layers,
@@ -110,32 +112,32 @@ def sample_files() -> tuple[str, ...]:
     ops = list(program(work))
     turn = next(at for at, op in enumerate(ops) if op.key.startswith("B"))
     output = output_time(run.model, run.plan, run.training, rank)
-    ops.insert(turn, Op(key="output", stream=COMPUTE, time=output))
-    ranks = together(ops, PACES)
+    ops.insert(turn, StreamOp(key="output", stream=COMPUTE, time=output))
+    ranks = simulate_ranks(ops, PACES)
     # All ranks begin a step together: the batch is there when the slowest is done.
-    length = max(ran.end for one in ranks for ran in one) + _BETWEEN
+    length = max(ran.end for rank_ops in ranks for ran in rank_ops) + _BETWEEN
     whole = round(work.parameters)
-    return tuple(_file(rank, one, length, whole) for rank, one in enumerate(ranks))
+    return tuple(_file(rank, rank_ops, length, whole) for rank, rank_ops in enumerate(ranks))
 
 
 def sample_text() -> str:
-    """Return the document of the sample, as a reader hands it over."""
+    """Return the sample trace as an input text."""
     ranks = [
         read_kineto(text, f"simulated-rank{rank}.json") for rank, text in enumerate(sample_files())
     ]
     return json.dumps(document_of(ranks), separators=(",", ":"))
 
 
-def _file(rank: Count, ran: Sequence[Ran], length: Seconds, whole: Count) -> str:
+def _file(rank: Count, ran: Sequence[RankOp], length: Seconds, whole: Count) -> str:
     events: list[dict[str, Any]] = []
     for step in range(_STEPS):
         start = step * length
-        end = max(one.end for one in ran)
+        end = max(rank_op.end for rank_op in ran)
         events.append(_event("gpu_user_annotation", f"ProfilerStep#{step + 1}", start, end, {}))
         copied = {"stream": _COMPUTE_STREAM, "bytes": 8 * TOKENS}
         name = "Memcpy HtoD (Pinned -> Device)"
         events.append(_event("gpu_memcpy", name, start, _COPY, copied))
-        events += (event for one in ran for event in _events(one, start + _COPY, whole))
+        events += (event for rank_op in ran for event in _events(rank_op, start + _COPY, whole))
     head = {
         "schemaVersion": 1,
         "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": WORLD_SIZE},
@@ -145,7 +147,7 @@ def _file(rank: Count, ran: Sequence[Ran], length: Seconds, whole: Count) -> str
     return json.dumps({**head, "traceEvents": events}, separators=(",", ":"))
 
 
-def _events(ran: Ran, origin: Seconds, whole: Count) -> Iterator[dict[str, Any]]:
+def _events(ran: RankOp, origin: Seconds, whole: Count) -> Iterator[dict[str, Any]]:
     start = origin + ran.start
     if ran.op.stream != COMPUTE:
         yield _collective(ran, start, whole)
@@ -155,7 +157,7 @@ def _events(ran: Ran, origin: Seconds, whole: Count) -> Iterator[dict[str, Any]]
         yield _event("kernel", name, start, ran.end - ran.start, {"stream": _COMPUTE_STREAM})
         return
     way = "Fwd" if ran.op.key[0] == "F" else "Bwd"
-    for name, share in _shares():
+    for name, share in _kernel_shares():
         length = share * (ran.end - ran.start)
         args = {"stream": _COMPUTE_STREAM}
         yield _event("kernel", name.replace("{way}", way), start, length, args)
@@ -163,20 +165,21 @@ def _events(ran: Ran, origin: Seconds, whole: Count) -> Iterator[dict[str, Any]]
 
 
 @lru_cache(maxsize=1)
-def _shares() -> tuple[tuple[str, Ratio], ...]:
+def _kernel_shares() -> tuple[tuple[str, Ratio], ...]:
     """Return the kernels of a layer and their shares of its time, by the roofline."""
     gpu = ACCELERATORS["H100-SXM"]
-    reached = achieved(gpu)
+    reached = achieved_shares(gpu)
     rates = gpu.peak["fp16"] * reached.matmul, gpu.memory_bandwidth * reached.memory
     operators = layer_operators(MODELS["llama-3-8b"], TOKENS, TOKENS, fused=True, flash=True)
     times: Mapping[str, Seconds] = {
-        one.key: roofline_time(one.operations, one.moved, *rates) for one in operators
+        operator.key: roofline_time(operator.operations, operator.moved, *rates)
+        for operator in operators
     }
     total = sum(times.values())
     return tuple((name, sum(times[key] for key in keys) / total) for name, keys in _KERNELS)
 
 
-def _collective(ran: Ran, start: Seconds, whole: Count) -> dict[str, Any]:
+def _collective(ran: RankOp, start: Seconds, whole: Count) -> dict[str, Any]:
     gathers = ran.op.key.endswith(":parameters")
     part = whole // WORLD_SIZE
     args = {

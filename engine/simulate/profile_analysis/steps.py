@@ -1,4 +1,4 @@
-"""Where the steps of a trace begin: as the profiler marked them, or where its kernels repeat."""
+"""Step boundaries of a trace, from profiler marks or repeating kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Literal
 
 from engine.core.units import Count, Seconds, Share
-from engine.run.traces.document import Mark, RankTrace
+from engine.run.traces.document import ProfilerStep, RankTrace
 
-By = Literal["device", "host", "repetition", "none"]
+StepSource = Literal["device", "host", "repetition", "none"]
 # So much of the kernels must be the same one period later.
 _SAME: Share = 0.95
 # The periods found must cover so much of the kernels.
@@ -20,8 +20,8 @@ _MOST_TRIED: Count = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
-    """The steps of a trace.
+class TraceSteps:
+    """Step boundaries of a trace.
 
     Attributes:
         by: the profiler's marks on the GPU, its marks on the host, repetition, or nothing at all:
@@ -31,7 +31,7 @@ class Steps:
         end: of the last.
     """
 
-    by: By
+    by: StepSource
     numbers: tuple[Count, ...]
     starts: tuple[Seconds, ...]
     end: Seconds
@@ -43,36 +43,36 @@ class Steps:
         return tuple(zip(self.starts, ends, strict=True))
 
 
-def steps_of(trace: RankTrace) -> Steps:
-    """Return the steps of a trace."""
+def trace_steps(trace: RankTrace) -> TraceSteps:
+    """Return the step boundaries of a trace."""
     last = max(trace.end)
     marked = {device: _marks(trace, last, device=device) for device in (True, False)}
     if _covers(marked[True], marked[False]):
         own = marked[True]
         # The step is over when the GPU is done; on the host it ends with the mark.
-        end = max(own[-1].end, *(one.end for one in own))
+        end = max(own[-1].end, *(mark.end for mark in own))
         return _steps("device", own, end)
     if marked[False]:
         return _steps("host", marked[False], marked[False][-1].end)
-    found = _repeated(trace)
-    if found:
-        return Steps(
+    starts = _repeated_starts(trace)
+    if starts:
+        return TraceSteps(
             by="repetition",
-            numbers=tuple(range(1, len(found))),
-            starts=tuple(found[:-1]),
-            end=found[-1],
+            numbers=tuple(range(1, len(starts))),
+            starts=tuple(starts[:-1]),
+            end=starts[-1],
         )
-    return Steps(by="none", numbers=(1,), starts=(0.0,), end=last)
+    return TraceSteps(by="none", numbers=(1,), starts=(0.0,), end=last)
 
 
-def _marks(trace: RankTrace, last: Seconds, *, device: bool) -> list[Mark]:
+def _marks(trace: RankTrace, last: Seconds, *, device: bool) -> list[ProfilerStep]:
     """Return the marks of steps on the GPU or on the host, the first step first."""
     marks = {mark.number: mark for mark in trace.steps if mark.device == device}
     own = [mark for mark in marks.values() if mark.start < last and mark.end > 0]
     return sorted(own, key=lambda mark: mark.start)
 
 
-def _covers(device: Sequence[Mark], host: Sequence[Mark]) -> bool:
+def _covers(device: Sequence[ProfilerStep], host: Sequence[ProfilerStep]) -> bool:
     """Return whether the marks on the GPU cover their steps.
 
     Kineto counts what the GPU runs to the innermost annotation. Of a step whose parts are annotated
@@ -82,8 +82,8 @@ def _covers(device: Sequence[Mark], host: Sequence[Mark]) -> bool:
     return bool(device) and lengths[0] >= _LEAST_COVERED * lengths[1]
 
 
-def _steps(by: By, marks: Sequence[Mark], end: Seconds) -> Steps:
-    return Steps(
+def _steps(by: StepSource, marks: Sequence[ProfilerStep], end: Seconds) -> TraceSteps:
+    return TraceSteps(
         by=by,
         numbers=tuple(mark.number for mark in marks),
         starts=tuple(mark.start for mark in marks),
@@ -91,11 +91,11 @@ def _steps(by: By, marks: Sequence[Mark], end: Seconds) -> Steps:
     )
 
 
-def _repeated(trace: RankTrace) -> list[Seconds]:
-    """Return the starts of equal periods of the busiest stream and their end; empty: none."""
+def _repeated_starts(trace: RankTrace) -> list[Seconds]:
+    """Return the starts of repeating periods on the busiest stream, and their end."""
     events = _busiest(trace)
     names = [trace.name[at] for at in events]
-    period, first, count = period_of(names)
+    period, first, count = find_period(names)
     if not count:
         return []
     starts = [trace.start[events[first + turn * period]] for turn in range(count)]
@@ -105,7 +105,7 @@ def _repeated(trace: RankTrace) -> list[Seconds]:
 
 
 def _busiest(trace: RankTrace) -> list[int]:
-    """Return the events of the stream that ran the most."""
+    """Return the events of the busiest stream."""
     counts = [0] * len(trace.streams)
     for stream in trace.stream:
         counts[stream] += 1
@@ -113,7 +113,7 @@ def _busiest(trace: RankTrace) -> list[int]:
     return [at for at, stream in enumerate(trace.stream) if stream == busiest]
 
 
-def period_of(names: Sequence[int]) -> tuple[Count, int, Count]:
+def find_period(names: Sequence[int]) -> tuple[Count, int, Count]:
     """Return (length, place of the first, number) of the periods of a sequence; number 0: none.
 
     Layers repeat as well, but not all that a step holds does: a period begins where something
@@ -134,12 +134,12 @@ def period_of(names: Sequence[int]) -> tuple[Count, int, Count]:
         if len(tried) > _MOST_TRIED:
             break
         count = len(names) // period
-        if count >= 2 and count * period >= _COVERED * len(names) and _same(names, period):
+        if count >= 2 and count * period >= _COVERED * len(names) and _repeats(names, period):
             return period, 0, count
     return 0, 0, 0
 
 
-def _same(names: Sequence[int], period: Count) -> bool:
+def _repeats(names: Sequence[int], period: Count) -> bool:
     pairs = len(names) - period
     every = max(1, pairs // _MOST_COMPARED)
     compared = range(0, pairs, every)

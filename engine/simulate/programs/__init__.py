@@ -1,1 +1,1 @@
-"""Programs: the operations of one training step on the streams of a rank, one schedule per file."""
+"""Training step programs: operations on the streams of a rank, one schedule per module."""

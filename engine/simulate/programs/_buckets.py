@@ -1,4 +1,4 @@
-"""Gradients packed into buckets in the order in which the backward pass finishes them."""
+"""Gradient buckets in the order of the backward pass."""
 
 import math
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from engine.simulate.streams.workload import Workload, layer_gradient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
-    """Some tensors of one or more layers.
+class LayerBucket:
+    """A bucket of gradient tensors of one or more layers.
 
     Attributes:
         number: from 1, in the order of the backward pass.
@@ -26,22 +26,22 @@ class Bucket:
     tensors: Count
 
 
-def buckets(work: Workload, cap: Bytes) -> list[Bucket]:
-    """Return the buckets; each is closed by the tensor that brings it to `cap` bytes or more.
+def pack_layer_buckets(work: Workload, cap: Bytes) -> list[LayerBucket]:
+    """Return the gradient buckets; each is closed by the tensor that reaches `cap` bytes.
 
     Source: Li et al. 2020. Limit: PyTorch's first bucket is smaller (1 MiB), and its tensors are
     not equal.
     """
-    one = layer_gradient(work) / work.tensors
+    tensor_bytes = layer_gradient(work) / work.tensors
     total = work.layers * work.tensors
-    each = max(1, math.ceil(min(cap / one, total) - 1e-9))
-    found = []
-    for number, start in enumerate(range(0, total, each), start=1):
-        end = min(start + each, total)
+    tensors_per_bucket = max(1, math.ceil(min(cap / tensor_bytes, total) - 1e-9))
+    packed = []
+    for number, start in enumerate(range(0, total, tensors_per_bucket), start=1):
+        end = min(start + tensors_per_bucket, total)
         newest, inside = divmod(end - 1, work.tensors)
         last = work.layers - 1 - newest
-        found.append(
-            Bucket(
+        packed.append(
+            LayerBucket(
                 number=number,
                 layers=range(last, work.layers - start // work.tensors),
                 last=last,
@@ -49,9 +49,9 @@ def buckets(work: Workload, cap: Bytes) -> list[Bucket]:
                 tensors=end - start,
             )
         )
-    return found
+    return packed
 
 
-def bucket_parameters(work: Workload, bucket: Bucket) -> float:
-    """Return the parameters whose gradients it holds."""
+def bucket_parameters(work: Workload, bucket: LayerBucket) -> float:
+    """Return the number of parameters in a bucket."""
     return work.parameters * bucket.tensors / work.tensors

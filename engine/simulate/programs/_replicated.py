@@ -1,19 +1,19 @@
-"""Steps of ranks that each hold all parameters: what they compute, and how gradients are summed."""
+"""Step programs with replicated parameters and several gradient reductions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.core.units import Bytes, Count
-from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
-from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
-from engine.simulate.streams.streams import COMPUTE, Op
+from engine.simulate.programs._buckets import LayerBucket, bucket_parameters, pack_layer_buckets
+from engine.simulate.programs._passes import LayerPass, append_pass, pass_ops, sequential_passes
+from engine.simulate.streams.streams import COMPUTE, StreamOp
 from engine.simulate.streams.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """How the gradients are summed.
+class GradientReduction:
+    """Method of gradient reduction.
 
     Attributes:
         cap: a bucket is closed at so many bytes; 0: every tensor alone.
@@ -29,86 +29,90 @@ class Style:
     scattered: bool = False
 
 
-def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
-    """Return one step."""
-    plan = buckets(work, style.cap) if work.data.ranks > 1 else []
+def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp, ...]:
+    """Return the operations of one step with replicated parameters."""
+    plan = pack_layer_buckets(work, style.cap) if work.data.ranks > 1 else []
     ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
-    sums = {bucket.number: _sum(work, style, bucket) for bucket in plan}
-    slots = in_turn(work)
-    held: list[Op] = []
-    ending: dict[int, list[Bucket]] = {}
+    sums = {bucket.number: _reduction_op(work, style, bucket) for bucket in plan}
+    slots = sequential_passes(work)
+    pending: list[StreamOp] = []
+    ending: dict[int, list[LayerBucket]] = {}
     gathers: dict[int, list[str]] = {}
     for bucket in plan:
         ending.setdefault(bucket.last, []).append(bucket)
         for layer in bucket.layers if style.scattered else ():
             gathers.setdefault(layer, []).append(f"gather.{bucket.number}")
     for slot in slots:
-        if not _reduces(work, style, slot):
+        if not _is_reduced_after(work, style, slot):
             # The first pass of a layer waits for its updated parameters.
             first = not (slot.backward or slot.micro)
-            found = slot_ops(work, slot, gathers.get(slot.layer, ()) if first else ())
+            new_ops = pass_ops(work, slot, gathers.get(slot.layer, ()) if first else ())
             if style.overlapped:
-                held = weave(ops, held, found)
+                pending = append_pass(ops, pending, new_ops)
             else:
-                ops += found
+                ops += new_ops
             continue
         ready = ending.get(slot.layer, [])
         cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
-        held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
+        pending = append_pass(ops, pending, pass_ops(work, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
             key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
             ops.append(sums[bucket.number](slot.micro, key))
-    ops += held
+    ops += pending
     if not style.overlapped:
         last = slots[-1]
         ops += [sum_of(last.micro, last.name) for sum_of in sums.values()]
-    return (*ops, *update(work, ops[-1].key))
+    return (*ops, *optimizer_ops(work, ops[-1].key))
 
 
-def update(work: Workload, after: str) -> tuple[Op, ...]:
-    """Return the optimizer's pass, if it takes any time."""
+def optimizer_ops(work: Workload, after: str) -> tuple[StreamOp, ...]:
+    """Return the optimizer operation, if it takes any time."""
     if not work.optimizer:
         return ()
-    op = Op(key="update", stream=COMPUTE, time=work.optimizer, after=(after,), label="optimizer")
+    op = StreamOp(
+        key="update", stream=COMPUTE, time=work.optimizer, after=(after,), label="optimizer"
+    )
     return (op,)
 
 
-def _reduces(work: Workload, style: Style, slot: Slot) -> bool:
+def _is_reduced_after(work: Workload, style: GradientReduction, slot: LayerPass) -> bool:
     last = slot.micro == work.num_microbatches - 1
     return style.overlapped and slot.backward and (style.every or last)
 
 
-def _gather(work: Workload, bucket: Bucket) -> Op:
+def _gather(work: Workload, bucket: LayerBucket) -> StreamOp:
     size = bucket_parameters(work, bucket) * work.element
-    return Op(
+    return StreamOp(
         key=f"gather.{bucket.number}",
         stream=work.data.stream,
         time=work.data.scatter(size),
         label=f"gather of updated parameters, bucket {bucket.number}",
         size=work.data.sent(size) / 2,
-        slows=work.slow_down,
+        slowdown=work.slow_down,
         links=_links(bucket.number, bucket.layers[:4]),
     )
 
 
-def _sum(work: Workload, style: Style, bucket: Bucket) -> Callable[[Count, str], Op]:
-    """Return what sums a bucket after a micro-batch, by that and the pass that it waits for."""
+def _reduction_op(
+    work: Workload, style: GradientReduction, bucket: LayerBucket
+) -> Callable[[Count, str], StreamOp]:
+    """Return a function from micro-batch and awaited pass to a bucket's reduction."""
     size = bucket_parameters(work, bucket) * work.gradient
     sent = work.data.sent(size)
-    what = "reduce-scatter" if style.scattered else "all-reduce"
+    operation = "reduce-scatter" if style.scattered else "all-reduce"
     time = work.data.scatter(size) if style.scattered else work.data.all_reduce(size)
-    label = f"{what}, bucket {bucket.number}"
+    label = f"{operation}, bucket {bucket.number}"
     links = _links(bucket.number, bucket.layers[:4])
 
-    def op(micro: Count, ready: str) -> Op:
-        return Op(
+    def op(micro: Count, ready: str) -> StreamOp:
+        return StreamOp(
             key=f"reduce{micro}.{bucket.number}",
             stream=work.data.stream,
             time=time,
             after=(ready,),
             label=label,
             size=sent / 2 if style.scattered else sent,
-            slows=work.slow_down,
+            slowdown=work.slow_down,
             links=links,
         )
 

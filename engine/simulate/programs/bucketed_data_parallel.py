@@ -3,13 +3,13 @@
 Source: Li et al. 2020.
 """
 
-from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams.streams import Op
+from engine.simulate.programs._replicated import GradientReduction, replicated_step
+from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
 TITLE = "DDP with buckets"
 
 
-def program(work: Workload) -> tuple[Op, ...]:
-    """Return one step; unless told otherwise, DDP sums the gradients of every micro-batch."""
-    return replicated(work, Style(cap=work.bucket, every=True))
+def program(work: Workload) -> tuple[StreamOp, ...]:
+    """Return the operations of one step; DDP's default reduces after every micro-batch."""
+    return replicated_step(work, GradientReduction(cap=work.bucket, every=True))

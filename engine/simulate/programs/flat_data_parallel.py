@@ -1,14 +1,14 @@
-"""One flat buffer: all gradients are copied together and summed once, after the backward pass."""
+"""One flat buffer: all gradients are all-reduced at once after the backward pass."""
 
 import math
 
-from engine.simulate.programs._replicated import Style, replicated
-from engine.simulate.streams.streams import Op
+from engine.simulate.programs._replicated import GradientReduction, replicated_step
+from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
 TITLE = "One flat buffer"
 
 
-def program(work: Workload) -> tuple[Op, ...]:
-    """Return one step: a single collective, which nothing hides."""
-    return replicated(work, Style(cap=math.inf, overlapped=False))
+def program(work: Workload) -> tuple[StreamOp, ...]:
+    """Return the operations of one step with a single exposed all-reduce."""
+    return replicated_step(work, GradientReduction(cap=math.inf, overlapped=False))

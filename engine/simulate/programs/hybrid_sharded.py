@@ -4,20 +4,20 @@ Parameters are gathered over the links of the node; of the gradients only a shar
 network. `data` of the workload is the group inside, `replicas` the one across.
 """
 
-from engine.simulate.programs._passes import in_turn
-from engine.simulate.programs._sharded import sharded
-from engine.simulate.streams.streams import Op
+from engine.simulate.programs._passes import sequential_passes
+from engine.simulate.programs._sharded import sharded_step
+from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
 TITLE = "Hybrid sharding"
 
 
-def program(work: Workload) -> tuple[Op, ...]:
-    """Return one step.
+def program(work: Workload) -> tuple[StreamOp, ...]:
+    """Return the operations of one step.
 
     Raises:
         ValueError: the workload has no group of replicas.
     """
     if work.replicas is None:
         raise ValueError("replicas is None; hybrid sharding needs the group of ranks across nodes")
-    return sharded(work, in_turn(work))
+    return sharded_step(work, sequential_passes(work))

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from engine.simulate.programs._passes import in_turn, slot_ops
-from engine.simulate.programs._replicated import update
-from engine.simulate.streams.streams import Op
+from engine.simulate.programs._passes import pass_ops, sequential_passes
+from engine.simulate.programs._replicated import optimizer_ops
+from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
 TITLE = "Tensor parallelism, blocking"
 
 
-def program(work: Workload) -> tuple[Op, ...]:
-    """Return one step of one group of tensor parallelism, without data parallelism."""
+def program(work: Workload) -> tuple[StreamOp, ...]:
+    """Return the operations of one step of a tensor-parallel group, without data parallelism."""
     blocking = replace(work, tensor_chunks=1)
-    ops = [op for slot in in_turn(work) for op in slot_ops(blocking, slot)]
-    return (*ops, *update(work, ops[-1].key))
+    ops = [op for slot in sequential_passes(work) for op in pass_ops(blocking, slot)]
+    return (*ops, *optimizer_ops(work, ops[-1].key))

@@ -1,4 +1,4 @@
-"""What a rank sends in a step for each axis of a plan: one count for every page that shows it."""
+"""Bytes that a rank sends per step on each parallelism axis; every page uses this count."""
 
 from collections.abc import Mapping
 
@@ -25,28 +25,28 @@ from engine.simulate.step.sharding_time import rank_weights
 
 
 def axis_bytes_sent(model: Model, plan: Plan, training: Training) -> Mapping[Axis, Bytes]:
-    """Return what a rank in the middle of its groups sends, by axis; 0 where it has one rank.
+    """Return the bytes that a middle rank of each group sends per step, by axis; 0 for one rank.
 
     Layers are those of the mean stage; the embedding's and the output layer's are left out. Rings
     throughout, tokens to their experts directly.
     """
     rounds = num_microbatches(plan, training) * model.num_layers / plan.pipeline_parallel
     return {
-        "tensor": rounds * _tensor(model, plan, training),
-        "context": rounds * _context(model, plan, training),
-        "expert": rounds * _expert(model, plan, training),
-        "data": _data(model, plan, training),
-        "pipeline": _pipeline(model, plan, training),
+        "tensor": rounds * _tensor_bytes(model, plan, training),
+        "context": rounds * _context_bytes(model, plan, training),
+        "expert": rounds * _expert_bytes(model, plan, training),
+        "data": _data_bytes(model, plan, training),
+        "pipeline": _pipeline_bytes(model, plan, training),
     }
 
 
-def passes_again(training: Training) -> Ratio:
-    """Return passes through a layer over those without recomputation, for its collectives."""
+def recompute_factor(training: Training) -> Ratio:
+    """Return the number of passes through a layer relative to training without recomputation."""
     return 1.5 if training.recompute == "full" else 1.0
 
 
-def _tensor(model: Model, plan: Plan, training: Training) -> Bytes:
-    """All-reduces of the hidden state, or each as a reduce-scatter and an all-gather."""
+def _tensor_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the bytes of all-reduces, or of reduce-scatters and all-gathers, of hidden states."""
     passes = tensor_passes(
         sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
     )
@@ -54,49 +54,51 @@ def _tensor(model: Model, plan: Plan, training: Training) -> Bytes:
     return tensor_layer_bytes(tokens, model.hidden_size, plan.tensor_parallel, passes)
 
 
-def context_block(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return the keys and values of a rank, as they go around the ring."""
+def context_block_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the bytes of keys and values that a rank passes around the ring."""
     scores = attention_scores(model, plan, training)
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     return HALF * scores.sequences * scores.queries * width
 
 
-def _context(model: Model, plan: Plan, training: Training) -> Bytes:
-    return context_ring_bytes_sent(context_block(model, plan, training), 1, plan.context_parallel)
+def _context_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    return context_ring_bytes_sent(
+        context_block_bytes(model, plan, training), 1, plan.context_parallel
+    )
 
 
-def _expert(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Tokens to their experts and back, forward and backward; of the mean layer."""
+def _expert_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the bytes of token dispatch and combine, forward and backward, of the mean layer."""
     if plan.expert_parallel == 1 or not model.num_experts:
         return 0.0
     own = HALF * local_tokens(plan, training) * model.hidden_size / plan.tensor_parallel
     copies = own * model.experts_per_token
     sparse = num_sparse_layers(model) / model.num_layers
-    return passes_again(training) * sparse * expert_bytes_sent(copies, 1, plan.expert_parallel)
+    return recompute_factor(training) * sparse * expert_bytes_sent(copies, 1, plan.expert_parallel)
 
 
-def _data(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Gradients and parameters by the stage of ZeRO, those of experts over fewer ranks."""
-    weights, stage = rank_weights(model, plan), deferred_stage(plan)
-    many, gradient = num_microbatches(plan, training), SOFTWARE[training.framework].gradient
+def _data_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the bytes of gradients and parameters by ZeRO stage; experts have fewer ranks."""
+    weights, stage = rank_weights(model, plan), traffic_zero_stage(plan)
+    microbatches, gradient = num_microbatches(plan, training), SOFTWARE[training.framework].gradient
     parts = (
         (weights.common, sharding_ranks(plan)),
         (weights.experts, expert_sharding_ranks(plan)),
     )
     return sum(
-        zero_bytes_sent(gradient * held, HALF * held, stage, ranks, many)
-        for held, ranks in parts
+        zero_bytes_sent(gradient * parameters, HALF * parameters, stage, ranks, microbatches)
+        for parameters, ranks in parts
         if ranks > 1
     )
 
 
-def deferred_stage(plan: Plan) -> int:
-    """Return the stage whose traffic a plan has: Megatron's stage 2 also adds up first."""
+def traffic_zero_stage(plan: Plan) -> int:
+    """Return the ZeRO stage whose traffic a plan has: Megatron's stage 2 accumulates as 1 does."""
     return 1 if plan.zero_stage == 2 else plan.zero_stage
 
 
-def _pipeline(model: Model, plan: Plan, training: Training) -> Bytes:
-    """A hidden state on and a gradient back for every micro-batch and piece, one share each."""
+def _pipeline_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the bytes of hidden states and gradients between stages, for all micro-batches."""
     if plan.pipeline_parallel == 1:
         return 0.0
     size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel

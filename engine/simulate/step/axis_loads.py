@@ -1,4 +1,4 @@
-"""What every axis of a plan moves in a step, over which wire, and what of it is waited for."""
+"""Communication of each parallelism axis in a step: bytes, link, isolated and exposed time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Axis, Group, Rank, group_of, stage_hops
-from engine.simulate.layer.layer_exchange import all_reduced, exchange_time
+from engine.simulate.layer.device_model import Axis, RankGroup, RankRates, rank_group, stage_hops
+from engine.simulate.layer.layer_exchange import exchange_time, group_all_reduce_time
 from engine.simulate.step.axis_bytes import (
     axis_bytes_sent,
-    context_block,
-    deferred_stage,
-    passes_again,
+    context_block_bytes,
+    recompute_factor,
+    traffic_zero_stage,
 )
 from engine.simulate.step.sharding_time import rank_weights
 from engine.simulate.step.step_time import StepTime
@@ -26,55 +26,62 @@ from engine.simulate.step.step_time import StepTime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisLoad:
-    """An axis of the plan, by what one GPU sends for it in a step.
+    """Communication of one parallelism axis, for one GPU and one step.
 
     Attributes:
         key: its color.
         label: its name.
         ranks: that share it.
-        what: it moves.
+        description: description of the traffic.
         sent: by a GPU of a middle stage.
         messages: collectives or messages that a GPU takes part in.
-        needed: bandwidth at which sending takes as long as computing.
-        has: bandwidth of its wire, as large messages reach it.
+        required_bandwidth: bandwidth at which communication takes as long as computation.
+        bandwidth: bandwidth of its link, as large messages reach it.
         wire: "NVLink" or "network".
-        alone: time of all of it with nothing beside.
-        exposed: what of it the step waits for.
+        alone: isolated communication time.
+        exposed: exposed communication time.
     """
 
     key: str
     label: str
     ranks: Count
-    what: str
+    description: str
     sent: Bytes
     messages: Ratio
-    needed: Bandwidth
-    has: Bandwidth
+    required_bandwidth: Bandwidth
+    bandwidth: Bandwidth
     wire: str
     alone: Seconds
     exposed: Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Load:
-    """What a kind of communication comes to: messages, seconds alone, its group."""
+class _Communication:
+    """Number of messages, isolated time and process group of one axis."""
 
     messages: Ratio
     alone: Seconds
-    group: Group
+    group: RankGroup
 
 
-def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tuple[AxisLoad, ...]:
-    """Return the axes with more than one rank; sequence parallelism stands for its tensor axis."""
+def axis_loads(
+    run: Run, rank: RankRates, step: StepTime, computation: Seconds
+) -> tuple[AxisLoad, ...]:
+    """Return the communication of each axis with more than one rank.
+
+    Sequence parallelism counts to its tensor axis.
+    """
     plan = run.plan
     sequence = plan.sequence_parallel and plan.tensor_parallel > 1
-    axes: tuple[tuple[Axis, str, Count, str, Callable[[Run, Rank], _Load], Seconds], ...] = (
+    axes: tuple[
+        tuple[Axis, str, Count, str, Callable[[Run, RankRates], _Communication], Seconds], ...
+    ] = (
         (
             "tensor",
             "TP with SP" if sequence else "TP",
             plan.tensor_parallel,
             "gathers and scatters in every layer" if sequence else "all-reduces in every layer",
-            _tensor,
+            _tensor_communication,
             step.tensor_parallel,
         ),
         (
@@ -82,7 +89,7 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
             "CP",
             plan.context_parallel,
             "keys and values around a ring",
-            _context,
+            _context_communication,
             step.context_parallel,
         ),
         (
@@ -90,7 +97,7 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
             "EP",
             plan.expert_parallel,
             "tokens to their experts and back",
-            _expert,
+            _expert_communication,
             step.expert_parallel,
         ),
         (
@@ -98,7 +105,7 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
             "PP",
             plan.pipeline_parallel,
             "hidden states between stages",
-            _pipeline,
+            _pipeline_communication,
             step.pipeline,
         ),
         (
@@ -106,127 +113,127 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
             "DP",
             plan.world_size // plan.tensor_parallel // plan.pipeline_parallel,
             "gradients and parameters",
-            _data,
+            _data_communication,
             step.data_parallel,
         ),
     )
     sent = axis_bytes_sent(run.model, plan, run.training)
-    found = []
-    for key, label, ranks, what, count, exposed in axes:
+    loads = []
+    for key, label, ranks, description, communication_of, exposed in axes:
         if ranks == 1:
             continue
-        load = count(run, rank)
-        found.append(
+        load = communication_of(run, rank)
+        loads.append(
             AxisLoad(
                 key=key,
                 label=label,
                 ranks=ranks,
-                what=what,
+                description=description,
                 sent=sent[key],
                 messages=load.messages,
-                needed=least_bandwidth(sent[key], computation),
-                has=load.group.bandwidth,
+                required_bandwidth=least_bandwidth(sent[key], computation),
+                bandwidth=load.group.bandwidth,
                 wire="NVLink" if load.group.nodes == 1 else "network",
                 alone=load.alone,
                 exposed=exposed,
             )
         )
-    return tuple(found)
+    return tuple(loads)
 
 
-def _repeats(run: Run) -> tuple[Count, Ratio]:
+def _microbatches_and_layers(run: Run) -> tuple[Count, Ratio]:
     """Return the micro-batches of a step and the layers of a stage."""
     layers = run.model.num_layers / run.plan.pipeline_parallel
     return num_microbatches(run.plan, run.training), layers
 
 
-def _tensor(run: Run, rank: Rank) -> _Load:
-    """All-reduces of the hidden state, or each as a reduce-scatter and an all-gather."""
+def _tensor_communication(run: Run, rank: RankRates) -> _Communication:
+    """Return the all-reduces of the hidden state, or reduce-scatters and all-gathers."""
     model, plan, training = run.model, run.plan, run.training
-    many, layers = _repeats(run)
+    microbatches, layers = _microbatches_and_layers(run)
     ranks, tokens = plan.tensor_parallel, local_tokens(plan, training)
-    group = group_of(rank, ranks, 1, "tensor")
+    group = rank_group(rank, ranks, 1, "tensor")
     size = HALF * tokens * model.hidden_size
-    times = many * layers
+    rounds = microbatches * layers
     passes = tensor_passes(
         sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
     )
     if plan.sequence_parallel:
-        one, calls = (
+        call_time, calls = (
             scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network),
             passes,
         )
     else:
-        one = all_reduced(size, group, rank)
+        call_time = group_all_reduce_time(size, group, rank)
         calls = passes // 2
-    return _Load(
-        messages=times * calls,
-        alone=times * calls * one,
+    return _Communication(
+        messages=rounds * calls,
+        alone=rounds * calls * call_time,
         group=group,
     )
 
 
-def _context(run: Run, rank: Rank) -> _Load:
-    """The ring of keys and values: once forward, twice backward."""
+def _context_communication(run: Run, rank: RankRates) -> _Communication:
+    """Return the ring exchange of keys and values: once forward, twice backward."""
     plan = run.plan
-    many, layers = _repeats(run)
-    block = context_block(run.model, plan, run.training)
-    group = group_of(rank, plan.context_parallel, plan.tensor_parallel, "context")
+    microbatches, layers = _microbatches_and_layers(run)
+    block = context_block_bytes(run.model, plan, run.training)
+    group = rank_group(rank, plan.context_parallel, plan.tensor_parallel, "context")
     hop = rank.scale_up if group.nodes == 1 else rank.port
-    hops = many * layers * 3 * (plan.context_parallel - 1)
-    return _Load(
+    hops = microbatches * layers * 3 * (plan.context_parallel - 1)
+    return _Communication(
         messages=hops,
         alone=hops * send_time(block, hop, min(2, group.nodes), rank.network),
-        group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
+        group=RankGroup(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
     )
 
 
-def _expert(run: Run, rank: Rank) -> _Load:
-    """The exchange of tokens: out and back, forward and backward."""
+def _expert_communication(run: Run, rank: RankRates) -> _Communication:
+    """Return the all-to-alls of tokens: dispatch and combine, forward and backward."""
     model, plan, training = run.model, run.plan, run.training
-    many = num_microbatches(plan, training)
+    microbatches = num_microbatches(plan, training)
     layers = num_sparse_layers(model) / plan.pipeline_parallel
     own = local_tokens(plan, training) / plan.tensor_parallel
-    group = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel, "expert")
-    calls = many * layers * 4 * passes_again(run.training)
+    group = rank_group(rank, plan.expert_parallel, plan.expert_tensor_parallel, "expert")
+    calls = microbatches * layers * 4 * recompute_factor(run.training)
     hop = rank.scale_up if group.nodes == 1 else rank.port
-    return _Load(
+    return _Communication(
         messages=calls,
         alone=calls * exchange_time(own, model, rank, group, training.exchange),
-        group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
+        group=RankGroup(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
     )
 
 
-def _pipeline(run: Run, rank: Rank) -> _Load:
-    """A hidden state on and a gradient back for every micro-batch and piece, one share each."""
+def _pipeline_communication(run: Run, rank: RankRates) -> _Communication:
+    """Return the sends of hidden states and gradients between pipeline stages."""
     model, plan, training = run.model, run.plan, run.training
-    many = 2 * num_microbatches(plan, training) * plan.virtual_pipeline
+    messages = 2 * num_microbatches(plan, training) * plan.virtual_pipeline
     size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
     hop = stage_hops(rank, plan).slowest
-    return _Load(
-        messages=many,
+    return _Communication(
+        messages=messages,
         # The pipeline also fills and drains.
-        alone=(many + 2 * (plan.pipeline_parallel - 1))
+        alone=(messages + 2 * (plan.pipeline_parallel - 1))
         * send_time(size, hop.bandwidth, hop.nodes, rank.network),
         group=hop,
     )
 
 
-def _data(run: Run, rank: Rank) -> _Load:
-    """Gradients and parameters, by the stage of ZeRO; one collective for each layer."""
+def _data_communication(run: Run, rank: RankRates) -> _Communication:
+    """Return the collectives of gradients and parameters by ZeRO stage, one per layer."""
     plan = run.plan
-    many, layers = _repeats(run)
+    microbatches, layers = _microbatches_and_layers(run)
     ranks = sharding_ranks(plan)
-    held = rank_weights(run.model, plan)
-    stage = deferred_stage(plan)
-    gradients = rank.software.gradient * (held.common + held.experts)
-    parameters = HALF * (held.common + held.experts)
-    group = group_of(rank, ranks, plan.tensor_parallel, "data")
-    passes = gradient_passes(stage, many), parameter_passes(stage, many)
-    ends = (ranks, group.nodes, group.bandwidth, group.network)
-    scatter = scatter_or_gather_time(gradients, *ends, "reduce_scatter")
-    gather = scatter_or_gather_time(parameters, *ends)
-    return _Load(
+    weights = rank_weights(run.model, plan)
+    stage = traffic_zero_stage(plan)
+    gradients = rank.software.gradient * (weights.common + weights.experts)
+    parameters = HALF * (weights.common + weights.experts)
+    group = rank_group(rank, ranks, plan.tensor_parallel, "data")
+    passes = gradient_passes(stage, microbatches), parameter_passes(stage, microbatches)
+    link = (ranks, group.nodes, group.bandwidth, group.network)
+    scatter = scatter_or_gather_time(gradients, *link, "reduce_scatter")
+    gather = scatter_or_gather_time(parameters, *link)
+    return _Communication(
         messages=layers * sum(passes),
         alone=passes[0] * scatter + passes[1] * gather,
         group=group,

@@ -8,7 +8,7 @@ from engine.core.units import Bytes, Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One attempt.
+    """One batch size that was tried.
 
     Attributes:
         batch: that was tried.
@@ -25,23 +25,25 @@ class Probe:
     high: Count
 
 
-def search(needed: Callable[[Count], Bytes], capacity: Bytes, limit: Count) -> tuple[Probe, ...]:
-    """Return every attempt, the first with one sequence; the last one's `low` is the answer.
+def search_largest_batch(
+    memory_needed: Callable[[Count], Bytes], capacity: Bytes, limit: Count
+) -> tuple[Probe, ...]:
+    """Return every probe, starting with one sequence; the last probe's `low` is the largest batch.
 
-    `needed` gives the memory of a batch and grows with it. No batch above `limit` is tried.
+    `memory_needed` gives the memory of a batch and grows with it. No batch above `limit` is tried.
     """
     probes: list[Probe] = []
     low = high = 0
-    while (batch := _next(low, high, limit)) > low:
-        size = needed(batch)
+    while (batch := _next_batch(low, high, limit)) > low:
+        size = memory_needed(batch)
         fits = size <= capacity
         low, high = (batch, high) if fits else (low, batch)
         probes.append(Probe(batch=batch, needed=size, fits=fits, low=low, high=high))
     return tuple(probes)
 
 
-def _next(low: Count, high: Count, limit: Count) -> Count:
-    """Return the batch to try next; the largest known to fit if there is none left to try."""
+def _next_batch(low: Count, high: Count, limit: Count) -> Count:
+    """Return the next batch to try, or the largest that fits if the search is over."""
     if high:
         return (low + high) // 2
     return min(max(1, 2 * low), limit)

@@ -7,12 +7,12 @@ from engine.core.units import Bytes, Count, Ratio, Share, TokenRate
 from engine.formulas.batch import batch_room, largest_batch, memory_of_batch, usable_memory
 from engine.run.parallelism import Training
 from engine.run.run import Run
-from engine.simulate.memory.allocator import Memory, context
+from engine.simulate.memory.allocator import Memory, context_bytes
 from engine.simulate.memory.memory import (
-    kinds_of_layer,
-    memory,
+    candidate_stages,
+    layer_memories,
+    rank_memory,
     stage_memory,
-    stages_that_can_be_fullest,
 )
 from engine.simulate.step.step_time import step_time
 
@@ -21,33 +21,33 @@ SEQUENCES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """Memory of a pipeline stage as a straight line in the micro-batch.
+class MemoryLine:
+    """Memory of a pipeline stage as a linear function of the micro-batch size.
 
     Attributes:
         stage: of the pipeline.
         fixed: states and buffers.
         per_sequence: what each sequence of a micro-batch adds.
-        room: sequences that fit, not rounded.
+        max_sequences: sequences that fit, not rounded.
     """
 
     stage: Count
     fixed: Bytes
     per_sequence: Bytes
-    room: Ratio
+    max_sequences: Ratio
 
-    def at(self, batch: Ratio) -> Bytes:
+    def memory(self, batch: Ratio) -> Bytes:
         """Return the memory with so many sequences."""
         return memory_of_batch(batch, self.fixed, self.per_sequence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
-    """How much of a run's memory its micro-batches may take.
+class BatchFit:
+    """Largest micro-batch of a run and the memory that limits it.
 
     Attributes:
         run: with the micro-batch asked for.
-        held: memory of its fullest GPU.
+        memory: memory of its fullest GPU.
         line: of the stage that runs out of memory first.
         largest: micro-batch that fits.
         context: memory outside of the framework's tensors.
@@ -55,33 +55,33 @@ class Fit:
     """
 
     run: Run
-    held: Memory
-    line: Line
+    memory: Memory
+    line: MemoryLine
     largest: Count
     context: Bytes
     usable: Bytes
 
     @property
     def fits(self) -> bool:
-        """Whether the micro-batch asked for does."""
-        return self.held.total <= self.usable
+        """Whether the requested micro-batch fits."""
+        return self.memory.total <= self.usable
 
 
-def fit_of(run: Run, margin: Share) -> Fit:
-    """Return what fits with a share of the memory left free."""
-    capacity, outside = run.cluster.gpu.memory, context(run.training)
-    line = min(_lines(run, capacity, margin), key=lambda one: one.room)
-    return Fit(
+def batch_fit(run: Run, margin: Share) -> BatchFit:
+    """Return the largest micro-batch with a share of the memory left free."""
+    capacity, outside = run.cluster.gpu.memory, context_bytes(run.training)
+    line = min(_stage_lines(run, capacity, margin), key=lambda line: line.max_sequences)
+    return BatchFit(
         run=run,
-        held=memory(run.model, run.plan, run.training),
+        memory=rank_memory(run.model, run.plan, run.training),
         line=line,
-        largest=largest_batch(line.room),
+        largest=largest_batch(line.max_sequences),
         context=outside,
         usable=usable_memory(capacity, margin, outside),
     )
 
 
-def with_batch(run: Run, batch: Count, sequences: Count = 0) -> Training:
+def training_with_batch(run: Run, batch: Count, sequences: Count = 0) -> Training:
     """Return the training with micro-batches of another size.
 
     `sequences`: that each data-parallel rank works through in a step; 0: one micro-batch for each
@@ -92,39 +92,41 @@ def with_batch(run: Run, batch: Count, sequences: Count = 0) -> Training:
     return replace(run.training, micro_batch_size=batch, global_batch_size=every)
 
 
-def memory_of(run: Run, batch: Count) -> Memory:
+def batch_memory(run: Run, batch: Count) -> Memory:
     """Return the memory of the fullest GPU with micro-batches of `batch` sequences."""
-    return memory(run.model, run.plan, with_batch(run, batch))
+    return rank_memory(run.model, run.plan, training_with_batch(run, batch))
 
 
-def _lines(run: Run, capacity: Bytes, margin: float) -> list[Line]:
-    """Return the line of every stage that can be the fullest, from two of its points."""
-    outside = context(run.training)
-    one, two = (_stages(run, batch) for batch in (1, 2))
+def _stage_lines(run: Run, capacity: Bytes, margin: float) -> list[MemoryLine]:
+    """Return the memory line of each stage that can be the fullest, from two batch sizes."""
+    outside = context_bytes(run.training)
+    single, double = (_stage_memories(run, batch) for batch in (1, 2))
     lines = []
-    for first, second in zip(one, two, strict=True):
+    for first, second in zip(single, double, strict=True):
         slope = second.total - first.total
         fixed = first.total - slope
         room = batch_room(usable_memory(capacity, margin, outside), fixed, slope)
-        lines.append(Line(stage=first.stage, fixed=fixed, per_sequence=slope, room=room))
+        lines.append(
+            MemoryLine(stage=first.stage, fixed=fixed, per_sequence=slope, max_sequences=room)
+        )
     return lines
 
 
-def _stages(run: Run, batch: Count) -> list[Memory]:
-    training = with_batch(run, batch)
-    layers = kinds_of_layer(run.model, run.plan, training)
+def _stage_memories(run: Run, batch: Count) -> list[Memory]:
+    training = training_with_batch(run, batch)
+    layers = layer_memories(run.model, run.plan, training)
     return [
         stage_memory(run.model, run.plan, training, stage, layers)
-        for stage in stages_that_can_be_fullest(run.model, run.plan, training)
+        for stage in candidate_stages(run.model, run.plan, training)
     ]
 
 
-def speed(run: Run, batch: Count) -> TokenRate:
+def batch_token_rate(run: Run, batch: Count) -> TokenRate:
     """Return the tokens per second per GPU with micro-batches of `batch` sequences.
 
     The step is the same whatever the micro-batch: `SEQUENCES` sequences for each data-parallel
     rank, but for the last micro-batch, which is filled up.
     """
-    training = with_batch(run, batch, SEQUENCES)
+    training = training_with_batch(run, batch, SEQUENCES)
     step = step_time(run.model, run.cluster, run.plan, training).total
     return training.global_batch_size * training.sequence_length / step / run.plan.world_size

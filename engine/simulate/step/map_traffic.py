@@ -1,4 +1,4 @@
-"""What each rank of a mesh sends per step, to whom, and which links carry it.
+"""Traffic of a rank mesh per step: bytes sent, peers, and the share that leaves a node.
 
 Collectives are counted as rings in the order of the ranks, experts as a direct all-to-all. What a
 library does instead (trees, one copy per node) changes the path and not who belongs together.
@@ -14,19 +14,19 @@ from engine.core.units import Bytes, Count, Ratio, Share
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import Plan, Training, num_microbatches
 from engine.simulate.layer.device_model import Axis
-from engine.simulate.step.axis_bytes import axis_bytes_sent, passes_again
+from engine.simulate.step.axis_bytes import axis_bytes_sent, recompute_factor
 from engine.simulate.step.rank_map import Mesh, Ranks
 
-SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
+TRAFFIC_AXES: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
 # Tokens to their experts and results back, forward and backward.
-EXCHANGES = 4
+EXPERT_EXCHANGES = 4
 # Keys and values once forward, and twice backward, with their gradients.
-RING_TURNS = 3
+RING_PASSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """One axis of the step.
+class AxisTraffic:
+    """Traffic of one parallelism axis per step.
 
     Attributes:
         axis: its name.
@@ -44,66 +44,74 @@ class Traffic:
 def sent_per_step(
     model: Model, plan: Plan, training: Training, mesh: Mesh
 ) -> Mapping[Axis, tuple[Bytes, Ratio]]:
-    """Return (bytes, messages) that a rank sends per step along each axis; 0 where it has one rank.
+    """Return (bytes, messages) that a rank sends per step on each axis; 0 for an axis of one rank.
 
     The bytes are those of `axis_bytes_sent`.
     """
     sent = axis_bytes_sent(model, plan, training)
-    many = num_microbatches(plan, training)
-    rounds = many * model.num_layers / plan.pipeline_parallel
+    microbatches = num_microbatches(plan, training)
+    rounds = microbatches * model.num_layers / plan.pipeline_parallel
     passes = tensor_passes(
         sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
     )
     sparse = num_sparse_layers(model) / model.num_layers
     counts: Mapping[Axis, Ratio] = {
         "tensor": rounds * (passes if plan.sequence_parallel else passes // 2),
-        "context": rounds * RING_TURNS * (plan.context_parallel - 1),
-        "expert": rounds * sparse * EXCHANGES * passes_again(training),
-        "data": 2.0 * _data_groups(model, mesh),
-        "pipeline": 2.0 * many * plan.virtual_pipeline,
+        "context": rounds * RING_PASSES * (plan.context_parallel - 1),
+        "expert": rounds * sparse * EXPERT_EXCHANGES * recompute_factor(training),
+        "data": 2.0 * _num_gradient_groups(model, mesh),
+        "pipeline": 2.0 * microbatches * plan.virtual_pipeline,
     }
-    return {axis: (sent[axis], counts[axis] if sent[axis] else 0.0) for axis in SHOWN}
+    return {axis: (sent[axis], counts[axis] if sent[axis] else 0.0) for axis in TRAFFIC_AXES}
 
 
-def _data_groups(model: Model, mesh: Mesh) -> Count:
-    """Return the groups that reduce gradients: of the experts there is one of their own."""
+def _num_gradient_groups(model: Model, mesh: Mesh) -> Count:
+    """Return the number of gradient reduction groups of a rank; experts have their own."""
     sizes = mesh.sizes
     copies = sizes["data"] * sizes["context"]
     same_experts = sizes["tensor"] * copies // mesh.expert
     return (copies > 1) + (same_experts > 1 and bool(model.num_experts))
 
 
-def peers_of_group(axis: Axis, one: Ranks) -> Iterator[tuple[Count, Count, Share]]:
-    """Yield (from, to, share of what the sender sends) for every pair of a group that talks.
+def group_edges(axis: Axis, group: Ranks) -> Iterator[tuple[Count, Count, Share]]:
+    """Yield (sender, receiver, share of the sender's bytes) for every communicating pair.
 
     The share of a pipeline's message is one half each way; a rank at its end sends half as much.
     """
     if axis == "expert":
-        share = 1 / (len(one) - 1)
-        yield from ((a, b, share) for a in one for b in one if a != b)
+        share = 1 / (len(group) - 1)
+        yield from (
+            (sender, receiver, share)
+            for sender in group
+            for receiver in group
+            if sender != receiver
+        )
     elif axis == "pipeline":
-        for a, b in pairwise(one):
-            yield a, b, 0.5
-            yield b, a, 0.5
+        for sender, receiver in pairwise(group):
+            yield sender, receiver, 0.5
+            yield receiver, sender, 0.5
     else:
-        yield from ((a, b, 1.0) for a, b in zip(one, one[1:] + one[:1], strict=True))
+        yield from (
+            (sender, receiver, 1.0)
+            for sender, receiver in zip(group, group[1:] + group[:1], strict=True)
+        )
 
 
-def share_across(mesh: Mesh, axis: Axis) -> Share:
-    """Return the share of the bytes of an axis that leave a node; 0 where nobody talks.
+def share_leaving_nodes(mesh: Mesh, axis: Axis) -> Share:
+    """Return the share of an axis's bytes that leave a node; 0 without communication.
 
     Counted group by group; within an all-to-all by the ranks on each node.
     """
     inside = total = 0.0
-    for one in mesh.groups(axis):
+    for group in mesh.groups(axis):
         if axis == "expert":
             counts: dict[Count, Count] = {}
-            for rank in one:
+            for rank in group:
                 counts[mesh.node_of(rank)] = counts.get(mesh.node_of(rank), 0) + 1
-            total += len(one) * (len(one) - 1)
+            total += len(group) * (len(group) - 1)
             inside += sum(n * (n - 1) for n in counts.values())
-        elif len(one) > 1:
-            nodes = [rank // mesh.gpus_per_node for rank in one]
+        elif len(group) > 1:
+            nodes = [rank // mesh.gpus_per_node for rank in group]
             # Each rank of a ring sends to the next; neighbors of a pipeline send halves both ways.
             peers = nodes[1:] if axis == "pipeline" else nodes[1:] + nodes[:1]
             total += len(peers)
@@ -111,14 +119,16 @@ def share_across(mesh: Mesh, axis: Axis) -> Share:
     return 1 - inside / total if total else 0.0
 
 
-def traffic(model: Model, plan: Plan, training: Training, mesh: Mesh) -> Mapping[Axis, Traffic]:
-    """Return what each axis moves per step and rank."""
+def plan_traffic(
+    model: Model, plan: Plan, training: Training, mesh: Mesh
+) -> Mapping[Axis, AxisTraffic]:
+    """Return the traffic per step and rank of each axis."""
     return {
-        axis: Traffic(
+        axis: AxisTraffic(
             axis=axis,
             sent=sent,
             messages=messages,
-            across=share_across(mesh, axis) if sent else 0.0,
+            across=share_leaving_nodes(mesh, axis) if sent else 0.0,
         )
         for axis, (sent, messages) in sent_per_step(model, plan, training, mesh).items()
     }

@@ -1,4 +1,4 @@
-"""A plan on its machines: the mesh of ranks, what each axis moves, and the step in that order."""
+"""A plan mapped to nodes: rank mesh, traffic of each axis, and step time of the rank order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,11 +8,18 @@ from itertools import combinations
 from engine.core.units import Bytes, Count, Seconds
 from engine.run.parallelism import Plan
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Axis, Group, Rank, group_of, rank_of, stage_hops
+from engine.simulate.layer.device_model import (
+    Axis,
+    RankGroup,
+    RankRates,
+    rank_group,
+    rank_rates,
+    stage_hops,
+)
 from engine.simulate.step.axis_loads import axis_loads
-from engine.simulate.step.map_traffic import SHOWN, Traffic, traffic
+from engine.simulate.step.map_traffic import TRAFFIC_AXES, AxisTraffic, plan_traffic
 from engine.simulate.step.prediction_evidence import Evidence, evidence
-from engine.simulate.step.rank_map import AXES, Mesh, placed
+from engine.simulate.step.rank_map import AXES, Mesh, group_placement
 from engine.simulate.step.step_time import StepTime, step_time
 
 Order = tuple[Axis, ...]
@@ -21,13 +28,13 @@ _MODEL: Order = ("tensor", "context", "expert", "pipeline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stepped:
-    """What has a step."""
+class TimedMapping:
+    """A rank order with its step time."""
 
     step: StepTime
 
     def exposed(self, axis: Axis) -> Seconds:
-        """Return what the step waits for an axis."""
+        """Return the exposed communication of an axis."""
         return {
             "tensor": self.step.tensor_parallel,
             "context": self.step.context_parallel,
@@ -38,7 +45,7 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swap(Stepped):
+class AxisSwap(TimedMapping):
     """The same plan with two axes of the order swapped.
 
     Attributes:
@@ -52,8 +59,8 @@ class Swap(Stepped):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MappedPlan(Stepped):
-    """A plan, laid on its machines.
+class MappedPlan(TimedMapping):
+    """A plan mapped to the GPUs of its nodes.
 
     Attributes:
         run: model, cluster, plan and training.
@@ -67,21 +74,21 @@ class MappedPlan(Stepped):
 
     run: Run
     mesh: Mesh
-    traffic: Mapping[Axis, Traffic]
-    wires: Mapping[Axis, Group]
+    traffic: Mapping[Axis, AxisTraffic]
+    wires: Mapping[Axis, RankGroup]
     alone: Mapping[str, Seconds]
-    swaps: tuple[Swap, ...]
+    swaps: tuple[AxisSwap, ...]
     evidence: Evidence
 
     @property
-    def waits(self) -> Seconds:
-        """What the step waits for communication, all axes."""
+    def total_exposed(self) -> Seconds:
+        """Exposed communication of all axes."""
         return self.step.data_parallel + sum(map(self.exposed, _MODEL))
 
     @property
-    def leaving(self) -> Bytes:
-        """The bytes that a mean GPU sends out of its node per step."""
-        return sum(one.sent * one.across for one in self.traffic.values())
+    def bytes_leaving_node(self) -> Bytes:
+        """Mean bytes per GPU and step that leave the node."""
+        return sum(axis.sent * axis.across for axis in self.traffic.values())
 
     def size(self, axis: Axis) -> Count:
         """Return the ranks of an axis, experts included."""
@@ -89,20 +96,22 @@ class MappedPlan(Stepped):
 
 
 def mapped_plan(run: Run, order: Order) -> MappedPlan:
-    """Return the plan of a run with its ranks in an order, innermost axis first."""
-    mesh = _laid(run.plan, order, run.cluster.gpus_per_node)
-    found = traffic(run.model, run.plan, run.training, mesh)
-    where = placed(mesh)
+    """Return the plan of a run mapped with a rank order, innermost axis first."""
+    mesh = _mesh_of(run.plan, order, run.cluster.gpus_per_node)
+    traffic_by_axis = plan_traffic(run.model, run.plan, run.training, mesh)
+    placement = group_placement(mesh)
     # Gradients also go around the ranks that share a sequence.
     gradients = mesh.sizes["data"] * mesh.sizes["context"]
     ranks = {**mesh.sizes, "expert": mesh.expert, "data": gradients}
-    step = _step(run, where)
-    loads = axis_loads(run, _rank(run, where), step, step.compute)
+    step = _mapped_step_time(run, placement)
+    loads = axis_loads(run, _placed_rank(run, placement), step, step.compute)
     return MappedPlan(
         run=run,
         mesh=mesh,
-        traffic={axis: one for axis, one in found.items() if ranks[axis] > 1},
-        wires={axis: _wire(run, where, axis) for axis in SHOWN},
+        traffic={
+            axis: axis_traffic for axis, axis_traffic in traffic_by_axis.items() if ranks[axis] > 1
+        },
+        wires={axis: _axis_link(run, placement, axis) for axis in TRAFFIC_AXES},
         alone={load.key: load.alone for load in loads},
         step=step,
         swaps=_swaps(run, mesh),
@@ -112,7 +121,7 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
 
 # The groups that a mesh has found are kept with it.
 @lru_cache(maxsize=32)
-def _laid(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
+def _mesh_of(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
     return Mesh(
         sizes={
             "tensor": plan.tensor_parallel,
@@ -126,16 +135,16 @@ def _laid(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
     )
 
 
-def _step(run: Run, where: Mapping[Axis, Count]) -> StepTime:
-    return step_time(run.model, run.cluster, run.plan, run.training, placed=where)
+def _mapped_step_time(run: Run, placement: Mapping[Axis, Count]) -> StepTime:
+    return step_time(run.model, run.cluster, run.plan, run.training, placed=placement)
 
 
-def _rank(run: Run, where: Mapping[Axis, Count]) -> Rank:
-    return replace(rank_of(run.cluster, run.training), placed=where)
+def _placed_rank(run: Run, placement: Mapping[Axis, Count]) -> RankRates:
+    return replace(rank_rates(run.cluster, run.training), placed=placement)
 
 
-def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
-    rank, plan = _rank(run, where), run.plan
+def _axis_link(run: Run, placement: Mapping[Axis, Count], axis: Axis) -> RankGroup:
+    rank, plan = _placed_rank(run, placement), run.plan
     if axis == "pipeline":
         return stage_hops(rank, plan).slowest
     ranks = {
@@ -144,15 +153,22 @@ def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
         "expert": plan.expert_parallel,
         "data": plan.data_parallel * plan.context_parallel,
     }[axis]
-    return group_of(rank, ranks, 1, axis)
+    return rank_group(rank, ranks, 1, axis)
 
 
-def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
+def _swaps(run: Run, mesh: Mesh) -> tuple[AxisSwap, ...]:
     active = [axis for axis in AXES if mesh.sizes[axis] > 1]
-    found = []
+    swaps = []
     for first, second in combinations(active, 2):
         change = {first: second, second: first}
         order = tuple(change.get(axis, axis) for axis in mesh.order)
-        other = _laid(run.plan, order, mesh.gpus_per_node)
-        found.append(Swap(first=first, second=second, order=order, step=_step(run, placed(other))))
-    return tuple(found)
+        mesh_swapped = _mesh_of(run.plan, order, mesh.gpus_per_node)
+        swaps.append(
+            AxisSwap(
+                first=first,
+                second=second,
+                order=order,
+                step=_mapped_step_time(run, group_placement(mesh_swapped)),
+            )
+        )
+    return tuple(swaps)

@@ -1,4 +1,4 @@
-"""A plan, modelled: its stages, its step, and what each of its axes moves."""
+"""A modeled plan: pipeline stages, step time, memory and communication by axis."""
 
 from dataclasses import dataclass, replace
 
@@ -19,7 +19,7 @@ from engine.formulas.axes import exposed_ratio
 from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
-from engine.run.doubts import Doubts, doubts
+from engine.run.doubts import RunWarnings, run_warnings
 from engine.run.parallelism import (
     first_piece,
     last_piece,
@@ -27,36 +27,36 @@ from engine.run.parallelism import (
     num_microbatches,
 )
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Rank, rank_of
+from engine.simulate.layer.device_model import RankRates, rank_rates
 from engine.simulate.layer.layer_time import embedding_time, layer_time, output_time
-from engine.simulate.memory.allocator import Memory, usable
-from engine.simulate.memory.memory import kinds_of_layer, stage_memory
-from engine.simulate.memory.peak_activations import in_flight
+from engine.simulate.memory.allocator import Memory, usable_bytes
+from engine.simulate.memory.memory import layer_memories, stage_memory
+from engine.simulate.memory.peak_activations import microbatches_in_flight
 from engine.simulate.step.axis_loads import AxisLoad, axis_loads
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime, step_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """A stage of the pipeline.
+class PipelineStage:
+    """A pipeline stage with its memory and time.
 
     Attributes:
         layers: on its rank, all pieces together.
-        held: micro-batches whose activations it keeps at most.
+        microbatches_in_flight: micro-batches whose activations it keeps at most.
         memory: of each of its GPUs.
         time: forward and backward pass of one micro-batch.
     """
 
     layers: Count
-    held: Ratio
+    microbatches_in_flight: Ratio
     memory: Memory
     time: Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modeled:
-    """Everything that follows from a run.
+class ModeledPlan:
+    """Model results of a run.
 
     Attributes:
         run: it.
@@ -73,39 +73,39 @@ class Modeled:
 
     run: Run
     step: StepTime
-    stages: tuple[Stage, ...]
+    stages: tuple[PipelineStage, ...]
     axes: tuple[AxisLoad, ...]
     computation: Seconds
     embedding: Seconds
     output: Seconds
     layer: Seconds
-    doubts: Doubts
+    doubts: RunWarnings
     evidence: Evidence
 
     @property
     def microbatches(self) -> Count:
-        """Of a step."""
+        """Number of micro-batches per step."""
         return num_microbatches(self.run.plan, self.run.training)
 
     @property
     def fullest(self) -> Count:
-        """The stage that needs most memory."""
+        """Index of the stage with the most memory."""
         return max(range(len(self.stages)), key=lambda i: self.stages[i].memory.total)
 
     @property
     def slowest(self) -> Count:
-        """The stage that needs most time."""
+        """Index of the stage with the longest time."""
         return max(range(len(self.stages)), key=lambda i: self.stages[i].time)
 
     @property
     def exposed(self) -> Seconds:
-        """Communication that the step waits for."""
+        """Exposed communication of all axes."""
         return sum(axis.exposed for axis in self.axes)
 
     @property
     def usable(self) -> Bytes:
         """Memory of a GPU that its tensors may fill."""
-        return usable(self.run.cluster.gpu.memory, self.run.training)
+        return usable_bytes(self.run.cluster.gpu.memory, self.run.training)
 
     @property
     def fits(self) -> bool:
@@ -143,17 +143,17 @@ class Modeled:
         return self.step.total * self.run.plan.world_size / tokens * 1e6
 
 
-def model_of(run: Run, utilization: Share) -> Modeled:
-    """Return what follows from a run; `utilization` is that of kernels, for `computation` only."""
+def model_plan(run: Run, utilization: Share) -> ModeledPlan:
+    """Return the model results of a run; `utilization` of kernels is for `computation` only."""
     model, plan, training = run.model, run.plan, run.training
-    rank = rank_of(run.cluster, training)
+    rank = rank_rates(run.cluster, training)
     step = step_time(model, run.cluster, plan, training)
     computation = _computation(run, utilization)
     embedding = embedding_time(model, plan, training, rank)
     output = (1 + model.num_prediction_layers) * output_time(model, plan, training, rank)
     sparse = bool(model.num_experts)
     layer = layer_time(model, plan, training, rank, sparse=sparse).total
-    return Modeled(
+    return ModeledPlan(
         run=run,
         step=step,
         stages=_stages(run, rank, layer, embedding, output),
@@ -162,31 +162,33 @@ def model_of(run: Run, utilization: Share) -> Modeled:
         embedding=embedding,
         output=output,
         layer=layer,
-        doubts=doubts(run),
+        doubts=run_warnings(run),
         evidence=evidence(run),
     )
 
 
 def _computation(run: Run, utilization: Share) -> Seconds:
     """Return the computation of a GPU in a step, layers only, all stages alike."""
-    return compute_time(share_at_work(run), tokens_of_replica(run), utilization, peak_of(run))
+    return compute_time(
+        active_parameters_per_gpu(run), replica_tokens(run), utilization, dense_peak(run)
+    )
 
 
-def share_at_work(run: Run) -> Parameters:
-    """Return a GPU's share of `layer_parameters_at_work`, all stages alike."""
+def active_parameters_per_gpu(run: Run) -> Parameters:
+    """Return the active layer parameters per GPU, with equal stages."""
     plan = run.plan
-    held = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
-    return layer_parameters_at_work(run) / held
+    ranks = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
+    return active_layer_parameters(run) / ranks
 
 
-def tokens_of_replica(run: Run) -> Tokens:
-    """Return the tokens that a replica of the model takes in a step."""
+def replica_tokens(run: Run) -> Tokens:
+    """Return the tokens per step of one model replica."""
     training = run.training
     return training.global_batch_size // run.plan.data_parallel * training.sequence_length
 
 
-def layer_parameters_at_work(run: Run) -> Parameters:
-    """Return the parameters of all layers that work on one token; embedding and output left out."""
+def active_layer_parameters(run: Run) -> Parameters:
+    """Return the active parameters per token of all layers, without embedding and output layer."""
     model = run.model
     ends = embedding_parameters(model) + model.hidden_size * (2 if model.biases else 1)
     return (
@@ -194,23 +196,23 @@ def layer_parameters_at_work(run: Run) -> Parameters:
     )
 
 
-def peak_of(run: Run) -> FlopRate:
-    """Return the dense peak of the GPU in 16 bits, where the least bandwidths are reckoned."""
+def dense_peak(run: Run) -> FlopRate:
+    """Return the dense 16-bit peak of the GPU, for the required bandwidths."""
     peak = run.cluster.gpu.peak
     return peak.get("bf16") or peak["fp16"]
 
 
 def _stages(
-    run: Run, rank: Rank, layer: Seconds, embedding: Seconds, output: Seconds
-) -> tuple[Stage, ...]:
+    run: Run, rank: RankRates, layer: Seconds, embedding: Seconds, output: Seconds
+) -> tuple[PipelineStage, ...]:
     model, plan, training = run.model, run.plan, run.training
-    kinds = kinds_of_layer(model, plan, training)
+    kinds = layer_memories(model, plan, training)
     dense = layer
     if model.num_dense_layers and model.num_experts:
         dense = layer_time(model, plan, training, rank, sparse=False).total
     # A micro-batch passes one of the two copies of a layer that a rank of DualPipe holds.
     copies = 2 if training.schedule == "dualpipe" else 1
-    found = []
+    stages = []
     for stage in range(plan.pipeline_parallel):
         pieces = layers_of_stage(model, plan, stage, training.schedule)
         count = sum(len(piece) for piece in pieces)
@@ -218,33 +220,33 @@ def _stages(
         time = sparse * layer + (count - sparse) * dense
         time += embedding * first_piece(plan, stage, training.schedule)
         time += output * last_piece(plan, stage, training.schedule)
-        found.append(
-            Stage(
+        stages.append(
+            PipelineStage(
                 layers=count,
-                held=_held(run, stage),
+                microbatches_in_flight=_microbatches_in_flight(run, stage),
                 memory=stage_memory(model, plan, training, stage, kinds),
                 time=time / copies,
             )
         )
-    return tuple(found)
+    return tuple(stages)
 
 
-def _held(run: Run, stage: Count) -> Ratio:
-    """Return the micro-batches that a stage holds, of all its layers."""
+def _microbatches_in_flight(run: Run, stage: Count) -> Ratio:
+    """Return the micro-batches whose activations a stage holds, averaged over its pieces."""
     plan, training = run.plan, run.training
-    held = in_flight(
+    in_flight_by_piece = microbatches_in_flight(
         training.schedule,
         plan.pipeline_parallel,
         plan.virtual_pipeline,
         stage,
         num_microbatches(plan, training),
     )
-    return sum(held) / len(held)
+    return sum(in_flight_by_piece) / len(in_flight_by_piece)
 
 
-def computing_share(run: Run, microbatches: Count) -> Share:
-    """Return the share of the step that computes with so many micro-batches in place of its own."""
-    each = run.training.micro_batch_size * run.plan.data_parallel
-    training = replace(run.training, global_batch_size=each * microbatches)
+def compute_share(run: Run, microbatches: Count) -> Share:
+    """Return the compute share of the step with another number of micro-batches."""
+    sequences = run.training.micro_batch_size * run.plan.data_parallel
+    training = replace(run.training, global_batch_size=sequences * microbatches)
     step = step_time(run.model, run.cluster, run.plan, training)
     return step.compute / step.total

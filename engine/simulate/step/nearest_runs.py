@@ -5,7 +5,7 @@ from functools import lru_cache
 from heapq import nsmallest
 from math import log2
 
-from engine.catalog.nearest_runs import Nearby, nearby
+from engine.catalog.nearest_runs import NearbyRun, nearby_runs
 from engine.core.units import Count, Parameters, Ratio, Tokens
 from engine.formulas.parameters import active_parameters
 from engine.run.run import Run
@@ -18,8 +18,8 @@ _GENERATIONS = {"A100": 0, "H100": 1, "H200": 1, "H800": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """What of a run counts for how far another one is.
+class _RunFeatures:
+    """Features of a run that decide the distance to published runs.
 
     Attributes:
         mixture: of experts.
@@ -42,10 +42,10 @@ class _Job:
     splits: tuple[Count, Count, Count, Count]
 
 
-def nearest(run: Run, count: Count = 3) -> tuple[Nearby, ...]:
+def nearest_published_runs(run: Run, count: Count = 3) -> tuple[NearbyRun, ...]:
     """Return the published runs that are nearest to a run, the nearest first; no model twice."""
     plan, training = run.plan, run.training
-    job = _Job(
+    job = _RunFeatures(
         mixture=bool(run.model.num_experts),
         active=active_parameters(run.model),
         gpu=run.cluster.gpu.name.split()[0],
@@ -60,27 +60,35 @@ def nearest(run: Run, count: Count = 3) -> tuple[Nearby, ...]:
             plan.expert_parallel,
         ),
     )
-    return _ordered(job)[:count]
+    return _nearest_per_model(job)[:count]
 
 
 @lru_cache(maxsize=64)  # several receipts of one answer name the runs near the same job
-def _ordered(job: _Job) -> tuple[Nearby, ...]:
-    """Return one published run of every model, the nearest to a job first."""
-    near = nsmallest(len(nearby()), nearby(), key=lambda one: _distance(job, one))
-    chosen: dict[str, Nearby] = {}
-    for one in near:
-        chosen.setdefault(one.name, one)
-    return tuple(chosen.values())
+def _nearest_per_model(job: _RunFeatures) -> tuple[NearbyRun, ...]:
+    """Return the nearest published run of each model, the nearest first."""
+    by_distance = nsmallest(
+        len(nearby_runs()), nearby_runs(), key=lambda published: _distance(job, published)
+    )
+    nearest_of_model: dict[str, NearbyRun] = {}
+    for published in by_distance:
+        nearest_of_model.setdefault(published.name, published)
+    return tuple(nearest_of_model.values())
 
 
-def _distance(job: _Job, one: Nearby) -> Ratio:
-    """Return how far a published run is from a job; 0 for the same one."""
-    far = _KIND * (job.mixture != bool(one.experts))
-    far += _GPU * (job.gpu != one.gpu)
-    far += _GENERATION * (_GENERATIONS.get(job.gpu, 2) != _GENERATIONS.get(one.gpu, 2))
-    far += _BITS * (job.bits != one.bits) + _ZERO * (job.sharded != (one.zero == 3))
-    far += _MODEL * abs(log2(job.active / one.active))
-    far += _SCALE * abs(log2(job.gpus / one.gpus))
-    far += _LENGTH * abs(log2(job.length / one.length))
-    splits = zip(job.splits, (one.tensor, one.pipeline, one.context, one.expert), strict=True)
-    return far + _SPLIT * sum(abs(log2(own / its)) for own, its in splits)
+def _distance(job: _RunFeatures, published: NearbyRun) -> Ratio:
+    """Return the distance of a published run from a job; 0 for the same run."""
+    distance = _KIND * (job.mixture != bool(published.experts))
+    distance += _GPU * (job.gpu != published.gpu)
+    distance += _GENERATION * (_GENERATIONS.get(job.gpu, 2) != _GENERATIONS.get(published.gpu, 2))
+    distance += _BITS * (job.bits != published.bits) + _ZERO * (
+        job.sharded != (published.zero == 3)
+    )
+    distance += _MODEL * abs(log2(job.active / published.active))
+    distance += _SCALE * abs(log2(job.gpus / published.gpus))
+    distance += _LENGTH * abs(log2(job.length / published.length))
+    splits = zip(
+        job.splits,
+        (published.tensor, published.pipeline, published.context, published.expert),
+        strict=True,
+    )
+    return distance + _SPLIT * sum(abs(log2(own / its)) for own, its in splits)

@@ -1,18 +1,18 @@
-"""What is known of a predicted step: its range, and what was measured of the nearest runs."""
+"""Evidence for a predicted step time: its error range and the nearest published runs."""
 
 from functools import partial
 
-from engine.catalog.nearest_runs import Nearby
-from engine.core.lazy import Later
+from engine.catalog.nearest_runs import NearbyRun
+from engine.core.lazy import Lazy
 from engine.core.record import record
 from engine.run.run import Run
-from engine.simulate.step.nearest_runs import nearest
-from engine.simulate.step.step_range import Spread, spread
+from engine.simulate.step.nearest_runs import nearest_published_runs
+from engine.simulate.step.step_range import PredictionSpread, prediction_spread
 
 
 @record
-class Known:
-    """What is known of the step of a run.
+class StepEvidence:
+    """Evidence for the predicted step time of a run.
 
     Attributes:
         run: whose step was predicted.
@@ -21,17 +21,17 @@ class Known:
     """
 
     run: Run
-    spread: Spread
-    nearest: tuple[Nearby, ...]
+    spread: PredictionSpread
+    nearest: tuple[NearbyRun, ...]
 
 
-Evidence = Later[Known]
+Evidence = Lazy[StepEvidence]
 
 
 def evidence(run: Run) -> Evidence:
-    """Return what is known of the step of a run, looked up when a receipt first tells it."""
-    return Later(partial(_known, run))
+    """Return the evidence for a run's step time, computed when a receipt first shows it."""
+    return Lazy(partial(_collect_evidence, run))
 
 
-def _known(run: Run) -> Known:
-    return Known(run=run, spread=spread(run), nearest=nearest(run))
+def _collect_evidence(run: Run) -> StepEvidence:
+    return StepEvidence(run=run, spread=prediction_spread(run), nearest=nearest_published_runs(run))

@@ -1,18 +1,18 @@
-"""The published runs, each with the step time and the peak of memory that the engine predicts."""
+"""Published runs with predicted step times and peak memory."""
 
 from dataclasses import dataclass
 from functools import cache
 
-from engine.catalog.published_runs import rows
+from engine.catalog.published_runs import published_rows
 from engine.core.units import Bytes, Ratio, Seconds
-from engine.run.published import Case, cases
-from engine.simulate.memory.memory import memory
+from engine.run.published import PublishedRun, read_published_runs
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """One published run beside its prediction.
+class PredictedRun:
+    """A published run with its prediction.
 
     Attributes:
         case: the run, and what was measured.
@@ -20,30 +20,30 @@ class Predicted:
         memory: predicted peak; None where none was published.
     """
 
-    case: Case
+    case: PublishedRun
     time: Seconds
     memory: Bytes | None
 
     @property
     def error(self) -> Ratio:
-        """Predicted over measured step time, less one."""
+        """Relative error of the predicted step time."""
         return self.time / self.case.time - 1
 
     @property
     def memory_error(self) -> Ratio | None:
-        """Predicted over measured peak, less one; None where none was published."""
-        held = self.case.held
-        return None if held is None or self.memory is None else self.memory / held - 1
+        """Relative error of the predicted peak memory; None if none was published."""
+        measured = self.case.held
+        return None if measured is None or self.memory is None else self.memory / measured - 1
 
 
 @cache
-def predictions() -> tuple[Predicted, ...]:
+def predictions() -> tuple[PredictedRun, ...]:
     """Return every published run that has a step time, in the order of the table."""
-    return tuple(map(_predicted, cases(rows())[0]))
+    return tuple(map(_predict, read_published_runs(published_rows())[0]))
 
 
-def _predicted(case: Case) -> Predicted:
+def _predict(case: PublishedRun) -> PredictedRun:
     run = case.run
     step = step_time(run.model, run.cluster, run.plan, run.training)
-    held = None if case.held is None else memory(run.model, run.plan, run.training).total
-    return Predicted(case=case, time=step.total, memory=held)
+    peak = None if case.held is None else rank_memory(run.model, run.plan, run.training).total
+    return PredictedRun(case=case, time=step.total, memory=peak)

@@ -1,4 +1,4 @@
-"""Which rank talks to which: the mesh of a plan laid over the GPUs of nodes, in any order.
+"""Rank mesh of a plan over the GPUs of nodes, and its process groups, in any axis order.
 
 The axes multiply: tensor x context x data x pipeline ranks are all there are. Experts multiply
 nothing; they reuse the ranks of a pipeline stage, in the order of their numbers, as Megatron's
@@ -36,11 +36,11 @@ class Mesh:
     @cached_property
     def strides(self) -> Mapping[Axis, Count]:
         """How far apart neighbors along an axis are."""
-        found, stride = {}, 1
+        strides, stride = {}, 1
         for axis in self.order:
-            found[axis] = stride
+            strides[axis] = stride
             stride *= self.sizes[axis]
-        return found
+        return strides
 
     @cached_property
     def world_size(self) -> Count:
@@ -58,13 +58,13 @@ class Mesh:
     @cached_property
     def stages(self) -> tuple[Ranks, ...]:
         """Ranks of each pipeline stage, [pipeline][...], in the order of their numbers."""
-        found: list[list[Count]] = [[] for _ in range(self.sizes["pipeline"])]
+        stages: list[list[Count]] = [[] for _ in range(self.sizes["pipeline"])]
         for rank in range(self.world_size):
-            found[place(self, rank, "pipeline")].append(rank)
-        return tuple(tuple(stage) for stage in found)
+            stages[position_on_axis(self, rank, "pipeline")].append(rank)
+        return tuple(tuple(stage) for stage in stages)
 
     @cached_property
-    def known(self) -> dict[Axis, tuple[tuple[Ranks, ...], tuple[Ranks, ...]]]:
+    def group_cache(self) -> dict[Axis, tuple[tuple[Ranks, ...], tuple[Ranks, ...]]]:
         """Groups found so far, by axis: all groups, and for each rank its group."""
         return {}
 
@@ -73,69 +73,73 @@ class Mesh:
         return rank // self.gpus_per_node
 
     def group(self, axis: Axis, rank: Count) -> Ranks:
-        """Return the ranks that a rank talks to along an axis, itself included, in order.
+        """Return the process group of a rank along an axis, in order.
 
         "data" is the ranks over which gradients are reduced, those of context parallelism included.
         """
-        return _known(self, axis)[1][rank]
+        return _cached_groups(self, axis)[1][rank]
 
     def groups(self, axis: Axis) -> tuple[Ranks, ...]:
-        """Return all groups of an axis, each rank in one of them, by their first rank."""
-        return _known(self, axis)[0]
+        """Return all process groups of an axis, sorted by first rank."""
+        return _cached_groups(self, axis)[0]
 
     def nodes_spanned(self, axis: Axis) -> Count:
-        """Return over how many nodes the widest group of an axis spreads."""
-        return max(len(_on_nodes(self, one)) for one in _unlike(self, axis))
+        """Return the most nodes that a group of an axis spans."""
+        return max(len(_ranks_per_node(self, group)) for group in _distinct_groups(self, axis))
 
     def pipeline_neighbors(self, rank: Count) -> Count:
         """Return how many neighbors a rank has in its pipeline: 0, 1 or 2."""
-        at, last = place(self, rank, "pipeline"), self.sizes["pipeline"] - 1
+        at, last = position_on_axis(self, rank, "pipeline"), self.sizes["pipeline"] - 1
         return (at > 0) + (at < last)
 
 
-def place(mesh: Mesh, rank: Count, axis: Axis) -> Count:
+def position_on_axis(mesh: Mesh, rank: Count, axis: Axis) -> Count:
     """Return the position of a rank along one of `AXES`."""
     return rank // mesh.strides[axis] % mesh.sizes[axis]
 
 
-def _known(mesh: Mesh, axis: Axis) -> tuple[tuple[Ranks, ...], tuple[Ranks, ...]]:
-    if axis not in mesh.known:
+def _cached_groups(mesh: Mesh, axis: Axis) -> tuple[tuple[Ranks, ...], tuple[Ranks, ...]]:
+    if axis not in mesh.group_cache:
         table: list[Ranks] = [()] * mesh.world_size
-        found = tuple(sorted(_all_groups(mesh, axis)))
-        for ranks in found:
-            for one in ranks:
-                table[one] = ranks
-        mesh.known[axis] = found, tuple(table)
-    return mesh.known[axis]
+        groups = tuple(sorted(_all_groups(mesh, axis)))
+        for ranks in groups:
+            for rank in ranks:
+                table[rank] = ranks
+        mesh.group_cache[axis] = groups, tuple(table)
+    return mesh.group_cache[axis]
 
 
 def _all_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
     if axis in ("expert", "expert_data"):
-        return _of_experts(mesh, axis)
-    return (_from_first(mesh, axis, first) for first in _firsts(mesh, axis))
+        return _expert_groups(mesh, axis)
+    return (_group_from(mesh, axis, first) for first in _first_ranks(mesh, axis))
 
 
-def _firsts(mesh: Mesh, axis: Axis) -> Iterator[Count]:
-    """Return the first rank of each group along one of `AXES`."""
+def _first_ranks(mesh: Mesh, axis: Axis) -> Iterator[Count]:
+    """Return the first rank of each group along an axis."""
     stride = mesh.strides[axis]
     block = stride * mesh.sizes[axis]
-    found = (base + at for base in range(0, mesh.world_size, block) for at in range(stride))
+    first_ranks = (
+        base + offset for base in range(0, mesh.world_size, block) for offset in range(stride)
+    )
     if axis == "data" and mesh.sizes["context"] > 1:
-        return (first for first in found if not place(mesh, first, "context"))
-    return found
+        return (first for first in first_ranks if not position_on_axis(mesh, first, "context"))
+    return first_ranks
 
 
-def _from_first(mesh: Mesh, axis: Axis, first: Count) -> Ranks:
-    """Return the group along one of `AXES` that begins with a rank."""
+def _group_from(mesh: Mesh, axis: Axis, first: Count) -> Ranks:
+    """Return the group along an axis that begins with a rank."""
     stride = mesh.strides[axis]
     ranks = tuple(range(first, first + mesh.sizes[axis] * stride, stride))
     if axis == "data" and mesh.sizes["context"] > 1:
-        return tuple(sorted(two for one in ranks for two in along(mesh, "context", one)))
+        return tuple(
+            sorted(neighbor for rank in ranks for neighbor in ranks_along(mesh, "context", rank))
+        )
     return ranks
 
 
-def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
-    """Yield runs of a stage's ranks that share its experts, or ranks with the same experts."""
+def _expert_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
+    """Yield the expert-parallel groups of each stage, or the groups with the same experts."""
     expert = mesh.expert
     for stage in mesh.stages:
         if axis == "expert":
@@ -144,64 +148,64 @@ def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
             yield from (stage[first::expert] for first in range(expert))
 
 
-def along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
-    """Return the ranks that differ from a rank only in their position along one of `AXES`."""
+def ranks_along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
+    """Return the ranks that share all of a rank's positions except that on an axis."""
     stride = mesh.strides[axis]
-    first = rank - place(mesh, rank, axis) * stride
+    first = rank - position_on_axis(mesh, rank, axis) * stride
     return tuple(range(first, first + mesh.sizes[axis] * stride, stride))
 
 
-def _unlike(mesh: Mesh, axis: Axis) -> list[Ranks]:
-    """Return groups that lie differently in their nodes.
+def _distinct_groups(mesh: Mesh, axis: Axis) -> list[Ranks]:
+    """Return one group of each distinct placement on nodes.
 
     Along the axes of the mesh all groups are alike but for their first rank, so that only its
     place in its node matters.
     """
     if axis in ("expert", "expert_data"):
         return list(mesh.groups(axis))
-    firsts = {first % mesh.gpus_per_node: first for first in _firsts(mesh, axis)}
-    return [_from_first(mesh, axis, first) for first in firsts.values()]
+    firsts = {first % mesh.gpus_per_node: first for first in _first_ranks(mesh, axis)}
+    return [_group_from(mesh, axis, first) for first in firsts.values()]
 
 
-def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
-    """Return how many of the ranks, which ascend, run on each of their nodes."""
+def _ranks_per_node(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
+    """Return the number of ranks on each node; ranks ascend."""
     first = mesh.node_of(ranks[0])
     if first == mesh.node_of(ranks[-1]):
         return {first: len(ranks)}
     return Counter([rank // mesh.gpus_per_node for rank in ranks])
 
 
-def _size(mesh: Mesh, axis: Axis) -> Count:
+def _group_size(mesh: Mesh, axis: Axis) -> Count:
     """Return the ranks of a group of any axis."""
     sizes = mesh.sizes
     copies = sizes["data"] * sizes["context"]
     if axis in ("expert", "expert_data"):
-        alike = sizes["tensor"] * copies // mesh.expert
-        return mesh.expert if axis == "expert" else alike
+        same_expert = sizes["tensor"] * copies // mesh.expert
+        return mesh.expert if axis == "expert" else same_expert
     return copies if axis == "data" else sizes[axis]
 
 
-def placed(mesh: Mesh) -> Mapping[Axis, Count]:
-    """Return how many GPUs of a node belong to the same group, by axis, where they are fewest.
+def group_placement(mesh: Mesh) -> Mapping[Axis, Count]:
+    """Return the fewest GPUs of a group on one node, by axis.
 
     A group enters a node through the ports of its own GPUs there, so the fewest set its pace. Of
     the pipeline what counts is a pair of neighbors: 2 if all pairs share a node, else 1; outermost,
     as usual, it is left to `stage_hops`.
     """
-    found: dict[Axis, Count] = {}
+    counts_by_axis: dict[Axis, Count] = {}
     for axis in ("tensor", "context", "data", "expert", "expert_data"):
-        if _size(mesh, axis) == 1:
-            found[axis] = 1
+        if _group_size(mesh, axis) == 1:
+            counts_by_axis[axis] = 1
             continue
-        counts = (_on_nodes(mesh, one).values() for one in _unlike(mesh, axis))
-        found[axis] = min(min(count) for count in counts)
+        counts = (_ranks_per_node(mesh, group).values() for group in _distinct_groups(mesh, axis))
+        counts_by_axis[axis] = min(min(count) for count in counts)
     if mesh.order[-1] == "pipeline":
-        return found
+        return counts_by_axis
     stride = mesh.strides["pipeline"]
     apart = any(
         mesh.node_of(rank) != mesh.node_of(rank + stride)
         for stage in mesh.stages[:-1]
         for rank in stage
     )
-    found["pipeline"] = 1 if apart else 2
-    return found
+    counts_by_axis["pipeline"] = 1 if apart else 2
+    return counts_by_axis

@@ -1,4 +1,4 @@
-"""A measured layer with and without recomputation, predicted; and the steps of whole runs.
+"""Measured and predicted times of a layer with and without recomputation, and of whole runs.
 
 What layers keep between their passes was measured too, on one GPU.
 """
@@ -12,13 +12,13 @@ from engine.catalog.recompute_times import LAYER_TIMES, RUN, LayerTimes
 from engine.core.units import Bytes, Ratio, Seconds
 from engine.formulas.activations import layer_memory
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_time import LayerTime, layer_time
-from engine.simulate.step.published_runs import Predicted, predictions
+from engine.simulate.step.published_runs import PredictedRun, predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modelled:
+class PredictedLayer:
     """A measured row and its prediction.
 
     Attributes:
@@ -31,31 +31,33 @@ class Modelled:
 
     @property
     def total(self) -> Seconds:
-        """Predicted, both passes."""
+        """Predicted time of both passes."""
         return self.time.total
 
     @property
     def error(self) -> Ratio:
-        """Predicted over measured, less one."""
+        """Relative error of the prediction."""
         return self.total / self.measured.total - 1
 
 
 @cache
-def layers() -> dict[str, Modelled]:
+def predicted_layers() -> dict[str, PredictedLayer]:
     """Return every row of the table with its prediction."""
-    run = next(one for one in predictions() if one.case.row["row_id"] == RUN).case.run
-    found = {}
+    run = next(
+        published for published in predictions() if published.case.row["row_id"] == RUN
+    ).case.run
+    predicted = {}
     for key, row in LAYER_TIMES.items():
         training = replace(run.training, recompute=row.recompute)
         plan = replace(run.plan, sequence_parallel=row.sequence_parallel)
-        rank = rank_of(run.cluster, training)
+        rank = rank_rates(run.cluster, training)
         time = layer_time(run.model, plan, training, rank, sparse=False)
-        found[key] = Modelled(measured=row, time=time)
-    return found
+        predicted[key] = PredictedLayer(measured=row, time=time)
+    return predicted
 
 
-def kept(row: KeptLayer) -> Bytes:
-    """Return what the engine says that a layer on one GPU keeps."""
+def predicted_kept_bytes(row: KeptLayer) -> Bytes:
+    """Return the predicted bytes that a layer on one GPU keeps for its backward pass."""
     training = Training(
         micro_batch_size=1,
         global_batch_size=1,
@@ -69,6 +71,10 @@ def kept(row: KeptLayer) -> Bytes:
 
 
 @cache
-def steps() -> tuple[Predicted, ...]:
+def recompute_runs() -> tuple[PredictedRun, ...]:
     """Return the published runs with full and with selective recomputation, in pairs."""
-    return tuple(one for one in predictions() if one.case.row["row_id"].startswith("korth-t5"))
+    return tuple(
+        published
+        for published in predictions()
+        if published.case.row["row_id"].startswith("korth-t5")
+    )

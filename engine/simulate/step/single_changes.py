@@ -1,4 +1,4 @@
-"""What single changes of a run's settings do to its step, each tried with the cost model.
+"""Step times after single changes of a run's settings, from the cost model.
 
 A change leaves GPUs, sequences of a step and the model as they are, so that steps compare, and
 counts only where its run divides as well as before and fits.
@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.core.units import Count, Seconds
-from engine.run.limits import impossible
+from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import Plan, Training
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.simulate.step.what_if import run_fits, step_of
+from engine.simulate.step.what_if import run_fits, run_step_time
 
 _AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 _RECOMPUTED = ("none", "selective", "full")
@@ -47,63 +47,75 @@ def best_changes(run: Run, count: Count = 3) -> tuple[SingleChange, ...]:
 
     Of a run that fits only those that make it faster, of one that does not all that make it fit.
     """
-    known = set(_notes(run))
-    limit = step_of(run).total if run_fits(run) else float("inf")
-    found = [
-        SingleChange(setting=name, before=before, after=after, run=other, step=step_of(other).total)
-        for name, before, after, other in _candidates(run)
-        if not _refused(other, known) and run_fits(other)
+    known = set(_problems(run))
+    limit = run_step_time(run).total if run_fits(run) else float("inf")
+    changes = [
+        SingleChange(
+            setting=name, before=before, after=after, run=changed, step=run_step_time(changed).total
+        )
+        for name, before, after, changed in _changes(run)
+        if not _is_invalid(changed, known) and run_fits(changed)
     ]
-    faster = [one for one in found if one.step < limit * _WORTH]
-    return tuple(sorted(faster, key=lambda one: one.step)[:count])
+    faster = [change for change in changes if change.step < limit * _WORTH]
+    return tuple(sorted(faster, key=lambda change: change.step)[:count])
 
 
-def enough_gpus(run: Run) -> Count:
-    """Return with how many times the GPUs the same step fits, in powers of two; 0 if with none.
+def gpu_multiple_that_fits(run: Run) -> Count:
+    """Return the smallest power-of-two multiple of GPUs on which the run fits; 0 if none does.
 
     They become data-parallel ranks; where the batch does not divide, it grows with them.
     """
-    for more in (2, 4, 8, 16, 32, 64):
-        plan = replace(run.plan, world_size=run.plan.world_size * more)
-        for batch in (run.training.global_batch_size, run.training.global_batch_size * more):
+    for factor in (2, 4, 8, 16, 32, 64):
+        plan = replace(run.plan, world_size=run.plan.world_size * factor)
+        for batch in (run.training.global_batch_size, run.training.global_batch_size * factor):
             training = replace(run.training, global_batch_size=batch)
-            if impossible(run.model, plan, training):
+            if indivisible_sizes(run.model, plan, training):
                 continue
             if run_fits(replace(run, plan=plan, training=training)):
-                return more
+                return factor
     return 0
 
 
-def _notes(run: Run) -> tuple[str, ...]:
+def _problems(run: Run) -> tuple[str, ...]:
     return problems(run.model, run.cluster, run.plan, run.training)
 
 
-def _refused(run: Run, known: set[str]) -> bool:
-    """Return whether no software would run it, or something does not divide that did before."""
-    return bool(impossible(run.model, run.plan, run.training)) or not known.issuperset(_notes(run))
+def _is_invalid(run: Run, known: set[str]) -> bool:
+    """Return whether the run is impossible or has new divisibility problems."""
+    return bool(indivisible_sizes(run.model, run.plan, run.training)) or not known.issuperset(
+        _problems(run)
+    )
 
 
-def _candidates(run: Run) -> Iterator[tuple[str, str, str, Run]]:
+def _changes(run: Run) -> Iterator[tuple[str, str, str, Run]]:
     """Yield setting, value before, value after and the run with it."""
     plan, training = run.plan, run.training
-    for name, new in _plans(run):
-        yield name, _said(getattr(plan, name)), _said(getattr(new, name)), replace(run, plan=new)
-    for name, other in _trainings(run):
-        before, after = _said(getattr(training, name)), _said(getattr(other, name))
-        yield name, before, after, replace(run, training=other)
+    for name, changed_plan in _plan_changes(run):
+        yield (
+            name,
+            _format_value(getattr(plan, name)),
+            _format_value(getattr(changed_plan, name)),
+            replace(run, plan=changed_plan),
+        )
+    for name, changed_training in _training_changes(run):
+        before, after = (
+            _format_value(getattr(training, name)),
+            _format_value(getattr(changed_training, name)),
+        )
+        yield name, before, after, replace(run, training=changed_training)
     if plan.pipeline_parallel > 1 and plan.virtual_pipeline == 1 and not plan.stage_layers:
         pieces = replace(plan, virtual_pipeline=2)
         interleaved = replace(training, schedule="interleaved")
         yield "virtual_pipeline", "1", "2", replace(run, plan=pieces, training=interleaved)
 
 
-def _said(value: object) -> str:
+def _format_value(value: object) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
-def _plans(run: Run) -> Iterator[tuple[str, Plan]]:
+def _plan_changes(run: Run) -> Iterator[tuple[str, Plan]]:
     plan = run.plan
-    yield from _axes(run)
+    yield from _axis_changes(run)
     if plan.virtual_pipeline > 1 and not plan.stage_layers:
         for pieces in {plan.virtual_pipeline * 2, max(2, plan.virtual_pipeline // 2)}:
             yield "virtual_pipeline", replace(plan, virtual_pipeline=pieces)
@@ -112,20 +124,20 @@ def _plans(run: Run) -> Iterator[tuple[str, Plan]]:
             yield "zero_stage", replace(plan, zero_stage=stage)
 
 
-def _axes(run: Run) -> Iterator[tuple[str, Plan]]:
-    """Yield each axis twice as large and half as large."""
+def _axis_changes(run: Run) -> Iterator[tuple[str, Plan]]:
+    """Yield plans with each axis doubled and halved."""
     plan = run.plan
     for name in _AXES[: 4 if run.model.num_experts else 3]:
-        now = getattr(plan, name)
+        size = getattr(plan, name)
         changes: dict[str, Any] = {}
         if name == "pipeline_parallel" and plan.stage_layers:
             # Another number of stages holds other pieces: a cut by hand does not apply.
             changes = {"stage_layers": (), "virtual_pipeline": 1}
-        for other in {now * 2, now // 2} - {0, now}:
-            yield name, replace(plan, **{name: other}, **changes)
+        for changed_size in {size * 2, size // 2} - {0, size}:
+            yield name, replace(plan, **{name: changed_size}, **changes)
 
 
-def _trainings(run: Run) -> Iterator[tuple[str, Training]]:
+def _training_changes(run: Run) -> Iterator[tuple[str, Training]]:
     training = run.training
     for size in {training.micro_batch_size * 2, training.micro_batch_size // 2} - {0}:
         yield "micro_batch_size", replace(training, micro_batch_size=size)

@@ -1,4 +1,4 @@
-"""In what range a predicted step lies: by how far off unseen runs of its class were.
+"""Range of a predicted step time, from out-of-sample errors of runs of its class.
 
 The constants were fitted again without each source, and without each model, and tried on it. The
 errors of a class of runs then say in what range four of five measured steps lie, in either way. A
@@ -13,16 +13,16 @@ from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.core.record import record
 from engine.core.units import Count, Ratio, Seconds, Share
 from engine.run.run import Run
-from engine.simulate.step.error_attribution import explained
+from engine.simulate.step.error_attribution import explained_variance
 
 # By how much each thing that no published run has widens the range, as a factor on its logarithm,
 # about the middle: what nobody tried may err in either way, where all runs of a class err in one.
-WIDER: Ratio = 1.5
+EXTRAPOLATION_FACTOR: Ratio = 1.5
 
 
 @record
-class Spread:
-    """How far off such predictions are.
+class PredictionSpread:
+    """Out-of-sample error range of such predictions.
 
     Attributes:
         name: of the class, in words.
@@ -45,7 +45,7 @@ _OPTIMIZERS = {"sgd": "SGD", "muon": "Muon"}
 _SOFTWARE = {"deepspeed": "DeepSpeed", "fsdp": "FSDP", "megatron": "Megatron"}
 
 
-def classes_of(run: Run) -> tuple[str, ...]:
+def run_classes(run: Run) -> tuple[str, ...]:
     """Return the classes of a run, the narrowest first."""
     training = run.training
     kind = "mixtures of experts" if run.model.num_experts else "dense models"
@@ -61,43 +61,43 @@ def classes_of(run: Run) -> tuple[str, ...]:
     )
 
 
-def spread(run: Run) -> Spread:
-    """Return how far off the predicted step of a run is likely to be."""
-    name = next(name for name in classes_of(run) if name in CLASSES)
+def prediction_spread(run: Run) -> PredictionSpread:
+    """Return the error range of the predicted step time of a run."""
+    name = next(name for name in run_classes(run) if name in CLASSES)
     runs, low, high = CLASSES[name]
-    beyond = tuple(_beyond(run))
-    known = explained(run, name)
-    narrower = (1 - known) ** 0.5
-    wider = (WIDER ** len(beyond) - 1) * narrower * (high - low) / 2
+    beyond = tuple(_extrapolations(run))
+    explained_share = explained_variance(run, name)
+    narrower = (1 - explained_share) ** 0.5
+    wider = (EXTRAPOLATION_FACTOR ** len(beyond) - 1) * narrower * (high - low) / 2
     # Predicted over measured: where predictions were too slow, the step lies below.
-    return Spread(
+    return PredictionSpread(
         name=name,
         runs=runs,
         low=math.exp(-high * narrower - wider),
         high=math.exp(-low * narrower + wider),
         beyond=beyond,
-        explained=known,
+        explained=explained_share,
     )
 
 
-def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, Spread]:
-    """Return from where to where four in five such steps lie."""
-    found = spread(run)
-    return step * found.low, step * found.high, found
+def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, PredictionSpread]:
+    """Return the low and high end of the range of four in five such steps, and its spread."""
+    prediction = prediction_spread(run)
+    return step * prediction.low, step * prediction.high, prediction
 
 
-def _beyond(run: Run) -> Iterator[str]:
-    """Yield in what a run goes beyond those of the fit, in sentences."""
-    yield from _further(run)
+def _extrapolations(run: Run) -> Iterator[str]:
+    """Yield sentences on where a run extrapolates beyond the fitted runs."""
+    yield from _larger_than_fit(run)
     gpu = run.cluster.gpu.name
-    if gpu.split()[0] not in FITTED and not _measures_products(run):
+    if gpu.split()[0] not in FITTED and not _has_measured_products(run):
         yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
-    yield from _otherwise(run)
+    yield from _unfitted_settings(run)
 
 
-def _further(run: Run) -> Iterator[str]:
-    """Yield in what a run is larger than those of its kind of model."""
-    gpus, length, experts = REACH[classes_of(run)[-1]]
+def _larger_than_fit(run: Run) -> Iterator[str]:
+    """Yield sentences on where a run is larger than the fitted runs of its kind."""
+    gpus, length, experts = REACH[run_classes(run)[-1]]
     of = "run of the fit with experts" if run.model.num_experts else "run of the fit"
     if (size := run.plan.world_size) > gpus:
         yield f"The largest {of} has {gpus:,} GPUs; this one has {size:,}."
@@ -107,9 +107,9 @@ def _further(run: Run) -> Iterator[str]:
         yield f"No model of the fit has more than {experts} experts."
 
 
-def _otherwise(run: Run) -> Iterator[str]:
-    """Yield in what a run trains in another way."""
-    training, software = run.training, classes_of(run)[1]
+def _unfitted_settings(run: Run) -> Iterator[str]:
+    """Yield sentences on training settings that no fitted run has."""
+    training, software = run.training, run_classes(run)[1]
     if training.framework == "xla":
         yield "No run with XLA was fitted."
     elif software not in CLASSES:
@@ -120,7 +120,7 @@ def _otherwise(run: Run) -> Iterator[str]:
         yield "No run of the fit trains adapters alone."
 
 
-def _measures_products(run: Run) -> bool:
+def _has_measured_products(run: Run) -> bool:
     """Return whether the rates that matter most were measured on these GPUs."""
     own = run.cluster.own
     if own is None or not own.of(run.cluster.gpu):

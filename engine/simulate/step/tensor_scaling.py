@@ -1,22 +1,22 @@
-"""What the step model says of a published run over ranks of tensor parallelism."""
+"""Predictions for a published scaling run of tensor parallelism."""
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.tensor_scaling import MODEL_3B, SEQUENCE, TENSOR_RUNS, TensorRun
 from engine.core.units import Count, Gbit, Share, TokenRate
 from engine.run.parallelism import Cluster, Framework, Plan, Training, Transport
 from engine.run.run import Run
-from engine.simulate.step.modeled_plan import Modeled, model_of
+from engine.simulate.step.modeled_plan import ModeledPlan, model_plan
 
 UTILIZATION: Share = 0.5
 
 
-def modeled(
-    one: TensorRun,
+def model_tensor_run(
+    published: TensorRun,
     transport: Transport,
     framework: Framework = "megatron",
     gpus_per_node: Count = 8,
-) -> Modeled:
-    """Return one run, modelled on nodes of 8 H100 (or more) with a port of 400 Gb/s for each.
+) -> ModeledPlan:
+    """Return a published run modeled on nodes of 8 or more H100, each with a 400 Gb/s port.
 
     The benchmark's own software is none of the families that the model knows; eager kernels are
     taken.
@@ -29,31 +29,37 @@ def modeled(
         transport=transport,
     )
     plan = Plan(
-        world_size=one.ranks,
-        tensor_parallel=one.ranks,
+        world_size=published.ranks,
+        tensor_parallel=published.ranks,
         sequence_parallel=True,
         zero_stage=0,
     )
     training = Training(
-        micro_batch_size=one.micro_batch_size,
-        global_batch_size=one.micro_batch_size,
+        micro_batch_size=published.micro_batch_size,
+        global_batch_size=published.micro_batch_size,
         sequence_length=SEQUENCE,
         framework=framework,
         compiled=False,
     )
-    return model_of(Run(model=MODEL_3B, cluster=cluster, plan=plan, training=training), UTILIZATION)
+    return model_plan(
+        Run(model=MODEL_3B, cluster=cluster, plan=plan, training=training), UTILIZATION
+    )
 
 
-def rates(transport: Transport, framework: Framework = "megatron") -> tuple[TokenRate, ...]:
-    """Return the modelled tokens per second per GPU of every published run."""
-    return tuple(modeled(one, transport, framework).token_rate for one in TENSOR_RUNS)
+def modeled_token_rates(
+    transport: Transport, framework: Framework = "megatron"
+) -> tuple[TokenRate, ...]:
+    """Return the modeled tokens per second per GPU of every published run."""
+    return tuple(
+        model_tensor_run(published, transport, framework).token_rate for published in TENSOR_RUNS
+    )
 
 
-def lost(before: TokenRate, after: TokenRate) -> Share:
-    """Return the share of its speed that a GPU loses."""
+def speed_loss(before: TokenRate, after: TokenRate) -> Share:
+    """Return the relative loss of tokens per second per GPU."""
     return 1 - after / before
 
 
-def run_with(ranks: Count) -> TensorRun:
+def published_tensor_run(ranks: Count) -> TensorRun:
     """Return the published run with so many ranks."""
-    return next(one for one in TENSOR_RUNS if one.ranks == ranks)
+    return next(published for published in TENSOR_RUNS if published.ranks == ranks)

@@ -1,4 +1,4 @@
-"""What a GPU sends in a step, by class of tensor, and what a narrower format takes off it.
+"""Bytes that a GPU sends per step by class of tensor, and the saving of a narrower format.
 
 The classes add up to the bytes of `engine.simulate.step.axis_bytes`.
 """
@@ -11,13 +11,13 @@ from engine.formulas.volumes import tensor_gathers, tensor_passes, zero_bytes_se
 from engine.run.parallelism import expert_sharding_ranks, num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.run.software import SOFTWARE
-from engine.simulate.layer.device_model import Axis, rank_of
-from engine.simulate.step.axis_bytes import axis_bytes_sent, deferred_stage
+from engine.simulate.layer.device_model import Axis, rank_rates
+from engine.simulate.step.axis_bytes import axis_bytes_sent, traffic_zero_stage
 from engine.simulate.step.axis_loads import axis_loads
 from engine.simulate.step.sharding_time import rank_weights
 from engine.simulate.step.step_time import StepTime, step_time
 
-NARROW: Bytes = 1.0
+NARROW_BYTES: Bytes = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +41,17 @@ class WireClass:
     narrow: bool
 
     @property
-    def left(self) -> Bytes:
-        """What is sent in eight bits, if it is ticked."""
-        return self.sent * NARROW / self.element if self.narrow else self.sent
+    def sent_if_narrow(self) -> Bytes:
+        """Bytes sent, in eight bits if selected."""
+        return self.sent * NARROW_BYTES / self.element if self.narrow else self.sent
 
 
 def wire_classes(run: Run, narrow: frozenset[str]) -> tuple[WireClass, ...]:
     """Return the classes in the order of the step, those in `narrow` ticked."""
     axes = axis_bytes_sent(run.model, run.plan, run.training)
     gradient = SOFTWARE[run.training.framework].gradient
-    gradients = _data(run, gradient, 0.0)
-    copied = _copied(run) * axes["tensor"]
+    gradients = _data_bytes(run, gradient, 0.0)
+    copied = _gathered_share(run) * axes["tensor"]
     rows: tuple[tuple[str, str, Axis, Bytes, Bytes], ...] = (
         ("gathered", "parameters, gathered", "data", HALF, axes["data"] - gradients),
         ("hidden", "hidden states in a layer, gathered", "tensor", HALF, copied),
@@ -68,61 +68,61 @@ def wire_classes(run: Run, narrow: frozenset[str]) -> tuple[WireClass, ...]:
     )
 
 
-def _copied(run: Run) -> Share:
-    """Return which share of tensor parallelism's bytes is gathered and not summed."""
-    how = {
+def _gathered_share(run: Run) -> Share:
+    """Return the gathered (not summed) share of tensor parallelism's bytes."""
+    options = {
         "sequence_parallel": run.plan.sequence_parallel,
         "recompute": run.training.recompute == "full",
     }
-    return tensor_gathers(**how) / tensor_passes(**how)
+    return tensor_gathers(**options) / tensor_passes(**options)
 
 
-def _data(run: Run, gradient: Bytes, parameter: Bytes) -> Bytes:
-    """Return what data parallelism sends of gradients and parameters of so many bytes each."""
-    weights, stage = rank_weights(run.model, run.plan), deferred_stage(run.plan)
-    many = num_microbatches(run.plan, run.training)
+def _data_bytes(run: Run, gradient: Bytes, parameter: Bytes) -> Bytes:
+    """Return the bytes of data parallelism for given bytes per gradient and parameter."""
+    weights, stage = rank_weights(run.model, run.plan), traffic_zero_stage(run.plan)
+    microbatches = num_microbatches(run.plan, run.training)
     parts = (
         (weights.common, sharding_ranks(run.plan)),
         (weights.experts, expert_sharding_ranks(run.plan)),
     )
     return sum(
-        zero_bytes_sent(gradient * held, parameter * held, stage, ranks, many)
-        for held, ranks in parts
+        zero_bytes_sent(gradient * parameters, parameter * parameters, stage, ranks, microbatches)
+        for parameters, ranks in parts
         if ranks > 1
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
-    """What fewer bytes are worth at most.
+class CompressionGain:
+    """Upper bound of the step time saved by fewer bytes.
 
     Attributes:
         step: as it is.
-        gain: of the step, at most.
+        saved: of the step, at most.
         by_axis: (axis, time alone, exposed, saved at most) of the axes in use.
     """
 
     step: StepTime
-    gain: Seconds
+    saved: Seconds
     by_axis: tuple[tuple[str, Seconds, Seconds, Seconds], ...]
 
 
-def most_gained(run: Run, classes: tuple[WireClass, ...]) -> Gain:
-    """Return what the ticked classes can take off the step: never more than the step waits for.
+def compression_gain(run: Run, classes: tuple[WireClass, ...]) -> CompressionGain:
+    """Return the step time that narrower classes can save, at most the exposed communication.
 
     An axis that sends a share less is that share faster alone, latencies included, and all of it
     may be time that the step waits for.
     """
     step = step_time(run.model, run.cluster, run.plan, run.training)
-    rank = rank_of(run.cluster, run.training)
-    found = []
+    rank = rank_rates(run.cluster, run.training)
+    rows = []
     for load in axis_loads(run, rank, step, step.compute):
-        own = [one for one in classes if one.axis == load.key]
-        saved = _share(own) * load.alone
-        found.append((load.key, load.alone, load.exposed, min(load.exposed, saved)))
-    return Gain(step=step, gain=sum(row[3] for row in found), by_axis=tuple(found))
+        axis_classes = [traffic for traffic in classes if traffic.axis == load.key]
+        saved = _saved_share(axis_classes) * load.alone
+        rows.append((load.key, load.alone, load.exposed, min(load.exposed, saved)))
+    return CompressionGain(step=step, saved=sum(row[3] for row in rows), by_axis=tuple(rows))
 
 
-def _share(classes: list[WireClass]) -> Share:
-    sent = sum(one.sent for one in classes)
-    return 1 - sum(one.left for one in classes) / sent if sent else 0.0
+def _saved_share(classes: list[WireClass]) -> Share:
+    sent = sum(traffic.sent for traffic in classes)
+    return 1 - sum(traffic.sent_if_narrow for traffic in classes) / sent if sent else 0.0

@@ -1,1 +1,1 @@
-"""Streams of a GPU: what runs when, and what waits."""
+"""Streams of a GPU: start and end of every operation, overlap and waiting."""

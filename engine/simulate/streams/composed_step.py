@@ -1,4 +1,4 @@
-"""A composed step, simulated: its spans, the chain that sets its length, what is gathered."""
+"""Simulation of a composed step: spans, critical path, gathered layers and lower bound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from math import fsum
 
 from engine.core.units import Count, Seconds
 from engine.formulas.issue_order import layered_end, least_step, streamed_end
-from engine.simulate.streams.stream_account import Account, account
-from engine.simulate.streams.stream_orders import LAYERS, Plan, freed_by, gathers_again
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, Span, run
+from engine.simulate.streams.stream_account import StepAccount, step_account
+from engine.simulate.streams.stream_orders import LAYERS, OrderPlan, frees_after_forward, last_use
+from engine.simulate.streams.streams import COMPUTE, NETWORK, OpSpan, StreamOp, run_program
 
 _KINDS = {
     "AG": "all-gather",
@@ -20,8 +20,8 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """Times of the operations of one layer, each alone."""
+class LayerTimes:
+    """Times of the operations of one layer, each run alone."""
 
     gather: Seconds
     reduction: Seconds
@@ -31,59 +31,59 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
-    """One step.
+class ComposedStep:
+    """A simulated step.
 
     Attributes:
-        plan: the orders that ran.
-        spans: of every operation, by name.
-        seen: what they add up to.
-        path: operations that follow one another without a pause from the start to the end.
-        held: (time, gathered layers from then on).
-        least: what no order of these operations beats.
-        parts: symbol of the bound -> its value.
+        plan: executed stream orders.
+        spans: span of every operation, by name.
+        account: account of the spans.
+        path: critical path: operations without a pause from the start to the end.
+        gathered_layers: (time, number of gathered layers from then on).
+        least: lower bound of the step over all orders.
+        parts: symbol of the bound -> value.
     """
 
-    plan: Plan
-    spans: dict[str, Span]
-    seen: Account
+    plan: OrderPlan
+    spans: dict[str, OpSpan]
+    account: StepAccount
     path: tuple[str, ...]
-    held: tuple[tuple[Seconds, Count], ...]
+    gathered_layers: tuple[tuple[Seconds, Count], ...]
     least: Seconds
     parts: dict[str, Seconds]
 
     @property
     def length(self) -> Seconds:
-        """The step."""
-        return self.seen.length
+        """Length of the step."""
+        return self.account.length
 
     @property
-    def is_least(self) -> bool:
-        """Whether the bound is reached."""
+    def reaches_bound(self) -> bool:
+        """Whether the step reaches the lower bound."""
         return self.length <= self.least * (1 + 1e-9)
 
     def kind(self, name: str) -> str:
-        """Return the kind of an operation, as `kind_of` does."""
-        return kind_of(name)
+        """Return the kind of an operation, as `operation_kind` does."""
+        return operation_kind(name)
 
 
-def kind_of(name: str) -> str:
-    """Return "AG", "RS", "F", "B" or "Opt"."""
+def operation_kind(name: str) -> str:
+    """Return the kind of an operation: "AG", "RS", "F", "B" or "Opt"."""
     return name.rstrip("b123")
 
 
-def title_of(name: str) -> str:
-    """Return what an operation is, in words."""
+def operation_title(name: str) -> str:
+    """Return the display name of an operation."""
     again = ", again" if name.endswith("b") else ""
-    return f"{_KINDS[kind_of(name)]}, layer {name.rstrip('b')[-1]}{again}"
+    return f"{_KINDS[operation_kind(name)]}, layer {name.rstrip('b')[-1]}{again}"
 
 
-def composed(plan: Plan, times: Times, room: Count, *, clipped: bool) -> Composed:
-    """Return the step in an order that can run, simulated.
+def compose_step(plan: OrderPlan, times: LayerTimes, room: Count, *, clipped: bool) -> ComposedStep:
+    """Return the simulated step of a plan.
 
     `room`: layers that may be gathered at once; `clipped`: the optimizer waits for all gradients.
     """
-    each = {
+    times_by_kind = {
         "AG": times.gather,
         "RS": times.reduction,
         "F": times.forward,
@@ -92,34 +92,36 @@ def composed(plan: Plan, times: Times, room: Count, *, clipped: bool) -> Compose
     }
     streams = ((COMPUTE, plan.orders.compute), (NETWORK, plan.orders.communication))
     ops = [
-        Op(
+        StreamOp(
             key=name,
             stream=stream,
-            time=each[kind_of(name)],
+            time=times_by_kind[operation_kind(name)],
             after=tuple(plan.needs[name]),
-            label=title_of(name),
+            label=operation_title(name),
             links=(f"op:{name}",),
         )
         for stream, names in streams
         for name in names
     ]
-    spans = run(ops)
+    spans = run_program(ops)
     by_name = {span.op.key: span for span in spans}
-    least, parts = bound(times, room, clipped=clipped)
-    return Composed(
+    bound, parts = lower_bound(times, room, clipped=clipped)
+    return ComposedStep(
         plan=plan,
         spans=by_name,
-        seen=account(spans),
-        path=_path(spans),
-        held=_held(by_name, room),
-        least=least,
+        account=step_account(spans),
+        path=_critical_path(spans),
+        gathered_layers=_gathered_layers(by_name, room),
+        least=bound,
         parts=parts,
     )
 
 
-def bound(times: Times, room: Count, *, clipped: bool) -> tuple[Seconds, dict[str, Seconds]]:
-    """Return what no order beats, and the parts of the formula."""
-    gathers = 2 * LAYERS - 1 if gathers_again(room) else LAYERS
+def lower_bound(
+    times: LayerTimes, room: Count, *, clipped: bool
+) -> tuple[Seconds, dict[str, Seconds]]:
+    """Return the lower bound of the step, and the parts of its formula."""
+    gathers = 2 * LAYERS - 1 if frees_after_forward(room) else LAYERS
     passes = times.gather, times.forward, times.backward, times.reduction
     parts = {
         "a": layered_end(*passes, LAYERS),
@@ -131,8 +133,8 @@ def bound(times: Times, room: Count, *, clipped: bool) -> tuple[Seconds, dict[st
     return least_step(parts["a"], parts["m"], parts["u"], parts["g"], parts["c"]), parts
 
 
-def _path(spans: Sequence[Span]) -> tuple[str, ...]:
-    """Return what the end waited for, back to the start; of equal ends the compute stream's."""
+def _critical_path(spans: Sequence[OpSpan]) -> tuple[str, ...]:
+    """Return the critical path, start first; of equal ends the compute stream's counts."""
     by_name = {span.op.key: span for span in spans}
     last = max(spans, key=lambda span: (span.end, span.op.stream == COMPUTE, span.start))
     path = [last.op.key]
@@ -141,46 +143,50 @@ def _path(spans: Sequence[Span]) -> tuple[str, ...]:
     return tuple(reversed(path))
 
 
-def _held(spans: dict[str, Span], room: Count) -> tuple[tuple[Seconds, Count], ...]:
-    """Return how many layers have room taken, from the start of a gather to its last use."""
-    gathers = [name for name in spans if kind_of(name) == "AG"]
+def _gathered_layers(spans: dict[str, OpSpan], room: Count) -> tuple[tuple[Seconds, Count], ...]:
+    """Return (time, gathered layers): a layer counts from its gather's start to its last use."""
+    gathers = [name for name in spans if operation_kind(name) == "AG"]
     events = [(spans[name].start, 1) for name in gathers]
-    events += [(spans[freed_by(name, room)].end, -1) for name in gathers]
-    found: dict[Seconds, Count] = {}
+    events += [(spans[last_use(name, room)].end, -1) for name in gathers]
+    counts: dict[Seconds, Count] = {}
     count = 0
-    for at, change in sorted(events):  # what is freed goes first
+    for time, change in sorted(events):  # what is freed goes first
         count += change
-        found[at] = count
-    return tuple(found.items())
+        counts[time] = count
+    return tuple(counts.items())
 
 
-def waits(step: Composed) -> dict[str, tuple[str, ...]]:
-    """Return the communication on the path by cause; what cannot be avoided is left out.
+def path_communication(step: ComposedStep) -> dict[str, tuple[str, ...]]:
+    """Return cause -> avoidable communication on the critical path.
 
     A gather and the reduction before it are a matter of "order", and so is an operation that was
     ready while its stream stood still for the one before it. A gather that waits for a layer to be
     freed is one of "room"; what else follows its like is one of "wire".
     """
-    found: dict[str, list[str]] = {"order": [], "room": [], "wire": []}
-    for at, name in enumerate(step.path):
-        cause = _cause(step, at)
+    names_by_cause: dict[str, list[str]] = {"order": [], "room": [], "wire": []}
+    for index, name in enumerate(step.path):
+        cause = _wait_cause(step, index)
         if cause:
-            found[cause].append(name)
-    return {cause: tuple(names) for cause, names in found.items()}
+            names_by_cause[cause].append(name)
+    return {cause: tuple(names) for cause, names in names_by_cause.items()}
 
 
-def time_of(step: Composed, names: Sequence[str]) -> Seconds:
-    """Return how long the operations take together."""
+def operations_time(step: ComposedStep, names: Sequence[str]) -> Seconds:
+    """Return the total time of some operations."""
     return fsum(step.spans[name].end - step.spans[name].start for name in names)
 
 
-def _cause(step: Composed, at: int) -> str:
-    kind = kind_of(step.path[at])
-    before = kind_of(step.path[at - 1]) if at else ""
-    after = kind_of(step.path[at + 1]) if at + 1 < len(step.path) else ""
-    if kind not in ("AG", "RS") or not at:
+def _wait_cause(step: ComposedStep, index: int) -> str:
+    kind = operation_kind(step.path[index])
+    before = operation_kind(step.path[index - 1]) if index else ""
+    after = operation_kind(step.path[index + 1]) if index + 1 < len(step.path) else ""
+    if kind not in ("AG", "RS") or not index:
         return ""
-    if (before, kind) == ("RS", "AG") or (kind, after) == ("RS", "AG") or _stood(step, at):
+    if (
+        (before, kind) == ("RS", "AG")
+        or (kind, after) == ("RS", "AG")
+        or _stream_was_idle(step, index)
+    ):
         return "order"
     if before in ("AG", "RS"):
         # The last reduction is there whatever the order.
@@ -188,11 +194,11 @@ def _cause(step: Composed, at: int) -> str:
     return "room" if kind == "AG" else "wire" if after == "RS" else ""
 
 
-def _stood(step: Composed, at: int) -> bool:
-    """Return whether the stream stood still before the collectives that lead here on the path."""
-    first = at
-    while first and kind_of(step.path[first - 1]) in ("AG", "RS"):
+def _stream_was_idle(step: ComposedStep, index: int) -> bool:
+    """Return whether the stream was idle before the collectives that lead here on the path."""
+    first = index
+    while first and operation_kind(step.path[first - 1]) in ("AG", "RS"):
         first -= 1
-    name = step.path[at]
+    name = step.path[index]
     ready = max((step.spans[other].end for other in step.plan.needs[name]), default=0.0)
-    return first < at and ready < step.spans[step.path[first]].start - 1e-9
+    return first < index and ready < step.spans[step.path[first]].start - 1e-9

@@ -1,4 +1,4 @@
-"""Four training loops of data parallelism, run side by side on the same layers and links."""
+"""Four data-parallel training loops on the same layers and links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from math import fsum
 from engine.core import registry
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share
 from engine.formulas.overlap import efficiency
-from engine.simulate.streams.stream_account import Account, account, cut
-from engine.simulate.streams.streams import COMPUTE, Span, run
-from engine.simulate.streams.workload import Workload, ring_wire, star_wire
+from engine.simulate.streams.stream_account import StepAccount, split_interval, step_account
+from engine.simulate.streams.streams import COMPUTE, OpSpan, run_program
+from engine.simulate.streams.workload import Workload, ring_group, star_group
 
 _PACKAGE = "engine.simulate.programs"
 # Loop -> program.
@@ -24,18 +24,18 @@ ELEMENT: Bytes = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What all loops train.
+class DdpJob:
+    """Model, GPUs and links of all loops.
 
     Attributes:
         world_size: GPUs, one link each.
-        layers: of the model, all alike.
-        forward: of one.
-        backward: of one.
-        port: of a link, one way.
-        parameters: of one layer, in `TENSORS` equal tensors.
-        latency: of one step of a collective.
-        bucket: gradients that DDP reduces together.
+        layers: equal layers of the model.
+        forward: forward time of one layer.
+        backward: backward time of one layer.
+        port: one-way bandwidth of a link.
+        parameters: parameters of one layer, in `TENSORS` equal tensors.
+        latency: latency of one step of a collective.
+        bucket: bytes of gradients that DDP reduces together.
     """
 
     world_size: Count
@@ -49,62 +49,62 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
-    """One step of a loop.
+class LoopStep:
+    """One simulated step of a loop.
 
     Attributes:
-        spans: all that runs.
-        account: what they add up to.
-        passes: when the forward pass ends, and when the backward pass does.
+        spans: spans of all operations.
+        account: account of the spans.
+        passes: ends of the forward and of the backward pass.
     """
 
-    spans: tuple[Span, ...]
-    account: Account
+    spans: tuple[OpSpan, ...]
+    account: StepAccount
     passes: tuple[Seconds, Seconds]
 
     @property
     def efficiency(self) -> Share:
-        """The share of the step that computes."""
+        """Share of the step that computes."""
         return efficiency(self.account.compute, self.account.exposed)
 
     def parts(self, start: Seconds, end: Seconds) -> list[tuple[Seconds, Seconds, bool]]:
-        """Return a stretch of the network as (start, end, exposed): by the passes, after them."""
-        return cut((start, end), [(0.0, self.passes[1])])
+        """Return a network interval as (start, end, exposed), cut at the end of the backward pass."""
+        return split_interval((start, end), [(0.0, self.passes[1])])
 
     @property
     def collectives(self) -> Count:
-        """Collectives of the step."""
+        """Number of collectives of the step."""
         return len(self._messages)
 
     @property
     def sent(self) -> Bytes:
-        """What the busiest GPU sends."""
+        """Bytes that the busiest GPU sends."""
         return fsum(span.op.size for span in self._messages)
 
     @property
-    def _messages(self) -> list[Span]:
+    def _messages(self) -> list[OpSpan]:
         return [span for span in self.spans if span.op.stream != COMPUTE]
 
 
-def play(job: Job) -> Mapping[str, Loop]:
-    """Return one step of every loop."""
-    return {name: _loop(job, name) for name in PROGRAMS}
+def run_loops(job: DdpJob) -> Mapping[str, LoopStep]:
+    """Return loop -> simulated step."""
+    return {name: _run_loop(job, name) for name in PROGRAMS}
 
 
-def _loop(job: Job, name: str) -> Loop:
-    wire = star_wire if name == "star" else ring_wire
+def _run_loop(job: DdpJob, name: str) -> LoopStep:
+    group_of_ranks = star_group if name == "star" else ring_group
     work = Workload(
         layers=job.layers,
         forward=job.forward,
         backward=job.backward,
         parameters=job.parameters,
-        data=wire(job.world_size, job.port, job.latency),
+        data=group_of_ranks(job.world_size, job.port, job.latency),
         gradient=ELEMENT,
         tensors=TENSORS,
         bucket=job.bucket,
     )
-    spans = run(registry.module(_PACKAGE, PROGRAMS[name]).program(work))
+    spans = run_program(registry.module(_PACKAGE, PROGRAMS[name]).program(work))
     forward, backward = (
-        max(span.end for span in spans if span.op.key.startswith(way)) for way in "FB"
+        max(span.end for span in spans if span.op.key.startswith(prefix)) for prefix in "FB"
     )
-    return Loop(spans=spans, account=account(spans), passes=(forward, backward))
+    return LoopStep(spans=spans, account=step_account(spans), passes=(forward, backward))

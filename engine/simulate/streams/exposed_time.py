@@ -1,29 +1,35 @@
-"""Spans of one rank in parts: communication that computation hides, and that which is exposed."""
+"""Spans of one rank, split into computation, hidden and exposed communication."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.core.units import Count, Seconds
-from engine.simulate.streams.stream_account import COMMUNICATION, Piece, Stretch, cut, joined
-from engine.simulate.streams.streams import COMPUTE, Span
+from engine.simulate.streams.stream_account import (
+    COMMUNICATION,
+    Interval,
+    Piece,
+    merge_intervals,
+    split_interval,
+)
+from engine.simulate.streams.streams import COMPUTE, OpSpan
 
 _SHORTEST: Seconds = 1e-9  # shorter pieces come of rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A part of a span that is hidden, exposed, or computation, from one end to the other.
+class SpanPart:
+    """A part of a span that is entirely hidden, exposed, or computation.
 
     Attributes:
-        ran: the span.
-        number: of the part, from 1.
-        start, end: of the part.
-        exposed: it is communication, and nothing is computed meanwhile.
-        last: of the span.
+        ran: span of the part.
+        number: number of the part, from 1.
+        start, end: start and end of the part.
+        exposed: whether it is communication without concurrent computation.
+        last: whether it is the last part of the span.
     """
 
-    ran: Span
+    ran: OpSpan
     number: Count
     start: Seconds
     end: Seconds
@@ -32,47 +38,49 @@ class Part:
 
     @property
     def key(self) -> str:
-        """That of the operation for the last part, which others wait for."""
+        """Unique key; the last part, for which others wait, has that of the operation."""
         return self.ran.op.key if self.last else f"{self.ran.op.key} ({self.number})"
 
 
-def parts(spans: Sequence[Span]) -> tuple[Part, ...]:
-    """Return every span, communication cut where it stops or starts to be hidden."""
-    busy = _computing(spans)
+def split_spans(spans: Sequence[OpSpan]) -> tuple[SpanPart, ...]:
+    """Return the parts of every span; communication is cut where it starts or stops being hidden."""
+    busy = _compute_intervals(spans)
     return tuple(
-        Part(
-            ran=ran,
+        SpanPart(
+            ran=span,
             number=number,
             start=start,
             end=end,
             exposed=exposed,
             last=number == len(pieces),
         )
-        for ran in spans
-        if ran.end > ran.start
-        for pieces in [_pieces(ran, busy)]
+        for span in spans
+        if span.end > span.start
+        for pieces in [_span_pieces(span, busy)]
         for number, (start, end, exposed) in enumerate(pieces, start=1)
     )
 
 
-def all_wires(spans: Sequence[Span]) -> tuple[Piece, ...]:
-    """Return the communication of all streams as one, in pieces (start, end, exposed)."""
-    busy = _computing(spans)
-    sending = joined((one.start, one.end) for one in spans if one.op.stream in COMMUNICATION)
-    return tuple(piece for stretch in sending for piece in cut(stretch, busy))
+def communication_pieces(spans: Sequence[OpSpan]) -> tuple[Piece, ...]:
+    """Return the merged communication of all streams in pieces (start, end, exposed)."""
+    busy = _compute_intervals(spans)
+    sending = merge_intervals(
+        (span.start, span.end) for span in spans if span.op.stream in COMMUNICATION
+    )
+    return tuple(piece for interval in sending for piece in split_interval(interval, busy))
 
 
-def _computing(spans: Iterable[Span]) -> list[Stretch]:
-    return joined((one.start, one.end) for one in spans if one.op.stream == COMPUTE)
+def _compute_intervals(spans: Iterable[OpSpan]) -> list[Interval]:
+    return merge_intervals((span.start, span.end) for span in spans if span.op.stream == COMPUTE)
 
 
-def _pieces(ran: Span, busy: list[Stretch]) -> list[Piece]:
-    """Return the pieces without those that rounding makes, neighbors of one kind as one."""
-    if ran.op.stream == COMPUTE:
-        return [(ran.start, ran.end, False)]
-    found = cut((ran.start, ran.end), busy)
-    kept = [piece for piece in found if piece[1] - piece[0] > _SHORTEST] or found[:1]
-    for one, two in pairwise(tuple(kept)):
-        if one[2] == two[2] and two in kept and one in kept:
-            kept[kept.index(one) : kept.index(two) + 1] = [(one[0], two[1], one[2])]
+def _span_pieces(span: OpSpan, busy: list[Interval]) -> list[Piece]:
+    """Return the pieces of a span, without rounding artifacts and with equal neighbors merged."""
+    if span.op.stream == COMPUTE:
+        return [(span.start, span.end, False)]
+    pieces = split_interval((span.start, span.end), busy)
+    kept = [piece for piece in pieces if piece[1] - piece[0] > _SHORTEST] or pieces[:1]
+    for left, right in pairwise(tuple(kept)):
+        if left[2] == right[2] and right in kept and left in kept:
+            kept[kept.index(left) : kept.index(right) + 1] = [(left[0], right[1], left[2])]
     return kept

@@ -1,4 +1,4 @@
-"""A layer's kernels as a profiler shows them: launched by the CPU, run by the GPU in order.
+"""Kernel trace of a layer: kernels launched by the CPU and run by the GPU in order.
 
 The CPU launches one kernel after the other, each launch takes as long as the last; a kernel starts
 when it has been launched and the kernel before it has ended. The GPU is idle in between.
@@ -11,14 +11,14 @@ from engine.simulate.layer.layer_operators import Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
+class TracedKernel:
     """One kernel of the trace.
 
     Attributes:
-        operator: what it computes.
-        launched: when the CPU began to launch it.
-        ready: when it was launched.
-        start, end: on the GPU.
+        operator: operator of the kernel.
+        launched: start of the launch on the CPU.
+        ready: end of the launch.
+        start, end: start and end on the GPU.
     """
 
     operator: Operator
@@ -29,48 +29,50 @@ class Kernel:
 
     @property
     def length(self) -> Seconds:
-        """On the GPU."""
+        """Time on the GPU."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """All kernels, in order.
+class KernelTrace:
+    """Kernels of a layer, in order.
 
     Attributes:
-        kernels: of the layer.
-        end: of the last.
+        kernels: kernels of the layer.
+        end: end of the last kernel.
     """
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[TracedKernel, ...]
     end: Seconds
 
     @property
     def busy(self) -> Share:
-        """The share of the time in which a kernel runs: what nvidia-smi calls utilization."""
-        return sum(one.length for one in self.kernels) / self.end
+        """Share of the time in which a kernel runs, as nvidia-smi's utilization."""
+        return sum(kernel.length for kernel in self.kernels) / self.end
 
     @property
     def operations(self) -> Operations:
-        """Of all kernels."""
-        return sum(one.operator.operations for one in self.kernels)
+        """Operations of all kernels."""
+        return sum(kernel.operator.operations for kernel in self.kernels)
 
     @property
     def moved(self) -> Bytes:
-        """Of all kernels."""
-        return sum(one.operator.moved for one in self.kernels)
+        """Bytes that all kernels move."""
+        return sum(kernel.operator.moved for kernel in self.kernels)
 
 
-def trace(operators: tuple[Operator, ...], lengths: tuple[Seconds, ...], launch: Seconds) -> Trace:
+def trace_kernels(
+    operators: tuple[Operator, ...], lengths: tuple[Seconds, ...], launch: Seconds
+) -> KernelTrace:
     """Return the trace of kernels of the given lengths, each launched in `launch`."""
-    found: list[Kernel] = []
+    kernels: list[TracedKernel] = []
     free = 0.0
     for index, (operator, length) in enumerate(zip(operators, lengths, strict=True)):
         ready = (index + 1) * launch
         start = max(ready, free)
         free = start + length
-        found.append(
-            Kernel(
+        kernels.append(
+            TracedKernel(
                 operator=operator,
                 launched=index * launch,
                 ready=ready,
@@ -78,12 +80,12 @@ def trace(operators: tuple[Operator, ...], lengths: tuple[Seconds, ...], launch:
                 end=free,
             )
         )
-    return Trace(kernels=tuple(found), end=free)
+    return KernelTrace(kernels=tuple(kernels), end=free)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """A time in which the GPU waits for launches, or in which launched kernels wait for it.
+class LaunchInterval:
+    """An interval that is launch-bound, or in which the CPU runs ahead of the GPU.
 
     Attributes:
         late: the GPU gets done with every kernel before the next launch is over; else the CPU
@@ -103,41 +105,41 @@ class Stretch:
     kernels: Count
 
 
-def stretches(played: Trace) -> tuple[Stretch, ...]:
-    """Return what a reader of the trace would mark: launch-bound here, the CPU ahead there."""
-    found: list[Stretch] = []
+def launch_intervals(trace: KernelTrace) -> tuple[LaunchInterval, ...]:
+    """Return the intervals of a trace that are launch-bound or in which the CPU is ahead."""
+    intervals: list[LaunchInterval] = []
     before = 0.0
-    for one in played.kernels:
-        for now in _parts(one, before):
-            if found and found[-1].late == now.late:
-                found[-1] = _joined(found[-1], now)
+    for kernel in trace.kernels:
+        for interval in _kernel_intervals(kernel, before):
+            if intervals and intervals[-1].late == interval.late:
+                intervals[-1] = _merge_intervals(intervals[-1], interval)
             else:
-                found.append(now)
-        before = one.end
-    return tuple(found)
+                intervals.append(interval)
+        before = kernel.end
+    return tuple(intervals)
 
 
-def _parts(one: Kernel, before: Seconds) -> tuple[Stretch, ...]:
-    """Return the gap in front of a kernel, if any, and its run.
+def _kernel_intervals(kernel: TracedKernel, before: Seconds) -> tuple[LaunchInterval, ...]:
+    """Return the intervals of a kernel: the idle gap before it, if any, and its run.
 
     A kernel that starts late is over before the next launch only if it is shorter than a launch.
     """
-    late = one.start > before
-    waited = Stretch(
-        late=True, start=before, end=one.start, idle=one.start - before, ahead=0.0, kernels=0
+    late = kernel.start > before
+    gap = LaunchInterval(
+        late=True, start=before, end=kernel.start, idle=kernel.start - before, ahead=0.0, kernels=0
     )
-    run = Stretch(
-        late=late and one.length < one.ready - one.launched,
-        start=one.start,
-        end=one.end,
+    run = LaunchInterval(
+        late=late and kernel.length < kernel.ready - kernel.launched,
+        start=kernel.start,
+        end=kernel.end,
         idle=0.0,
-        ahead=one.start - one.ready,
+        ahead=kernel.start - kernel.ready,
         kernels=1,
     )
-    return (waited, run) if late else (run,)
+    return (gap, run) if late else (run,)
 
 
-def _joined(last: Stretch, now: Stretch) -> Stretch:
+def _merge_intervals(last: LaunchInterval, now: LaunchInterval) -> LaunchInterval:
     return replace(
         last,
         end=now.end,

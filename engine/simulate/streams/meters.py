@@ -1,23 +1,23 @@
-"""What three meters of a GPU show while it waits in a collective for a rank that is late."""
+"""Three utilization meters of a GPU that waits in a collective for a late rank."""
 
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.units import MILLI, Count, Seconds, Share
-from engine.simulate.streams.multi_rank import Kernel, kernels
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.streams.multi_rank import RankKernel, rank_kernels
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 
-SUM = 20 * MILLI  # what the collective takes once both ranks have come
+ALL_REDUCE_TIME = 20 * MILLI  # time of the collective once both ranks have arrived
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateRank:
-    """Two ranks compute, sum and compute again; the second comes late to the sum.
+    """Two ranks that compute, all-reduce and compute again; the second is late.
 
     Attributes:
-        compute: before and after the sum.
-        late: by which the second rank comes later.
-        taken: multiprocessors that the collective's kernel holds: one for each channel of NCCL.
+        compute: computation before and after the all-reduce.
+        late: delay of the second rank.
+        taken: multiprocessors of the collective's kernel: one for each channel of NCCL.
         tensor: share of cycles in which the tensor pipe is active while a rank computes.
         sm_busy: share of the multiprocessors that hold a warp while a rank computes.
         sms: multiprocessors of the GPU.
@@ -33,7 +33,7 @@ class LateRank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the meters show from `start` to `end`.
+    """Readings of the meters from `start` to `end`.
 
     Attributes:
         utilization: at least one kernel runs (NVML).
@@ -50,13 +50,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meters:
-    """Both ranks' kernels, the readings of rank 0, and their means over the whole time.
+    """Kernels of both ranks, readings of rank 0, and their means over the whole time.
 
     Attributes:
-        spun: that rank 0 spends inside the collective before the other rank has come.
+        spun: time that rank 0 spins inside the collective before the other rank arrives.
     """
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[RankKernel, ...]
     readings: tuple[Reading, ...]
     end: Seconds
     spun: Seconds
@@ -66,71 +66,71 @@ class Meters:
 
     @property
     def waiting(self) -> Share:
-        """Of the time, what rank 0 spends waiting."""
+        """Share of the time that rank 0 spends waiting."""
         return self.spun / self.end
 
 
 def read_meters(job: LateRank) -> Meters:
-    """Return what the meters of the rank that waits show, kernel by kernel and in the mean.
+    """Return the meter readings of the waiting rank, per kernel and in the mean.
 
     Sources: NVML `nvmlUtilization_t` (a share of time in which a kernel ran); DCGM fields 1002
     and 1004 (profiling metrics). No kernel but these three runs.
     """
-    seen = kernels(run(_program(job)))
-    own = [one for one in seen if one.rank == 0]
-    readings = tuple(_read(job, one) for one in own)
+    kernels = rank_kernels(run_program(_program(job)))
+    own = [kernel for kernel in kernels if kernel.rank == 0]
+    readings = tuple(_kernel_reading(job, kernel) for kernel in own)
     return Meters(
-        kernels=seen,
+        kernels=kernels,
         readings=readings,
         end=own[-1].end,
-        spun=next(one.moved - one.begin for one in own if one.op.stream == NETWORK),
-        utilization=_mean(readings, "utilization"),
-        sm_active=_mean(readings, "sm_active"),
-        tensor_active=_mean(readings, "tensor_active"),
+        spun=next(kernel.moved - kernel.begin for kernel in own if kernel.op.stream == NETWORK),
+        utilization=_mean_reading(readings, "utilization"),
+        sm_active=_mean_reading(readings, "sm_active"),
+        tensor_active=_mean_reading(readings, "tensor_active"),
     )
 
 
-def _program(job: LateRank) -> tuple[Op, ...]:
+def _program(job: LateRank) -> tuple[StreamOp, ...]:
     times = (job.compute, job.compute + job.late)
     ranks = tuple(range(len(times)))
     before = tuple(
-        Op(key=f"before@{r}", stream=COMPUTE, time=times[r], ranks=(r,), label="computing")
+        StreamOp(key=f"before@{r}", stream=COMPUTE, time=times[r], ranks=(r,), label="computing")
         for r in ranks
     )
-    total = Op(
+    all_reduce = StreamOp(
         key="sum",
         stream=NETWORK,
-        time=SUM,
-        after=tuple(one.key for one in before),
+        time=ALL_REDUCE_TIME,
+        after=tuple(op.key for op in before),
         ranks=ranks,
         label="all-reduce",
     )
     after = tuple(
-        Op(
+        StreamOp(
             key=f"after@{r}",
             stream=COMPUTE,
             time=job.compute,
-            after=(total.key,),
+            after=(all_reduce.key,),
             ranks=(r,),
             label="computing",
         )
         for r in ranks
     )
-    return (*before, total, *after)
+    return (*before, all_reduce, *after)
 
 
-def _read(job: LateRank, one: Kernel) -> Reading:
-    """Return the meters while this kernel runs; both kinds of kernel count as utilization."""
-    sums = one.op.stream == NETWORK
+def _kernel_reading(job: LateRank, kernel: RankKernel) -> Reading:
+    """Return the readings while a kernel runs; both kinds of kernel count as utilization."""
+    communicates = kernel.op.stream == NETWORK
     return Reading(
-        start=one.begin,
-        end=one.end,
+        start=kernel.begin,
+        end=kernel.end,
         utilization=1.0,
-        sm_active=job.taken / job.sms if sums else job.sm_busy,
-        tensor_active=0.0 if sums else job.tensor,
+        sm_active=job.taken / job.sms if communicates else job.sm_busy,
+        tensor_active=0.0 if communicates else job.tensor,
     )
 
 
-def _mean(readings: tuple[Reading, ...], meter: str) -> Share:
+def _mean_reading(readings: tuple[Reading, ...], meter: str) -> Share:
     area: float = sum((r.end - r.start) * getattr(r, meter) for r in readings)
     return min(1.0, area / readings[-1].end)

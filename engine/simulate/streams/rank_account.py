@@ -1,24 +1,24 @@
-"""What the trace of one rank adds up to: computing, collectives, and what nothing hides."""
+"""Totals of one rank's trace: computation, collectives, spinning and exposed time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from engine.core.units import Count, Seconds, Share
-from engine.simulate.streams.multi_rank import Kernel
-from engine.simulate.streams.stream_account import Stretch, cut, joined
+from engine.simulate.streams.multi_rank import RankKernel
+from engine.simulate.streams.stream_account import Interval, merge_intervals, split_interval
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankAccount:
-    """What one rank's kernels add up to.
+    """Time totals of one rank's kernels.
 
     Attributes:
-        computing: kernels of the compute stream run.
-        communicating: a collective runs or spins.
-        spun: inside a collective, until the last rank has come.
-        exposed: a collective runs or spins beside no computation.
+        computing: time in which compute kernels run.
+        communicating: time in which a collective runs or spins.
+        spun: time spent spinning in collectives until the last rank arrives.
+        exposed: time in which a collective runs or spins without computation.
         utilization: share of the step in which any kernel runs.
     """
 
@@ -29,29 +29,34 @@ class RankAccount:
     utilization: Share
 
 
-def rank_account(kernels: Sequence[Kernel], rank: Count, step: Seconds) -> RankAccount:
-    """Return what the kernels of a rank add up to in a step."""
-    busy, sums = computing(kernels, rank), _on(kernels, rank, NETWORK)
-    pieces = [piece for stretch in sums for piece in cut(stretch, busy)]
+def rank_account(kernels: Sequence[RankKernel], rank: Count, step: Seconds) -> RankAccount:
+    """Return the time totals of a rank's kernels in a step."""
+    busy, communication = (
+        compute_intervals(kernels, rank),
+        _stream_intervals(kernels, rank, NETWORK),
+    )
+    pieces = [piece for interval in communication for piece in split_interval(interval, busy)]
     return RankAccount(
-        computing=_total(busy),
-        communicating=_total(sums),
-        spun=fsum(one.moved - one.begin for one in kernels if one.rank == rank),
+        computing=_total_time(busy),
+        communicating=_total_time(communication),
+        spun=fsum(kernel.moved - kernel.begin for kernel in kernels if kernel.rank == rank),
         exposed=fsum(end - start for start, end, alone in pieces if alone),
-        utilization=_total(joined([*busy, *sums])) / step,
+        utilization=_total_time(merge_intervals([*busy, *communication])) / step,
     )
 
 
-def computing(kernels: Sequence[Kernel], rank: Count) -> list[Stretch]:
-    """Return when the rank computes, in order and apart."""
-    return _on(kernels, rank, COMPUTE)
+def compute_intervals(kernels: Sequence[RankKernel], rank: Count) -> list[Interval]:
+    """Return the disjoint intervals in which the rank computes, in order."""
+    return _stream_intervals(kernels, rank, COMPUTE)
 
 
-def _on(kernels: Sequence[Kernel], rank: Count, stream: str) -> list[Stretch]:
-    return joined(
-        (one.begin, one.end) for one in kernels if one.rank == rank and one.op.stream == stream
+def _stream_intervals(kernels: Sequence[RankKernel], rank: Count, stream: str) -> list[Interval]:
+    return merge_intervals(
+        (kernel.begin, kernel.end)
+        for kernel in kernels
+        if kernel.rank == rank and kernel.op.stream == stream
     )
 
 
-def _total(stretches: Iterable[Stretch]) -> Seconds:
-    return fsum(end - start for start, end in stretches)
+def _total_time(intervals: Iterable[Interval]) -> Seconds:
+    return fsum(end - start for start, end in intervals)

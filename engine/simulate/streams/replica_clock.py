@@ -1,27 +1,27 @@
-"""When the phases of a data-parallel step end, without overlap, on made-up times of a sample."""
+"""Phase ends of a data-parallel step without overlap, on assumed times per sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.core.units import MILLI, Count, Seconds
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 
-# Made up: of one sample forward and backward, and of an update.
+# Assumed: forward and backward time of one sample, and time of an update.
 FORWARD: Seconds = 1 * MILLI
 BACKWARD: Seconds = 2 * MILLI
 UPDATE: Seconds = 1 * MILLI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
-    """When the phases of a step end.
+class ReplicaClock:
+    """Ends of the phases of a step.
 
     Attributes:
-        forward: of each GPU.
-        backward: of each GPU.
-        ready: when the last GPU has its gradient.
-        reduced: when all have the average.
-        end: of the step.
+        forward: end of the forward pass on each GPU.
+        backward: end of the backward pass on each GPU.
+        ready: time at which the last GPU has its gradient.
+        reduced: end of the all-reduce.
+        end: end of the step.
     """
 
     forward: tuple[Seconds, ...]
@@ -32,26 +32,26 @@ class Clock:
 
     @property
     def waiting(self) -> Seconds:
-        """What the fastest GPU waits for the slowest, before the all-reduce."""
+        """Time that the fastest GPU waits for the slowest before the all-reduce."""
         return self.ready - min(self.backward)
 
 
-def clock(sizes: Sequence[Count], all_reduce: Seconds) -> Clock:
-    """Return the step of GPUs with so many samples each, run on the streams of all of them."""
+def replica_times(sizes: Sequence[Count], all_reduce: Seconds) -> ReplicaClock:
+    """Return the phase ends of a step in which each GPU has a number of samples."""
     ranks = range(len(sizes))
     ops = [
-        Op(
-            key=f"{way}{rank}",
+        StreamOp(
+            key=f"{prefix}{rank}",
             stream=COMPUTE,
-            time=each * size,
+            time=sample_time * size,
             ranks=(rank,),
-            label=f"{way} {rank}",
+            label=f"{prefix} {rank}",
         )
         for rank, size in enumerate(sizes)
-        for way, each in (("F", FORWARD), ("B", BACKWARD))
+        for prefix, sample_time in (("F", FORWARD), ("B", BACKWARD))
     ]
     ops.append(
-        Op(
+        StreamOp(
             key="sum",
             stream=NETWORK,
             time=all_reduce if len(sizes) > 1 else 0.0,
@@ -61,7 +61,7 @@ def clock(sizes: Sequence[Count], all_reduce: Seconds) -> Clock:
         )
     )
     ops += [
-        Op(
+        StreamOp(
             key=f"U{rank}",
             stream=COMPUTE,
             time=UPDATE,
@@ -71,8 +71,8 @@ def clock(sizes: Sequence[Count], all_reduce: Seconds) -> Clock:
         )
         for rank in ranks
     ]
-    spans = {span.op.key: span for span in run(ops)}
-    return Clock(
+    spans = {span.op.key: span for span in run_program(ops)}
+    return ReplicaClock(
         forward=tuple(spans[f"F{rank}"].end for rank in ranks),
         backward=tuple(spans[f"B{rank}"].end for rank in ranks),
         ready=spans["sum"].start,

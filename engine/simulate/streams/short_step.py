@@ -1,10 +1,10 @@
-"""A step to check by hand: two layers, two reductions, whole milliseconds."""
+"""A short step for hand calculation: two layers, two reductions, whole milliseconds."""
 
 from dataclasses import dataclass
 
 from engine.core.units import MILLI, Count, Ratio, Seconds
-from engine.simulate.streams.stream_account import Account, account
-from engine.simulate.streams.streams import COMPUTE, LAUNCH, NETWORK, Op, Span, run
+from engine.simulate.streams.stream_account import StepAccount, step_account
+from engine.simulate.streams.streams import COMPUTE, LAUNCH, NETWORK, OpSpan, StreamOp, run_program
 
 TOKENS: Count = 1700
 _FORWARD, _BACKWARD, _OPTIMIZER, _REDUCE = (4 * MILLI, 4 * MILLI, 2 * MILLI, 3 * MILLI)
@@ -12,36 +12,36 @@ _FORWARD, _BACKWARD, _OPTIMIZER, _REDUCE = (4 * MILLI, 4 * MILLI, 2 * MILLI, 3 *
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortStep:
-    """What ran when, and what it adds up to."""
+    """Spans and time account of the step."""
 
-    spans: tuple[Span, ...]
-    parts: Account
+    spans: tuple[OpSpan, ...]
+    parts: StepAccount
 
 
 def short_step(products: Ratio = 1.0, network: Ratio = 1.0, late: Seconds = 0.0) -> ShortStep:
     """Return the step: forward, backward of two layers, each with its reduction, optimizer.
 
     Args:
-        products: rate of the products, over what was predicted.
-        network: likewise of the network.
-        late: by which the host starts the step too late.
+        products: rate of the matrix products over the predicted rate.
+        network: rate of the network over the predicted rate.
+        late: delay of the host at the start of the step.
     """
     backward, reduce = _BACKWARD / products, _REDUCE / network
-    spans = run(
+    spans = run_program(
         (
-            Op(key="host", stream=LAUNCH, time=late, label="host"),
-            Op(
+            StreamOp(key="host", stream=LAUNCH, time=late, label="host"),
+            StreamOp(
                 key="forward",
                 stream=COMPUTE,
                 time=_FORWARD / products,
                 after=("host",),
                 label="forward",
             ),
-            Op(key="backward 2", stream=COMPUTE, time=backward, label="backward 2"),
-            Op(key="backward 1", stream=COMPUTE, time=backward, label="backward 1"),
+            StreamOp(key="backward 2", stream=COMPUTE, time=backward, label="backward 2"),
+            StreamOp(key="backward 1", stream=COMPUTE, time=backward, label="backward 1"),
             _reduction("2", reduce),
             _reduction("1", reduce),
-            Op(
+            StreamOp(
                 key="optimizer",
                 stream=COMPUTE,
                 time=_OPTIMIZER,
@@ -50,11 +50,11 @@ def short_step(products: Ratio = 1.0, network: Ratio = 1.0, late: Seconds = 0.0)
             ),
         )
     )
-    return ShortStep(spans=spans, parts=account(spans))
+    return ShortStep(spans=spans, parts=step_account(spans))
 
 
-def _reduction(layer: str, time: Seconds) -> Op:
-    return Op(
+def _reduction(layer: str, time: Seconds) -> StreamOp:
+    return StreamOp(
         key=f"reduce {layer}",
         stream=NETWORK,
         time=time,

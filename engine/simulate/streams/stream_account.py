@@ -1,4 +1,4 @@
-"""What the spans of one rank add up to: computation, communication behind it and not, waiting.
+"""Time account of one rank's spans: computation, hidden and exposed communication, idle time.
 
 The words are those of Holistic Trace Analysis: communication is hidden while the rank computes and
 exposed while it does not; what several streams do at once counts once. Sums are rounded once, for
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from math import fsum
 
 from engine.core.units import Bytes, Count, Seconds
-from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, Span
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, OpSpan
 
 COMMUNICATION = (SCALE_UP, NETWORK)
-Stretch = tuple[Seconds, Seconds]
-# Start and end of a part of a span, and whether it is exposed.
+Interval = tuple[Seconds, Seconds]
+# Start and end of a part of a span, and whether it is exposed communication.
 Piece = tuple[Seconds, Seconds, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """What one stream did.
+class StreamUse:
+    """Time totals of one stream.
 
     Attributes:
-        busy: running something.
-        idle: the rest of the step.
-        hidden: busy while the rank computes.
-        exposed: busy while it does not.
-        sent: bytes.
+        busy: time with an operation running.
+        idle: rest of the step.
+        hidden: busy time while the rank computes.
+        exposed: busy time while the rank does not compute.
+        sent: bytes sent.
     """
 
     busy: Seconds
@@ -38,18 +38,18 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """One rank's step: `compute`, `contention`, `exposed` and `idle` together are `length`.
+class StepAccount:
+    """Time totals of one rank's step: `compute`, `contention`, `exposed`, `idle` sum to `length`.
 
     Attributes:
-        length: until the last operation of the rank has ended.
-        compute: computation, had it been alone on the GPU.
-        contention: what it took longer beside communication.
+        length: end of the last operation of the rank.
+        compute: computation, if it were alone on the GPU.
+        contention: additional computation time beside communication.
         communication: time in which the rank communicates.
-        hidden: of that, while it computes.
-        exposed: of that, while it does not.
-        idle: neither.
-        streams: the use of each stream that the program names.
+        hidden: communication while the rank computes.
+        exposed: communication while the rank does not compute.
+        idle: time without either.
+        streams: totals of each stream of the program.
     """
 
     length: Seconds
@@ -59,17 +59,17 @@ class Account:
     hidden: Seconds
     exposed: Seconds
     idle: Seconds
-    streams: Mapping[str, Use]
+    streams: Mapping[str, StreamUse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
-    """The account of a rank that computes and sends, of which no more is asked than this.
+class ExposedAccount:
+    """Length, computation and exposed communication of a rank's step.
 
     Attributes:
-        length: until the last operation has ended.
-        compute: time in which it computes.
-        exposed: time in which it communicates and does not compute.
+        length: end of the last operation.
+        compute: time in which the rank computes.
+        exposed: time in which the rank communicates without computing.
     """
 
     length: Seconds
@@ -77,32 +77,32 @@ class Timed:
     exposed: Seconds
 
 
-def timed(computing: Iterable[Stretch], sending: Iterable[Stretch]) -> Timed:
-    """Return the account of one rank from what it computes and sends."""
-    lanes = _union(computing), _union(sending)
-    compute, communication = map(_total, lanes)
-    return Timed(
+def exposed_account(computing: Iterable[Interval], sending: Iterable[Interval]) -> ExposedAccount:
+    """Return the account of one rank from its compute and communication intervals."""
+    lanes = _merge_overlaps(computing), _merge_overlaps(sending)
+    compute, communication = map(_total_time, lanes)
+    return ExposedAccount(
         length=max((lane[-1][1] for lane in lanes if lane), default=0.0),
         compute=compute,
-        exposed=communication - _common(lanes[1], lanes[0]),
+        exposed=communication - _common_time(lanes[1], lanes[0]),
     )
 
 
-def account(spans: Iterable[Span], rank: Count = 0) -> Account:
-    """Return the account of one rank."""
+def step_account(spans: Iterable[OpSpan], rank: Count = 0) -> StepAccount:
+    """Return the time account of one rank."""
     own = [span for span in spans if rank in span.op.ranks]
     length = max((span.end for span in own), default=0.0)
-    lanes: dict[str, list[Span]] = {}
+    lanes: dict[str, list[OpSpan]] = {}
     for span in own:
         lanes.setdefault(span.op.stream, []).append(span)
-    computing = _union((span.start, span.end) for span in lanes.get(COMPUTE, []))
-    sending = _union(
+    computing = _merge_overlaps((span.start, span.end) for span in lanes.get(COMPUTE, []))
+    sending = _merge_overlaps(
         (span.start, span.end) for name in COMMUNICATION for span in lanes.get(name, [])
     )
-    busy, communication = _total(computing), _total(sending)
-    hidden = _common(sending, computing)
+    busy, communication = _total_time(computing), _total_time(sending)
+    hidden = _common_time(sending, computing)
     alone = fsum(span.op.time for span in lanes.get(COMPUTE, []))
-    return Account(
+    return StepAccount(
         length=length,
         compute=alone,
         contention=busy - alone if busy - alone > 1e-12 * length else 0.0,  # not of rounding
@@ -110,78 +110,81 @@ def account(spans: Iterable[Span], rank: Count = 0) -> Account:
         hidden=hidden,
         exposed=communication - hidden,
         idle=max(0.0, length - busy - communication + hidden),
-        streams={name: _use(found, computing, length) for name, found in lanes.items()},
+        streams={
+            name: _stream_use(spans_of_stream, computing, length)
+            for name, spans_of_stream in lanes.items()
+        },
     )
 
 
-def exposed_pieces(span: Span, spans: Iterable[Span]) -> list[Piece]:
-    """Return the span cut into (start, end, exposed): whether its first rank computes meanwhile."""
+def exposed_pieces(span: OpSpan, spans: Iterable[OpSpan]) -> list[Piece]:
+    """Return the span in pieces (start, end, exposed), by the computation of its first rank."""
     rank = span.op.ranks[0]
-    computing = _union(
-        (one.start, one.end)
-        for one in spans
-        if one.op.stream == COMPUTE and rank in one.op.ranks and one.end > span.start
+    computing = _merge_overlaps(
+        (other.start, other.end)
+        for other in spans
+        if other.op.stream == COMPUTE and rank in other.op.ranks and other.end > span.start
     )
-    return cut((span.start, span.end), computing)
+    return split_interval((span.start, span.end), computing)
 
 
-def joined(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Return stretches in order, those that touch as one; none is without length."""
-    found: list[Stretch] = []
-    for start, end in sorted(stretches):
-        if found and start - found[-1][1] < 1e-9:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+def merge_intervals(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the intervals in order, merged where they touch; empty ones are dropped."""
+    merged: list[Interval] = []
+    for start, end in sorted(intervals):
+        if merged and start - merged[-1][1] < 1e-9:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
         elif end > start:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
-def cut(stretch: Stretch, computing: list[Stretch]) -> list[Piece]:
-    """Return the stretch in pieces (start, end, exposed), `computing` in order and apart."""
-    at, end = stretch
+def split_interval(interval: Interval, computing: list[Interval]) -> list[Piece]:
+    """Return the interval in pieces (start, end, exposed); `computing` is sorted and disjoint."""
+    position, end = interval
     pieces = []
-    for begin, stop in computing:
-        if stop <= at or begin >= end:
+    for busy_start, busy_end in computing:
+        if busy_end <= position or busy_start >= end:
             continue
-        if begin > at:
-            pieces.append((at, begin, True))
-        pieces.append((max(at, begin), min(stop, end), False))
-        at = min(stop, end)
-    if end > at:
-        pieces.append((at, end, True))
+        if busy_start > position:
+            pieces.append((position, busy_start, True))
+        pieces.append((max(position, busy_start), min(busy_end, end), False))
+        position = min(busy_end, end)
+    if end > position:
+        pieces.append((position, end, True))
     return pieces
 
 
-def _use(found: list[Span], computing: list[Stretch], length: Seconds) -> Use:
-    stretches = [(span.start, span.end) for span in found]
-    busy = _total(stretches)
-    hidden = _common(_union(stretches), computing)
-    return Use(
+def _stream_use(spans: list[OpSpan], computing: list[Interval], length: Seconds) -> StreamUse:
+    intervals = [(span.start, span.end) for span in spans]
+    busy = _total_time(intervals)
+    hidden = _common_time(_merge_overlaps(intervals), computing)
+    return StreamUse(
         busy=busy,
         idle=max(0.0, length - busy),
         hidden=hidden,
         exposed=busy - hidden,
-        sent=fsum(span.op.size for span in found),
+        sent=fsum(span.op.size for span in spans),
     )
 
 
-def _union(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Return the stretches joined where they touch, in order."""
-    joined: list[Stretch] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+def _merge_overlaps(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the intervals in order, merged where they overlap or touch exactly."""
+    merged: list[Interval] = []
+    for start, end in sorted(intervals):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
         elif end > start:
-            joined.append((start, end))
-    return joined
+            merged.append((start, end))
+    return merged
 
 
-def _total(stretches: Iterable[Stretch]) -> Seconds:
-    return fsum(end - start for start, end in stretches)
+def _total_time(intervals: Iterable[Interval]) -> Seconds:
+    return fsum(end - start for start, end in intervals)
 
 
-def _common(first: list[Stretch], second: list[Stretch]) -> Seconds:
-    """Return how long both of two lists are busy at once."""
+def _common_time(first: list[Interval], second: list[Interval]) -> Seconds:
+    """Return the time in which intervals of both lists overlap."""
     shared, i, j = 0.0, 0, 0
     while i < len(first) and j < len(second):
         low = max(first[i][0], second[j][0])

@@ -1,4 +1,4 @@
-"""The streams of a GPU: what runs when, if each works in order and operations wait for others.
+"""Simulation of GPU streams: each runs its operations in order, after their dependencies.
 
 A stream runs its operations in the order of the list, one at a time, as a CUDA stream does. An
 operation starts when its stream is free and everything it waits for has ended. While operations
@@ -18,18 +18,18 @@ STREAMS = (LAUNCH, COMPUTE, SCALE_UP, NETWORK, COPY)
 
 
 @record
-class Op:
-    """Something that a stream runs.
+class StreamOp:
+    """An operation of a stream.
 
     Attributes:
         key: unique in the program.
         stream: one of `STREAMS`.
-        time: alone, with nothing else on the GPU.
-        after: keys of what it waits for, beside its own stream.
-        ranks: whose stream it occupies; a collective of several starts on all of them at once.
-        label: what the reader sees.
+        time: time with nothing else on the GPU.
+        after: keys of its dependencies, beside its own stream.
+        ranks: ranks whose stream it occupies; a collective starts on all of them at once.
+        label: display name.
         size: bytes that each rank (the busiest) sends.
-        slows: while it runs, computation takes 1 + `slows` times as long.
+        slowdown: while it runs, computation takes 1 + `slowdown` times as long.
         links: objects it belongs to, as in `engine.views.Span`.
     """
 
@@ -40,67 +40,69 @@ class Op:
     ranks: tuple[Count, ...] = (0,)
     label: str = ""
     size: Bytes = 0.0
-    slows: Ratio = 0.0
+    slowdown: Ratio = 0.0
     links: tuple[str, ...] = ()
 
 
 @record
-class Span:
-    """An operation with its times since the beginning.
+class OpSpan:
+    """Start and end of an operation since the beginning.
 
     Attributes:
-        waited_for: key of what ended last before it could start; empty if nothing did.
+        waited_for: key of the last dependency to end before it could start; empty if none.
     """
 
-    op: Op
+    op: StreamOp
     start: Seconds
     end: Seconds
     waited_for: str
 
 
-def run(ops: Sequence[Op]) -> tuple[Span, ...]:
-    """Return the span of every operation, in the order of the list.
+def run_program(ops: Sequence[StreamOp]) -> tuple[OpSpan, ...]:
+    """Return the span of every operation of a program, in the order of the list.
 
     Raises:
-        ValueError: the program is not one: an operation twice, a wait for nothing or in a circle.
+        ValueError: a duplicate operation, an unknown dependency, or a cycle.
     """
-    course = _course(ops)
+    progress = _run(ops)
     return tuple(
-        Span(op=op, start=start, end=end, waited_for=ops[last].key if last >= 0 else "")
-        for op, start, end, last in zip(ops, course.start, course.end, course.last, strict=True)
+        OpSpan(op=op, start=start, end=end, waited_for=ops[last].key if last >= 0 else "")
+        for op, start, end, last in zip(
+            ops, progress.start, progress.end, progress.last, strict=True
+        )
     )
 
 
-def length(ops: Sequence[Op]) -> Seconds:
-    """Return when the last operation ends, without the spans; raises as `run` does."""
-    return max(_course(ops).end, default=0.0)
+def program_length(ops: Sequence[StreamOp]) -> Seconds:
+    """Return the end of the last operation of a program; raises as `run_program` does."""
+    return max(_run(ops).end, default=0.0)
 
 
-def _course(ops: Sequence[Op]) -> "_Course":
-    """Return the course of a program, run to its end."""
-    waits, followers = _graph(ops)
-    course = _Course(ops)
+def _run(ops: Sequence[StreamOp]) -> "_ProgramRun":
+    """Return the finished run of a program."""
+    waits, followers = _dependency_graph(ops)
+    progress = _ProgramRun(ops)
     for index in [i for i, open_waits in enumerate(waits) if not open_waits]:
-        course.begin(index, 0.0, -1)
-    for now, ended in course.ends():
+        progress.begin(index, 0.0, -1)
+    for now, ended in progress.ends():
         for index in followers[ended]:
             waits[index] -= 1
             if not waits[index]:
-                course.begin(index, now, ended)
+                progress.begin(index, now, ended)
     stuck = [op.key for op, open_waits in zip(ops, waits, strict=True) if open_waits]
     if stuck:
         raise ValueError(f"{', '.join(stuck[:5])} never start: they wait for one another")
-    return course
+    return progress
 
 
-def _graph(ops: Sequence[Op]) -> tuple[list[int], list[list[int]]]:
-    """Return how many operations each waits for, and which wait for it, its stream included."""
+def _dependency_graph(ops: Sequence[StreamOp]) -> tuple[list[int], list[list[int]]]:
+    """Return the number of dependencies and the list of dependents of every operation."""
     index_of: dict[str, int] = {}
-    newest: dict[tuple[Count, str], int] = {}
+    last_of_lane: dict[tuple[Count, str], int] = {}
     waits = [0] * len(ops)
     followers: list[list[int]] = [[] for _ in ops]
     for index, op in enumerate(ops):
-        _check(op, index_of)
+        _check_op(op, index_of)
         index_of[op.key] = index
     for index, op in enumerate(ops):
         # What is waited for twice, by name and as the stream's last, counts and ends twice.
@@ -113,14 +115,14 @@ def _graph(ops: Sequence[Op]) -> tuple[list[int], list[list[int]]]:
             followers[index_of[key]].append(index)
         for rank in op.ranks:
             lane = rank, op.stream
-            if lane in newest:
+            if lane in last_of_lane:
                 waits[index] += 1
-                followers[newest[lane]].append(index)
-            newest[lane] = index
+                followers[last_of_lane[lane]].append(index)
+            last_of_lane[lane] = index
     return waits, followers
 
 
-def _check(op: Op, index_of: dict[str, int]) -> None:
+def _check_op(op: StreamOp, index_of: dict[str, int]) -> None:
     if op.key in index_of:
         raise ValueError(f"two operations are called '{op.key}'")
     if op.stream not in STREAMS:
@@ -129,10 +131,10 @@ def _check(op: Op, index_of: dict[str, int]) -> None:
         raise ValueError(f"time of {op.key} is {op.time}; it must be 0 or more")
 
 
-class _Course:
-    """The operations under way, the ends to come, and the rate of every rank's computation."""
+class _ProgramRun:
+    """State of a run: running operations, pending ends, and the pace of each rank's computation."""
 
-    def __init__(self, ops: Sequence[Op]) -> None:
+    def __init__(self, ops: Sequence[StreamOp]) -> None:
         self.ops = ops
         self.start = [0.0] * len(ops)
         self.end = [0.0] * len(ops)
@@ -146,7 +148,7 @@ class _Course:
         self._computing: dict[Count, int] = {}
 
     def begin(self, index: int, now: Seconds, last: int) -> None:
-        """Start an operation; `last` is what it waited for until now."""
+        """Start an operation; `last` is the index of the dependency that ended last."""
         op = self.ops[index]
         self.start[index], self.last[index], self._since[index] = now, last, now
         if op.stream == COMPUTE:
@@ -154,14 +156,14 @@ class _Course:
                 self._computing[rank] = index
             if self._slowing:
                 self._pace[index] = self._pace_of(op)
-        elif op.slows:
+        elif op.slowdown:
             for rank in op.ranks:
-                self._slowing.setdefault(rank, []).append(op.slows)
+                self._slowing.setdefault(rank, []).append(op.slowdown)
                 self._change(rank, now)
         heappush(self._heap, (now + self._left[index] * self._pace[index], index, 0))
 
     def ends(self) -> Iterator[tuple[Seconds, int]]:
-        """Yield every end in the order of time, as operations are begun in between."""
+        """Yield (time, operation) of every end in order of time; operations may begin in between."""
         while self._heap:
             now, index, version = heappop(self._heap)
             if version != self._version[index]:
@@ -171,16 +173,16 @@ class _Course:
             for rank in op.ranks:
                 if op.stream == COMPUTE:
                     del self._computing[rank]
-                elif op.slows:
-                    self._slowing[rank].remove(op.slows)
+                elif op.slowdown:
+                    self._slowing[rank].remove(op.slowdown)
                     self._change(rank, now)
             yield now, index
 
-    def _pace_of(self, op: Op) -> Ratio:
+    def _pace_of(self, op: StreamOp) -> Ratio:
         return 1 + max((max(self._slowing.get(rank) or (0.0,)) for rank in op.ranks), default=0.0)
 
     def _change(self, rank: Count, now: Seconds) -> None:
-        """Set the pace of what the rank computes, and with it its end."""
+        """Update the pace and the end of the operation that the rank computes."""
         index = self._computing.get(rank)
         if index is None:
             return

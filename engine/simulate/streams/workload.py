@@ -1,4 +1,4 @@
-"""What a program of streams is made for: a model layer by layer, and the wires of its groups."""
+"""Workload of a stream program: layers of a model, and collective times of its groups."""
 
 import math
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from engine.simulate.streams.streams import NETWORK, SCALE_UP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
-    """A group of ranks and what its collectives take.
+class CollectiveGroup:
+    """A group of ranks and the times of its collectives.
 
     Attributes:
-        ranks: in the group.
-        all_reduce: buffer of a rank -> time.
+        ranks: number of ranks.
+        all_reduce: buffer of a rank -> time of an all-reduce.
         scatter: whole buffer -> time of a reduce-scatter or an all-gather.
-        stream: that its collectives run on.
+        stream: stream on which the collectives run.
         sent: buffer -> bytes that the busiest rank sends in an all-reduce.
     """
 
@@ -36,11 +36,11 @@ class Wire:
     sent: Callable[[Bytes], Bytes]
 
 
-def ring_wire(
+def ring_group(
     ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0, stream: str = NETWORK
-) -> Wire:
-    """Return a group whose collectives are plain rings: latency and bandwidth, nothing else."""
-    return Wire(
+) -> CollectiveGroup:
+    """Return a group whose collectives are plain rings, by latency and bandwidth alone."""
+    return CollectiveGroup(
         ranks=ranks,
         all_reduce=lambda size: ring_all_reduce_time(size, ranks, bandwidth, latency),
         scatter=lambda size: ring_reduce_scatter_time(size, ranks, bandwidth, latency),
@@ -49,10 +49,10 @@ def ring_wire(
     )
 
 
-def star_wire(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Wire:
-    """Return a group in which one rank takes all buffers in, adds and sends the sum to all."""
+def star_group(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> CollectiveGroup:
+    """Return a group in which one rank receives all buffers and sends their sum to all."""
     half = 2.0
-    return Wire(
+    return CollectiveGroup(
         ranks=ranks,
         all_reduce=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency),
         scatter=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency) / half,
@@ -61,15 +61,15 @@ def star_wire(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Wir
     )
 
 
-def nccl_wire(
+def nccl_group(
     ranks: Count, nodes: Count, bandwidth: Bandwidth, links: Bandwidth = math.inf
-) -> Wire:
+) -> CollectiveGroup:
     """Return a group that communicates as NCCL does, by the formulas of `transfer_time`.
 
     `links` is the bus bandwidth inside a node, which groups of one rank in each node do not use.
     Layers are equal: a step asks for the time of the same few sizes again and again.
     """
-    return Wire(
+    return CollectiveGroup(
         ranks=ranks,
         all_reduce=cache(
             lambda size: all_reduce_time(
@@ -84,7 +84,7 @@ def nccl_wire(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One rank's part of a model of equal layers, and how its step is cut.
+    """One rank's share of a model of equal layers, with its parallelism and bucketing.
 
     Attributes:
         layers: equal units of the model: layers, or blocks of layers.
@@ -118,10 +118,10 @@ class Workload:
     forward: Seconds
     backward: Seconds
     parameters: Parameters
-    data: Wire
-    replicas: Wire | None = None
+    data: CollectiveGroup
+    replicas: CollectiveGroup | None = None
     sum_once: bool = False
-    again: Wire | None = None
+    again: CollectiveGroup | None = None
     element: Bytes = 2.0
     gradient: Bytes = 2.0
     tensors: Count = 1

@@ -1,9 +1,9 @@
 """Context parallelism, contiguous: rank r has the r-th piece of each sequence (Liu et al. 2023)."""
 
 from engine.core.units import Count
-from engine.tiny.context_layers import train_in_pieces
-from engine.tiny.job import Job
-from engine.tiny.result import Run
+from engine.tiny.context_layers import train_context_parallel
+from engine.tiny.job import TinyJob
+from engine.tiny.result import TrainingResult
 
 TITLE = "Context parallel, contiguous ring"
 AXIS = "context"
@@ -22,6 +22,6 @@ def positions(length: Count, rank: int, ranks: Count) -> list[int]:
     return list(range(rank * each, (rank + 1) * each))
 
 
-def train(job: Job, ranks: Count) -> Run:
+def train(job: TinyJob, ranks: Count) -> TrainingResult:
     """Return the run on `ranks` ranks."""
-    return train_in_pieces(job, ranks, positions)
+    return train_context_parallel(job, ranks, positions)

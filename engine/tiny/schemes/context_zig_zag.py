@@ -4,11 +4,11 @@ So every rank has as many pairs of query and key to work on, though each token s
 before it (Dubey et al. 2024).
 """
 
-from engine.core.slices import Sliced, Slices
+from engine.core.slices import SlicedFunction, Slices
 from engine.core.units import Count
-from engine.tiny.context_layers import train_in_pieces
-from engine.tiny.job import Job
-from engine.tiny.result import Run
+from engine.tiny.context_layers import train_context_parallel
+from engine.tiny.job import TinyJob
+from engine.tiny.result import TrainingResult
 
 TITLE = "Context parallel, zig-zag ring"
 AXIS = "context"
@@ -28,7 +28,7 @@ def positions(length: Count, rank: int, ranks: Count) -> list[int]:
     return [*range(early, early + each), *range(late, late + each)]
 
 
-@Sliced
-def train(job: Job, ranks: Count) -> Slices[Run]:
+@SlicedFunction
+def train(job: TinyJob, ranks: Count) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks."""
-    return (yield from train_in_pieces.slices(job, ranks, positions))
+    return (yield from train_context_parallel.slices(job, ranks, positions))

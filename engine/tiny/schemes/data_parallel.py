@@ -2,39 +2,41 @@
 
 from math import fsum
 
-from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.slices import SlicedFunction, Slices, step_progress
 from engine.core.units import Count
 from engine.tiny import adam
-from engine.tiny.data import begin, local_gradient, outcome
+from engine.tiny.data import initial_states, local_gradient, training_result
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job
-from engine.tiny.result import Run
-from engine.tiny.trace import Recorder, ignore, snapshot
+from engine.tiny.job import TinyJob
+from engine.tiny.result import TrainingResult
+from engine.tiny.trace import Recorder, discard_snapshot, take_snapshot
 
 TITLE = "Data parallel"
 AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-@Sliced
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Slices[Run]:
+@SlicedFunction
+def train(
+    job: TinyJob, ranks: Count, record: Recorder = discard_snapshot
+) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks."""
     exchange, losses = Exchange(ranks), []
-    size = len(begin(job, [()])[0].parameters)
-    states = begin(job, [range(size)] * ranks)
+    size = len(initial_states(job, [()])[0].parameters)
+    states = initial_states(job, [range(size)] * ranks)
     for step in range(1, job.steps + 1):
-        yield steps_done(step - 1, job.steps)
-        record(snapshot(step, "start", states, exchange, size))
-        found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
-        for own, (_, gradient) in zip(states, found, strict=True):
+        yield step_progress(step - 1, job.steps)
+        record(take_snapshot(step, "start", states, exchange, size))
+        local = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
+        for own, (_, gradient) in zip(states, local, strict=True):
             own.gradients = gradient
-        losses.append(fsum(loss for loss, _ in found))
-        record(snapshot(step, "backward", states, exchange, size))
+        losses.append(fsum(loss for loss, _ in local))
+        record(take_snapshot(step, "backward", states, exchange, size))
         sums = exchange.all_reduce([own.gradients for own in states], "gradients")
         for own, total in zip(states, sums, strict=True):
             own.gradients = total
-        record(snapshot(step, "all_reduce", states, exchange, size))
+        record(take_snapshot(step, "all_reduce", states, exchange, size))
         for own in states:
             own.parameters = adam.step(own.moments, own.gradients, job.learning_rate)
-        record(snapshot(step, "adam", states, exchange, size))
-    return outcome(job, states, exchange, losses)
+        record(take_snapshot(step, "adam", states, exchange, size))
+    return training_result(job, states, exchange, losses)

@@ -6,8 +6,8 @@ Everything but the experts is data parallel over the same ranks.
 from engine.core.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
-from engine.tiny.expert_layers import Mixed, mix, mix_backward, owner
-from engine.tiny.job import TINY_EXPERTS, Job, initial, num_targets, share
+from engine.tiny.expert_layers import MixturePass, expert_owner, mix, mix_backward
+from engine.tiny.job import TINY_EXPERTS, TinyJob, initial_parameters, num_targets, rank_sequences
 from engine.tiny.layout import (
     EMBEDDING,
     OUTPUT,
@@ -17,7 +17,7 @@ from engine.tiny.layout import (
     part_names,
     tensors,
 )
-from engine.tiny.matrix import Matrix, Vector, flat, rows_of
+from engine.tiny.matrix import Matrix, Vector, flatten_rows, split_rows
 from engine.tiny.parts import (
     Tokens,
     attention_half,
@@ -25,9 +25,9 @@ from engine.tiny.parts import (
     backward,
     forward,
     loss,
-    tokens_of,
+    token_rows,
 )
-from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
+from engine.tiny.result import OPTIMIZER_NUMBERS, StateCounts, TrainingResult, sent_numbers
 
 TITLE = "Expert parallel"
 AXIS = "expert"
@@ -35,7 +35,7 @@ RANKS: tuple[Count, ...] = (1, 2, 4)
 MODEL = TINY_EXPERTS
 
 
-def train(job: Job, ranks: Count) -> Run:
+def train(job: TinyJob, ranks: Count) -> TrainingResult:
     """Return the run on `ranks` ranks.
 
     Raises:
@@ -47,30 +47,45 @@ def train(job: Job, ranks: Count) -> Run:
             f"{ranks} ranks do not divide {model.num_experts} experts, or have no sequence each"
         )
     own = [_tensors(job, rank, ranks) for rank in range(ranks)]
-    vector = initial(model)
-    vectors = [[x for t in some for x in vector[t.start : t.start + t.size]] for some in own]
-    moments = [adam.start(one) for one in vectors]
-    tokens = [tokens_of(share(job, rank, ranks), num_targets(job)) for rank in range(ranks)]
+    vector = initial_parameters(model)
+    vectors = [
+        [x for t in rank_tensors for x in vector[t.start : t.start + t.size]]
+        for rank_tensors in own
+    ]
+    moments = [adam.initial_moments(rank_vector) for rank_vector in vectors]
+    tokens = [
+        token_rows(rank_sequences(job, rank, ranks), num_targets(job)) for rank in range(ranks)
+    ]
     for _ in range(job.steps):
-        weights = [_weights(job, some, one) for some, one in zip(own, vectors, strict=True)]
-        total, found = _gradients(job, weights, tokens, exchange)
+        weights = [
+            _weights(job, rank_tensors, rank_vector)
+            for rank_tensors, rank_vector in zip(own, vectors, strict=True)
+        ]
+        total, gradients = _gradients(job, weights, tokens, exchange)
         losses.append(total)
-        slopes = _sum_shared(own, found, exchange)
+        slopes = _sum_shared(own, gradients, exchange)
         vectors = [
             adam.step(state, slope, job.learning_rate)
             for state, slope in zip(moments, slopes, strict=True)
         ]
-    held = [
-        Held(parameters=len(one), gradients=len(one), optimizer=OPTIMIZER_NUMBERS * len(one))
-        for one in vectors
+    counts = [
+        StateCounts(
+            parameters=len(rank_vector),
+            gradients=len(rank_vector),
+            optimizer=OPTIMIZER_NUMBERS * len(rank_vector),
+        )
+        for rank_vector in vectors
     ]
-    ends = [_weights(job, some, one) for some, one in zip(own, vectors, strict=True)]
-    return Run(
+    ends = [
+        _weights(job, rank_tensors, rank_vector)
+        for rank_tensors, rank_vector in zip(own, vectors, strict=True)
+    ]
+    return TrainingResult(
         job=job,
-        parameters=_joined(job, ends),
+        parameters=_join(job, ends),
         losses=tuple(losses),
-        held=tuple(held),
-        sent=sent_by(exchange),
+        held=tuple(counts),
+        sent=sent_numbers(exchange),
     )
 
 
@@ -79,84 +94,93 @@ def is_expert(tensor: Tensor) -> bool:
     return tensor.name[-1].isdigit()
 
 
-def _tensors(job: Job, rank: int, ranks: Count) -> list[Tensor]:
+def _tensors(job: TinyJob, rank: int, ranks: Count) -> list[Tensor]:
     """Return a rank's tensors, those of its experts last."""
-    found = [tensor for tensor in tensors(job.model) if not is_expert(tensor)]
-    return found + [
+    shared = [tensor for tensor in tensors(job.model) if not is_expert(tensor)]
+    return shared + [
         tensor
         for tensor in tensors(job.model)
-        if is_expert(tensor) and owner(job.model, int(tensor.name.split()[-1]), ranks) == rank
+        if is_expert(tensor)
+        and expert_owner(job.model, int(tensor.name.split()[-1]), ranks) == rank
     ]
 
 
-def _weights(job: Job, own: list[Tensor], vector: Vector) -> Parameters:
-    found: Parameters = {part: {} for part in part_names(job.model)}
+def _weights(job: TinyJob, own: list[Tensor], vector: Vector) -> Parameters:
+    weights: Parameters = {part: {} for part in part_names(job.model)}
     start = 0
     for tensor in own:
         numbers = vector[start : start + tensor.size]
-        found[tensor.part][tensor.name] = rows_of(numbers, tensor.columns)
+        weights[tensor.part][tensor.name] = split_rows(numbers, tensor.columns)
         start += tensor.size
-    return found
+    return weights
 
 
-def _joined(job: Job, weights: list[Parameters]) -> Vector:
+def _join(job: TinyJob, weights: list[Parameters]) -> Vector:
     """Return the flat vector, each expert from the rank that holds it."""
-    found: Vector = []
+    numbers: Vector = []
     for tensor in tensors(job.model):
         holders = [own[tensor.part] for own in weights if tensor.name in own[tensor.part]]
-        found += flat(holders[0][tensor.name])
-    return found
+        numbers += flatten_rows(holders[0][tensor.name])
+    return numbers
 
 
 def _sum_shared(
-    own: list[list[Tensor]], found: list[Parameters], exchange: Exchange
+    own: list[list[Tensor]], gradients: list[Parameters], exchange: Exchange
 ) -> list[Vector]:
-    """Return every rank's gradients; what all ranks hold is summed over them."""
+    """Return every rank's gradients; those of shared tensors are summed over the ranks."""
     sizes = sum(tensor.size for tensor in own[0] if not is_expert(tensor))
     vectors = [
-        [x for tensor in some for x in flat(one[tensor.part][tensor.name])]
-        for some, one in zip(own, found, strict=True)
+        [
+            x
+            for tensor in rank_tensors
+            for x in flatten_rows(rank_gradients[tensor.part][tensor.name])
+        ]
+        for rank_tensors, rank_gradients in zip(own, gradients, strict=True)
     ]
-    sums = exchange.all_reduce([one[:sizes] for one in vectors], "gradients")
-    return [total + one[sizes:] for total, one in zip(sums, vectors, strict=True)]
+    sums = exchange.all_reduce([rank_gradients[:sizes] for rank_gradients in vectors], "gradients")
+    return [
+        total + rank_gradients[sizes:] for total, rank_gradients in zip(sums, vectors, strict=True)
+    ]
 
 
 def _gradients(
-    job: Job, weights: list[Parameters], tokens: list[Tokens], exchange: Exchange
+    job: TinyJob, weights: list[Parameters], tokens: list[Tokens], exchange: Exchange
 ) -> tuple[float, list[Parameters]]:
     model = job.model
     names = [layer_name(i) for i in range(model.num_layers)]
     rows = [
-        forward(model, EMBEDDING, own[EMBEDDING], [], some)
-        for own, some in zip(weights, tokens, strict=True)
+        forward(model, EMBEDDING, own[EMBEDDING], [], rank_tokens)
+        for own, rank_tokens in zip(weights, tokens, strict=True)
     ]
-    kept: list[tuple[list[Matrix], Mixed]] = []
+    kept: list[tuple[list[Matrix], MixturePass]] = []
     for name in names:
         layer = [own[name] for own in weights]
         middle = [
-            attention_half(model, one, own, some)
-            for one, own, some in zip(layer, rows, tokens, strict=True)
+            attention_half(model, rank_weights, own, rank_tokens)
+            for rank_weights, own, rank_tokens in zip(layer, rows, tokens, strict=True)
         ]
         before = rows
         rows, mixed = mix(model, layer, middle, exchange)
         kept.append((before, mixed))
     total, gradient = 0.0, []
-    found = [Parameters() for _ in weights]
+    gradients = [Parameters() for _ in weights]
     for rank, own in enumerate(weights):
         total += loss(own[OUTPUT], rows[rank], tokens[rank])
-        back, found[rank][OUTPUT] = backward(
+        back, gradients[rank][OUTPUT] = backward(
             model, OUTPUT, own[OUTPUT], rows[rank], tokens[rank], []
         )
         gradient.append(back)
     for name, (before, mixed) in zip(reversed(names), reversed(kept), strict=True):
         layer = [own[name] for own in weights]
         gradient, slopes = mix_backward(model, layer, mixed, gradient, exchange)
-        for rank, one in enumerate(slopes):
+        for rank, rank_weights in enumerate(slopes):
             gradient[rank], others = attention_half_backward(
                 model, layer[rank], before[rank], tokens[rank], gradient[rank]
             )
-            found[rank][name] = one | others
-    for rank, some in enumerate(tokens):
+            gradients[rank][name] = rank_weights | others
+    for rank, rank_tokens in enumerate(tokens):
         table = weights[rank][EMBEDDING]
-        _, found[rank][EMBEDDING] = backward(model, EMBEDDING, table, [], some, gradient[rank])
-    return total, found
+        _, gradients[rank][EMBEDDING] = backward(
+            model, EMBEDDING, table, [], rank_tokens, gradient[rank]
+        )
+    return total, gradients

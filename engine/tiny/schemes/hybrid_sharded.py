@@ -7,9 +7,9 @@ Parameters are gathered inside a group; of the gradients, the groups sum only sh
 from engine.core.units import Count
 from engine.tiny import gathered
 from engine.tiny.gathered import Sharding
-from engine.tiny.job import Job
-from engine.tiny.result import Run
-from engine.tiny.trace import Recorder, ignore
+from engine.tiny.job import TinyJob
+from engine.tiny.result import TrainingResult
+from engine.tiny.trace import Recorder, discard_snapshot
 
 TITLE = "Hybrid sharding"
 AXIS = "data"
@@ -17,7 +17,7 @@ RANKS: tuple[Count, ...] = (1, 2, 4, 8)
 NODE: Count = 2  # GPUs of a node
 
 
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
+def train(job: TinyJob, ranks: Count, record: Recorder = discard_snapshot) -> TrainingResult:
     """Return the run on nodes of two ranks, each with a copy; losses are not summed here."""
     node = min(NODE, ranks)
     return gathered.train(job, ranks, Sharding(shard=node, gpus_per_node=node), record)

@@ -4,12 +4,12 @@ All micro-batches go forward, then all go backward; what order they take changes
 but no number, since a stage only adds up their gradients.
 """
 
-from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.slices import SlicedFunction, Slices, step_progress
 from engine.core.units import Count
 from engine.run.parallelism import piece_of_model
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, Sequence, initial, num_targets
+from engine.tiny.job import TinyJob, TokenSequence, initial_parameters, num_targets
 from engine.tiny.layout import (
     EMBEDDING,
     OUTPUT,
@@ -18,9 +18,9 @@ from engine.tiny.layout import (
     vector_of,
     weights_of,
 )
-from engine.tiny.matrix import Matrix, Vector, add_vectors, flat, rows_of
-from engine.tiny.parts import Tokens, backward, forward, loss, tokens_of
-from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
+from engine.tiny.matrix import Matrix, Vector, add_vectors, flatten_rows, split_rows
+from engine.tiny.parts import Tokens, backward, forward, loss, token_rows
+from engine.tiny.result import OPTIMIZER_NUMBERS, StateCounts, TrainingResult, sent_numbers
 
 TITLE = "Pipeline parallel"
 AXIS = "pipeline"
@@ -28,61 +28,63 @@ RANKS: tuple[Count, ...] = (1, 2, 4)
 NUM_MICROBATCHES: Count = 4
 
 
-def parts_of(num_layers: Count, rank: int, ranks: Count) -> tuple[str, ...]:
+def stage_parts(num_layers: Count, rank: int, ranks: Count) -> tuple[str, ...]:
     """Return the parts of one stage."""
     layers = tuple(map(layer_name, piece_of_model(num_layers, ranks, rank)))
     first = (EMBEDDING,) if rank == 0 else ()
     return first + layers + ((OUTPUT,) if rank == ranks - 1 else ())
 
 
-@Sliced
-def train(job: Job, ranks: Count) -> Slices[Run]:
+@SlicedFunction
+def train(job: TinyJob, ranks: Count) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks, in four micro-batches."""
     model, exchange, losses = job.model, Exchange(ranks), []
-    vector = initial(model)
-    stages = [parts_of(model.num_layers, rank, ranks) for rank in range(ranks)]
-    vectors = [_own(job, vector, parts) for parts in stages]
-    moments = [adam.start(own) for own in vectors]
+    vector = initial_parameters(model)
+    stages = [stage_parts(model.num_layers, rank, ranks) for rank in range(ranks)]
+    vectors = [_stage_vector(job, vector, parts) for parts in stages]
+    moments = [adam.initial_moments(own) for own in vectors]
     for step in range(job.steps):
-        yield steps_done(step, job.steps)
+        yield step_progress(step, job.steps)
         total, slopes = 0.0, [[0.0] * len(own) for own in vectors]
         batches = [job.batch[i::NUM_MICROBATCHES] for i in range(NUM_MICROBATCHES)]
         for sequences in batches:
-            one, found = _micro_batch(job, exchange, (stages, vectors), sequences)
-            total += one
-            slopes = [add_vectors(old, new) for old, new in zip(slopes, found, strict=True)]
+            micro_loss, micro_gradients = _micro_batch(job, exchange, (stages, vectors), sequences)
+            total += micro_loss
+            slopes = [
+                add_vectors(old, new) for old, new in zip(slopes, micro_gradients, strict=True)
+            ]
         losses.append(total)
         vectors = [
             adam.step(own, slope, job.learning_rate)
             for own, slope in zip(moments, slopes, strict=True)
         ]
-    held = [
-        Held(parameters=len(own), gradients=len(own), optimizer=OPTIMIZER_NUMBERS * len(own))
+    counts = [
+        StateCounts(parameters=len(own), gradients=len(own), optimizer=OPTIMIZER_NUMBERS * len(own))
         for own in vectors
     ]
-    return Run(
+    return TrainingResult(
         job=job,
         parameters=[number for own in vectors for number in own],
         losses=tuple(losses),
-        held=tuple(held),
-        sent=sent_by(exchange),
+        held=tuple(counts),
+        sent=sent_numbers(exchange),
     )
 
 
-def _own(job: Job, vector: Vector, parts: tuple[str, ...]) -> Vector:
+def _stage_vector(job: TinyJob, vector: Vector, parts: tuple[str, ...]) -> Vector:
     ranges = [part_range(job.model, part) for part in parts]
     return [number for own in ranges for number in vector[own.start : own.stop]]
 
 
 def _micro_batch(
-    job: Job,
+    job: TinyJob,
     exchange: Exchange,
     world: tuple[list[tuple[str, ...]], list[Vector]],
-    sequences: tuple[Sequence, ...],
+    sequences: tuple[TokenSequence, ...],
 ) -> tuple[float, list[Vector]]:
     """Return loss and every stage's gradients; rows and their gradients travel between stages."""
     stages, _ = world
-    tokens, last = tokens_of(sequences, num_targets(job)), len(stages) - 1
+    tokens, last = token_rows(sequences, num_targets(job)), len(stages) - 1
     rows: Matrix = []
     kept: list[dict[str, Matrix]] = []
     for rank, parts in enumerate(stages):
@@ -98,7 +100,7 @@ def _micro_batch(
 
 
 def _backward(
-    job: Job,
+    job: TinyJob,
     exchange: Exchange,
     world: tuple[list[tuple[str, ...]], list[Vector]],
     kept: list[dict[str, Matrix]],
@@ -106,19 +108,19 @@ def _backward(
 ) -> list[Vector]:
     stages, _ = world
     gradient: Matrix = []
-    found: list[Vector] = [[] for _ in stages]
+    gradients: list[Vector] = [[] for _ in stages]
     for rank in reversed(range(len(stages))):
         for part in reversed(stages[rank]):
             weights = _weights(job, world, rank, part)
             gradient, own = backward(job.model, part, weights, kept[rank][part], tokens, gradient)
-            found[rank] = vector_of(job.model, part, own) + found[rank]
+            gradients[rank] = vector_of(job.model, part, own) + gradients[rank]
         if rank:
             gradient = _send(exchange, rank, rank - 1, gradient)
-    return found
+    return gradients
 
 
 def _weights(
-    job: Job, world: tuple[list[tuple[str, ...]], list[Vector]], rank: int, part: str
+    job: TinyJob, world: tuple[list[tuple[str, ...]], list[Vector]], rank: int, part: str
 ) -> dict[str, Matrix]:
     stages, vectors = world
     before = stages[rank][: stages[rank].index(part)]
@@ -128,4 +130,6 @@ def _weights(
 
 
 def _send(exchange: Exchange, source: int, target: int, rows: Matrix) -> Matrix:
-    return rows_of(exchange.send(source, target, flat(rows), "activations"), len(rows[0]))
+    return split_rows(
+        exchange.send(source, target, flatten_rows(rows), "activations"), len(rows[0])
+    )

@@ -7,19 +7,19 @@ their gradients summed.
 
 from engine.core.units import Count
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job, num_targets
+from engine.tiny.job import TinyJob, num_targets
 from engine.tiny.layout import Parameters
-from engine.tiny.matrix import flat, rows_of
-from engine.tiny.result import Run
-from engine.tiny.tensor_layers import Across, Region
-from engine.tiny.tensor_training import train_in_columns
+from engine.tiny.matrix import flatten_rows, split_rows
+from engine.tiny.result import TrainingResult
+from engine.tiny.tensor_layers import Across, SplitRegion
+from engine.tiny.tensor_training import train_tensor_parallel
 
 TITLE = "Tensor and sequence parallel"
 AXIS = "tensor"
 RANKS: tuple[Count, ...] = (1, 2)
 
 
-def train(job: Job, ranks: Count) -> Run:
+def train(job: TinyJob, ranks: Count) -> TrainingResult:
     """Return the run on `ranks` ranks.
 
     Raises:
@@ -27,30 +27,36 @@ def train(job: Job, ranks: Count) -> Run:
     """
     if num_targets(job) % ranks:
         raise ValueError(f"{ranks} ranks do not divide the {num_targets(job)} rows of a step")
-    return train_in_columns(job, ranks, _region, _sum_norms)
+    return train_tensor_parallel(job, ranks, _scatter_region, _sum_norms)
 
 
-def _region(exchange: Exchange) -> Region:
-    """Return: enter by an all-gather of rows, leave by a reduce-scatter of them."""
+def _scatter_region(exchange: Exchange) -> SplitRegion:
+    """Return a region entered by an all-gather of rows and left by a reduce-scatter."""
 
     def enter(rows: Across) -> Across:
         width = len(rows[0][0])
-        gathered = exchange.all_gather([flat(one) for one in rows], "activations")
-        return [rows_of(own, width) for own in gathered]
+        gathered = exchange.all_gather(
+            [flatten_rows(rank_rows) for rank_rows in rows], "activations"
+        )
+        return [split_rows(own, width) for own in gathered]
 
     def leave(parts: Across) -> Across:
         width = len(parts[0][0])
-        sums = exchange.reduce_scatter([flat(one) for one in parts], "activations")
-        return [rows_of(own, width) for own in sums]
+        sums = exchange.reduce_scatter([flatten_rows(part) for part in parts], "activations")
+        return [split_rows(own, width) for own in sums]
 
-    return Region(enter=enter, leave=leave)
+    return SplitRegion(enter=enter, leave=leave)
 
 
-def _sum_norms(exchange: Exchange, found: list[Parameters]) -> None:
+def _sum_norms(exchange: Exchange, gradients: list[Parameters]) -> None:
     """Sum the gradients of the norms, in one buffer."""
-    places = [(part, name) for part in found[0] for name in found[0][part] if "norm" in name]
-    buffers = [[x for part, name in places for x in flat(own[part][name])] for own in found]
-    for own, total in zip(found, exchange.all_reduce(buffers, "gradients"), strict=True):
+    places = [
+        (part, name) for part in gradients[0] for name in gradients[0][part] if "norm" in name
+    ]
+    buffers = [
+        [x for part, name in places for x in flatten_rows(own[part][name])] for own in gradients
+    ]
+    for own, total in zip(gradients, exchange.all_reduce(buffers, "gradients"), strict=True):
         start = 0
         for part, name in places:
             width = len(own[part][name][0])

@@ -3,52 +3,54 @@
 from collections.abc import Sequence
 from math import fsum
 
-from engine.core.slices import Sliced, Slices, steps_done
+from engine.core.slices import SlicedFunction, Slices, step_progress
 from engine.core.units import Count
 from engine.tiny import adam
-from engine.tiny.data import begin, local_gradient, outcome, whole_places
+from engine.tiny.data import initial_states, local_gradient, training_result, whole_places
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import Job
-from engine.tiny.layout import size as size_of
+from engine.tiny.job import TinyJob
+from engine.tiny.layout import num_parameters as size_of
 from engine.tiny.matrix import Vector
-from engine.tiny.result import Run
-from engine.tiny.trace import Recorder, ignore, snapshot
+from engine.tiny.result import TrainingResult
+from engine.tiny.trace import Recorder, discard_snapshot, take_snapshot
 
 TITLE = "ZeRO-1"
 AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-@Sliced
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Slices[Run]:
+@SlicedFunction
+def train(
+    job: TinyJob, ranks: Count, record: Recorder = discard_snapshot
+) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks."""
     exchange, losses, size = Exchange(ranks), [], size_of(job.model)
-    states = begin(job, [whole_places(size, rank, ranks) for rank in range(ranks)])
+    states = initial_states(job, [whole_places(size, rank, ranks) for rank in range(ranks)])
     for step in range(1, job.steps + 1):
-        yield steps_done(step - 1, job.steps)
-        record(snapshot(step, "start", states, exchange, size))
-        found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
-        for own, (_, gradient) in zip(states, found, strict=True):
+        yield step_progress(step - 1, job.steps)
+        record(take_snapshot(step, "start", states, exchange, size))
+        local = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
+        for own, (_, gradient) in zip(states, local, strict=True):
             own.gradients = gradient
-        losses.append(fsum(loss for loss, _ in found))
-        record(snapshot(step, "backward", states, exchange, size))
+        losses.append(fsum(loss for loss, _ in local))
+        record(take_snapshot(step, "backward", states, exchange, size))
         sums = exchange.reduce_scatter([own.gradients for own in states], "gradients")
         # The sums overwrite the own places of the buffer; the rest of it is of no more use.
         for own, total in zip(states, sums, strict=True):
             _write(own.gradients, own.own, total)
-        record(snapshot(step, "reduce_scatter", states, exchange, size))
+        record(take_snapshot(step, "reduce_scatter", states, exchange, size))
         shares = [
             adam.step(own.moments, total, job.learning_rate)
             for own, total in zip(states, sums, strict=True)
         ]
         for own, share in zip(states, shares, strict=True):
             _write(own.parameters, own.own, share)
-        record(snapshot(step, "adam", states, exchange, size))
+        record(take_snapshot(step, "adam", states, exchange, size))
         gathered = exchange.all_gather(shares, "parameters")
         for own, vector in zip(states, gathered, strict=True):
             own.parameters = vector[:size]
-        record(snapshot(step, "all_gather", states, exchange, size))
-    return outcome(job, states, exchange, losses)
+        record(take_snapshot(step, "all_gather", states, exchange, size))
+    return training_result(job, states, exchange, losses)
 
 
 def _write(vector: Vector, places: Sequence[int], numbers: Vector) -> None:

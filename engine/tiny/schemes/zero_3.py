@@ -1,22 +1,22 @@
 """ZeRO stage 3: parameters too are kept for the own share only, and gathered part by part."""
 
-from engine.core.slices import Sliced, Slices
+from engine.core.slices import SlicedFunction, Slices
 from engine.core.units import Count
 from engine.tiny import gathered
 from engine.tiny.gathered import Sharding
-from engine.tiny.job import Job
-from engine.tiny.result import Run
-from engine.tiny.trace import Recorder, ignore
+from engine.tiny.job import TinyJob
+from engine.tiny.result import TrainingResult
+from engine.tiny.trace import Recorder, discard_snapshot
 
 TITLE = "ZeRO-3"
 AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-@Sliced
+@SlicedFunction
 def train(
-    job: Job, ranks: Count, record: Recorder = ignore, *, reshard: bool = True
-) -> Slices[Run]:
+    job: TinyJob, ranks: Count, record: Recorder = discard_snapshot, *, reshard: bool = True
+) -> Slices[TrainingResult]:
     """Return the run on `ranks` ranks, all of one node; losses are not summed here.
 
     `reshard`: parameters are freed after the forward pass and gathered again for the backward

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from engine.core.equation import Equation
 from engine.core.inputs import Choice, Number, Switch, Unit
-from engine.core.outputs import Symbol, Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import Quantity, Seconds
 from engine.core.views import Challenge, Condition, Lines, Series, Table
 
@@ -53,7 +53,7 @@ class Inputs:
 class Result:
     """What follows."""
 
-    time: Annotated[Seconds, Told("Time", "T")]
+    time: Annotated[Seconds, Output("Time", "T")]
     times: tuple[Seconds, ...]
 
 
@@ -64,17 +64,17 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views."""
-    tell = Teller(inputs, result, equations=(WARM,))
+    present = Presenter(inputs, result, equations=(WARM,))
     return {
-        **tell.values("time"),
-        "curve": partial(_curve, tell, result),
+        **present.values("time"),
+        "curve": partial(_curve, present, result),
         "table": Table(
             title="Times", columns=("heat", "time"), rows=(("50 °C", "100 s"), ("300 °C", "600 s"))
         ),
         "challenge": Challenge(
             title="Hot",
             goal="Soon.",
-            conditions=(Condition(text=tell.say("{time} or so"), met=result.time < 300),),
+            conditions=(Condition(text=present.say("{time} or so"), met=result.time < 300),),
             hints=(),
             start={"heat": 200.0},
             solution={"heat": 100.0},
@@ -82,12 +82,12 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _curve(tell: Teller, result: Result) -> Lines:
+def _curve(present: Presenter, result: Result) -> Lines:
     line = Series(key="time", label="time", x=(50.0, 300.0), y=result.times, color="compute")
     return Lines(
         title="Time by heat",
-        x=tell.axis("heat", "heat", low=50.0, high=300.0),
-        y=tell.axis("time", "time to heat", low=0.0, high=600.0),
+        x=present.axis("heat", "heat", low=50.0, high=300.0),
+        y=present.axis("time", "time to heat", low=0.0, high=600.0),
         series=(line,),
         handle="heat",
     )
@@ -111,11 +111,13 @@ def line_of(text: str, part: str) -> int:
 def problems(name: str) -> list[Problem]:
     """As the toolbox gathers them."""
     try:
-        return calculator_checks.read(name)[1]
-    except calculator_checks.Unsound as error:
+        return calculator_checks.load_checked(name)[1]
+    except calculator_checks.InvalidCalculator as error:
         return [*error.problems]
     except Exception as error:
-        return [error_locations.in_calculator(name, calculator_context.source(name), error)]
+        return [
+            error_locations.calculator_problem(name, calculator_context.source_path(name), error)
+        ]
 
 
 def test_a_calculator_without_a_fault_has_none(oven):
@@ -215,20 +217,20 @@ WRONG = [
         "field 'times' of Result is (100.0, '600'); it has to hold numbers only",
     ),
     (
-        'tell.values("time")',
-        'tell.values("tyme")',
-        'tell.values("tyme")',
+        'present.values("time")',
+        'present.values("tyme")',
+        'present.values("tyme")',
         "'tyme' is no field of Inputs or Result; there are heat, share, time, times",
     ),
     (
-        'tell.values("time")',
-        'tell.values("kind")',
-        'tell.values("kind")',
+        'present.values("time")',
+        'present.values("kind")',
+        'present.values("kind")',
         "'kind' is no number of Inputs or Result; there are heat",
     ),
     (
-        'tell.say("{time} or so")',
-        'tell.say("{tyme} or so")',
+        'present.say("{time} or so")',
+        'present.say("{tyme} or so")',
         "{tyme}",
         "'tyme' is no field of Inputs or Result; there are heat",
     ),
@@ -242,7 +244,7 @@ WRONG = [
     (
         "low=50.0, high=300.0),\n        y",
         'low=0.0, high=300.0, scale="log"),\n        y',
-        'tell.axis("heat"',
+        'present.axis("heat"',
         "output 'curve': the axis 'heat' goes from 0 °C to 300 °C on a logarithmic scale",
     ),
     (
@@ -319,7 +321,7 @@ def test_a_color_that_the_theme_does_not_know(oven):
 
 
 def test_every_view_says_its_colors(oven):
-    named = calculator_checks.colors(calculator_context.read("oven")[0].views)
+    named = calculator_checks.view_colors(calculator_context.load_context("oven")[0].views)
     assert named == (("time", "Value", "ink"), ("curve", "Lines", "compute"))
 
 
@@ -356,14 +358,14 @@ def test_a_calculator_in_a_package_of_its_own(live):
         ("def solve(", "def solve(:", ": SyntaxError: invalid syntax"),
         ("= 0.5", "= 50.0", ": the default of input 'share': '5,000 %' is outside"),
         ("inputs.heat * 2", "inputs.heat / 0", ": calculator 'oven' raises ZeroDivisionError: "),
-        ("return {", "return {\n        **tell.values('x'),", ": 'x' is no field of Inputs"),
+        ("return {", "return {\n        **present.values('x'),", ": 'x' is no field of Inputs"),
     ],
 )
 def test_show_says_in_one_line_why_a_calculator_cannot_be_asked(
     oven, old, new, message, capsys, monkeypatch
 ):
     oven.edit(OVEN, old, new)
-    monkeypatch.setattr(parser, "places", lambda _: oven.folders)
+    monkeypatch.setattr(parser, "open_project", lambda _: oven.folders)
     assert commands.main(["show", "oven"]) == commands.WRONG_CONTENT
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith(f"{OVEN}:")

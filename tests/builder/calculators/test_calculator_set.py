@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from builder.calculators import calculator_set
-from builder.calculators.calculator_context import Live
-from builder.calculators.calculator_set import Marks, Toolbox
+from builder.calculators.calculator_context import CalculatorContext
+from builder.calculators.calculator_set import CalculatorKeys, CalculatorSet
 from builder.content.library import Library
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.problem import Problem
 from tests.each import each
 
@@ -16,7 +16,7 @@ NAMED = {"time": ("ring",)}
 
 
 def calculator(name, equations=()):
-    return Live(
+    return CalculatorContext(
         name=name,
         title=name,
         question="",
@@ -73,27 +73,29 @@ class Room:
         return NAMED
 
     def all(self, memo=None, layout="look", results=lambda name: f"key of {name}", colors=()):
-        keys = Marks(results, lambda name: f"sources of {name}", layout, "takes", colors)
-        return calculator_set.read(memo or Memo(), keys, self.draw, self.hands)
+        keys = CalculatorKeys(results, lambda name: f"sources of {name}", layout, "takes", colors)
+        return calculator_set.load_calculators(memo or BuildCache(), keys, self.draw, self.hands)
 
 
 @pytest.fixture
 def room(monkeypatch):
     made = Room()
-    monkeypatch.setattr(calculator_set.calculator_context, "names", lambda: tuple(made.names))
-    monkeypatch.setattr(calculator_set.calculator_context, "source", lambda name: f"{name}.py")
-    monkeypatch.setattr(calculator_set.calculator_context, "sources_of", made.sources_of)
     monkeypatch.setattr(
-        calculator_set.calculator_context, "mark", lambda one: f"mark of {one.name}"
+        calculator_set.calculator_context, "calculator_names", lambda: tuple(made.names)
     )
-    monkeypatch.setattr(calculator_set.calculator_checks, "read", made.read)
-    monkeypatch.setattr(calculator_set.calculator_checks, "colors", lambda views: made.colors)
+    monkeypatch.setattr(calculator_set.calculator_context, "source_path", lambda name: f"{name}.py")
+    monkeypatch.setattr(calculator_set.calculator_context, "output_sources", made.sources_of)
+    monkeypatch.setattr(
+        calculator_set.calculator_context, "context_digest", lambda one: f"mark of {one.name}"
+    )
+    monkeypatch.setattr(calculator_set.calculator_checks, "load_checked", made.read)
+    monkeypatch.setattr(calculator_set.calculator_checks, "view_colors", lambda views: made.colors)
     monkeypatch.setattr(calculator_set, "unknown_symbols", lambda equation: made.symbols)
     told = SimpleNamespace(of_output=lambda *words: words)
     told.problem = lambda place, message: Problem("/".join(place), 7, message)
     monkeypatch.setattr(calculator_set, "Places", lambda name: told)
     failed = lambda name, source, error: Problem(source, 3, f"{name}: {error}")  # noqa: E731
-    monkeypatch.setattr(calculator_set.error_locations, "in_calculator", failed)
+    monkeypatch.setattr(calculator_set.error_locations, "calculator_problem", failed)
     return made
 
 
@@ -125,28 +127,28 @@ def test_the_charts_of_all_are_drawn_in_one_call(room):
 
 
 def test_nothing_is_read_or_drawn_again_but_what_is_new(room):
-    memo = Memo()
+    memo = BuildCache()
     before = room.all(memo)
     room.names.append("c")
-    memo = memo.next()
+    memo = memo.for_next_build()
     after = room.all(memo)
     assert [name for name, _ in room.read_with] == ["a", "b", "c"]
     assert [list(charts) for charts in room.drawn] == [["a.curve", "b.curve"], ["c.curve"]]
     assert room.sources_read == 3
     assert after.load("a") == before.load("a")
-    assert after.marks["a"] == before.marks["a"]
+    assert after.digests["a"] == before.digests["a"]
 
 
 def test_another_layout_draws_all_again(room):
-    memo = Memo()
+    memo = BuildCache()
     room.all(memo)
-    room.all(memo.next(), layout="other")
+    room.all(memo.for_next_build(), layout="other")
     assert [list(charts) for charts in room.drawn] == [["a.curve", "b.curve"]] * 2
     assert len(room.read_with) == 2
 
 
 def test_each_has_a_mark_of_its_own(room):
-    marks = room.all().marks
+    marks = room.all().digests
     assert list(marks) == ["a", "b"]
     assert marks["a"] != marks["b"]
 
@@ -166,7 +168,7 @@ def test_those_that_raise_are_named_and_no_others(room):
     room.names = ["a", "b", "c"]
     room.wrong = {"a": [Problem("a.py", 1, "not said now")]}
     room.raises = {"b": ValueError("no"), "c": unsound}
-    assert room.all() == Toolbox(
+    assert room.all() == CalculatorSet(
         calculators={},
         problems=(Problem("b.py", 3, "b: no"), Problem("c.py", 2, "unsound")),
         broken=True,
@@ -196,14 +198,14 @@ def test_more_than_eight_that_are_new_are_shared_out(room, count, shared):
 
 
 def test_only_new_ones_are_shared_out(room):
-    memo = Memo()
+    memo = BuildCache()
     room.all(memo)
     room.names = ["a", "b", *(f"n{at}" for at in range(8))]
-    memo = memo.next()
+    memo = memo.for_next_build()
     room.all(memo)
     assert room.hands.given == []
     room.names += [f"m{at}" for at in range(9)]
-    room.all(memo.next())
+    room.all(memo.for_next_build())
     assert room.hands.given == [([f"m{at}" for at in range(9)], 8)]
 
 
@@ -241,12 +243,12 @@ def test_a_receipt_names_sources_that_are_known(room):
     def one(**sources):
         return SimpleNamespace(sources=sources)
 
-    tools = Toolbox(
+    tools = CalculatorSet(
         calculators={"a": one(time=("ring", "gone"), size=("lost",)), "b": one(time=("ring",))},
         problems=(),
     )
     library = Library(references={"ring": None}, terms={})
-    assert calculator_set.wrong_sources(tools, library) == [
+    assert calculator_set.source_problems(tools, library) == [
         Problem("a.py", 1, "output 'time' cites 'gone', not in content/references.toml"),
         Problem("a.py", 1, "output 'size' cites 'lost', not in content/references.toml"),
     ]
@@ -254,15 +256,15 @@ def test_a_receipt_names_sources_that_are_known(room):
 
 def test_a_calculator_that_no_page_shows_is_told(room):
     room.names = ["c", "a", "b"]
-    assert calculator_set.unplaced(iter(["b", "elsewhere"])) == [
+    assert calculator_set.unplaced_problems(iter(["b", "elsewhere"])) == [
         Problem("a.py", 1, "calculator 'a' is placed on no page"),
         Problem("c.py", 1, "calculator 'c' is placed on no page"),
     ]
-    assert calculator_set.unplaced(["a", "b", "c"]) == []
+    assert calculator_set.unplaced_problems(["a", "b", "c"]) == []
 
 
 def test_a_toolbox_is_whole_and_without_marks_unless_told_otherwise():
-    found = Toolbox(calculators={}, problems=())
-    assert (found.broken, found.marks) == (False, {})
-    marks = Marks(str, str, "look")
+    found = CalculatorSet(calculators={}, problems=())
+    assert (found.broken, found.digests) == (False, {})
+    marks = CalculatorKeys(str, str, "look")
     assert (marks.takes, marks.colors) == ("", ())

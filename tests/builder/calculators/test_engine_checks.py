@@ -6,7 +6,7 @@ import pytest
 
 from builder.calculators.engine_checks import problems
 from builder.core import folders, module_imports
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.problem import Problem
 from builder.core.project import Project
@@ -35,7 +35,7 @@ def foreign(path, line, name):
 
 @pytest.fixture
 def site(tmp_path):
-    made = folders.of(Project(name="Tiny", engine="tiny"), tmp_path)
+    made = folders.project_folders(Project(name="Tiny", engine="tiny"), tmp_path)
 
     def put(**texts):
         for name, text in texts.items():
@@ -48,7 +48,7 @@ def site(tmp_path):
 
 
 def wrong(places):
-    return problems(places, Memo(), Here())
+    return problems(places, BuildCache(), Here())
 
 
 @pytest.mark.parametrize(
@@ -114,56 +114,56 @@ def test_other_files_are_not_read(site, tmp_path):
 
 
 def test_an_engine_that_is_not_there_has_no_problems(tmp_path):
-    assert wrong(folders.of(Project(name="Tiny", engine="tiny"), tmp_path)) == []
+    assert wrong(folders.project_folders(Project(name="Tiny", engine="tiny"), tmp_path)) == []
 
 
 def test_all_files_are_read_together_by_others_where_there_are_more_than_a_few(site):
     hands = Here()
-    problems(site(b="import b", a="import json"), Memo(), hands)
+    problems(site(b="import b", a="import json"), BuildCache(), hands)
     assert hands.asked == [(["import json", "import b"], 64)]
 
 
 def test_what_an_earlier_build_found_is_not_looked_for_again(site):
-    memo, hands = Memo(), Here()
+    memo, hands = BuildCache(), Here()
     before = problems(site(a="import b"), memo, hands)
-    after = problems(site(), memo.next(), hands)
+    after = problems(site(), memo.for_next_build(), hands)
     assert after == before == [foreign("a.py", 1, "b")]
     assert len(hands.asked) == 1
 
 
 def test_only_a_file_that_changed_is_read_again(site):
-    memo, hands = Memo(), Here()
+    memo, hands = BuildCache(), Here()
     problems(site(a="import b", c="import d"), memo, hands)
-    found = problems(site(c="import json, e"), memo.next(), hands)
+    found = problems(site(c="import json, e"), memo.for_next_build(), hands)
     assert found == [foreign("a.py", 1, "b"), foreign("c.py", 1, "e")]
     assert [things for things, _ in hands.asked] == [["import b", "import d"], ["import json, e"]]
 
 
 def test_another_process_remembers_each_file_by_what_it_holds(site):
-    memo, hands = Memo(), Here()
+    memo, hands = BuildCache(), Here()
     problems(site(a="import b", c="import d"), memo, hands)
-    again = Memo(memo.kept())
+    again = BuildCache(memo.entries())
     assert len(problems(site(), again, hands)) == 2
     assert len(hands.asked) == 1
 
 
 def test_another_package_that_travels_has_all_files_read_again(site):
-    memo, hands = Memo(), Here()
+    memo, hands = BuildCache(), Here()
     places = site(a="import b")
     problems(places, memo, hands)
-    assert problems(replace(places, groups={"b": {}}), memo.next(), hands) == []
+    assert problems(replace(places, groups={"b": {}}), memo.for_next_build(), hands) == []
     assert len(hands.asked) == 2
 
 
 def test_files_stay_as_they_are_while_a_project_is_entered(site):
-    places, hands, memo = site(a="import b"), Here(), Memo()
+    places, hands, memo = site(a="import b"), Here(), BuildCache()
     problems(places, memo, hands)
     site(a="import c, d")
-    assert problems(places, memo.next(), hands) == [foreign("a.py", 1, "b")]
+    assert problems(places, memo.for_next_build(), hands) == [foreign("a.py", 1, "b")]
 
 
 def test_what_is_known_of_a_file_is_kept_for_whoever_follows_its_imports(site, monkeypatch):
-    monkeypatch.setattr(module_imports, "_READ", {})
+    monkeypatch.setattr(module_imports, "_FACTS", {})
     wrong(site(a="import b.c", d="import json"))
     known = {digest(("import b.c",)): ["b.c"], digest(("import json",)): ["json"]}
-    assert {key: told[0] for key, told in module_imports._READ.items()} == known
+    assert {key: told[0] for key, told in module_imports._FACTS.items()} == known

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.calculators.import_map import draw, ordered, parts
+from builder.calculators.import_map import draw, package_graph, topological_order
 
 
 class Told:
@@ -10,11 +10,11 @@ class Told:
 
     def __init__(self, direct):
         self.sources = direct
-        self.direct = direct.__getitem__
+        self.direct_imports = direct.__getitem__
 
 
 def test_a_part_is_a_package_or_a_room_of_the_engine():
-    made = parts(
+    made = package_graph(
         Told(
             {
                 "engine/__init__.py": [],
@@ -57,7 +57,7 @@ def test_a_part_is_a_package_or_a_room_of_the_engine():
     ],
 )
 def test_each_part_comes_after_those_that_it_imports_and_circles_go_by_name(graph, order):
-    assert ordered(graph) == order
+    assert topological_order(graph) == order
 
 
 def square(x, y, kind):

@@ -1,4 +1,4 @@
-from builder.calculators.calculator_context import Box, Field, field_of
+from builder.calculators.calculator_context import InputContext, TextInputContext, input_context
 from engine.core.inputs import MEGABYTES, Choice, Number, Sample, Switch, Text
 from tests.each import each
 
@@ -7,7 +7,7 @@ LENGTHS = {"a": "x", "b": "xx", "c": "xxx", "d": "xxxx", "e": "xxxxx", "f": "xxx
 
 
 def choice(options, value):
-    return field_of("way", Choice(label="Way", options=options), {**ENTRY, "value": value})
+    return input_context("way", Choice(label="Way", options=options), {**ENTRY, "value": value})
 
 
 def test_a_number_is_told_with_its_symbol_its_place_and_its_range():
@@ -21,7 +21,7 @@ def test_a_number_is_told_with_its_symbol_its_place_and_its_range():
         advanced=True,
     )
     entry = {"text": "2 MB", "value": "2e6", "position": 0.25}
-    assert field_of("size", declared, entry) == Field(
+    assert input_context("size", declared, entry) == InputContext(
         name="size",
         kind="number",
         label="Size",
@@ -40,7 +40,7 @@ def test_a_number_is_told_with_its_symbol_its_place_and_its_range():
 
 def test_a_choice_has_options_and_their_other_names_and_no_symbol():
     declared = Choice(label="Way", options={"ring": "Ring", "tree": "Tree"}, also={"RING": "ring"})
-    assert field_of("way", declared, ENTRY) == Field(
+    assert input_context("way", declared, ENTRY) == InputContext(
         name="way",
         kind="choice",
         label="Way",
@@ -58,7 +58,7 @@ def test_a_choice_has_options_and_their_other_names_and_no_symbol():
 
 
 def test_a_switch_has_neither_options_nor_a_box():
-    found = field_of("on", Switch(label="On"), ENTRY)
+    found = input_context("on", Switch(label="On"), ENTRY)
     assert (found.kind, found.options, found.also, found.box) == ("switch", {}, {}, None)
 
 
@@ -72,10 +72,10 @@ def test_a_text_has_a_box_whose_samples_go_by_their_titles():
         files=".txt",
         reader="trace",
     )
-    found = field_of("log", declared, ENTRY)
+    found = input_context("log", declared, ENTRY)
     assert found.kind == "text"
     assert found.symbol == ""
-    assert found.box == Box(
+    assert found.box == TextInputContext(
         samples={"short": "A short one"},
         placeholder="Paste",
         rows=4,
@@ -87,7 +87,7 @@ def test_a_text_has_a_box_whose_samples_go_by_their_titles():
 
 def test_a_page_has_five_options_from_the_start():
     five = {key: LENGTHS[key] for key in "abcde"}
-    assert choice(five, "a").at_once == five
+    assert choice(five, "a").initial_options == five
 
 
 @each(
@@ -95,13 +95,15 @@ def test_a_page_has_five_options_from_the_start():
     [("a", "adef"), ("b", "bdef"), ("e", "def"), ("c", "cdef"), ("unknown", "def")],
 )
 def test_of_six_options_a_page_has_the_chosen_one_and_the_three_longest_in_their_order(value, kept):
-    assert list(choice(LENGTHS, value).at_once.items()) == [(key, LENGTHS[key]) for key in kept]
+    assert list(choice(LENGTHS, value).initial_options.items()) == [
+        (key, LENGTHS[key]) for key in kept
+    ]
 
 
 def test_of_options_as_long_as_each_other_the_first_are_kept():
-    assert list(choice(dict.fromkeys("abcdef", "x"), "f").at_once) == ["a", "b", "c", "f"]
+    assert list(choice(dict.fromkeys("abcdef", "x"), "f").initial_options) == ["a", "b", "c", "f"]
 
 
 def test_how_long_an_option_is_says_what_is_read_and_not_its_key():
     options = {"a" * 9: "x", "b": "xx", "c": "xxx", "d": "xxxx", "e": "xxxxx", "f": "xxxxxx"}
-    assert list(choice(options, "b").at_once) == ["b", "d", "e", "f"]
+    assert list(choice(options, "b").initial_options) == ["b", "d", "e", "f"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from builder.calculators import source_locations
-from builder.calculators.source_locations import Places
+from builder.calculators.source_locations import SourceLocations
 from builder.core.problem import Problem
 
 SPEED = """TITLE = "Speed"
@@ -65,10 +65,12 @@ def read(monkeypatch, tmp_path, name, source, **texts):
     for stem, text in texts.items():
         (tmp_path / f"{stem}.py").write_text(text)
     asked = {"tiny." + name: SimpleNamespace(__file__=str(tmp_path / source.rpartition("/")[2]))}
-    monkeypatch.setattr(source_locations.calculator_context, "source", {name: source}.__getitem__)
+    monkeypatch.setattr(
+        source_locations.calculator_context, "source_path", {name: source}.__getitem__
+    )
     monkeypatch.setattr(source_locations.calculators, "module_of", lambda one: f"tiny.{one}")
     monkeypatch.setattr(source_locations, "import_module", asked.__getitem__)
-    return Places(name)
+    return SourceLocations(name)
 
 
 @pytest.fixture
@@ -97,16 +99,16 @@ def test_a_problem_stands_at_its_place_or_at_the_beginning(speed):
     ],
 )
 def test_a_field_is_found_in_its_class_or_the_class_itself(speed, record, field, line):
-    assert speed.of_field(record, field) == (FILE, line)
+    assert speed.find_field(record, field) == (FILE, line)
 
 
 def test_a_class_alone_is_found_where_it_begins(speed):
-    assert speed.of_field("Inputs") == (FILE, 16)
+    assert speed.find_field("Inputs") == (FILE, 16)
 
 
 def test_a_class_that_is_not_there_has_no_place(speed):
-    assert speed.of_field("Gone", "size") is None
-    assert speed.of_field("views") is None
+    assert speed.find_field("Gone", "size") is None
+    assert speed.find_field("views") is None
 
 
 @pytest.mark.parametrize(
@@ -133,18 +135,18 @@ def test_a_class_that_is_not_there_has_no_place(speed):
     ],
 )
 def test_a_text_is_found_within_what_has_the_names(speed, asked, line):
-    assert speed.of_text(*asked) == (FILE, line)
+    assert speed.find_text(*asked) == (FILE, line)
 
 
 @pytest.mark.parametrize("name", ["second", "c2", "Head"])
 def test_only_the_first_that_a_call_is_given_names_it(speed, name):
-    assert speed.of_text("size", name) == (FILE, 3)
+    assert speed.find_text("size", name) == (FILE, 3)
 
 
 def test_a_text_that_is_not_there_has_no_place(speed):
-    assert speed.of_text("nowhere") is None
-    assert speed.of_text("far") is None
-    assert speed.of_text("Link", "Large") is None
+    assert speed.find_text("nowhere") is None
+    assert speed.find_text("far") is None
+    assert speed.find_text("Link", "Large") is None
 
 
 @pytest.mark.parametrize(
@@ -165,15 +167,15 @@ def test_a_text_that_is_not_there_has_no_place(speed):
     ],
 )
 def test_an_output_is_found_where_its_view_is_made(speed, asked, line):
-    assert speed.of_output(*asked) == (FILE, line)
+    assert speed.find_output(*asked) == (FILE, line)
 
 
 def test_an_output_that_is_not_there_has_no_place(speed):
-    assert speed.of_output("nowhere", "Value") is None
+    assert speed.find_output("nowhere", "Value") is None
 
 
 def test_a_file_beside_a_calculator_is_not_its_own(speed):
-    assert speed.of_field("Gone") is None
+    assert speed.find_field("Gone") is None
 
 
 def test_the_modules_of_a_package_are_read_behind_its_calculator(monkeypatch, tmp_path):
@@ -184,9 +186,9 @@ def test_the_modules_of_a_package_are_read_behind_its_calculator(monkeypatch, tm
         b='"of all"\n"of two"\n',
         a='\n"of all"\n"of two"\nclass Inputs:\n    size: float\n',
     )
-    assert found.of_text("of all") == (f"{PACKAGE}/calculator.py", 1)
-    assert found.of_text("of two") == (f"{PACKAGE}/a.py", 3)
-    assert found.of_field("Inputs", "size") == (f"{PACKAGE}/a.py", 5)
+    assert found.find_text("of all") == (f"{PACKAGE}/calculator.py", 1)
+    assert found.find_text("of two") == (f"{PACKAGE}/a.py", 3)
+    assert found.find_field("Inputs", "size") == (f"{PACKAGE}/a.py", 5)
 
 
 def test_what_makes_an_output_is_found_in_whichever_module_it_stands(monkeypatch, tmp_path):
@@ -196,10 +198,10 @@ def test_what_makes_an_output_is_found_in_whichever_module_it_stands(monkeypatch
         calculator='\ndef curve():\n    return Lines("T")\n',
         shown='made = {"curve": curve(), "time": Value("t")}\n',
     )
-    assert found.of_output("curve", "Lines") == (f"{PACKAGE}/calculator.py", 3)
-    assert found.of_output("curve", "curve") == (f"{PACKAGE}/shown.py", 1)
-    assert found.of_output("time", "Value") == (f"{PACKAGE}/shown.py", 1)
-    assert found.of_output("time", "Lines") == (f"{PACKAGE}/shown.py", 1)
+    assert found.find_output("curve", "Lines") == (f"{PACKAGE}/calculator.py", 3)
+    assert found.find_output("curve", "curve") == (f"{PACKAGE}/shown.py", 1)
+    assert found.find_output("time", "Value") == (f"{PACKAGE}/shown.py", 1)
+    assert found.find_output("time", "Lines") == (f"{PACKAGE}/shown.py", 1)
 
 
 def test_the_file_in_which_an_entry_stands_is_read_before_the_functions_it_names(
@@ -210,4 +212,4 @@ def test_the_file_in_which_an_entry_stands_is_read_before_the_functions_it_names
         tmp_path,
         calculator='def curve():\n    return Lines("T")\n\nmade = {"curve": Lines(curve())}\n',
     )
-    assert found.of_output("curve", "Lines") == (f"{PACKAGE}/calculator.py", 4)
+    assert found.find_output("curve", "Lines") == (f"{PACKAGE}/calculator.py", 4)

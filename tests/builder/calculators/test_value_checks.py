@@ -4,7 +4,12 @@ from typing import Literal, NewType
 
 import pytest
 
-from builder.calculators.calculator_checks import suits, types, unfit, unfitting
+from builder.calculators.calculator_checks import (
+    accepts_type,
+    input_problems,
+    python_types,
+    value_problem,
+)
 from engine.calculator import Calculator
 from engine.core.inputs import Choice, Number, Order, Sample, Switch, Text
 
@@ -52,7 +57,7 @@ def calculator(**fields):
     ],
 )
 def test_nothing_is_wrong_with_a_value_that_an_input_takes(field, value):
-    assert unfit(field, value) == ""
+    assert value_problem(field, value) == ""
 
 
 @pytest.mark.parametrize(
@@ -77,13 +82,13 @@ def test_nothing_is_wrong_with_a_value_that_an_input_takes(field, value):
     ],
 )
 def test_a_value_that_an_input_does_not_take_is_named_with_what_it_takes(field, value, said):
-    assert unfit(field, value) == said
+    assert value_problem(field, value) == said
 
 
 def test_values_are_named_with_their_input_in_their_order():
     oven = calculator(share=SHARE, kind=KIND)
     values = {"kind": "wood", "heat": 3.0, "share": 0}
-    assert list(unfitting(oven, values)) == [
+    assert list(input_problems(oven, values)) == [
         ("kind", "kind: 'wood' is not among gas, power"),
         ("heat", "oven has no input 'heat'; there are share, kind"),
         ("share", "share: '0' is outside the range 1 to 10"),
@@ -91,8 +96,8 @@ def test_values_are_named_with_their_input_in_their_order():
 
 
 def test_values_that_fit_are_not_named():
-    assert list(unfitting(calculator(share=SHARE), {"share": 2.0})) == []
-    assert list(unfitting(calculator(share=SHARE), {})) == []
+    assert list(input_problems(calculator(share=SHARE), {"share": 2.0})) == []
+    assert list(input_problems(calculator(share=SHARE), {})) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_values_that_fit_are_not_named():
     ],
 )
 def test_the_types_of_an_input_follow_from_its_kind(field, names):
-    assert types(field) == names
+    assert python_types(field) == names
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_the_types_of_an_input_follow_from_its_kind(field, names):
     ],
 )
 def test_a_type_suits_an_input(field, kind):
-    assert suits(field, kind)
+    assert accepts_type(field, kind)
 
 
 @pytest.mark.parametrize(
@@ -134,4 +139,4 @@ def test_a_type_suits_an_input(field, kind):
     [(SHARE, int), (SHARE, str), (COUNT, bool), (FAN, int), (KIND, Seconds), (KIND, 5), (KIND, "")],
 )
 def test_a_type_does_not_suit_an_input(field, kind):
-    assert not suits(field, kind)
+    assert not accepts_type(field, kind)

@@ -5,13 +5,13 @@ import re
 import pytest
 
 from builder.cli import book
-from builder.content.navigation import Entry, LearningPath
+from builder.content.navigation import LearningPath, PageLink
 from builder.core.problem import ServiceError
 from builder.core.project import Project
 
 PROJECT = Project(name="A & B", engine="engine", language="fr")
 ENTRIES = {
-    slug: Entry(
+    slug: PageLink(
         slug=slug,
         url=f"guides/{slug}/",
         kind="guide",
@@ -33,7 +33,7 @@ PAGE = """<body><header>Menu</header><article><h1>{title}</h1><h2 id="why">Why</
 
 def html(tmp_path, **numbers):
     pages = {slug: PAGE.format(title=entry.title) for slug, entry in ENTRIES.items()}
-    return book.document(PATH, pages, tmp_path, "assets/main.css", numbers, PROJECT)
+    return book.book_html(PATH, pages, tmp_path, "assets/main.css", numbers, PROJECT)
 
 
 def test_chapters_are_whole_unfolded_and_apart(tmp_path):
@@ -68,14 +68,14 @@ PDF = b"""1 0 obj\n<</Type /Pages\n/Kids [2 0 R 3 0 R]>>\nendobj
 
 
 def test_pages_are_counted_in_the_order_of_the_document():
-    assert book.pages_of(PDF, ["ring", "tree", "none"]) == {"ring": 1, "tree": 3}
+    assert book.pages_of_links(PDF, ["ring", "tree", "none"]) == {"ring": 1, "tree": 3}
 
 
 def test_without_a_chromium_it_says_so(monkeypatch):
     monkeypatch.delenv("WALLCLOCK_CHROMIUM", raising=False)
     monkeypatch.setattr(book.shutil, "which", lambda _: None)
     with pytest.raises(ServiceError, match="printed by Chromium"):
-        book.chromium()
+        book.find_chromium()
 
 
 def test_a_browser_that_cannot_print_is_quoted(tmp_path):
@@ -83,5 +83,5 @@ def test_a_browser_that_cannot_print_is_quoted(tmp_path):
     browser.write_text("#!/bin/sh\necho no paper >&2\nexit 3\n")
     browser.chmod(0o755)
     with pytest.raises(ServiceError) as raised:
-        book.printed("<p>x</p>", str(browser))
+        book.print_pdf("<p>x</p>", str(browser))
     assert str(raised.value) == "Chromium could not print: no paper"

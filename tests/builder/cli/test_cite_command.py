@@ -31,7 +31,7 @@ def bib(root, text):
 
 
 def test_a_file_of_bibtex_goes_into_the_bibliography(root):
-    assert cite_command.add(root, bib(root, BIB)) == ["dao_2022", "torch"]
+    assert cite_command.add_sources(root, bib(root, BIB)) == ["dao_2022", "torch"]
     text = (root / library.REFERENCES).read_text("utf-8")
     assert text.startswith(OLD)
     assert tomllib.loads(text)["dao_2022"] == {
@@ -41,27 +41,27 @@ def test_a_file_of_bibtex_goes_into_the_bibliography(root):
         "where": "NeurIPS 35, 16344-16359",
         "url": "https://doi.org/10.48550/arXiv.2205.14135",
     }
-    found, problems = library.parse(text, "")
+    found, problems = library.parse_library(text, "")
     assert (problems, found.references["dao_2022"].label) == ([], "Dao et al. 2022")
 
 
 def test_a_date_gives_the_year(root):
     entry = "@online{X, title={T}, date={2021-06-01}, url={https://e.org}, author={A B}}"
-    (key,) = cite_command.add(root, bib(root, entry))
+    (key,) = cite_command.add_sources(root, bib(root, entry))
     text = (root / library.REFERENCES).read_text("utf-8")
     assert tomllib.loads(text)[key]["year"] == 2021
 
 
 def test_one_name_and_others_are_cited_like_any_three_authors():
     entry = '[k]\nauthors = ["A. Dubey", "and others"]\nyear = 2024\ntitle = "T"\nwhere = "W"\n'
-    found, _ = library.parse(entry + 'url = "https://example.org"\n', "")
+    found, _ = library.parse_library(entry + 'url = "https://example.org"\n', "")
     assert found.references["k"].label == "Dubey et al. 2024"
 
 
 def test_a_doi_is_asked_for_its_bibtex(root):
     asked = []
     entry = "@article{X, title={T}, year={2021}, doi={10.1/x}, author={A B}}"
-    assert cite_command.add(
+    assert cite_command.add_sources(
         root,
         "https://doi.org/10.1145/99.1",
         lambda d: asked.append(d) or entry.replace("10.1/x", "10.1145/99.1"),
@@ -99,7 +99,7 @@ def test_a_doi_is_asked_for_its_bibtex(root):
 )
 def test_what_cannot_be_taken_is_said_and_changes_nothing(root, text, said):
     with pytest.raises(cite_command.CiteError, match=said):
-        cite_command.add(root, bib(root, text))
+        cite_command.add_sources(root, bib(root, text))
     assert (root / library.REFERENCES).read_text("utf-8") == OLD
 
 
@@ -116,9 +116,9 @@ def test_a_file_that_is_partly_known_adds_the_rest_and_says_so(root, capsys):
 
 def test_a_printed_book_has_an_isbn(root):
     book = "@book{K, title={T}, author={A B}, year=1997, publisher={P}, isbn={0-201-89683-4}}"
-    assert cite_command.add(root, bib(root, book)) == ["k"]
+    assert cite_command.add_sources(root, bib(root, book)) == ["k"]
     text = (root / library.REFERENCES).read_text("utf-8")
-    found, problems = library.parse(text, "")
+    found, problems = library.parse_library(text, "")
     one = found.references["k"]
     assert (problems, one.isbn, one.url) == ([], "0-201-89683-4", "")
 
@@ -127,7 +127,9 @@ def test_nothing_is_said_beside_the_one_message(root, capfd):
     with pytest.raises(
         cite_command.CiteError, match=r"all\.bib:1: Unexpected block start: .@misc."
     ):
-        cite_command.add(root, bib(root, "@misc{a, title={T}, year={20\n@misc{b, title={T}}"))
+        cite_command.add_sources(
+            root, bib(root, "@misc{a, title={T}, year={20\n@misc{b, title={T}}")
+        )
     assert capfd.readouterr() == ("", "")
 
 

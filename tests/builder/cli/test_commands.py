@@ -5,7 +5,7 @@ from builder.core import folders
 from builder.core.problem import Problem, ServiceError
 from builder.core.project import Project
 from builder.outputs import output_folder
-from builder.pipeline import Built
+from builder.pipeline import BuildResult
 
 PROJECT = Project(name="Lines", engine="lines")
 PROBLEM = Problem("content/x.md", 41, "no calculator 'zeroo'; there are none")
@@ -26,11 +26,13 @@ def build(monkeypatch, tmp_path):
     content = tmp_path / "project" / "content"
     content.mkdir(parents=True)
     begun(content.parent)
-    monkeypatch.setattr("builder.cli.parser.ROOT", content.parent)
+    monkeypatch.setattr("builder.cli.parser.DEFAULT_PROJECT", content.parent)
 
     def run(built, *arguments):
         (content / "index.md").write_text(repr(built))
-        monkeypatch.setattr("builder.cli.build_command.once", lambda places, options: built)
+        monkeypatch.setattr(
+            "builder.cli.build_command.build_with_cache", lambda places, options: built
+        )
         out = tmp_path / "site"
         return commands.main(["build", "--out", str(out), *arguments]), out
 
@@ -38,35 +40,35 @@ def build(monkeypatch, tmp_path):
 
 
 def test_a_good_build_ends_with_zero(build):
-    status, _ = build(Built(output={"index.html": b"x"}, problems=()))
+    status, _ = build(BuildResult(output={"index.html": b"x"}, problems=()))
     assert status == 0
 
 
 def test_a_good_build_writes_the_folder(build):
-    _, out = build(Built(output={"index.html": b"x"}, problems=()))
+    _, out = build(BuildResult(output={"index.html": b"x"}, problems=()))
     assert (out / "index.html").read_bytes() == b"x"
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(build, tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "thesis.txt").write_text("years of work")
-    status, out = build(Built(output={"index.html": b"x"}, problems=()))
+    status, out = build(BuildResult(output={"index.html": b"x"}, problems=()))
     assert (status, [path.name for path in out.iterdir()]) == (2, ["thesis.txt"])
 
 
 def test_problems_end_with_one(build):
-    status, _ = build(Built(output={}, problems=(PROBLEM,)))
+    status, _ = build(BuildResult(output={}, problems=(PROBLEM,)))
     assert status == 1
 
 
 def test_problems_leave_the_old_folder_byte_for_byte(build):
-    build(Built(output={"index.html": b"old", ".nojekyll": b""}, problems=()))
-    _, out = build(Built(output={"index.html": b"new"}, problems=(PROBLEM,)))
+    build(BuildResult(output={"index.html": b"old", ".nojekyll": b""}, problems=()))
+    _, out = build(BuildResult(output={"index.html": b"new"}, problems=(PROBLEM,)))
     assert (out / "index.html").read_bytes() == b"old"
 
 
 def test_problems_are_printed_with_file_and_line(build, capsys):
-    build(Built(output={}, problems=(PROBLEM,)))
+    build(BuildResult(output={}, problems=(PROBLEM,)))
     first = capsys.readouterr().out.splitlines()[0]
     assert first == "content/x.md:41: no calculator 'zeroo'; there are none"
 
@@ -75,7 +77,7 @@ def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys, tmp_p
     def fail(places, options):
         raise ServiceError("npm could not install package-lock.json: no network")
 
-    monkeypatch.setattr("builder.cli.build_command.once", fail)
+    monkeypatch.setattr("builder.cli.build_command.build_with_cache", fail)
     status = commands.main(["build", "--out", str(tmp_path / "site")])
     assert (status, capsys.readouterr().out.count("\n")) == (1, 1)
 
@@ -94,9 +96,10 @@ def test_an_address_without_https_is_wrong_usage():
 
 def test_the_address_of_the_site_ends_in_a_slash(monkeypatch, tmp_path):
     seen = []
-    built = Built(output={}, problems=())
+    built = BuildResult(output={}, problems=())
     monkeypatch.setattr(
-        "builder.cli.build_command.once", lambda places, options: seen.append(options) or built
+        "builder.cli.build_command.build_with_cache",
+        lambda places, options: seen.append(options) or built,
     )
     out = str(tmp_path / "site")
     commands.main(["build", "--out", out, "--base-url", "https://example.org/w"])
@@ -111,7 +114,7 @@ def test_every_verb_explains_itself(verb, capsys):
 
 
 def test_nothing_new_is_built_once(build):
-    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    built = BuildResult(output={"index.html": b"x", ".nojekyll": b""}, problems=())
     _, out = build(built)
     before = (out / "index.html").stat()
     status, _ = build(built)
@@ -119,7 +122,7 @@ def test_nothing_new_is_built_once(build):
 
 
 def test_nothing_new_is_said(build, capsys):
-    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    built = BuildResult(output={"index.html": b"x", ".nojekyll": b""}, problems=())
     build(built)
     build(built)
     assert "nothing new" in capsys.readouterr().out
@@ -130,14 +133,14 @@ def noted(tmp_path):
     """A project, its cache and an output of it that was noted."""
     (tmp_path / "content").mkdir()
     (tmp_path / "content" / "index.md").write_text("one")
-    places, site = folders.of(PROJECT, tmp_path), tmp_path / "site"
-    output_folder.swap_in(site, {"index.html": b"x", ".nojekyll": b""})
-    up_to_date.leave(places.cache, site, up_to_date.inputs(places, ""))
+    places, site = folders.project_folders(PROJECT, tmp_path), tmp_path / "site"
+    output_folder.replace_output(site, {"index.html": b"x", ".nojekyll": b""})
+    up_to_date.record_build(places.cache, site, up_to_date.inputs_digest(places, ""))
     return places, site
 
 
 def is_current(places, site):
-    return up_to_date.is_current(places.cache, site, up_to_date.inputs(places, ""))
+    return up_to_date.is_current(places.cache, site, up_to_date.inputs_digest(places, ""))
 
 
 def test_what_was_noted_is_current(noted):
@@ -172,9 +175,10 @@ def test_a_changed_project_is_something_new(noted):
 def test_a_project_is_named_before_or_after_the_verb(monkeypatch, tmp_path, where):
     begun(tmp_path)
     seen = []
-    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    built = BuildResult(output={"index.html": b"x", ".nojekyll": b""}, problems=())
     monkeypatch.setattr(
-        "builder.cli.build_command.once", lambda places, options: seen.append(places) or built
+        "builder.cli.build_command.build_with_cache",
+        lambda places, options: seen.append(places) or built,
     )
     named = ["--project", str(tmp_path)]
     assert commands.main([*named, "build"] if where == "before" else ["build", *named]) == 0
@@ -196,9 +200,11 @@ def test_a_book_has_no_draft(live, monkeypatch, tmp_path):
     live.edit("content/guides/second.md", "minutes = 3", "minutes = 3\ndraft = true")
     printed = []
     monkeypatch.setattr("builder.cli.commands.build", lambda given: 0)
-    monkeypatch.setattr("builder.cli.parser.places", lambda given: live.folders)
-    monkeypatch.setattr("builder.cli.parser.target", lambda given: tmp_path)
-    monkeypatch.setattr("builder.cli.book.book", lambda path, *_: printed.append(path) or b"%PDF")
+    monkeypatch.setattr("builder.cli.parser.open_project", lambda given: live.folders)
+    monkeypatch.setattr("builder.cli.parser.target_folder", lambda given: tmp_path)
+    monkeypatch.setattr(
+        "builder.cli.book.print_book", lambda path, *_: printed.append(path) or b"%PDF"
+    )
     assert commands.main(["book", "A", "--pdf", str(tmp_path / "a.pdf")]) == 0
     assert [guide.slug for guide in printed[0].guides] == ["first"]
     assert (tmp_path / "a.pdf").read_bytes() == b"%PDF"
@@ -206,15 +212,15 @@ def test_a_book_has_no_draft(live, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("before", [[], ["--project", "mine"]])
 def test_what_follows_the_verb_test_is_for_pytest_wherever_the_project_stands(before):
-    assert commands._passed_on([*before, "test", "-q", "ring"]) == (
+    assert commands._split_pytest_arguments([*before, "test", "-q", "ring"]) == (
         [*before, "test"],
         ["-q", "ring"],
     )
 
 
 def test_help_for_the_tests_is_ours_whatever_follows_it():
-    assert commands._passed_on(["test", "-h", "x"]) == (["test", "-h", "x"], [])
-    assert commands._passed_on(["test", "x", "-h"]) == (["test"], ["x", "-h"])
+    assert commands._split_pytest_arguments(["test", "-h", "x"]) == (["test", "-h", "x"], [])
+    assert commands._split_pytest_arguments(["test", "x", "-h"]) == (["test"], ["x", "-h"])
 
 
 def test_showing_a_calculator_ends_with_zero_and_an_unknown_one_with_wrong_usage(capsys):

@@ -16,7 +16,7 @@ DAY = datetime.date(2026, 11, 23)
 
 def test_addresses_are_those_of_other_sites(live):
     output = {"index.html": PAGE, "a.js": b"https://c.org"}
-    found = external_links.addresses(output, ("", "https://me.org/r"))
+    found = external_links.external_urls(output, ("", "https://me.org/r"))
     assert found == ["https://a.org/x", "https://b.org/"]
 
 
@@ -24,15 +24,15 @@ def test_what_was_heard_is_kept_and_told_without_a_network(live):
     line = live.append("content/guides/second.md", "See [a](https://a.org/x).")
     urls = ["https://a.org/x", "https://b.org/", "https://c.org/"]
     heard = {"https://a.org/x": 404, "https://b.org/": 200, "https://c.org/": 403}
-    assert external_links.asked(live.root, urls, DAY, heard.__getitem__) == external_links.kept(
-        live.root
-    )
-    kept = external_links.kept(live.root)
+    assert external_links.ask_all(
+        live.root, urls, DAY, heard.__getitem__
+    ) == external_links.load_answers(live.root)
+    kept = external_links.load_answers(live.root)
     told = external_links.problems(live.folders, [*urls, "https://d.org/"], kept)
     assert [str(one) for one in told] == [
         f"content/guides/second.md:{line}: https://a.org/x answered 404 on 2026-11-23"
     ]
-    assert external_links.unheard([*urls, "https://d.org/"], kept) == (
+    assert external_links.unanswered_message([*urls, "https://d.org/"], kept) == (
         "1 of 4 addresses were never asked; 1 gave no clear answer, such as https://c.org/; "
         "--online asks"
     )
@@ -41,7 +41,7 @@ def test_what_was_heard_is_kept_and_told_without_a_network(live):
 def test_damaged_answers_are_none(live):
     for text in ("{", "[]", '{"https://a.org": 3}'):
         (live.root / external_links.FILE).write_text(text)
-        assert external_links.kept(live.root) == {}
+        assert external_links.load_answers(live.root) == {}
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -76,8 +76,8 @@ def test_a_host_that_refuses_to_answer_shortly_is_asked_for_the_whole(
         return contextlib.nullcontext(SimpleNamespace(status=code))
 
     monkeypatch.setattr(urllib.request, "urlopen", urlopen)
-    assert external_links.status_of("https://example.org/") == status
+    assert external_links.fetch_status("https://example.org/") == status
 
 
 def test_what_is_no_address_answers_nothing():
-    assert external_links.status_of("nowhere") == 0
+    assert external_links.fetch_status("nowhere") == 0

@@ -9,10 +9,10 @@ import pytest
 from builder import pipeline
 from builder.cli import new_files, new_project
 from builder.core import build_cache
-from builder.project.activate_project import enter
+from builder.project.activate_project import activate_project
 from engine import calculator
 from engine.core.numbers import Display
-from engine.draw.export_text import taken
+from engine.draw.export_text import export_text
 from tests.builder.conftest import SERVICES, silent
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,7 +31,7 @@ def with_rooms(live):
 def scaffolded(live, name):
     """Make a calculator where the tiny site keeps its own."""
     with_rooms(live)
-    paths = new_files.make(live.root, "calculator", f"{ROOM}/{name}", "engine")
+    paths = new_files.make_files(live.root, "calculator", f"{ROOM}/{name}", "engine")
     moved = live.root / "tiny_calculators" / f"{name}.py"
     paths[0].rename(moved)
     test = paths[1].read_text()
@@ -67,7 +67,7 @@ def test_the_files_of_a_new_calculator_are_well_formed(live):
 
 
 def test_a_new_guide_is_a_draft_that_builds(live):
-    new_files.make(live.root, "guide", "all-to-all", "engine")
+    new_files.make_files(live.root, "guide", "all-to-all", "engine")
     built = live.build(drafts=True)
     assert (built.problems, "guides/all-to-all/index.html" in built.output) == ((), True)
 
@@ -76,13 +76,13 @@ def test_a_new_guide_is_a_draft_that_builds(live):
 def begun(tmp_path):
     """A new project that was entered."""
     root = tmp_path / "cash-flow"
-    made = new_project.make(root)
+    made = new_project.make_project(root)
     assert all(path.is_file() for path in made)
-    return enter(root)
+    return activate_project(root)
 
 
 def built(places):
-    return pipeline.build(places, pipeline.Options(), SERVICES, build_cache.Memo(), silent)
+    return pipeline.build(places, pipeline.Options(), SERVICES, build_cache.BuildCache(), silent)
 
 
 def test_a_new_project_builds(begun):
@@ -98,8 +98,8 @@ def page(done, url):
 
 def test_a_new_project_grows(begun):
     for kind, name in (("guide", "second"), ("calculator", "examples/second_transfer")):
-        new_files.make(begun.root, kind, name, begun.project.engine)
-    again = enter(begun.root)
+        new_files.make_files(begun.root, kind, name, begun.project.engine)
+    again = activate_project(begun.root)
     done = built(again)
     assert done.problems == ()
     assert 'data-calculator="second_transfer"' in page(done, "tools/second-transfer/")
@@ -119,7 +119,7 @@ def test_the_test_and_the_terminal_of_a_new_project_work(begun):
 def test_what_a_reader_copies_as_python_runs(begun):
     transfer = calculator.load("transfer")
     values = {**transfer.defaults, "size": 1e9}
-    text = taken("python", transfer, values, {}, Display())
+    text = export_text("python", transfer, values, {}, Display())
     done = subprocess.run(
         [sys.executable, "-c", text],
         cwd=begun.root,
@@ -134,9 +134,9 @@ def test_what_a_reader_copies_as_python_runs(begun):
 def test_a_new_project_needs_an_empty_folder(tmp_path):
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(ValueError, match="is not empty; name a new or an empty folder"):
-        new_project.make(tmp_path)
+        new_project.make_project(tmp_path)
 
 
 def test_the_package_of_a_new_project_is_one_that_can_be_imported():
-    names = {name: new_project.package_of(name) for name in ("Cash-Flow", "json", "3d", "engine")}
+    names = {name: new_project.package_name(name) for name in ("Cash-Flow", "json", "3d", "engine")}
     assert list(names.values()) == ["cash_flow", "json_engine", "site_3d", "engine_engine"]

@@ -5,7 +5,7 @@ import pytest
 
 from builder import pipeline
 from builder.cli import article_check, commands, test_command
-from builder.cli.test_selection import arguments, in_a_browser, unknown
+from builder.cli.test_selection import browser_arguments, selection_arguments, unknown_name_message
 from builder.core.problem import Problem
 from tests.builder.conftest import PROJECT
 
@@ -15,7 +15,7 @@ ARTICLES = "tests/builder/test_articles.py"
 
 
 def test_a_calculator_is_tested_with_what_names_it_and_shows_it():
-    found = arguments(ROOT, "job_time")
+    found = selection_arguments(ROOT, "job_time")
     own = "tests/engine/calculators/whole_runs/test_job_time.py"
     assert {own, PROMISES, ARTICLES} <= set(found)
     words = found[-1].split(" or ")
@@ -24,13 +24,13 @@ def test_a_calculator_is_tested_with_what_names_it_and_shows_it():
 
 
 def test_an_article_is_tested_with_the_calculators_on_it():
-    words = arguments(ROOT, "gradient-sync-lab")[-1].split(" or ")
+    words = selection_arguments(ROOT, "gradient-sync-lab")[-1].split(" or ")
     assert {"[gradient-sync-lab]", "[gradient_sync]"} <= set(words)
     assert "[job_time]" not in words
 
 
 def test_what_is_neither_is_passed_on_to_pytest(monkeypatch):
-    assert arguments(ROOT, "tests/engine") == []
+    assert selection_arguments(ROOT, "tests/engine") == []
     begun = []
 
     class Begun:
@@ -44,20 +44,24 @@ def test_what_is_neither_is_passed_on_to_pytest(monkeypatch):
             return 0
 
     monkeypatch.setattr(test_command.subprocess, "Popen", Begun)
-    monkeypatch.setattr(test_command, "obtain", lambda *_: "/chromium")
+    monkeypatch.setattr(test_command, "find_or_install_chromium", lambda *_: "/chromium")
     test_command.run(ROOT, ["tests/engine", "-x"], lambda _: None)
     test_command.run(ROOT, ["job_time"], lambda _: None)
     test_command.run(ROOT, ["job_time", "--browser"], lambda _: None)
-    both = [arguments(ROOT, "job_time"), in_a_browser(ROOT, "job_time")]
+    both = [selection_arguments(ROOT, "job_time"), browser_arguments(ROOT, "job_time")]
     assert begun == [["tests/engine", "-x"], both[0], *both]
 
 
 def test_in_a_browser_a_calculator_gives_the_same_bytes_and_a_page_is_used():
-    assert in_a_browser(ROOT, "job_time") == ["tests/browser/test_parity.py", "-k", "[job_time]"]
-    *files, _, words = in_a_browser(ROOT, "zero-1")
+    assert browser_arguments(ROOT, "job_time") == [
+        "tests/browser/test_parity.py",
+        "-k",
+        "[job_time]",
+    ]
+    *files, _, words = browser_arguments(ROOT, "zero-1")
     assert words == "[guides/zero-1/]"
     assert all((ROOT / file).is_file() for file in files)
-    assert in_a_browser(ROOT, "nothing") == []
+    assert browser_arguments(ROOT, "nothing") == []
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def kettles(tmp_path, monkeypatch):
     (tmp_path / "content/guides").mkdir(parents=True)
     (tmp_path / "content/guides/tea.md").write_text("It takes [[job_time.mtbf]].", "utf-8")
     wrong: list[Problem] = []
-    built = pipeline.Built(output={}, problems=wrong)
+    built = pipeline.BuildResult(output={}, problems=wrong)
     monkeypatch.setattr(article_check, "enter", lambda root: SimpleNamespace(project=PROJECT))
     monkeypatch.setattr(article_check, "once", lambda places, options: options.drafts and built)
     return tmp_path, wrong
@@ -92,7 +96,7 @@ def test_an_article_of_a_project_is_tested_with_what_names_its_calculators(kettl
     test = root / "tests/engine/calculators/room/test_time.py"
     test.parent.mkdir(parents=True)
     test.write_text("job_time\n", "utf-8")
-    assert arguments(root, "tea")[0] == "tests/engine/calculators/room/test_time.py"
+    assert selection_arguments(root, "tea")[0] == "tests/engine/calculators/room/test_time.py"
 
 
 def test_the_help_of_test_names_the_project(capsys):
@@ -107,5 +111,9 @@ def test_what_nobody_knows_is_said_with_what_is_near():
     (sentence,) = said
     assert sentence.startswith("'job_tme' is no calculator, no article and no file of tests; there")
     assert sentence.endswith("there is job_time and job-time")
-    assert [unknown(ROOT, name) for name in ("-x", "tests/engine", "tests/x.py::y")][:2] == ["", ""]
-    assert unknown(ROOT, "tests/x.py::y").startswith("'tests/x.py::y' is no calculator")
+    assert [unknown_name_message(ROOT, name) for name in ("-x", "tests/engine", "tests/x.py::y")][
+        :2
+    ] == ["", ""]
+    assert unknown_name_message(ROOT, "tests/x.py::y").startswith(
+        "'tests/x.py::y' is no calculator"
+    )

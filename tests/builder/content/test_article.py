@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.content.article import Article, parse
+from builder.content.article import Article, parse_article
 from builder.core.problem import Problem
 
 PAGE = 'title = "Ring"\nsummary = "A ring."'
@@ -22,14 +22,14 @@ def text_of(matter, body="Text.\n"):
 
 
 def read(matter, source="content/ring.md", body="Text.\n"):
-    found, problems = parse(source, text_of(matter, body))
+    found, problems = parse_article(source, text_of(matter, body))
     assert problems == []
     return found
 
 
 def wrong(matter, source="content/ring.md"):
     """The (line, message) of what is wrong with an article that is none."""
-    found, problems = parse(source, text_of(matter))
+    found, problems = parse_article(source, text_of(matter))
     assert found is None
     assert {one.path for one in problems} == {source}
     return [(one.line, one.message) for one in problems]
@@ -103,11 +103,11 @@ def test_a_folder_that_is_none_is_told_those_that_are():
     ["", "Text.", "+++", "+++\ntitle = 1\n", "\n+++\n+++\n", "a\n+++\n+++\n", "++++\n+++\n"],
 )
 def test_a_text_without_front_matter_is_no_article(text):
-    assert parse("content/a.md", text) == (None, [Problem("content/a.md", 1, NO_MATTER)])
+    assert parse_article("content/a.md", text) == (None, [Problem("content/a.md", 1, NO_MATTER)])
 
 
 def test_front_matter_without_a_line_lacks_what_it_needs():
-    found, problems = parse("content/a.md", "+++\n+++\nText.\n+++\n")
+    found, problems = parse_article("content/a.md", "+++\n+++\nText.\n+++\n")
     assert found is None
     assert problems == [
         Problem("content/a.md", 1, "front-matter key 'title' is missing"),
@@ -116,7 +116,7 @@ def test_front_matter_without_a_line_lacks_what_it_needs():
 
 
 def test_space_around_the_lines_of_the_front_matter_is_nothing():
-    found, problems = parse("content/a.md", f" +++ \n{PAGE}\n  +++\nA\n+++\n\nB\n")
+    found, problems = parse_article("content/a.md", f" +++ \n{PAGE}\n  +++\nA\n+++\n\nB\n")
     assert problems == []
     assert found.body == "\n\n\n\nA\n+++\n\nB"
 
@@ -129,7 +129,7 @@ def test_a_body_stands_on_the_lines_of_its_file():
 
 
 def test_an_article_may_be_empty():
-    found, problems = parse("content/a.md", f"+++\n{PAGE}\n+++")
+    found, problems = parse_article("content/a.md", f"+++\n{PAGE}\n+++")
     assert problems == []
     assert found.body == "\n\n\n\n"
 

@@ -6,9 +6,9 @@ from string import ascii_lowercase
 
 import pytest
 
-from builder.content.bibliography import _short
-from builder.content.library import parse
-from builder.outputs.html_to_markdown import markdown
+from builder.content.bibliography import _short_authors
+from builder.content.library import parse_library
+from builder.outputs.html_to_markdown import page_markdown
 
 SOURCE = '[{key}]\nauthors = ["{author}"]\nyear = {year}\ntitle = "T"\nurl = "https://e.org/"\n'
 SECOND = SOURCE.format(key="second", author="Roger W. Hockney", year=1994)
@@ -17,7 +17,7 @@ SECOND = SOURCE.format(key="second", author="Roger W. Hockney", year=1994)
 def references(*sources):
     """Return the sources (key, author, year) as the bibliography reads them."""
     text = "\n".join(SOURCE.format(key=key, author=by, year=year) for key, by, year in sources)
-    found, problems = parse(text, "")
+    found, problems = parse_library(text, "")
     assert problems == []
     return found.references
 
@@ -49,12 +49,12 @@ def test_after_z_come_two_letters_and_a_list_keeps_that_order():
     found = references(*((f"k{number}", "X", 2026) for number in range(28)))
     letters = [*ascii_lowercase, "aa", "ab"]
     assert [one.letter for one in found.values()] == letters
-    assert [one.letter for one in sorted(found.values(), key=lambda one: one.place)] == letters
+    assert [one.letter for one in sorted(found.values(), key=lambda one: one.sort_key)] == letters
 
 
 def test_labels_given_by_hand_are_told_apart_as_well():
     entry = '[{key}]\nlabel = "Docs"\nyear = 2020\ntitle = "T"\nurl = "https://e.org/"\n'
-    found, _ = parse(entry.format(key="a") + entry.format(key="b"), "")
+    found, _ = parse_library(entry.format(key="a") + entry.format(key="b"), "")
     assert [one.label for one in found.references.values()] == ["Docs a", "Docs b"]
 
 
@@ -73,7 +73,7 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     assert labels == {"hockney1994": "Hockney 1994a", "second": "Hockney 1994b"}
     assert "(1994a)" in page
     assert "(1994b)" in page
-    assert "(Hockney 1994a; Hockney 1994b)" in markdown(page, "https://e.org/")
+    assert "(Hockney 1994a; Hockney 1994b)" in page_markdown(page, "https://e.org/")
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     ],
 )
 def test_the_short_form_of_authors_has_their_last_names(authors, short):
-    assert _short(authors) == short
+    assert _short_authors(authors) == short

@@ -3,9 +3,9 @@
 import pytest
 
 from builder.content import library
-from builder.content.content_folder import read
+from builder.content.content_folder import read_content
 from builder.core import folders
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.core.folders import digest
 from builder.core.problem import Problem
 from builder.core.project import Project
@@ -26,7 +26,7 @@ def site(tmp_path):
             path = tmp_path / "content" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(held if isinstance(held, bytes) else held.encode())
-        return folders.of(project, tmp_path)
+        return folders.project_folders(project, tmp_path)
 
     return put
 
@@ -37,7 +37,7 @@ def titles(texts):
 
 def test_articles_are_read_in_the_order_of_their_files(site):
     places = site(**{"tools/b.md": article("B"), "index.md": article("Home"), "a.md": article("A")})
-    texts = read(places, drafts=False)
+    texts = read_content(places, drafts=False)
     assert [(one.source, one.title) for one in texts.articles] == [
         ("content/a.md", "A"),
         ("content/index.md", "Home"),
@@ -47,7 +47,7 @@ def test_articles_are_read_in_the_order_of_their_files(site):
 
 
 def test_other_files_are_no_articles(site):
-    texts = read(site(**{"a.txt": "no", "b.svg": "<svg/>", "c.mdx": "no"}), drafts=True)
+    texts = read_content(site(**{"a.txt": "no", "b.svg": "<svg/>", "c.mdx": "no"}), drafts=True)
     assert titles(texts) == ["Tiny"]
     assert texts.problems == ()
 
@@ -63,11 +63,11 @@ def test_drafts_are_read_where_they_are_asked_for(site, drafts, found):
             "z.md": article("Other"),
         }
     )
-    assert titles(read(places, drafts=drafts)) == found
+    assert titles(read_content(places, drafts=drafts)) == found
 
 
 def test_a_folder_without_a_home_page_gets_one_in_front(site):
-    texts = read(site(**{"a.md": article("A")}), drafts=False)
+    texts = read_content(site(**{"a.md": article("A")}), drafts=False)
     home, other = texts.articles
     assert other.title == "A"
     assert (home.source, home.slug, home.url, home.kind) == (
@@ -80,7 +80,7 @@ def test_a_folder_without_a_home_page_gets_one_in_front(site):
 
 
 def test_a_project_without_content_has_a_home_page_alone(site):
-    texts = read(site(), drafts=False)
+    texts = read_content(site(), drafts=False)
     assert titles(texts) == ["Tiny"]
     assert (texts.images, texts.problems) == ({}, ())
     assert (texts.library.references, texts.library.terms) == ({}, {})
@@ -90,7 +90,7 @@ def test_an_article_that_cannot_be_used_is_left_out_and_named(site):
     places = site(
         **{"a.md": "no", "b.md": b"\xef\xbb\xbf", "c.md": article("C"), "index.md": article("Home")}
     )
-    texts = read(places, drafts=False)
+    texts = read_content(places, drafts=False)
     assert titles(texts) == ["C", "Home"]
     message = "an article begins with TOML front matter between two lines '+++'"
     assert texts.problems == (
@@ -108,14 +108,16 @@ def test_names_drawings_articles_shared_files_and_what_they_hold_are_named_in_th
             "references.toml": SOURCE.format("http://e.org/"),
         }
     )
-    assert [(one.path, one.line) for one in read(places, drafts=False).problems] == [
+    assert [(one.path, one.line) for one in read_content(places, drafts=False).problems] == [
         ("content/a b.md", 1),
         ("content/c.svg", 1),
         ("content/a b.md", 1),
         ("content/glossary.toml", 1),
         ("content/references.toml", 1),
     ]
-    assert [one.message.partition(";")[0] for one in read(places, drafts=False).problems] == [
+    assert [
+        one.message.partition(";")[0] for one in read_content(places, drafts=False).problems
+    ] == [
         "'a b.md' is no address",
         "the tag <set> is not allowed in a drawing",
         "an article begins with TOML front matter between two lines '+++'",
@@ -131,7 +133,7 @@ def test_what_articles_share_is_read_from_its_four_files(site):
         "readers.toml": '[new]\ntitle = "New"\ntext = "You are new."\n',
         "measured.json": '{"a": 1}',
     }
-    texts = read(site(**shelf), drafts=False)
+    texts = read_content(site(**shelf), drafts=False)
     assert texts.problems == ()
     assert list(texts.library.references) == ["hockney1994"]
     assert texts.library.terms["gpu"].text == "A processor."
@@ -144,15 +146,20 @@ def test_what_articles_share_is_read_from_its_four_files(site):
 @pytest.mark.parametrize("suffix", ["svg", "png", "jpg", "jpeg", "webp", "avif", "gif", "PNG"])
 def test_pictures_are_read_as_they_are(site, suffix):
     held = b"<svg/>"
-    texts = read(site(**{f"images/a.{suffix}": held, "images/a.txt": b"no"}), drafts=False)
+    texts = read_content(site(**{f"images/a.{suffix}": held, "images/a.txt": b"no"}), drafts=False)
     assert texts.images == {f"content/images/a.{suffix}": held}
 
 
 def test_an_article_that_did_not_change_is_not_parsed_again(site):
-    memo = Memo()
+    memo = BuildCache()
     places = site(**{"a.md": article("A"), "index.md": article("Home")})
-    read(places, drafts=False, memo=memo)
-    assert memo.made == ["article content/a.md", "article content/index.md"]
-    after = memo.next()
-    assert titles(read(site(**{"a.md": article("B")}), drafts=False, memo=after)) == ["B", "Home"]
-    assert after.made == ["article content/a.md"]
+    read_content(places, drafts=False, known_articles=memo)
+    assert memo.computed == ["article content/a.md", "article content/index.md"]
+    after = memo.for_next_build()
+    assert titles(
+        read_content(site(**{"a.md": article("B")}), drafts=False, known_articles=after)
+    ) == [
+        "B",
+        "Home",
+    ]
+    assert after.computed == ["article content/a.md"]

@@ -26,7 +26,7 @@ def guides(**requires):
 
 
 def found(*articles):
-    return [str(one) for one in guide_order_checks.problems(iter(articles))]
+    return [str(one) for one in guide_order_checks.guide_problems(iter(articles))]
 
 
 def test_nothing_is_wrong_between_no_articles():
@@ -136,4 +136,4 @@ def test_circles_come_first_then_places_letters_and_addresses():
 
 @pytest.mark.parametrize(("key", "line"), [("title", 2), ("order", 4), ("+++", 1), ("draft", 1)])
 def test_the_line_of_a_key_is_its_first_and_that_of_no_key_is_one(key, line):
-    assert guide_order_checks.line_of(article("a"), key) == line
+    assert guide_order_checks.front_matter_line(article("a"), key) == line

@@ -8,7 +8,7 @@ import pytest
 
 from builder.content import learning_paths, navigation
 from builder.content.article import Article
-from builder.content.navigation import entry
+from builder.content.navigation import page_link
 from builder.figures import animated_previews, hero_figures
 from engine.core.views import Frame, Scene, Shape
 
@@ -48,7 +48,7 @@ ALL = [TWO, PAGE, BASE, ONE]
 
 
 def way(prose=None):
-    return learning_paths.way(PAGE, ALL, prose or {}, "../../")
+    return learning_paths.path_page(PAGE, ALL, prose or {}, "../../")
 
 
 def test_a_path_has_its_guides_in_order():
@@ -59,7 +59,7 @@ def test_a_guide_says_what_one_can_do_after_it_in_plain_words():
     html = (
         "<p>After this guide you can</p>\n<ul>\n<li>say <em>why</em>;</li><li>do ⟦x:y⟧it.</li></ul>"
     )
-    assert way({ONE.source: html}).steps[0].able == ("say why", "do it")
+    assert way({ONE.source: html}).steps[0].outcomes == ("say why", "do it")
 
 
 def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
@@ -73,7 +73,9 @@ def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
 
 
 def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
-    drawn = learning_paths.draw([entry(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, "")
+    drawn = learning_paths.draw_prerequisite_map(
+        [page_link(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, ""
+    )
     tree = etree.fromstring(drawn)
     heights = [float(mark.get("cy")) for mark in tree.iter("circle")]
     (arc,) = (path.get("d") for path in tree.iter("path") if path.get("class") == "arc")
@@ -83,8 +85,8 @@ def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
 
 
 def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
-    entries = [entry(article(slug)) for slug in "abc"]
-    drawn = learning_paths.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
+    entries = [page_link(article(slug)) for slug in "abc"]
+    drawn = learning_paths.draw_prerequisite_map(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
     sides = {part.split("V")[0].split()[-2] for part in drawn.split('class="arc"')[1:]}
     assert len(sides) == 2
 
@@ -92,12 +94,14 @@ def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
 def test_a_path_that_no_guide_is_on_and_a_second_page_are_errors():
     stray = replace(PAGE, slug="stray", path="Z Nowhere", source="content/paths/stray.md")
     second = replace(PAGE, slug="second", source="content/paths/second.md")
-    messages = [problem.message for problem in learning_paths.problems([*ALL, stray, second])]
+    messages = [
+        problem.message for problem in learning_paths.path_page_problems([*ALL, stray, second])
+    ]
     assert messages == [
         "no guide is on the path 'Z Nowhere'; there are A First, B Other",
         "'A First' has a page: content/paths/way.md",
     ]
-    assert learning_paths.problems(ALL) == []
+    assert learning_paths.path_page_problems(ALL) == []
 
 
 def test_a_learning_path_knows_its_page():
@@ -109,14 +113,14 @@ def test_a_learning_path_knows_its_page():
 def style(tmp_path):
     for name, text in SHEETS.items():
         (tmp_path / name).write_text(text)
-    return hero_figures.rules(tmp_path)
+    return hero_figures.drawing_rules(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("html", "size"), [(SCENE, ("584", "502")), (CHART, ("484", "356"))], ids=["scene", "chart"]
 )
 def test_a_picture_is_a_drawing_that_stands_alone(html, size, style):
-    (picture,) = hero_figures.pictures(f"<p>{html}</p><p>more</p>", style)
+    (picture,) = hero_figures.standalone_figures(f"<p>{html}</p><p>more</p>", style)
     root = etree.fromstring(picture)
     assert (root.get("width"), root.get("height")) == size
     assert ".c-ink { color: #222; }" in picture
@@ -127,12 +131,12 @@ def test_a_picture_leaves_out_texts_that_only_a_wide_chart_has_room_for(style):
 
 
 def test_a_page_without_a_drawing_has_no_picture():
-    assert list(hero_figures.pictures("<p>none</p>", "")) == []
+    assert list(hero_figures.standalone_figures("<p>none</p>", "")) == []
 
 
 def test_a_moving_picture_shows_its_states_in_turn_and_the_first_one_still(style):
     other = SCENE.replace('x="1"', 'x="9"')
-    text = hero_figures.moving([SCENE, other], style)
+    text = hero_figures.animated_figure([SCENE, other], style)
     root = etree.fromstring(text)
     states = [one for one in root.iter() if one.get("class", "").startswith("state")]
     assert [one.get("class") for one in states] == ["state s0", "state s1"]
@@ -147,7 +151,7 @@ def test_frames_of_a_scene_begin_with_the_one_that_opens_it_and_go_round():
     shapes = [Shape(key="a", tag="rect", attributes={"x": str(at)}) for at in range(11)]
     frames = tuple(Frame(caption="", shapes=(shape,)) for shape in shapes)
     scene = Scene(title="", width=1, height=1, frames=frames, opening=5)
-    places = [re.search(r'x="(\d+)"', one)[1] for one in animated_previews.frames_of(scene)]
+    places = [re.search(r'x="(\d+)"', one)[1] for one in animated_previews.scene_frames(scene)]
     assert places == ["5", "6", "8", "10", "0", "2"]
 
 
@@ -155,4 +159,4 @@ def test_frames_of_a_scene_begin_with_the_one_that_opens_it_and_go_round():
     "drawings", [[], [SCENE], ["<svg>", "<svg/>"]], ids=["none", "one", "other"]
 )
 def test_fewer_than_two_drawings_make_no_moving_picture(drawings):
-    assert hero_figures.moving(drawings, "") == ""
+    assert hero_figures.animated_figure(drawings, "") == ""

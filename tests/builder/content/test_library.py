@@ -1,7 +1,14 @@
 import pytest
 
 from builder.content.bibliography import Reference
-from builder.content.library import Library, Reader, Term, line_of_key, parse, wrong_terms
+from builder.content.library import (
+    Library,
+    Reader,
+    Term,
+    line_of_table,
+    parse_library,
+    term_problems,
+)
 from builder.core.problem import Problem
 from tests.each import each
 
@@ -13,7 +20,7 @@ KEYS = "authors, year, title, where, url, isbn, used_for, checked, label"
 
 
 def problems(references="", glossary="", readers="", measured=""):
-    return parse(references, glossary, readers, measured)[1]
+    return parse_library(references, glossary, readers, measured)[1]
 
 
 def of_source(lines):
@@ -26,14 +33,14 @@ def of_source(lines):
 
 def test_empty_files_give_an_empty_library():
     empty = Library(references={}, terms={}, readers=(), measured=None)
-    assert parse("", "") == (empty, [])
-    assert parse("", "", "", "") == (empty, [])
+    assert parse_library("", "") == (empty, [])
+    assert parse_library("", "", "", "") == (empty, [])
 
 
 def test_all_four_files_are_read():
     glossary = '\n[Ring]\ntext = "A circle."\nalso = ["Rings", "LOOP"]\nsee = "ring"\n'
     readers = '[one]\ntitle = "One"\ntext = "For one."\n[two]\ntitle = "Two"\ntext = "For two."\n'
-    library, wrong = parse(GOOD, glossary, readers, '{"places": {}}')
+    library, wrong = parse_library(GOOD, glossary, readers, '{"places": {}}')
     term = Term(name="Ring", text="A circle.", see="ring", line=2)
     assert wrong == []
     assert library == Library(
@@ -60,7 +67,7 @@ def test_all_four_files_are_read():
 
 
 def test_a_term_needs_no_page_and_no_other_name():
-    library, wrong = parse("", '[a]\ntext = "b"\n')
+    library, wrong = parse_library("", '[a]\ntext = "b"\n')
     assert (library.terms, wrong) == ({"a": Term(name="a", text="b", see="", line=1)}, [])
 
 
@@ -128,7 +135,7 @@ def test_a_year_is_a_number_or_a_text_with_a_year_in_it(year, fits):
 
 def test_what_is_wrong_is_told_in_one_order_and_keeps_a_source_out():
     text = '# first\n[a]\nurl = "http://x.org"\nzoo = 1\nbar = 2\nwhere = 3\n'
-    library, found = parse(text, "")
+    library, found = parse_library(text, "")
     assert library.references == {}
     assert found == [
         Problem(SOURCES, 2, message)
@@ -158,7 +165,7 @@ def test_a_source_has_a_url_or_an_isbn(where, wrong):
 
 
 def test_one_that_is_wrong_leaves_the_others():
-    library, found = parse(f"{GOOD}[b]\nyear = 1999\n", "")
+    library, found = parse_library(f"{GOOD}[b]\nyear = 1999\n", "")
     assert list(library.references) == ["ring"]
     assert found == [
         Problem(SOURCES, 5, "'b' has no title"),
@@ -220,8 +227,8 @@ def test_a_file_that_cannot_be_read_names_its_line(at, path):
 
 
 def test_what_was_measured_is_kept_as_it_is_or_told_wrong():
-    assert parse("", "", "", '{"a": [1]}')[0].measured == {"a": [1]}
-    library, found = parse("", "", "", '{\n"a" 1}')
+    assert parse_library("", "", "", '{"a": [1]}')[0].measured == {"a": [1]}
+    library, found = parse_library("", "", "", '{\n"a" 1}')
     assert library.measured is None
     assert found == [Problem("content/measured.json", 2, "Expecting ':' delimiter")]
 
@@ -252,11 +259,11 @@ def test_problems_come_file_by_file():
     ],
 )
 def test_a_table_begins_at_the_line_of_its_head(text, line):
-    assert line_of_key(text, "a b") == line
+    assert line_of_table(text, "a b") == line
 
 
 def test_a_key_is_no_pattern():
-    assert line_of_key("[axb]\n[a.b]", "a.b") == 2
+    assert line_of_table("[axb]\n[a.b]", "a.b") == 2
 
 
 def test_a_term_names_a_page_that_is_there():
@@ -266,8 +273,8 @@ def test_a_term_names_a_page_that_is_there():
     one, two, three = term("one", "gone", 3), term("two", "ring", 5), term("three", "", 7)
     library = Library(references={}, terms={"one": one, "1": one, "two": two, "three": three})
     message = "'one' names the page 'gone', which is not there"
-    assert wrong_terms(library, ["ring"]) == [Problem(GLOSSARY, 3, message)]
-    assert wrong_terms(library, iter(["ring", "gone"])) == []
+    assert term_problems(library, ["ring"]) == [Problem(GLOSSARY, 3, message)]
+    assert term_problems(library, iter(["ring", "gone"])) == []
 
 
 def test_a_library_has_neither_readers_nor_measures_unless_given():

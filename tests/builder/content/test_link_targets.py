@@ -1,15 +1,15 @@
 import pytest
 
 from builder.content import link_targets
-from builder.content.link_targets import Target
+from builder.content.link_targets import LinkTarget
 from builder.core.problem import ContentError
 from tests.each import each
 
 HERE = "content/guides/here.md"
-OWN = Target(url="guides/here/", title="Here", anchors={"own": "Own section"})
-RING = Target(url="guides/ring/", title="Ring", anchors={"one": "First", "two": "Second"})
-TOOL = Target(url="tools/lab/", title="Lab", anchors={})
-UNREAD = Target(url="guides/bad/", title="Bad", anchors=None)
+OWN = LinkTarget(url="guides/here/", title="Here", anchors={"own": "Own section"})
+RING = LinkTarget(url="guides/ring/", title="Ring", anchors={"one": "First", "two": "Second"})
+TOOL = LinkTarget(url="tools/lab/", title="Lab", anchors={})
+UNREAD = LinkTarget(url="guides/bad/", title="Bad", anchors=None)
 INDEX = {
     HERE: OWN,
     "content/guides/ring.md": RING,
@@ -32,7 +32,7 @@ INDEX = {
     ],
 )
 def test_a_link_leads_from_the_folder_of_its_article(link, target, anchor):
-    assert link_targets.resolve(link, HERE, INDEX) == (target, anchor)
+    assert link_targets.resolve_link(link, HERE, INDEX) == (target, anchor)
 
 
 @each(
@@ -46,7 +46,7 @@ def test_a_link_leads_from_the_folder_of_its_article(link, target, anchor):
 )
 def test_a_link_to_nothing_says_what_is_missing(link, message):
     with pytest.raises(ContentError) as raised:
-        link_targets.resolve(link, HERE, INDEX)
+        link_targets.resolve_link(link, HERE, INDEX)
     assert str(raised.value) == message
 
 
@@ -63,7 +63,7 @@ def test_a_link_to_nothing_says_what_is_missing(link, message):
     ],
 )
 def test_a_link_without_a_text_takes_the_title_of_what_it_leads_to(link, title):
-    assert link_targets.title(link, HERE, INDEX) == title
+    assert link_targets.link_title(link, HERE, INDEX) == title
 
 
 @each(
@@ -75,5 +75,5 @@ def test_a_link_without_a_text_takes_the_title_of_what_it_leads_to(link, title):
 )
 def test_an_anchor_without_a_title_says_which_there_are(link, message):
     with pytest.raises(ContentError) as raised:
-        link_targets.title(link, HERE, INDEX)
+        link_targets.link_title(link, HERE, INDEX)
     assert str(raised.value) == message

@@ -54,7 +54,7 @@ def test_reference_pages_stand_by_title():
 
 
 def test_a_guide_has_what_comes_before_and_after():
-    places = navigation.places(ALL)
+    places = navigation.page_positions(ALL)
     one, two, three = (places[guide.source] for guide in (ONE, TWO, THREE))
     assert (one.previous, one.following.slug) == (None, "two")
     assert (two.previous.slug, two.following.slug) == ("one", "three")
@@ -64,7 +64,7 @@ def test_a_guide_has_what_comes_before_and_after():
 
 
 def test_tabs_stand_behind_their_guide_in_order_on_each_of_them():
-    places = navigation.places(ALL)
+    places = navigation.page_positions(ALL)
     for one in (THREE, LOST, FOUND):
         assert titles(places[one.source].tabs) == ["three", "found", "lost"]
     assert places[ONE.source].tabs == ()
@@ -79,7 +79,7 @@ def test_a_calculator_is_found_on_its_own_page_else_on_the_first_guide():
         (TWO, whole("a")),
         (TOOL, whole("b")),
     ]
-    found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
+    found = navigation.tool_links([(name, name.upper(), "Why?") for name in "abc"], pages)
     assert [(one.url, one.title, one.question, one.kind) for one in found] == [
         ("guides/two/#a", "A", "Why?", "tool"),
         ("tools/tool/", "B", "Why?", "tool"),
@@ -89,8 +89,8 @@ def test_a_calculator_is_found_on_its_own_page_else_on_the_first_guide():
 def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
     pages = [(ONE, 'data-calculator="a"'), (THREE, 'data-calculator="b"')]
     pages.append((TOOL, 'data-calculator="c"'))
-    found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
-    groups = navigation.tools_by_path(found, navigation.learning_paths(ALL))
+    found = navigation.tool_links([(name, name.upper(), "Why?") for name in "abc"], pages)
+    groups = navigation.tools_by_learning_path(found, navigation.learning_paths(ALL))
     assert [(group.letter, [one.title for one in group.tools]) for group in groups] == [
         ("", ["C"]),
         ("A", ["A"]),
@@ -99,13 +99,13 @@ def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
 
 
 def test_sound_articles_have_no_problem():
-    assert navigation.problems(ALL) == []
-    assert guide_order_checks.problems(ALL) == []
+    assert navigation.slug_problems(ALL) == []
+    assert guide_order_checks.guide_problems(ALL) == []
 
 
 def test_two_articles_of_one_name_are_named_both():
     twin = article("one", "page")
-    found = [str(one) for one in navigation.problems((*ALL, twin))]
+    found = [str(one) for one in navigation.slug_problems((*ALL, twin))]
     assert found == ["content/reference/one.md:1: 'one' is also the name of content/guides/one.md"]
 
 
@@ -114,13 +114,13 @@ def test_a_circle_of_three_is_named_once_at_its_first_guide():
         article(name, path="A Start", order=at, requires=(after,))
         for at, (name, after) in enumerate([("b", "c"), ("c", "a"), ("a", "b")])
     ]
-    (found,) = guide_order_checks.problems(circle)
+    (found,) = guide_order_checks.guide_problems(circle)
     assert str(found) == "content/guides/a.md:4: requires itself: b -> c -> a -> b"
 
 
 def test_two_tabs_at_one_place_and_one_address():
     twin = article("other", "tab", order=1, requires=("three",))
-    (found,) = guide_order_checks.problems((*ALL, twin))
+    (found,) = guide_order_checks.guide_problems((*ALL, twin))
     assert str(found) == (
         "content/explorer/other.md:2: order 1 of the tabs of three is also that of "
         "content/explorer/found.md"
@@ -129,16 +129,18 @@ def test_two_tabs_at_one_place_and_one_address():
 
 def test_the_page_of_a_long_path_lists_those_around_it():
     guides = [article(f"g{n}", path="A Long", order=n) for n in range(90)]
-    near = {place.here.slug: place.near for place in navigation.places(guides).values()}
-    assert {len(found) for found in near.values()} == {navigation.LISTED}
+    near = {place.here.slug: place.near for place in navigation.page_positions(guides).values()}
+    assert {len(found) for found in near.values()} == {navigation.MAX_LISTED_GUIDES}
     assert all(slug in [one.slug for one in found] for slug, found in near.items())
-    assert [one.slug for one in near["g0"]] == [f"g{n}" for n in range(navigation.LISTED)]
+    assert [one.slug for one in near["g0"]] == [
+        f"g{n}" for n in range(navigation.MAX_LISTED_GUIDES)
+    ]
     assert near["g89"][-1].slug == "g89"
 
 
 def test_of_a_long_path_a_page_lists_forty_guides_around_itself():
     many = tuple(article(f"g{n:02}", path="A Long", order=n) for n in range(50))
-    near = navigation.places(many)
+    near = navigation.page_positions(many)
     listed = {n: titles(near[many[n].source].near) for n in (0, 20, 21, 30, 49)}
     assert {n: (found[0], found[-1], len(found)) for n, found in listed.items()} == {
         0: ("g00", "g39", 40),

@@ -2,13 +2,13 @@
 
 import re
 
-from builder.content.learning_paths import draw
-from builder.content.navigation import Entry
+from builder.content.learning_paths import draw_prerequisite_map
+from builder.content.navigation import PageLink
 from tests.each import each
 
 
 def entry(slug, title=""):
-    return Entry(
+    return PageLink(
         slug=slug,
         url=f"guides/{slug}/",
         kind="guide",
@@ -20,7 +20,7 @@ def entry(slug, title=""):
 
 
 def arcs_of(requires, slugs="abcd"):
-    drawn = draw([entry(slug) for slug in slugs], set(), requires, "")
+    drawn = draw_prerequisite_map([entry(slug) for slug in slugs], set(), requires, "")
     return re.findall(r'class="arc" d="([^"]*)"', drawn)
 
 
@@ -31,7 +31,7 @@ def sides_of(requires, slugs="abcd"):
 
 def test_a_guide_alone_has_a_row_and_no_arc():
     # The gutter is 9 + 14 = 23, and the picture 23 + 14 + 8.4 x 4 = 70.6 wide.
-    assert draw([entry("a", "Ring")], set(), {}, "../../") == (
+    assert draw_prerequisite_map([entry("a", "Ring")], set(), {}, "../../") == (
         '<svg class="path-map" viewBox="0 0 70.6 34" style="max-width:70.6px" '
         'role="group" aria-label="What each guide builds on">'
         '<a href="../../guides/a/"><circle cx="23" cy="17" r="5"/>'
@@ -40,7 +40,7 @@ def test_a_guide_alone_has_a_row_and_no_arc():
 
 
 def test_a_path_without_guides_is_an_empty_map():
-    assert draw([], set(), {"a": ["b"]}, "") == (
+    assert draw_prerequisite_map([], set(), {"a": ["b"]}, "") == (
         '<svg class="path-map" viewBox="0 0 37 0" style="max-width:37px" '
         'role="group" aria-label="What each guide builds on"></svg>'
     )
@@ -48,7 +48,7 @@ def test_a_path_without_guides_is_an_empty_map():
 
 def test_an_arc_leads_down_from_what_a_guide_builds_on():
     # One lane: the gutter is 2 x 9 + 14 = 32; the arc swings to 32 - 9 = 23, in turns of 8.
-    drawn = draw([entry("a"), entry("b")], set(), {"b": ["a"]}, "")
+    drawn = draw_prerequisite_map([entry("a"), entry("b")], set(), {"b": ["a"]}, "")
     assert drawn.startswith('<svg class="path-map" viewBox="0 0 54.4 68" style="max-width:54.4px"')
     assert (
         '<path class="arc" d="M32 17H31Q23 17 23 25V43Q23 51 31 51H25"/>'
@@ -90,7 +90,7 @@ def test_an_arc_swings_past_every_shorter_one_that_it_meets(requires, sides):
 
 
 def test_a_guide_of_another_path_is_marked():
-    drawn = draw([entry("a"), entry("b")], {"b"}, {}, "")
+    drawn = draw_prerequisite_map([entry("a"), entry("b")], {"b"}, {}, "")
     assert '<a href="guides/a/"><circle' in drawn
     assert '<a href="guides/b/" class="outside"><circle' in drawn
 
@@ -105,10 +105,12 @@ def test_a_guide_of_another_path_is_marked():
     ],
 )
 def test_a_title_is_shown_up_to_its_colon(title, shown):
-    assert f">{shown}</text>" in draw([entry("a", title)], set(), {}, "")
+    assert f">{shown}</text>" in draw_prerequisite_map([entry("a", title)], set(), {}, "")
 
 
 def test_the_widest_title_without_what_follows_its_colon_gives_the_width():
     # 23 + 14 + 8.4 x 5 = 79
-    drawn = draw([entry("a", "Abc"), entry("b", "Abcde: and more"), entry("c", "A")], set(), {}, "")
+    drawn = draw_prerequisite_map(
+        [entry("a", "Abc"), entry("b", "Abcde: and more"), entry("c", "A")], set(), {}, ""
+    )
     assert 'viewBox="0 0 79 102"' in drawn

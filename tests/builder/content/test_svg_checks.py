@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.content.svg_checks import problems, wrong
+from builder.content.svg_checks import svg_file_problems, svg_problems
 from builder.core.problem import Problem
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
@@ -16,7 +16,7 @@ TAGS = (
 
 
 def told(inner):
-    return list(wrong(SVG.format(inner)))
+    return list(svg_problems(SVG.format(inner)))
 
 
 def loads(value):
@@ -34,7 +34,7 @@ def test_what_does_not_draw_is_named(tag):
 
 
 def test_a_tag_of_no_space_is_one_of_the_drawing():
-    assert list(wrong("<svg><script/></svg>")) == [
+    assert list(svg_problems("<svg><script/></svg>")) == [
         ("<script", "the tag <script> is not allowed in a drawing")
     ]
 
@@ -55,16 +55,18 @@ def test_what_another_program_keeps_in_its_own_space_is_passed_by():
 )
 def test_what_is_declared_is_named_alone(declared, named):
     text = declared + SVG.format("<script/>")
-    assert list(wrong(text)) == [(named, f"{named} is not allowed in a drawing")]
+    assert list(svg_problems(text)) == [(named, f"{named} is not allowed in a drawing")]
 
 
 @pytest.mark.parametrize("head", ['<?xml version="1.0"?>', "\ufeff", "<!-- a -->", ""])
 def test_a_drawing_may_begin_with_what_says_that_it_is_xml(head):
-    assert list(wrong(head + SVG.format("<g/>"))) == []
+    assert list(svg_problems(head + SVG.format("<g/>"))) == []
 
 
 def test_what_is_no_xml_is_named():
-    assert list(wrong("<svg>\n<g></svg>")) == [("", "is no SVG: mismatched tag: line 2, column 5")]
+    assert list(svg_problems("<svg>\n<g></svg>")) == [
+        ("", "is no SVG: mismatched tag: line 2, column 5")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,7 @@ def place(tmp_path):
         path = tmp_path / "content" / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
-        return problems(SimpleNamespace(root=tmp_path), [path])
+        return svg_file_problems(SimpleNamespace(root=tmp_path), [path])
 
     return put
 
@@ -235,7 +237,7 @@ def test_two_drawings_are_looked_at_in_their_order(tmp_path):
     paths = [tmp_path / name for name in ("b.svg", "c.png", "a.svg")]
     for path in paths:
         path.write_text("<svg><set/></svg>")
-    found = problems(SimpleNamespace(root=tmp_path), paths)
+    found = svg_file_problems(SimpleNamespace(root=tmp_path), paths)
     assert [one.path for one in found] == ["b.svg", "a.svg"]
 
 

@@ -23,7 +23,7 @@ def area(radius: float) -> float:
 
 
 def does(text):
-    return code_digest.does(compile(text, "", "exec", dont_inherit=True))
+    return code_digest.behavior_digest(compile(text, "", "exec", dont_inherit=True))
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_it_is_the_same_in_every_process():
 
 
 def test_all_texts_are_found():
-    found = set(code_digest.texts(compile(TEXT, "", "exec", dont_inherit=True)))
+    found = set(code_digest.string_constants(compile(TEXT, "", "exec", dont_inherit=True)))
     assert {"A module.", "small", "Return it.", "a", "no number"} <= found

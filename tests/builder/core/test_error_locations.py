@@ -9,7 +9,7 @@ import pytest
 
 from builder.core import error_locations, folders
 from engine.core import active_project
-from engine.core.outputs import Undeclared
+from engine.core.outputs import UndeclaredName
 from tests.builder.conftest import PROJECT
 
 SOURCE = "pack/ovens/oven.py"
@@ -46,7 +46,7 @@ def raised(error, *filenames):
 
 
 def told(error):
-    return str(error_locations.in_calculator("oven", SOURCE, error))
+    return str(error_locations.calculator_problem("oven", SOURCE, error))
 
 
 def test_what_a_calculator_does_not_declare_is_named_in_the_order_of_a_calculator(ovens):
@@ -85,7 +85,7 @@ def test_an_error_is_on_the_last_line_within_the_calculators(filenames, place):
 
 
 def test_a_name_that_is_not_declared_is_a_sentence_of_its_own():
-    error = raised(Undeclared("there is no 'x'", "x"), "/a/pack/ovens/b.py")
+    error = raised(UndeclaredName("there is no 'x'", "x"), "/a/pack/ovens/b.py")
     assert told(error) == "pack/ovens/b.py:2: there is no 'x'"
 
 
@@ -112,7 +112,7 @@ def test_python_that_is_indented_wrongly_is_named_by_its_kind():
 @pytest.fixture
 def failing(tmp_path):
     """Render a template; return what is said of the error that it raises, None if nothing is."""
-    places = replace(folders.of(PROJECT, tmp_path), theme=tmp_path / "theme")
+    places = replace(folders.project_folders(PROJECT, tmp_path), theme=tmp_path / "theme")
     templates = tmp_path / "theme/templates"
     templates.mkdir(parents=True)
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(templates))
@@ -122,7 +122,7 @@ def failing(tmp_path):
             (templates / f"{file}.html").write_text(text)
         with pytest.raises(Exception) as found:  # noqa: PT011 (of any kind)
             made.get_template(name).render(given or {})
-        problem = error_locations.in_template(places, found.value)
+        problem = error_locations.template_problem(places, found.value)
         return problem and str(problem)
 
     return said
@@ -158,4 +158,7 @@ def test_an_error_of_no_template_is_none_of_ours(failing):
 def test_a_template_without_a_file_is_none_of_ours(tmp_path):
     with pytest.raises(jinja2.TemplateSyntaxError) as found:
         jinja2.Environment().from_string("{% if %}")
-    assert error_locations.in_template(folders.of(PROJECT, tmp_path), found.value) is None
+    assert (
+        error_locations.template_problem(folders.project_folders(PROJECT, tmp_path), found.value)
+        is None
+    )

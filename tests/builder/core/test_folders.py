@@ -41,32 +41,32 @@ def test_the_generator_lies_where_its_builder_does():
 
 def test_what_is_made_once_is_not_made_again(tmp_path):
     one, made = at(tmp_path), []
-    assert one.once("a", lambda: made.append(1) or "x") == "x"
-    assert one.once("a", lambda: made.append(2) or "y") == "x"
-    assert one.once("b", lambda: "z") == "z"
+    assert one.compute_once("a", lambda: made.append(1) or "x") == "x"
+    assert one.compute_once("a", lambda: made.append(2) or "y") == "x"
+    assert one.compute_once("b", lambda: "z") == "z"
     assert made == [1]
 
 
 def test_an_engine_travels_with_the_framework_that_it_stands_beside(tmp_path):
-    assert at(tmp_path).engines == (tmp_path / "tiny",)
+    assert at(tmp_path).engine_packages == (tmp_path / "tiny",)
     framework = tmp_path / "engine"
-    assert at(tmp_path, framework=framework).engines == (tmp_path / "tiny", framework)
+    assert at(tmp_path, framework=framework).engine_packages == (tmp_path / "tiny", framework)
 
 
 def test_a_file_is_named_from_the_folder_of_the_project(tmp_path):
     one = at(tmp_path / "p")
-    assert one.named(tmp_path / "p" / "content" / "a.md") == "content/a.md"
-    assert one.named(tmp_path / "q" / "a.md") == f"{tmp_path.as_posix()}/q/a.md"
+    assert one.display_path(tmp_path / "p" / "content" / "a.md") == "content/a.md"
+    assert one.display_path(tmp_path / "q" / "a.md") == f"{tmp_path.as_posix()}/q/a.md"
 
 
 def test_a_file_of_a_laid_theme_is_named_where_it_was_written(tmp_path):
     root, laid = tmp_path / "p", tmp_path / "p" / ".cache" / "theme"
-    one = at(root, theme=laid, given=root / "given")
+    one = at(root, theme=laid, base_theme=root / "given")
     write(root / "theme" / "own.html")
-    assert one.named(laid / "own.html") == "theme/own.html"
-    assert one.named(laid / "other.html") == "given/other.html"
-    assert one.named(root / "content" / "own.html") == "content/own.html"
-    assert at(root, theme=laid).named(laid / "own.html") == ".cache/theme/own.html"
+    assert one.display_path(laid / "own.html") == "theme/own.html"
+    assert one.display_path(laid / "other.html") == "given/other.html"
+    assert one.display_path(root / "content" / "own.html") == "content/own.html"
+    assert at(root, theme=laid).display_path(laid / "own.html") == ".cache/theme/own.html"
 
 
 def test_the_shelf_is_for_builds_with_the_usual_cache(tmp_path, monkeypatch):
@@ -76,10 +76,10 @@ def test_the_shelf_is_for_builds_with_the_usual_cache(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(os, "access", lambda *words: asked.append(words) or True)
     shelf = tmp_path / "g" / ".cache"
-    assert (at(tmp_path).shelf, at(tmp_path).common) == (shelf, shelf)
+    assert (at(tmp_path).shared_cache, at(tmp_path).shared_or_own_cache) == (shelf, shelf)
     assert set(asked) == {(tmp_path / "g", os.W_OK)}
     other = at(tmp_path, cache=tmp_path / "other")
-    assert (other.shelf, other.common) == (None, tmp_path / "other")
+    assert (other.shared_cache, other.shared_or_own_cache) == (None, tmp_path / "other")
 
 
 @each(("installed", "writable"), [(True, True), (False, False), (True, False)])
@@ -88,7 +88,7 @@ def test_there_is_no_shelf_where_it_cannot_be_written(installed, writable):
         patch.setattr(folders, "INSTALLED", installed)
         patch.setattr(os, "access", lambda *_: writable)
         one = at(Path("p"))
-        assert (one.shelf, one.common) == (None, Path("p") / ".cache")
+        assert (one.shared_cache, one.shared_or_own_cache) == (None, Path("p") / ".cache")
 
 
 def test_the_scripts_are_those_that_the_theme_has(tmp_path):
@@ -102,7 +102,7 @@ def test_the_scripts_are_those_that_the_theme_has(tmp_path):
 
 
 def test_a_project_beside_the_generator_has_its_framework_and_theme(tmp_path):
-    assert folders.of(PROJECT, tmp_path) == Folders(
+    assert folders.project_folders(PROJECT, tmp_path) == Folders(
         project=PROJECT,
         root=tmp_path,
         content=tmp_path / "content",
@@ -111,21 +111,21 @@ def test_a_project_beside_the_generator_has_its_framework_and_theme(tmp_path):
         cache=tmp_path / ".cache",
         code=(tmp_path / "tiny", GENERATOR / "engine", GENERATOR / "builder"),
         framework=GENERATOR / "engine",
-        given=None,
+        base_theme=None,
     )
 
 
 def test_a_project_with_a_theme_has_it_laid_over_the_generators_in_its_cache(tmp_path):
     (tmp_path / "theme").mkdir()
-    found = folders.of(PROJECT, tmp_path)
-    assert (found.theme, found.given) == (tmp_path / ".cache" / "theme", THEME)
-    found = folders.of(PROJECT, tmp_path, tmp_path / "c")
+    found = folders.project_folders(PROJECT, tmp_path)
+    assert (found.theme, found.base_theme) == (tmp_path / ".cache" / "theme", THEME)
+    found = folders.project_folders(PROJECT, tmp_path, tmp_path / "c")
     assert (found.cache, found.theme) == (tmp_path / "c", tmp_path / "c" / "theme")
 
 
 def test_the_generator_itself_has_neither_framework_nor_laid_theme():
-    found = folders.of(Project(name="W", engine="engine"), GENERATOR)
-    assert (found.framework, found.theme, found.given) == (None, THEME, None)
+    found = folders.project_folders(Project(name="W", engine="engine"), GENERATOR)
+    assert (found.framework, found.theme, found.base_theme) == (None, THEME, None)
     assert found.code == (GENERATOR / "engine", GENERATOR / "builder")
 
 
@@ -151,22 +151,22 @@ def test_a_link_to_a_folder_is_not_followed_and_one_to_a_file_is(tmp_path):
 
 def test_a_file_is_written_whole_and_leaves_nothing_beside_it(tmp_path):
     path = tmp_path / "a" / "b" / "c"
-    folders.write_whole(path, b"one")
-    folders.write_whole(path, b"two")
+    folders.write_atomically(path, b"one")
+    folders.write_atomically(path, b"two")
     assert path.read_bytes() == b"two"
     assert os.listdir(path.parent) == ["c"]  # noqa: PTH208
 
 
 def test_what_was_sealed_is_read_and_what_was_damaged_is_not(tmp_path):
     path = tmp_path / "a" / "kept"
-    assert folders.sealed(path) is None
-    folders.seal(path, b"data")
+    assert folders.read_checksummed(path) is None
+    folders.write_checksummed(path, b"data")
     assert path.read_bytes() == hashlib.sha256(b"data").digest() + b"data"
-    assert folders.sealed(path) == b"data"
+    assert folders.read_checksummed(path) == b"data"
     path.write_bytes(path.read_bytes()[:-1])
-    assert folders.sealed(path) is None
-    folders.seal(path, b"")
-    assert folders.sealed(path) == b""
+    assert folders.read_checksummed(path) is None
+    folders.write_checksummed(path, b"")
+    assert folders.read_checksummed(path) == b""
 
 
 @each(
@@ -193,4 +193,4 @@ def test_the_digest_of_a_folder_is_of_its_names_and_contents(tmp_path):
 def test_a_stamp_is_a_file_with_its_date_and_size(tmp_path):
     path = write(tmp_path / "a", "12345")
     os.utime(path, ns=(7, 9_000))
-    assert folders.stamp([path]) == ((path, 9_000, 5),)
+    assert folders.file_stamps([path]) == ((path, 9_000, 5),)

@@ -1,7 +1,7 @@
 import pytest
 
 from builder.core import module_imports
-from builder.core.module_imports import Imports
+from builder.core.module_imports import ImportGraph
 from tests.each import each
 
 SOURCES = {
@@ -20,11 +20,11 @@ SOURCES = {
 
 @pytest.fixture
 def sources():
-    return Imports(SOURCES)
+    return ImportGraph(SOURCES)
 
 
 def test_a_module_needs_what_it_imports_and_their_packages(sources):
-    assert sources.needed("engine/draw/view_json.py") == {
+    assert sources.dependencies("engine/draw/view_json.py") == {
         "engine/__init__.py",
         "engine/draw/__init__.py",
         "engine/draw/view_json.py",
@@ -33,24 +33,24 @@ def test_a_module_needs_what_it_imports_and_their_packages(sources):
 
 
 def test_a_module_needs_what_its_imports_need(sources):
-    assert "engine/draw/reply_extras.py" in sources.needed("engine/answer.py")
+    assert "engine/draw/reply_extras.py" in sources.dependencies("engine/answer.py")
 
 
 def test_what_nobody_imports_is_not_needed(sources):
-    assert "engine/draw/unused.py" not in sources.needed("engine/answer.py")
+    assert "engine/draw/unused.py" not in sources.dependencies("engine/answer.py")
 
 
 def test_a_package_that_is_named_is_needed_with_all_its_modules(sources):
-    needed = sources.needed("engine/lab.py")
+    needed = sources.dependencies("engine/lab.py")
     assert {"engine/schedules/gpipe.py", "engine/schedules/naive.py"} <= needed
 
 
 def test_the_standard_library_is_outside(sources):
-    assert sources.outside(sources.needed("engine/answer.py")) == {"json"}
+    assert sources.external_imports(sources.dependencies("engine/answer.py")) == {"json"}
 
 
 def changed(path, text):
-    return Imports({**SOURCES, path: text}).digest("engine/answer.py")
+    return ImportGraph({**SOURCES, path: text}).digest("engine/answer.py")
 
 
 def test_a_comment_changes_no_digest(sources):
@@ -71,10 +71,10 @@ LAB = "engine/lab.py"
 
 def saved(sources, path, text):
     """Return what a save concerns, after the same was found out without what was known before."""
-    now, anew = Imports({**SOURCES, path: text}), Imports({**SOURCES, path: text})
-    found = now.follow(sources)
+    now, anew = ImportGraph({**SOURCES, path: text}), ImportGraph({**SOURCES, path: text})
+    found = now.reuse_facts(sources)
     for one in now.sources:
-        assert now.needed(one) == anew.needed(one)
+        assert now.dependencies(one) == anew.dependencies(one)
         assert now.digest(one) == anew.digest(one)
         assert (one in found) == (one not in SOURCES or anew.digest(one) != sources.digest(one))
     return found
@@ -105,12 +105,12 @@ def test_a_new_module_concerns_those_that_name_its_package(sources):
 def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch):
     for path in SOURCES:
         sources.digest(path)
-    now = Imports({**SOURCES, "engine/draw/reply_extras.py": "x = 1"})
-    now.follow(sources)
+    now = ImportGraph({**SOURCES, "engine/draw/reply_extras.py": "x = 1"})
+    now.reuse_facts(sources)
     asked = []
-    monkeypatch.setattr(Imports, "bare", lambda _, path: asked.append(path) or "")
+    monkeypatch.setattr(ImportGraph, "bare", lambda _, path: asked.append(path) or "")
     now.digest("engine/schedules/gpipe.py")
-    now.needed(LAB)
+    now.dependencies(LAB)
     assert asked == []
     now.digest(LAB)
     assert "engine/draw/reply_extras.py" in asked
@@ -119,16 +119,16 @@ def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch
 def test_what_was_read_once_is_not_read_again(monkeypatch):
     from builder.core import module_imports
 
-    monkeypatch.setattr(module_imports, "_READ", {})
+    monkeypatch.setattr(module_imports, "_FACTS", {})
     text = SOURCES["engine/lab.py"]
-    module_imports.remember(text, module_imports.facts(text))
+    module_imports.remember_facts(text, module_imports.module_facts(text))
     asked = []
 
     def each(make, texts, *, few):
         asked.extend(texts)
         return [make(one) for one in texts]
 
-    Imports(SOURCES).read(each)
+    ImportGraph(SOURCES).read_all(each)
     assert text not in asked
     assert sorted(asked) == sorted({one for one in SOURCES.values() if one != text})
 
@@ -136,9 +136,9 @@ def test_what_was_read_once_is_not_read_again(monkeypatch):
 def test_a_text_that_cannot_be_read_has_no_packages():
     from builder.core import module_imports
 
-    assert module_imports.tops(module_imports.facts("def half(")) is None
-    assert module_imports.tops(
-        module_imports.facts("import numpy.linalg, os\nfrom engine import answer")
+    assert module_imports.imported_packages(module_imports.module_facts("def half(")) is None
+    assert module_imports.imported_packages(
+        module_imports.module_facts("import numpy.linalg, os\nfrom engine import answer")
     ) == {
         "numpy",
         "os",
@@ -147,18 +147,20 @@ def test_a_text_that_cannot_be_read_has_no_packages():
 
 
 def test_the_texts_that_a_save_does_not_concern_stay(sources):
-    anew = Imports({**SOURCES, "engine/draw/reply_extras.py": "x = 'text'"})
+    anew = ImportGraph({**SOURCES, "engine/draw/reply_extras.py": "x = 'text'"})
     for path in SOURCES:
-        sources.words(path)
-    now = Imports(anew.sources)
-    now.follow(sources)
-    assert {path: now.words(path) for path in SOURCES} == {p: anew.words(p) for p in SOURCES}
+        sources.texts_digest(path)
+    now = ImportGraph(anew.sources)
+    now.reuse_facts(sources)
+    assert {path: now.texts_digest(path) for path in SOURCES} == {
+        p: anew.texts_digest(p) for p in SOURCES
+    }
 
 
 @pytest.mark.parametrize("text", ["[]", "[1]", "{", '{"a.py": [1, 2]}', "3"])
 def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
     (tmp_path / "kept.json").write_text(text)
-    assert module_imports._kept(tmp_path / "kept.json") == {}
+    assert module_imports._load_facts(tmp_path / "kept.json") == {}
 
 
 @each(
@@ -172,9 +174,9 @@ def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
     ],
 )
 def test_a_module_that_finds_others_by_name_seeks(text):
-    assert Imports({"a.py": text}).seek(["a.py"])
+    assert ImportGraph({"a.py": text}).import_dynamically(["a.py"])
 
 
 @each("text", ["import json", "import importer", "from engine.core import registryx"])
 def test_a_module_that_names_what_it_imports_does_not(text):
-    assert not Imports({"a.py": text}).seek(["a.py"])
+    assert not ImportGraph({"a.py": text}).import_dynamically(["a.py"])

@@ -1,7 +1,7 @@
 import pytest
 
-from builder.cli.external_links import unheard
-from builder.core.progress import count_of, pages_among
+from builder.cli.external_links import unanswered_message
+from builder.core.progress import html_pages, pluralize
 
 
 @pytest.mark.parametrize(
@@ -15,15 +15,15 @@ from builder.core.progress import count_of, pages_among
     ],
 )
 def test_one_is_told_in_the_singular(count, noun, said):
-    assert count_of(count, noun) == said
+    assert pluralize(count, noun) == said
 
 
 def test_one_address_that_nobody_asked():
-    said = unheard(["https://e.org/"], {})
+    said = unanswered_message(["https://e.org/"], {})
     assert said == "1 of 1 address was never asked; --online asks"
 
 
 def test_receipts_are_part_of_their_page():
     pages = ["index.html", "guides/a/index.html", "404.html"]
     beside = ["receipts/index.html", "guides/a/receipts/index.html", "guides/a/index.md"]
-    assert pages_among([*pages, *beside]) == pages
+    assert html_pages([*pages, *beside]) == pages

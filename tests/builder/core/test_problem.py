@@ -50,7 +50,7 @@ def test_of_an_error_without_a_line_it_is_the_last():
 def test_a_line_belongs_to_the_fence_that_is_open(text, fences):
     lines = text.splitlines()
     wanted = [(at + 1, lines[at], fence) for at, fence in enumerate(fences)]
-    assert list(problem.fenced(text)) == wanted
+    assert list(problem.lines_with_fences(text)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_lines_of_prose_are_those_outside_of_code(text, lines):
     ],
 )
 def test_text_without_code_and_formulas_keeps_its_lines(text, only):
-    assert problem.prose_only(text) == only
+    assert problem.blank_code_and_math(text) == only
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_text_without_code_and_formulas_keeps_its_lines(text, only):
     ],
 )
 def test_a_formula_is_blanked(text, without):
-    assert problem.without_math(text) == without
+    assert problem.blank_math(text) == without
 
 
 @pytest.mark.parametrize(
     "text", [r"\$5 and 6$", "$ a$", "$a $", "$a\n\nb$", "$a\n  \nb$", "$a", "a $$\nb\n$$"]
 )
 def test_dollars_that_hold_no_formula_stay(text):
-    assert problem.without_math(text) == text
+    assert problem.blank_math(text) == text
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_dollars_that_hold_no_formula_stay(text):
     ],
 )
 def test_a_text_is_looked_for_outside_of_code_and_found_on_line_one_if_nowhere(needle, lines):
-    assert problem.lines_of("a\nb\n```\nd\n```\na `e`", needle) == lines
+    assert problem.lines_containing("a\nb\n```\nd\n```\na `e`", needle) == lines
 
 
 def test_a_problem_is_said_on_every_line_that_it_is_about():
-    assert problem.located("x.md", "a\nb\na", "a", "is wrong") == [
+    assert problem.problems_where("x.md", "a\nb\na", "a", "is wrong") == [
         Problem("x.md", 1, "is wrong"),
         Problem("x.md", 3, "is wrong"),
     ]

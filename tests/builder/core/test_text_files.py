@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from builder.core import folders, text_files
-from builder.core.folders import digest, digest_of_files, files, write_whole
+from builder.core.folders import digest, digest_of_files, files, write_atomically
 from builder.core.project import Project
 
 PROJECT = Project(name="Lines", engine="lines")
@@ -44,13 +44,13 @@ def test_the_digest_of_files_depends_on_names_and_contents(tmp_path):
 
 
 def test_a_file_of_the_cache_is_written_whole(tmp_path):
-    write_whole(tmp_path / "new" / "x.json", b"x")
+    write_atomically(tmp_path / "new" / "x.json", b"x")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["x.json"]
     assert (tmp_path / "new" / "x.json").read_bytes() == b"x"
 
 
 def test_a_theme_may_lack_scripts(tmp_path):
-    places = replace(folders.of(PROJECT, tmp_path), theme=tmp_path / "theme")
+    places = replace(folders.project_folders(PROJECT, tmp_path), theme=tmp_path / "theme")
     assert places.scripts() == {}
     put(tmp_path, "theme/offline.js")
     assert places.scripts() == {"offline.js": "theme/offline.js"}
@@ -58,8 +58,8 @@ def test_a_theme_may_lack_scripts(tmp_path):
 
 def test_a_text_is_read_with_one_kind_of_line_end(tmp_path):
     (tmp_path / "a.md").write_bytes("a\r\nb\rc\té\n".encode())
-    assert text_files.text_of(tmp_path / "a.md", "a.md") == ("a\nb\nc\té\n", [])
-    assert text_files.text_of(tmp_path / "b.md", "b.md") == ("", [])
+    assert text_files.read_text(tmp_path / "a.md", "a.md") == ("a\nb\nc\té\n", [])
+    assert text_files.read_text(tmp_path / "b.md", "b.md") == ("", [])
 
 
 def test_a_fault_is_on_its_line(tmp_path):
@@ -70,7 +70,7 @@ def test_a_fault_is_on_its_line(tmp_path):
         (b"\xef\xbb\xbfa", "a.md:1: begins with a byte-order mark; save it without"),
     ):
         (tmp_path / "a.md").write_bytes(data)
-        text, problems = text_files.text_of(tmp_path / "a.md", "a.md")
+        text, problems = text_files.read_text(tmp_path / "a.md", "a.md")
         assert (text, [str(one) for one in problems]) == ("", [said])
 
 
@@ -78,7 +78,7 @@ def test_names_that_are_no_address(tmp_path):
     sound = ("a.md", "b/c-d_e.1.svg", "b/F.csv")
     put(tmp_path / "content", *sound, "b/g h.md", "i.Markdown", "j.MD", "-k.md")
     there = folders.files(tmp_path / "content")
-    wrong = text_files.wrong_names(folders.of(PROJECT, tmp_path), there)
+    wrong = text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there)
     found = [str(one).partition(": ")[::2] for one in wrong]
     assert found == [
         ("content/-k.md:1", "'-k.md' is no address; use letters, digits, '-', '_' and '.'"),
@@ -95,18 +95,18 @@ def said(problems):
 @pytest.mark.parametrize("code", [0, 8, 0x0B, 0x0C, 0x0E, 0x1F])
 def test_a_text_holds_no_control_character(tmp_path, code):
     (tmp_path / "a.md").write_bytes(b"a\n" + bytes([code]))
-    _, problems = text_files.text_of(tmp_path / "a.md", "b.md")
+    _, problems = text_files.read_text(tmp_path / "a.md", "b.md")
     assert said(problems) == [f"b.md:2: holds the control character U+{code:04X}"]
 
 
 @pytest.mark.parametrize("text", ["\t", " ", "\x7f", "a", "é", "a\ufeff"])
 def test_other_characters_are_read(tmp_path, text):
     (tmp_path / "a.md").write_text(text, "utf-8")
-    assert text_files.text_of(tmp_path / "a.md", "a.md") == (text, [])
+    assert text_files.read_text(tmp_path / "a.md", "a.md") == (text, [])
 
 
 def test_a_folder_is_no_text(tmp_path):
-    assert text_files.text_of(tmp_path, "a.md") == ("", [])
+    assert text_files.read_text(tmp_path, "a.md") == ("", [])
 
 
 def test_an_article_has_two_million_bytes_at_most(tmp_path):
@@ -114,7 +114,7 @@ def test_an_article_has_two_million_bytes_at_most(tmp_path):
         put(tmp_path, f"content/{name}")
         os.truncate(tmp_path / "content" / name, size)
     there = folders.files(tmp_path / "content")
-    assert said(text_files.wrong_names(folders.of(PROJECT, tmp_path), there)) == [
+    assert said(text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there)) == [
         "content/b.md:1: has 2,000,001 bytes; an article has at most 2,000,000"
     ]
 
@@ -122,7 +122,7 @@ def test_an_article_has_two_million_bytes_at_most(tmp_path):
 @pytest.mark.parametrize("end", [".markdown", ".mdown", ".mkd", ".mkdn", ".MDWN", ".Md"])
 def test_an_article_under_another_ending_is_not_read(tmp_path, end):
     there = [tmp_path / f"content/a.b{end}"]
-    assert said(text_files.wrong_names(folders.of(PROJECT, tmp_path), there)) == [
+    assert said(text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there)) == [
         f"content/a.b{end}:1: is not read; call it a.b.md"
     ]
 
@@ -131,21 +131,21 @@ def test_an_article_under_another_ending_is_not_read(tmp_path, end):
 def test_the_first_part_of_a_path_that_is_no_address_is_named(tmp_path, name):
     there = [tmp_path / "content" / name, tmp_path / "odd folder/a"]
     told = f"'{name.partition('/')[0]}' is no address; use letters, digits, '-', '_' and '.'"
-    problems = text_files.wrong_names(folders.of(PROJECT, tmp_path), there)
+    problems = text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there)
     assert [(one.path, one.message) for one in problems] == [(f"content/{name}", told)]
 
 
 @pytest.mark.parametrize("name", ["a", "Z", "0", "9a", "a.b", "a-", "a_", "README"])
 def test_a_name_of_letters_digits_and_three_signs_is_an_address(tmp_path, name):
     there = [tmp_path / "content" / name]
-    assert text_files.wrong_names(folders.of(PROJECT, tmp_path), there) == []
+    assert text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there) == []
 
 
 def test_two_names_differ_in_more_than_capitals(tmp_path):
     there = [
         tmp_path / "content" / name for name in ("a.svg", "A.svg", "a.SVG", "b.svg", "x y.mkd")
     ]
-    assert said(text_files.wrong_names(folders.of(PROJECT, tmp_path), there)) == [
+    assert said(text_files.name_problems(folders.project_folders(PROJECT, tmp_path), there)) == [
         "content/A.svg:1: differs from content/a.svg only in capitals",
         "content/a.SVG:1: differs from content/a.svg only in capitals",
         "content/x y.mkd:1: 'x y.mkd' is no address; use letters, digits, '-', '_' and '.'",
@@ -170,7 +170,7 @@ def test_a_link_leads_to_a_file_of_the_project(tmp_path):
     out = "is a link that leads out of the project; put the file itself here"
     folder = "is a link to a folder, which is not followed"
     there = [root / "content/X y"]
-    assert said(text_files.wrong_names(folders.of(PROJECT, root), there)) == [
+    assert said(text_files.name_problems(folders.project_folders(PROJECT, root), there)) == [
         "content/X y:1: 'X y' is no address; use letters, digits, '-', '_' and '.'",
         f"content/.hidden/g:1: {out}",
         f"content/c/a:1: {folder}",
@@ -181,4 +181,4 @@ def test_a_link_leads_to_a_file_of_the_project(tmp_path):
 
 
 def test_a_project_without_content_has_no_links(tmp_path):
-    assert text_files.wrong_names(folders.of(PROJECT, tmp_path), []) == []
+    assert text_files.name_problems(folders.project_folders(PROJECT, tmp_path), []) == []

@@ -16,31 +16,31 @@ def script(tmp_path):
     path = tmp_path / "said.mjs"
     path.write_text(SCRIPT)
     yield path
-    node.end()
+    node.stop_prestarted()
 
 
 def test_a_process_that_is_ready_answers_once(script):
-    node.make_ready(script, "library")
-    (waiting,) = node._waiting
+    node.prestart_script(script, "library")
+    (waiting,) = node._prestarted
     asked = []
-    answered = waiting.answered
-    waiting.answered = lambda request: asked.append(request) or answered(request)
+    answered = waiting.send
+    waiting.send = lambda request: asked.append(request) or answered(request)
     first, second = (node.run(script, {"large": "x" * 1_000_000}, "library") for _ in range(2))
     assert first[:2] == second[:2] == ["library", 1_000_013]
     assert len(asked) == 1
     assert first[2] != second[2]
-    assert not node._waiting
+    assert not node._prestarted
 
 
 def test_what_was_made_ready_for_another_library_is_left_alone(script):
-    node.make_ready(script, "old")
+    node.prestart_script(script, "old")
     assert node.run(script, {}, "new")[0] == "new"
-    node.make_ready(script, "new")
-    assert [one.words[-1] for one in node._waiting] == ["new"]
+    node.prestart_script(script, "new")
+    assert [one.arguments[-1] for one in node._prestarted] == ["new"]
 
 
 def test_where_a_process_that_was_ready_has_failed_another_is_asked(script, monkeypatch):
-    node.make_ready(script, "library")
-    monkeypatch.setattr(node._waiting[0], "answered", lambda request: None)
+    node.prestart_script(script, "library")
+    monkeypatch.setattr(node._prestarted[0], "answered", lambda request: None)
     assert node.run(script, {}, "library")[0] == "library"
-    assert node.Ready([str(script), "failing"], script.parent).answered(b"{}") is None
+    assert node.PrestartedProcess([str(script), "failing"], script.parent).send(b"{}") is None

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.figures import animated_previews
 from engine.core.inputs import Number, Switch
 from engine.core.views import Frame, Scene
@@ -39,7 +39,7 @@ def tool(name="lab", handle=None, presets=(), view=None):
 class Here:
     """Other processes that are none."""
 
-    def each(self, make, things, *, few):
+    def map(self, make, things, *, serial_limit):
         return [make(thing) for thing in things]
 
 
@@ -64,7 +64,9 @@ def asked(monkeypatch):
         animated_previews.calculators, "load", lambda name: SimpleNamespace(fields=fields)
     )
     monkeypatch.setattr(
-        animated_previews.hero_figures, "moving", lambda frames, style: style + "|".join(frames)
+        animated_previews.hero_figures,
+        "animated_figure",
+        lambda frames, style: style + "|".join(frames),
     )
     monkeypatch.setattr(animated_previews, "scene_svg", lambda one: f"frame {one.opening}")
     return found
@@ -75,10 +77,10 @@ def spoken(charts):
 
 
 def made(guides, tools, draw=spoken, memo=None):
-    means = animated_previews.Means(
+    means = animated_previews.PreviewSettings(
         style=">", draw=draw, key=lambda *names: "/".join(names), layout="look"
     )
-    found = animated_previews.made(guides, tools, means, memo or Memo(), Here())
+    found = animated_previews.render_previews(guides, tools, means, memo or BuildCache(), Here())
     return {slug: picture.decode() for slug, picture in found.items()}
 
 
@@ -137,13 +139,13 @@ def test_the_states_of_all_guides_are_drawn_in_one_call(asked):
         return dict.fromkeys(charts, "x")
 
     tools = {"lab": tool(presets=[{"size": "1"}]), "desk": tool("desk")}
-    memo = Memo()
+    memo = BuildCache()
     guides = [guide("a", ("lab", "out")), guide("b", ("desk", "out"))]
     made(guides, tools, draw, memo)
     assert [list(charts) for charts in calls] == [["lab.out.0", "lab.out.1", "desk.out.0"]]
     assert calls[0]["lab.out.0"] == {"view": {"kind": "lines"}, "spoken": "default"}
     assert calls[0]["lab.out.1"] == {"view": {"kind": "lines"}, "spoken": "{'size': '1'}"}
-    made(guides, tools, draw, memo.next())
+    made(guides, tools, draw, memo.for_next_build())
     assert len(calls) == len(asked) == 1
 
 
@@ -154,7 +156,7 @@ def test_a_scene_shows_its_frames_and_asks_for_nothing(asked):
 
 
 def test_a_figure_of_one_state_is_no_moving_picture(asked, monkeypatch):
-    monkeypatch.setattr(animated_previews.hero_figures, "moving", lambda frames, style: "")
+    monkeypatch.setattr(animated_previews.hero_figures, "animated_figure", lambda frames, style: "")
     assert made([guide("a", ("lab", "out"))], {"lab": tool()}) == {}
 
 
@@ -202,4 +204,4 @@ def test_a_figure_of_a_scene_is_one_too(asked):
 def test_frames_stand_at_even_distances_and_begin_with_the_opening(count, opening, places):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(animated_previews, "scene_svg", lambda one: one.opening)
-        assert animated_previews.frames_of(scene(count, opening)) == places
+        assert animated_previews.scene_frames(scene(count, opening)) == places

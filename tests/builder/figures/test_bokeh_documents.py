@@ -16,7 +16,7 @@ from engine.calculator import load, make, names
 from engine.core.numbers import DEFAULT
 from engine.core.units import BYTES, SECONDS, SHARE
 from engine.core.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
-from engine.draw.alt_text import spoken
+from engine.draw.alt_text import chart_alt_text
 from engine.draw.view_json import view_json
 from tests.each import each
 
@@ -138,9 +138,9 @@ def test_the_library_is_the_installed_one():
 @pytest.fixture(scope="module")
 def drawn():
     """Every chart as the page's own layout draws it."""
-    told = {name: spoken(chart, DEFAULT) for name, chart in charts().items()}
+    told = {name: chart_alt_text(chart, DEFAULT) for name, chart in charts().items()}
     shown = {name: {"view": views()[name], "spoken": told[name]} for name in charts()}
-    return static_charts.draw(THEME, shown)
+    return static_charts.draw_charts(THEME, shown)
 
 
 @every_chart
@@ -165,7 +165,7 @@ def test_no_two_spans_under_a_player_share_a_key():
 
 def test_ids_depend_on_the_name_and_the_order_of_appearance_alone():
     item = {"root_id": "p7", "roots": [{"id": "p9", "of": {"id": "p7"}, "x": [1, "p9"]}], "n": 2}
-    assert bokeh_documents._own_ids(item, "lab.curve") == {
+    assert bokeh_documents._renumber_ids(item, "lab.curve") == {
         "root_id": "lab-curve-1",
         "roots": [{"id": "lab-curve-2", "of": {"id": "lab-curve-1"}, "x": [1, "p9"]}],
         "n": 2,

@@ -12,7 +12,7 @@ SANS = ":root{--sans:system-ui, sans-serif;font-family:system-ui, sans-serif}"
 
 
 def inner_of(html):
-    (picture,) = hero_figures.pictures(html, "")
+    (picture,) = hero_figures.standalone_figures(html, "")
     return picture.partition('overflow="visible">')[2].removesuffix("</svg></g></svg>")
 
 
@@ -20,16 +20,16 @@ def test_the_rules_are_those_of_three_sheets_in_their_order(tmp_path):
     for name in ("45-scene.css", "10-colors.css", "40-charts.css", "20-text.css"):
         (tmp_path / name).write_text(f"/*{name}*/", "utf-8")
     told = "/*10-colors.css*//*40-charts.css*//*45-scene.css*/"
-    assert hero_figures.rules(tmp_path) == SANS + told + NARROW
+    assert hero_figures.drawing_rules(tmp_path) == SANS + told + NARROW
 
 
 def test_a_sheet_that_is_not_there_gives_no_rules(tmp_path):
     (tmp_path / "40-charts.css").write_text("a{}", "utf-8")
-    assert hero_figures.rules(tmp_path) == f"{SANS}a{{}}{NARROW}"
+    assert hero_figures.drawing_rules(tmp_path) == f"{SANS}a{{}}{NARROW}"
 
 
 def test_a_scene_gets_a_margin_of_twelve_around_its_own_size():
-    assert list(hero_figures.pictures(SCENE, "a>b{}")) == [
+    assert list(hero_figures.standalone_figures(SCENE, "a>b{}")) == [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 124 74" '
         'width="124" height="74"><style>a&gt;b{}</style>' + PAPER + '<g class="scene">'
         '<svg width="100" height="50" overflow="visible"><rect/></svg></g></svg>'
@@ -38,7 +38,7 @@ def test_a_scene_gets_a_margin_of_twelve_around_its_own_size():
 
 def test_a_chart_is_460_wide_with_its_frame_inside_of_its_margins():
     # 460 - 56 - 2 = 402 across; 6 + 280 + 46 = 332 down.
-    assert list(hero_figures.pictures(CHART, 'a[b="c"]{}')) == [
+    assert list(hero_figures.standalone_figures(CHART, 'a[b="c"]{}')) == [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 484 356" '
         'width="484" height="356"><style>a[b="c"]{}</style>' + PAPER + '<g class="chart-svg">'
         '<svg x="56" y="6" width="402" height="280" overflow="visible"><path/></svg></g></svg>'
@@ -46,13 +46,13 @@ def test_a_chart_is_460_wide_with_its_frame_inside_of_its_margins():
 
 
 def test_a_scene_that_does_not_say_its_size_is_600_by_400():
-    (picture,) = hero_figures.pictures('<svg class="scene"><rect/></svg>', "")
+    (picture,) = hero_figures.standalone_figures('<svg class="scene"><rect/></svg>', "")
     assert 'viewBox="-12 -12 624 424" width="624" height="424"' in picture
     assert '<svg width="600" height="400" overflow="visible"><rect/></svg>' in picture
 
 
 def test_a_chart_that_does_not_say_its_margins_is_300_high_without_any():
-    (picture,) = hero_figures.pictures('<svg class="chart-svg"><path/></svg>', "")
+    (picture,) = hero_figures.standalone_figures('<svg class="chart-svg"><path/></svg>', "")
     assert 'viewBox="-12 -12 484 324" width="484" height="324"' in picture
     assert '<svg x="0" y="0" width="460" height="300" overflow="visible"><path/>' in picture
 
@@ -75,7 +75,7 @@ def test_a_drawing_that_is_never_closed_is_read_to_the_end():
 
 
 def test_the_drawings_of_a_page_come_in_their_order_and_others_not_at_all():
-    found = list(hero_figures.pictures(f'{CHART}<svg class="icon"></svg>{SCENE}', ""))
+    found = list(hero_figures.standalone_figures(f'{CHART}<svg class="icon"></svg>{SCENE}', ""))
     assert [one.count('<g class="chart-svg">') for one in found] == [1, 0]
     assert [one.count('<g class="scene">') for one in found] == [0, 1]
 
@@ -88,7 +88,7 @@ def test_two_states_take_turns_of_0_9_seconds():
         ".state{animation:turn 1.8s step-end infinite}"
         ".s0{animation-delay:0s}.s1{animation-delay:0.9s}}"
     )
-    assert hero_figures.moving([SCENE, OTHER], "a{}") == (
+    assert hero_figures.animated_figure([SCENE, OTHER], "a{}") == (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 124 74" '
         f'width="124" height="74"><style>a{{}}{turns}</style>{PAPER}<g class="scene">'
         '<svg width="100" height="50" overflow="visible">'
@@ -97,7 +97,7 @@ def test_two_states_take_turns_of_0_9_seconds():
 
 
 def test_three_states_share_the_time_in_three():
-    text = hero_figures.moving([SCENE, OTHER, SCENE], "")
+    text = hero_figures.animated_figure([SCENE, OTHER, SCENE], "")
     assert "0%,33.333%{visibility:visible}33.334%,100%{visibility:hidden}" in text
     assert ".state{animation:turn 2.7s step-end infinite}" in text
     assert ".s2{animation-delay:1.8s}}" in text
@@ -105,10 +105,10 @@ def test_three_states_share_the_time_in_three():
 
 @each("drawings", [[], [SCENE], ["<p></p>", SCENE], ["<p></p>", "<p></p>"]])
 def test_fewer_than_two_drawings_do_not_move(drawings):
-    assert hero_figures.moving(drawings, "") == ""
+    assert hero_figures.animated_figure(drawings, "") == ""
 
 
 def test_what_is_no_drawing_is_no_state():
-    assert hero_figures.moving(["<p></p>", SCENE, OTHER], "") == hero_figures.moving(
-        [SCENE, OTHER], ""
-    )
+    assert hero_figures.animated_figure(
+        ["<p></p>", SCENE, OTHER], ""
+    ) == hero_figures.animated_figure([SCENE, OTHER], "")

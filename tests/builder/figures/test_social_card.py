@@ -37,7 +37,7 @@ def figure(width, height):
 
 
 def drawn(title="Ring", sentence="Why?", picture="", measure=by_letters):
-    return social_cards.card("Site", title, sentence, picture, "", measure)
+    return social_cards.card_svg("Site", title, sentence, picture, "", measure)
 
 
 def sizes_of(svg):
@@ -85,12 +85,12 @@ def test_the_lines_of_a_card_are_read_from_it():
 
 
 def test_the_site_is_named_as_text():
-    assert ">A &amp; B</text>" in social_cards.card("A & B", "Ring", "Why?", "", "", by_letters)
+    assert ">A &amp; B</text>" in social_cards.card_svg("A & B", "Ring", "Why?", "", "", by_letters)
 
 
 def test_the_rules_are_those_that_the_card_needs():
     sheet = ".c-ink{color:red}.c-muted{color:blue}.c-other{color:green}"
-    svg = social_cards.card("Site", "Ring", "Why?", "", sheet, by_letters)
+    svg = social_cards.card_svg("Site", "Ring", "Why?", "", sheet, by_letters)
     assert "<style>.c-ink{color:red}.c-muted{color:blue}</style>" in svg
 
 
@@ -216,7 +216,7 @@ def test_sixteen_lines_of_the_smallest_text_fit_on_a_card():
 
 
 def test_text_is_measured_in_the_fonts_of_cards():
-    measure = social_cards.measured(FONTS)
+    measure = social_cards.text_measure(FONTS)
     for family, name in ((TEXT, "inter-400.ttf"), (TITLE, "source-serif-600.ttf")):
         known = ImageFont.truetype(str(FONTS / name), 100).getlength("Ring")
         assert measure("Ring", family, 100) == known

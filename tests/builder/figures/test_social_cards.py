@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from builder import pipeline
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.figures import social_cards
 from tests.builder.conftest import ROOT, SERVICES, silent
 from tests.each import each
@@ -27,7 +27,7 @@ STYLE = ":root{--paper: #fdfcf9;--ink: #22242a}.c-paper{color: var(--paper)}"
 
 @pytest.fixture
 def measure():
-    return social_cards.measured(FONTS)
+    return social_cards.text_measure(FONTS)
 
 
 def built(site, memory, drawn, **options):
@@ -53,7 +53,7 @@ def cards_of(output):
 
 def test_every_page_of_a_site_with_an_address_has_a_card(lettered):
     drawn = []
-    output = built(lettered, Memo(), drawn, base_url=BASE)
+    output = built(lettered, BuildCache(), drawn, base_url=BASE)
     pages = {path for path in output if path.endswith("index.html") and "embed/" not in path}
     pages -= {path for path in pages if path.endswith("/receipts/index.html")}
     assert len(cards_of(output)) == len(drawn) == len(pages) > 1
@@ -61,24 +61,24 @@ def test_every_page_of_a_site_with_an_address_has_a_card(lettered):
 
 def test_a_site_without_an_address_has_none(lettered):
     drawn = []
-    assert not cards_of(built(lettered, Memo(), drawn))
+    assert not cards_of(built(lettered, BuildCache(), drawn))
     assert not drawn
 
 
 def test_a_theme_without_letters_has_none(live):
-    assert not cards_of(built(live, Memo(), [], base_url=BASE))
+    assert not cards_of(built(live, BuildCache(), [], base_url=BASE))
 
 
 def test_a_card_is_drawn_again_only_where_its_words_changed(lettered):
-    memory, drawn = Memo(), []
+    memory, drawn = BuildCache(), []
     before = cards_of(built(lettered, memory, [], base_url=BASE))
-    memory = memory.next()
+    memory = memory.for_next_build()
     assert cards_of(built(lettered, memory, drawn, base_url=BASE)) == before
     assert not drawn
     source = "content/guides/first.md"
     title = re.search(r'title = "([^"]+)"', (lettered.root / source).read_text("utf-8"))[1]
     lettered.edit(source, f'title = "{title}"', 'title = "Renamed"')
-    after = cards_of(built(lettered, memory.next(), drawn, base_url=BASE))
+    after = cards_of(built(lettered, memory.for_next_build(), drawn, base_url=BASE))
     assert drawn == [source]
     assert len(after - before) == 1
 
@@ -102,9 +102,9 @@ def test_the_head_of_a_page_names_the_card_by_its_whole_address():
     ],
 )
 def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
-    measure = social_cards.measured(FONTS)
+    measure = social_cards.text_measure(FONTS)
     picture = FIGURE.format(width=size[0], height=size[1]) if size else ""
-    svg = social_cards.card("Wallclock", title, sentence, picture, STYLE, measure)
+    svg = social_cards.card_svg("Wallclock", title, sentence, picture, STYLE, measure)
     lines = social_cards.lines_of(svg)
     assert " ".join(line.text for line in lines).startswith(" ".join(title.split()))
     ends = [line.x + measure(line.text, line.family, line.size) for line in lines]
@@ -129,11 +129,12 @@ def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
 
 
 def test_a_card_is_a_small_png_that_shows_its_figure(measure):
-    svg = social_cards.card(
+    svg = social_cards.card_svg(
         "Wallclock", "Ring", "Why?", FIGURE.format(width=400, height=300), STYLE, measure
     )
     first, second = (
-        social_cards.png(svg, tuple(map(str, social_cards.font_files(FONTS)))) for _ in range(2)
+        social_cards.render_png(svg, tuple(map(str, social_cards.font_files(FONTS))))
+        for _ in range(2)
     )
     assert first == second
     assert len(first) < 60_000
@@ -148,12 +149,14 @@ def test_a_card_is_a_small_png_that_shows_its_figure(measure):
 
 def test_many_are_drawn_as_one_is(measure):
     svgs = {
-        str(at): social_cards.card("Wallclock", f"No. {at}", "", "", STYLE, measure)
+        str(at): social_cards.card_svg("Wallclock", f"No. {at}", "", "", STYLE, measure)
         for at in range(8)
     }
-    made = social_cards.pngs(svgs, social_cards.font_files(FONTS))
+    made = social_cards.render_pngs(svgs, social_cards.font_files(FONTS))
     assert list(made) == list(svgs)
-    assert made["3"] == social_cards.png(svgs["3"], tuple(map(str, social_cards.font_files(FONTS))))
+    assert made["3"] == social_cards.render_png(
+        svgs["3"], tuple(map(str, social_cards.font_files(FONTS)))
+    )
     assert len(set(made.values())) == 8
 
 

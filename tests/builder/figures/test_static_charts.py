@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builder.core import node
-from engine.core.numbers import DEFAULT, Display, show
+from engine.core.numbers import DEFAULT, Display, format_value
 from engine.core.ticks import ticks
 from engine.core.units import BYTES, SECONDS, SHARE, TOKEN_RATE, TOKENS
 from engine.core.views import (
@@ -27,7 +27,7 @@ from engine.core.views import (
     Span,
     Timeline,
 )
-from engine.draw.alt_text import spoken
+from engine.draw.alt_text import chart_alt_text
 from engine.draw.chart_table import table_text
 from engine.draw.view_json import view_json
 from tests.engine.calculators.tried import default_views
@@ -231,7 +231,7 @@ def drawn(tmp_path_factory):
     script = tmp_path_factory.mktemp("node") / "draw.mjs"
     script.write_text(SCRIPT, encoding="utf-8")
     charts = {
-        name: {"view": view_json(view, DEFAULT), "spoken": spoken(view, DEFAULT)}
+        name: {"view": view_json(view, DEFAULT), "spoken": chart_alt_text(view, DEFAULT)}
         for name, view in (CHARTS | EXTREMES | OTHERS).items()
     }
     charts["binary"] = {"view": view_json(bars(), BINARY), "spoken": ""}
@@ -273,7 +273,7 @@ def test_colors_are_named_never_given(name, drawn):
 @every_chart
 def test_the_picture_is_told_in_words(name, drawn):
     root = ElementTree.fromstring(drawn[name]["svg"])
-    assert root.attrib["aria-label"] == spoken(CHARTS[name], DEFAULT)
+    assert root.attrib["aria-label"] == chart_alt_text(CHARTS[name], DEFAULT)
     assert root.attrib["aria-label"].startswith(CHARTS[name].title)
 
 
@@ -525,11 +525,11 @@ def test_a_place_off_the_map_is_not_drawn(drawn):
 
 def test_a_reader_of_words_hears_what_is_framed():
     one = heatmap(Point(key="own", label="you", x=0.5, y=1.0))
-    assert spoken(one, DEFAULT).endswith("Marked: you.")
+    assert chart_alt_text(one, DEFAULT).endswith("Marked: you.")
 
 
 def test_binary_units_reach_the_axis(drawn):
-    assert show(7.0, BYTES, BINARY) in texts(drawn["binary"])
+    assert format_value(7.0, BYTES, BINARY) in texts(drawn["binary"])
 
 
 @every_chart

@@ -15,7 +15,7 @@ SHEET = (
 
 
 def test_rules_are_those_of_the_light_scheme_without_variables():
-    rules = svg_flatten.style(SHEET, "Inter")
+    rules = svg_flatten.flatten_style(SHEET, "Inter")
     assert ".c-ink{color: #111111}" in rules
     assert "red" not in rules
     assert "wide" not in rules
@@ -23,13 +23,15 @@ def test_rules_are_those_of_the_light_scheme_without_variables():
 
 
 def test_a_list_in_a_selector_is_told_one_by_one():
-    rules = svg_flatten.style(SHEET, "Inter")
+    rules = svg_flatten.flatten_style(SHEET, "Inter")
     assert ".chart .strong,.chart .inside{font: 700 13px Inter}" in rules
 
 
 def test_only_rules_of_classes_that_are_there_are_kept():
-    rules = svg_flatten.style(SHEET, "Inter")
-    assert svg_flatten.needed(rules, '<text class="c-ink">1</text>') == ".c-ink{color: #111111}"
+    rules = svg_flatten.flatten_style(SHEET, "Inter")
+    assert (
+        svg_flatten.needed_rules(rules, '<text class="c-ink">1</text>') == ".c-ink{color: #111111}"
+    )
 
 
 PICTURE = (
@@ -42,14 +44,14 @@ PICTURE = (
 
 
 def test_steps_from_point_to_point_are_stretched_as_well():
-    drawn, _, _ = svg_flatten.drawing(PICTURE.replace("L1000 25", "l500-25.5 .5-.2"))
+    drawn, _, _ = svg_flatten.flatten_drawing(PICTURE.replace("L1000 25", "l500-25.5 .5-.2"))
     assert 'V100.00l100.00 -51.00 0.10 -0.40"' in drawn
-    boxes, _, _ = svg_flatten.drawing(PICTURE.replace("L1000 25", "h500v5m-.5-5"))
+    boxes, _, _ = svg_flatten.flatten_drawing(PICTURE.replace("L1000 25", "h500v5m-.5-5"))
     assert 'V100.00h100.00v10.00m-0.10 -10.00"' in boxes
 
 
 def test_stretched_paths_become_paths_in_pixels():
-    drawn, width, height = svg_flatten.drawing(PICTURE)
+    drawn, width, height = svg_flatten.flatten_drawing(PICTURE)
     assert (width, height) == (224, 124)
     assert 'd="M0.00 10.00H100.00V100.00L200.00 50.00"' in drawn
     assert '<text x="100" y="110">' in drawn
@@ -69,4 +71,4 @@ def test_stretched_paths_become_paths_in_pixels():
 )
 def test_a_move_of_a_style_becomes_one_of_the_drawing(style, becomes):
     picture = f'<svg viewBox="0 0 1 1"><g class="scene"><circle style="{style}"/></g></svg>'
-    assert becomes in svg_flatten.drawing(picture)[0]
+    assert becomes in svg_flatten.flatten_drawing(picture)[0]

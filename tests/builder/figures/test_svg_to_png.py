@@ -50,18 +50,18 @@ class Pool:
 def pool(monkeypatch):
     made = Pool()
     monkeypatch.setattr(social_cards.multiprocessing, "get_context", made)
-    monkeypatch.setattr(social_cards, "png", lambda svg, fonts: (svg, fonts))
+    monkeypatch.setattr(social_cards, "render_png", lambda svg, fonts: (svg, fonts))
     return made
 
 
 def test_a_drawing_is_a_png_of_its_own_size():
-    with Image.open(io.BytesIO(social_cards.png(RED, ()))) as image:
+    with Image.open(io.BytesIO(social_cards.render_png(RED, ()))) as image:
         assert (image.format, image.mode, image.size) == ("PNG", "P", (3, 2))
         assert image.convert("RGB").getcolors() == [(6, (255, 0, 0))]
 
 
 def test_a_drawing_has_128_colors_at_most():
-    with Image.open(io.BytesIO(social_cards.png(shades(), ()))) as image:
+    with Image.open(io.BytesIO(social_cards.render_png(shades(), ()))) as image:
         assert len(image.getcolors()) == 128
 
 
@@ -75,7 +75,7 @@ def test_the_fonts_are_those_given_and_none_of_the_system(monkeypatch):
         return draw(**{**given, "font_files": []})
 
     monkeypatch.setattr(resvg_py, "svg_to_bytes", kept)
-    social_cards.png(RED, ("a.ttf", "b.ttf"))
+    social_cards.render_png(RED, ("a.ttf", "b.ttf"))
     assert asked == {
         "svg_string": RED,
         "skip_system_fonts": True,
@@ -86,7 +86,7 @@ def test_the_fonts_are_those_given_and_none_of_the_system(monkeypatch):
 def test_six_are_drawn_here(pool, tmp_path):
     svgs = {str(at): f"svg {at}" for at in range(6)}
     fonts = [tmp_path / "a.ttf"]
-    assert social_cards.pngs(svgs, fonts) == {
+    assert social_cards.render_pngs(svgs, fonts) == {
         name: (svg, (str(fonts[0]),)) for name, svg in svgs.items()
     }
     assert pool.calls == []
@@ -94,7 +94,7 @@ def test_six_are_drawn_here(pool, tmp_path):
 
 def test_seven_are_drawn_by_processes_that_are_started_anew(pool, tmp_path):
     svgs = {str(at): f"svg {at}" for at in range(7)}
-    found = social_cards.pngs(svgs, [tmp_path / "a.ttf"])
+    found = social_cards.render_pngs(svgs, [tmp_path / "a.ttf"])
     assert list(found.items()) == [
         (name, (svg, (str(tmp_path / "a.ttf"),))) for name, svg in svgs.items()
     ]
@@ -102,4 +102,4 @@ def test_seven_are_drawn_by_processes_that_are_started_anew(pool, tmp_path):
 
 
 def test_nothing_is_drawn_of_nothing(pool):
-    assert social_cards.pngs({}, []) == {}
+    assert social_cards.render_pngs({}, []) == {}

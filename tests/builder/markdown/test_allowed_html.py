@@ -101,12 +101,12 @@ def test_code_and_formulas_hold_no_html(body):
 
 @pytest.mark.parametrize("comment", [">a", "->a", "a--!>b", "a<!--b"])
 def test_a_comment_that_ends_earlier_for_a_browser_does(comment):
-    assert allowed_html.ends_early(comment)
+    assert allowed_html.comment_ends_early(comment)
 
 
 @pytest.mark.parametrize("comment", ["", "a", "a>", "a->b", " >", "-", "<!-", "--!", "!>"])
 def test_any_other_comment_ends_where_it_seems_to(comment):
-    assert not allowed_html.ends_early(comment)
+    assert not allowed_html.comment_ends_early(comment)
 
 
 def test_a_comment_that_ends_early_is_refused():
@@ -133,10 +133,10 @@ def test_an_end_of_a_comment_may_stand_alone():
 
 
 def test_a_piece_of_html_is_refused_without_what_stands_around_it():
-    assert allowed_html.refused("<b>a</b>") == []
-    assert allowed_html.refused("</b> <i>") == []
+    assert allowed_html.disallowed_messages("<b>a</b>") == []
+    assert allowed_html.disallowed_messages("</b> <i>") == []
     html = '<p><video></div> <b onclick="c"></p>'
-    assert allowed_html.refused(html) == [
+    assert allowed_html.disallowed_messages(html) == [
         no_tag("video"),
         "the attribute 'onclick' of <b> is not allowed in an article",
         "<b> is never closed",

@@ -4,7 +4,7 @@ import pytest
 
 from builder.content.article import Article
 from builder.markdown import article_checks
-from builder.markdown.render_state import Findings
+from builder.markdown.render_state import RenderState
 
 GIVEN_AWAY = "the answer '42' stands before the question that asks for it"
 UNREAD = "this block is unknown or its options are wrong"
@@ -21,7 +21,7 @@ def found(body, html="", blocks=("note", "predict"), words=("T", "Q", "S"), **fi
         text="",
         body=body,
     )
-    wrong = article_checks.problems(article, html, Findings(**findings), blocks)
+    wrong = article_checks.problems(article, html, RenderState(**findings), blocks)
     return [str(one).removeprefix("a.md:") for one in wrong]
 
 
@@ -194,7 +194,7 @@ def test_findings_come_first_and_what_is_never_closed_last():
     [("", ""), (" a\n  b ", "a b"), ("<p>a &amp; <b\nid=c>b</b>c</p>", "a & bc"), ("a<b", "a<b")],
 )
 def test_the_words_of_html_are_without_tags(html, words):
-    assert article_checks.words(html) == words
+    assert article_checks.html_text(html) == words
 
 
 def test_an_answer_at_the_seam_of_summary_and_text_is_found():

@@ -9,7 +9,7 @@ from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import article_html
 from builder.markdown.article_html import Heading
-from builder.markdown.render_state import Surroundings
+from builder.markdown.render_state import RenderContext
 
 REFERENCES = """
 [ring]
@@ -31,12 +31,12 @@ text = "Of bits."
 [rank]
 text = "Of a group."
 """
-NOTHING = article_html.Prose(html="")
+NOTHING = article_html.ArticleHtml(html="")
 
 
 def around(expanded=str):
-    shelf = library.parse(REFERENCES, GLOSSARY)[0]
-    return Surroundings(library=shelf, load=None, macros=None, blocks=None, expanded=expanded)
+    shelf = library.parse_library(REFERENCES, GLOSSARY)[0]
+    return RenderContext(library=shelf, load=None, macros=None, blocks=None, expand=expanded)
 
 
 def article(body):
@@ -166,13 +166,15 @@ def test_an_article_that_python_cannot_follow_is_refused():
 @pytest.fixture
 def readied(monkeypatch):
     """How often Markdown was made ready: one more entry for each time."""
-    ready, times = article_html._ready, []
-    monkeypatch.setattr(article_html, "_ready", lambda *given: times.append(1) or ready(*given))
+    ready, times = article_html._markdown_parser, []
+    monkeypatch.setattr(
+        article_html, "_markdown_parser", lambda *given: times.append(1) or ready(*given)
+    )
     return times
 
 
 def test_articles_are_read_one_after_the_other_as_if_each_were_alone(readied):
-    reader = article_html.Reader(around())
+    reader = article_html.MarkdownRenderer(around())
     bodies = ["## A\n\n$x$ [@ring] [b](c)[^1]\n\n[^1]: d", "[" * 51, "## A\n\n[@tree]", "e"]
     found = [reader.render(article(body)) for body in bodies]
     assert len(readied) == 1
@@ -181,7 +183,7 @@ def test_articles_are_read_one_after_the_other_as_if_each_were_alone(readied):
 
 
 def test_what_was_left_half_read_is_not_used_again(readied):
-    reader = article_html.Reader(around(expanded=deep))
+    reader = article_html.MarkdownRenderer(around(expanded=deep))
     found = [reader.render(article(body)).html for body in ("a", "deep", "b", "c")]
     assert found == ["<p>a</p>", "", "<p>b</p>", "<p>c</p>"]
     assert len(readied) == 2

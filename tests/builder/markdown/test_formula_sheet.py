@@ -4,12 +4,12 @@ import re
 from collections import Counter
 
 from builder.calculators import calculator_context
-from builder.markdown.formula_sheet import PLACEMENT, expanded
+from builder.markdown.formula_sheet import PLACEMENT, expand_formula_sheet
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
 from engine.formulas import stragglers
 from tests.each import each
 
-SHEET = expanded(PLACEMENT)
+SHEET = expand_formula_sheet(PLACEMENT)
 EQUATIONS = [e for equations in formula_sheet.groups().values() for e in equations]
 BY_EQUATION = each("equation", EQUATIONS, ids=lambda e: e.name)
 
@@ -20,11 +20,16 @@ def entry(equation):
 
 
 def test_text_without_the_placement_stays_as_it_is():
-    assert expanded("One [[formula_sheet.parameters]].") == "One [[formula_sheet.parameters]]."
+    assert (
+        expand_formula_sheet("One [[formula_sheet.parameters]].")
+        == "One [[formula_sheet.parameters]]."
+    )
 
 
 def test_text_around_the_placement_stays():
-    assert re.fullmatch(r"Before\n.*\nAfter", expanded(f"Before\n{PLACEMENT}\nAfter"), re.DOTALL)
+    assert re.fullmatch(
+        r"Before\n.*\nAfter", expand_formula_sheet(f"Before\n{PLACEMENT}\nAfter"), re.DOTALL
+    )
 
 
 @BY_EQUATION
@@ -73,5 +78,5 @@ def test_a_docstring_becomes_a_statement():
 
 
 def test_a_page_cites_what_the_cells_of_its_tables_link_to():
-    found, _ = calculator_context.read("hardware_table")
+    found, _ = calculator_context.load_context("hardware_table")
     assert {"nvidia_h100", "deepseek2024", "amd_mi300x"} <= set(found.sources["accelerators"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builder.outputs.html_to_markdown import Linear
+from builder.outputs.html_to_markdown import FormulaReader
 
 
 def read(linear, tag, *inside):
@@ -16,7 +16,7 @@ def read(linear, tag, *inside):
 
 
 def line(*inside):
-    return read(Linear(), "math", *inside)
+    return read(FormulaReader(), "math", *inside)
 
 
 def n(text):
@@ -128,7 +128,7 @@ def test_blanks_between_elements_are_none_and_those_in_words_are_one():
 
 
 def test_words_outside_of_all_elements_are_left_out():
-    linear = Linear()
+    linear = FormulaReader()
     linear.data("a")
     assert read(linear, "math", "b") == "b"
 

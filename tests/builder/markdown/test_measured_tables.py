@@ -13,7 +13,7 @@ def tables(monkeypatch):
         return table
 
     monkeypatch.setattr(reference_lists, "table_fragment", kept)
-    return lambda places: list(reference_lists.tables({"places": places}))
+    return lambda places: list(reference_lists.measurement_tables({"places": places}))
 
 
 def test_a_place_has_a_table_of_first_visits_and_one_of_those_after_them(tables):
@@ -46,12 +46,12 @@ def test_places_come_in_the_order_of_the_file(tables):
 
 
 def test_nothing_measured_gives_no_table():
-    assert list(reference_lists.tables({})) == []
+    assert list(reference_lists.measurement_tables({})) == []
 
 
 def test_a_table_is_html():
     sides = {"ours": {"first": {"seen": 300}, "again": {"seen": 40}}}
-    first, again = reference_lists.tables({"places": {"home": sides}})
+    first, again = reference_lists.measurement_tables({"places": {"home": sides}})
     assert "<caption>Home, first visit</caption>" in first
     assert "<caption>Home, repeated visit</caption>" in again
 

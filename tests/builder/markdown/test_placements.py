@@ -5,18 +5,18 @@ from types import SimpleNamespace
 import pytest
 
 from builder.calculators import calculator_context
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.core.problem import ContentError
 from builder.markdown.placements import (
     Placement,
-    calculator_of,
     check_block,
     check_sentence,
+    find_calculator,
     parse,
-    without,
+    without_outputs,
 )
 
-RING = Live(
+RING = CalculatorContext(
     name="ring",
     title="Ring",
     question="How long?",
@@ -46,7 +46,7 @@ def placed(member="", settings=None, also=False):
 
 @pytest.fixture
 def two(monkeypatch):
-    monkeypatch.setattr(calculator_context, "names", lambda: ("ring", "tree"))
+    monkeypatch.setattr(calculator_context, "calculator_names", lambda: ("ring", "tree"))
 
 
 @pytest.mark.parametrize(
@@ -90,27 +90,27 @@ def test_what_is_no_placement_is_told_what_is(inside):
 @pytest.mark.parametrize("member", ["", "inputs", "size", "log", "time", "curve"])
 def test_a_calculator_is_found_with_any_of_its_members(two, member):
     asked = []
-    assert calculator_of(placed(member), lambda name: asked.append(name) or RING) is RING
+    assert find_calculator(placed(member), lambda name: asked.append(name) or RING) is RING
     assert asked == ["ring"]
 
 
 def test_a_calculator_that_is_not_there_is_not_loaded(two):
     unknown = Placement(calculator="rign", member="", settings={}, also=False)
     with pytest.raises(ContentError) as told:
-        calculator_of(unknown, pytest.fail)
+        find_calculator(unknown, pytest.fail)
     assert str(told.value) == "no calculator 'rign'; there are ring, tree"
 
 
 def test_a_project_without_calculators_has_none(monkeypatch):
-    monkeypatch.setattr(calculator_context, "names", tuple)
+    monkeypatch.setattr(calculator_context, "calculator_names", tuple)
     with pytest.raises(ContentError) as told:
-        calculator_of(placed(), pytest.fail)
+        find_calculator(placed(), pytest.fail)
     assert str(told.value) == "no calculator 'ring'; there are none"
 
 
 def test_a_member_that_is_not_there_is_told_all_that_are(two):
     with pytest.raises(ContentError) as told:
-        calculator_of(placed("tiem"), lambda name: RING)
+        find_calculator(placed("tiem"), lambda name: RING)
     assert str(told.value) == (
         "ring has no input or output 'tiem'; its inputs are size, log; its outputs are "
         "time, bytes, verdict, curve"
@@ -158,19 +158,19 @@ def test_a_block_has_no_settings_but_what_it_leaves_out(placement):
     ],
 )
 def test_what_a_placement_leaves_out_is_not_there(left, kept):
-    found = without(placed("", {"without": left}), RING)
+    found = without_outputs(placed("", {"without": left}), RING)
     assert list(found.outputs) == kept
     assert found.outputs == {name: RING.outputs[name] for name in kept}
     assert found.name == "ring"
 
 
 def test_a_placement_that_leaves_out_nothing_has_all_outputs():
-    assert without(placed(), RING) == RING
+    assert without_outputs(placed(), RING) == RING
 
 
 def test_an_output_that_is_not_there_cannot_be_left_out():
     with pytest.raises(ContentError) as told:
-        without(placed("", {"without": "time,tiem,size"}), RING)
+        without_outputs(placed("", {"without": "time,tiem,size"}), RING)
     assert str(told.value) == (
         "ring has no output 'tiem' to leave out; its outputs are time, bytes, verdict, curve"
     )

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from builder.markdown.predictions import STOPS, prediction, verdict
+from builder.markdown.predictions import STOPS, make_prediction, verdict
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, TOKEN_RATE
 from engine.core.views import Receipt, Value
 
@@ -40,36 +40,38 @@ def test_a_count_that_may_number_something_is_not_much():
 
 
 def test_the_slider_has_its_stops():
-    assert len(prediction(TIME, 0.001, 100).stops) == STOPS
+    assert len(make_prediction(TIME, 0.001, 100).stops) == STOPS
 
 
 def test_the_page_puts_a_verdict_together():
-    made = prediction(TIME, 0.001, 100)
+    made = make_prediction(TIME, 0.001, 100)
     text, compared = made.stops[0]
-    assert made.said[0] + text + made.said[1] + compared == verdict(0.001, 0.49, SECONDS)
+    assert made.verdict_words[0] + text + made.verdict_words[1] + compared == verdict(
+        0.001, 0.49, SECONDS
+    )
 
 
 def test_the_truth_lies_where_it_belongs_on_the_scale():
-    assert prediction(TIME, 0.0049, 49).at == pytest.approx(50)
+    assert make_prediction(TIME, 0.0049, 49).at == pytest.approx(50)
 
 
 def test_a_linear_scale_is_linear():
-    assert prediction(TIME, 0, 0.98, "linear").at == pytest.approx(50)
+    assert make_prediction(TIME, 0, 0.98, "linear").at == pytest.approx(50)
 
 
 def test_a_range_without_the_truth_is_refused():
     with pytest.raises(ValueError, match=r"0\.49 is outside the range 1 to 2"):
-        prediction(TIME, 1, 2)
+        make_prediction(TIME, 1, 2)
 
 
 def test_a_logarithmic_range_cannot_begin_at_zero():
     with pytest.raises(ValueError, match="cannot be logarithmic"):
-        prediction(TIME, 0, 1)
+        make_prediction(TIME, 0, 1)
 
 
 def test_the_labels_of_a_scale_do_not_meet_on_a_phone():
     rate = Value(label="Rate", value=8_000, quantity=TOKEN_RATE, receipt=Receipt())
-    marks = prediction(rate, 100, 1_000_000).marks
+    marks = make_prediction(rate, 100, 1_000_000).marks
     assert next(mark["text"] for mark in marks if not mark["wide"]) == "100 tokens/s"
     shown = [mark for mark in marks if not mark["wide"]]
     ends = [(_left(mark), _left(mark) + 7.5 * len(mark["text"])) for mark in shown]
@@ -79,19 +81,19 @@ def test_the_labels_of_a_scale_do_not_meet_on_a_phone():
 
 def test_the_labels_of_a_scale_on_a_phone_stand_in_even_steps():
     times = Value(label="Factor", value=37, quantity=RATIO, receipt=Receipt())
-    marks = prediction(times, 1, 100_000).marks
+    marks = make_prediction(times, 1, 100_000).marks
     assert [mark["text"] for mark in marks if not mark["wide"]] == ["1×", "100×", "10,000×"]
 
 
 def test_a_label_at_the_end_of_a_scale_does_not_stick_out():
     rate = Value(label="Rate", value=8_000, quantity=TOKEN_RATE, receipt=Receipt())
-    first = prediction(rate, 100, 1_000_000).marks[0]
+    first = make_prediction(rate, 100, 1_000_000).marks[0]
     assert (first["at"], first["back"]) == (0, 0)
 
 
 def test_a_label_near_an_end_of_a_scale_stays_on_the_slider_of_a_phone():
     rate = Value(label="Rate", value=200, quantity=TOKEN_RATE, receipt=Receipt())
-    marks = prediction(rate, 90, 520).marks
+    marks = make_prediction(rate, 90, 520).marks
     first, last = marks[0], marks[-1]
     assert (first["text"], last["text"]) == ("100 tokens/s", "500 tokens/s")
     # Both are 90 pixels wide, and not as much as half of that is left beside their places.

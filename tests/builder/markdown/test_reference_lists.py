@@ -60,7 +60,7 @@ def test_a_file_of_measures_that_cannot_be_read_is_named(live):
 def test_a_reader_gets_the_guides_that_name_them(live):
     with_readers(live, "hurried", "idle")
     live.edit("content/guides/first.md", "order = 1", 'order = 1\nreaders = ["hurried"]')
-    texts = content_folder.read(live.folders, drafts=False)
+    texts = content_folder.read_content(live.folders, drafts=False)
     paths = navigation.reader_paths(texts.articles, texts.library.readers)
     assert [(path.reader.key, [guide.slug for guide in path.guides]) for path in paths] == [
         ("hurried", ["first"])

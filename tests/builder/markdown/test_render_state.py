@@ -4,11 +4,11 @@ from dataclasses import fields
 from types import SimpleNamespace
 
 from builder.calculators import calculator_context
-from builder.markdown.render_state import Findings, Surroundings, show_value
+from builder.markdown.render_state import RenderContext, RenderState, record_value
 
 
 def test_nothing_is_found_in_the_beginning_nor_after_the_article_before():
-    before = Findings(
+    before = RenderState(
         problems=[("a", "b")],
         in_sentences=[("a", "b")],
         cites={"a": None},
@@ -24,32 +24,32 @@ def test_nothing_is_found_in_the_beginning_nor_after_the_article_before():
         raw=[("a", "b")],
         answers=[("a", "b")],
     )
-    before.identify("a")
+    before.unique_id("a")
     assert all(getattr(before, one.name) for one in fields(before))
     before.clear()
-    assert before == Findings()
+    assert before == RenderState()
     assert not any(getattr(before, one.name) for one in fields(before))
 
 
 def test_an_id_is_told_from_its_repeats_by_a_number():
-    found = Findings()
-    named = [found.identify(name) for name in ("a", "b", "a", "a", "b")]
+    found = RenderState()
+    named = [found.unique_id(name) for name in ("a", "b", "a", "a", "b")]
     assert named == ["a", "b", "a-2", "a-3", "b-2"]
     found.clear()
-    assert found.identify("a") == "a"
+    assert found.unique_id("a") == "a"
 
 
 def test_a_value_that_is_shown_gets_its_receipt_and_its_references_once():
-    found = Findings(cites={"z": None, "y": None})
+    found = RenderState(cites={"z": None, "y": None})
     ring = SimpleNamespace(name="ring", sources={"time": ("x", "y"), "size": ()})
     for name in ("time", "size", "time"):
-        show_value(ring, name, found)
+        record_value(ring, name, found)
     assert list(found.calculators) == ["ring"]
     assert list(found.values) == [("ring", "time"), ("ring", "size")]
     assert list(found.cites) == ["z", "y", "x"]
 
 
 def test_articles_are_rendered_with_the_engine_and_as_they_are_written():
-    around = Surroundings(library=None, load=None, macros=None, blocks=None)
-    assert around.at is calculator_context.at
-    assert around.expanded("## A\n") == "## A\n"
+    around = RenderContext(library=None, load=None, macros=None, blocks=None)
+    assert around.at is calculator_context.value_at
+    assert around.expand("## A\n") == "## A\n"

@@ -18,14 +18,14 @@ EQUATION = Equation(
 
 @pytest.fixture(scope="module")
 def real():
-    return service_makers.real(ROOT / "engine", ROOT / "theme", ROOT / ".cache")
+    return service_makers.make_services(ROOT / "engine", ROOT / "theme", ROOT / ".cache")
 
 
 @pytest.fixture(scope="module")
 def template(real, tmp_path_factory):
     formulas = tex_to_mathml.formulas_of(EQUATION).values()
     done, _ = tex_to_mathml.typeset(formulas, tmp_path_factory.mktemp("c"), "1", real.typeset)
-    return tex_to_mathml.template(EQUATION, done)
+    return tex_to_mathml.equation_template(EQUATION, done)
 
 
 def test_an_unknown_macro_is_refused(real, tmp_path):
@@ -104,11 +104,11 @@ def test_a_page_that_shows_an_equation_lacks_only_its_other_symbols(template):
     shown = tex_to_mathml.fill_static(
         '<div data-equation="time"></div><span data-tex="time.n"></span>', {"time": template}
     )
-    lacking = tex_to_mathml.missing(template, shown)
+    lacking = tex_to_mathml.missing_parts(template, shown)
     assert lacking is not None
     assert (lacking.symbolic, lacking.numeric) == ("", "")
     assert lacking.symbols == {k: v for k, v in template.symbols.items() if k != "n"}
-    assert tex_to_mathml.missing(template, "") == template
+    assert tex_to_mathml.missing_parts(template, "") == template
 
 
 def test_a_symbol_alone_is_filled_in(template):

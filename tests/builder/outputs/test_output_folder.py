@@ -18,7 +18,7 @@ def snapshot(folder):
 
 def test_two_builds_of_the_same_content_have_the_same_bytes(live):
     first = live.build().output
-    live.memo = build_cache.Memo()
+    live.memo = build_cache.BuildCache()
     assert live.build().output == first
 
 
@@ -29,28 +29,28 @@ def test_a_build_with_problems_says_so_in_its_problems(live):
 
 def test_the_folder_holds_exactly_the_output(tmp_path):
     target = tmp_path / "site"
-    output_folder.swap_in(target, {"a.html": b"1", "b/c.html": b"2"})
-    output_folder.swap_in(target, {"a.html": b"3"})
+    output_folder.replace_output(target, {"a.html": b"1", "b/c.html": b"2"})
+    output_folder.replace_output(target, {"a.html": b"3"})
     assert snapshot(target) == {"a.html": b"3"}
 
 
 def test_nothing_is_left_beside_the_folder(tmp_path):
-    output_folder.swap_in(tmp_path / "site", {"a.html": b"1"})
-    output_folder.swap_in(tmp_path / "site", {"a.html": b"2"})
+    output_folder.replace_output(tmp_path / "site", {"a.html": b"1"})
+    output_folder.replace_output(tmp_path / "site", {"a.html": b"2"})
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
 def test_a_failing_write_leaves_the_old_folder_byte_for_byte(tmp_path):
     target = tmp_path / "site"
-    output_folder.swap_in(target, {"a.html": b"1", "b.html": b"2"})
+    output_folder.replace_output(target, {"a.html": b"1", "b.html": b"2"})
     with pytest.raises(OSError, match="a"):
-        output_folder.swap_in(target, {"a": b"3", "a/b.html": b"4"})
+        output_folder.replace_output(target, {"a": b"3", "a/b.html": b"4"})
     assert snapshot(target) == {"a.html": b"1", "b.html": b"2"}
 
 
 def test_a_failing_swap_puts_the_old_folder_back(tmp_path, monkeypatch):
     target = tmp_path / "site"
-    output_folder.swap_in(target, {"a.html": b"1"})
+    output_folder.replace_output(target, {"a.html": b"1"})
     rename = type(target).rename
 
     def refuse(path, to):
@@ -59,31 +59,31 @@ def test_a_failing_swap_puts_the_old_folder_back(tmp_path, monkeypatch):
         return rename(path, to)
 
     monkeypatch.setattr(type(target), "rename", refuse)
-    monkeypatch.setattr(output_folder, "_exchanged", lambda one, other: False)
+    monkeypatch.setattr(output_folder, "_exchange", lambda one, other: False)
     with pytest.raises(OSError, match="disk on fire"):
-        output_folder.swap_in(target, {"a.html": b"2"})
+        output_folder.replace_output(target, {"a.html": b"2"})
     assert snapshot(target) == {"a.html": b"1"}
 
 
 def test_an_unchanged_file_keeps_its_date(tmp_path):
     target = tmp_path / "site"
-    output_folder.swap_in(target, {"a.html": b"1", "b.html": b"2"})
+    output_folder.replace_output(target, {"a.html": b"1", "b.html": b"2"})
     before = (target / "a.html").stat().st_mtime_ns
-    output_folder.swap_in(target, {"a.html": b"1", "b.html": b"3"})
+    output_folder.replace_output(target, {"a.html": b"1", "b.html": b"3"})
     assert (target / "a.html").stat().st_mtime_ns == before
 
 
 def test_nothing_is_made_again_when_nothing_changed(live):
     live.build()
     live.build()
-    assert live.memo.made == []
+    assert live.memo.computed == []
 
 
 def test_a_word_in_an_article_makes_only_its_page_again(live):
     live.build()
     live.append("content/guides/second.md", "More words.")
     live.build()
-    *before, one, other = live.memo.made
+    *before, one, other = live.memo.computed
     assert before == [
         "article content/guides/second.md",
         "asked content/guides/second.md",
@@ -98,7 +98,7 @@ def test_a_new_title_makes_the_pages_that_show_it_again(live):
     live.build()
     live.edit("content/guides/second.md", 'title = "Second"', 'title = "Other"')
     live.build()
-    pages = [name for name in live.memo.made if name.startswith("page ")]
+    pages = [name for name in live.memo.computed if name.startswith("page ")]
     assert pages == [
         "page content/guides/first.md",
         "page content/guides/second.md",
@@ -110,7 +110,7 @@ def test_a_style_makes_no_page_again_but_has_a_new_address_in_each(live):
     before = live.build().output
     (live.root / "theme/styles/10-late.css").write_text("body { color: red; }\n")
     after = live.build().output
-    assert live.memo.made == ["theme problems", "scripts and styles"]
+    assert live.memo.computed == ["theme problems", "scripts and styles"]
     (sheet,) = (name for name in after if name.endswith(".css"))
     assert sheet not in before
     assert sheet.encode() in after["guides/first/index.html"]
@@ -120,18 +120,18 @@ def test_code_that_gives_the_same_numbers_makes_no_article_again(live):
     live.build()
     live.append("tiny_calculators/speed.py", "UNUSED = 1")
     live.build()
-    assert "calculator speed" in live.memo.made
-    assert not [name for name in live.memo.made if name.startswith(("prose ", "page "))]
+    assert "calculator speed" in live.memo.computed
+    assert not [name for name in live.memo.computed if name.startswith(("prose ", "page "))]
 
 
 def test_another_fixed_number_makes_its_article_again(live):
     live.build()
-    kept = live.memo.kept()
+    kept = live.memo.entries()
     fixed = next(name for name in kept if name.startswith("fixed "))
     key, told = kept[fixed]
     view, receipt = pickle.loads(told)
     other = pickle.dumps(({**view, "text": "9.00 ms"}, receipt))
-    again = build_cache.Memo({**kept, fixed: (key, other)})
+    again = build_cache.BuildCache({**kept, fixed: (key, other)})
     assert b"9.00 ms" in live.build_with(again).output["guides/first/index.html"]
 
 
@@ -139,7 +139,7 @@ def test_a_template_makes_all_pages_again(live):
     live.build()
     live.edit("theme/templates/guide.html", "<h1>", "<h1 class='x'>")
     live.build()
-    assert sum(name.startswith("page ") for name in live.memo.made) == 3
+    assert sum(name.startswith("page ") for name in live.memo.computed) == 3
 
 
 def test_a_memory_outlives_the_process(live):
@@ -147,7 +147,7 @@ def test_a_memory_outlives_the_process(live):
     live.memo.save(live.root / "kept.pickle")
     kept = build_cache.load(live.root / "kept.pickle")
     live.build_with(kept)
-    assert kept.made == []
+    assert kept.computed == []
 
 
 def test_a_memory_that_cannot_be_read_is_empty(tmp_path):
@@ -160,7 +160,7 @@ def test_where_folders_cannot_be_exchanged_in_one_step_the_new_one_takes_the_pla
 ):
     monkeypatch.setattr(output_folder.sys, "platform", "darwin")
     target = tmp_path / "site"
-    output_folder.swap_in(target, {"a.html": b"1"})
-    output_folder.swap_in(target, {"b.html": b"2"})
+    output_folder.replace_output(target, {"a.html": b"1"})
+    output_folder.replace_output(target, {"b.html": b"2"})
     assert snapshot(target) == {"b.html": b"2"}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]

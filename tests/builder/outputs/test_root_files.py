@@ -27,12 +27,12 @@ def extras(monkeypatch):
     def told(what):
         return lambda articles, *rest: " ".join((what, *articles, *map(str, rest)))
 
-    for name in ("llms", "sitemap", "atom"):
+    for name in ("llms_txt", "sitemap", "atom"):
         monkeypatch.setattr(root_files.feeds, name, told(name))
     templates = Templates()
 
     def made(base_url, scripts=None):
-        files = root_files.extras(
+        files = root_files.make_root_files(
             iter(["one", "two"]), SHELL, base_url, templates, scripts or {}, ("change",), PROJECT
         )
         return files, templates.given
@@ -45,7 +45,7 @@ def test_a_site_without_an_address_has_no_lists_of_addresses(extras):
         "404.html": b"no page; home is /",
         ".nojekyll": b"",
         "robots.txt": b"User-agent: *\nAllow: /\n",
-        "llms.txt": b"llms one two Tiny ",
+        "llms.txt": b"llms_txt one two Tiny ",
     }
 
 
@@ -54,7 +54,7 @@ def test_a_site_with_an_address_has_a_sitemap_and_a_feed(extras):
         "404.html": b"no page; home is /w/",
         ".nojekyll": b"",
         "robots.txt": b"User-agent: *\nAllow: /\nSitemap: https://example.org/w/sitemap.xml\n",
-        "llms.txt": b"llms one two Tiny https://example.org/w/",
+        "llms.txt": b"llms_txt one two Tiny https://example.org/w/",
         "sitemap.xml": b"sitemap one two https://example.org/w/",
         "feed.xml": b"atom one two Tiny https://example.org/w/ ('change',)",
     }

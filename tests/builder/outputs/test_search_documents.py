@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from builder.content.article import Article
 from builder.content.library import Library, Term
-from builder.content.navigation import Entry
-from builder.outputs.search_documents import all_of
+from builder.content.navigation import PageLink
+from builder.outputs.search_documents import search_documents
 from tests.each import each
 
 HEAD = '<!doctype html><html lang="en">'
@@ -30,7 +30,7 @@ def term(name, text="It is."):
 
 
 def tool(title, url):
-    return Entry(slug="", url=url, kind="tool", title=title, question="", summary="", minutes=0)
+    return PageLink(slug="", url=url, kind="tool", title=title, question="", summary="", minutes=0)
 
 
 def calculator(outputs, labels=("Size", "Link <1>")):
@@ -51,7 +51,7 @@ def document(kind, url, text):
 
 
 def found(articles=(), pages=None, tools=(), calculators=None, library=EMPTY, language="en"):
-    return all_of(articles, pages or {}, tools, calculators or {}, library, language)
+    return search_documents(articles, pages or {}, tools, calculators or {}, library, language)
 
 
 def outputs_of(view):
@@ -163,6 +163,8 @@ def test_a_document_is_in_the_language_of_its_texts():
 
 def test_of_a_page_with_an_article_only_that_is_searched():
     html = HEAD + "<body><header>skip</header><article>Text</article><footer>end</footer></body>"
-    (found,) = all_of([article("a")], {"a/index.html": html.encode()}, [], {}, EMPTY, "en").values()
+    (found,) = search_documents(
+        [article("a")], {"a/index.html": html.encode()}, [], {}, EMPTY, "en"
+    ).values()
     assert "<article>Text</article></main>" in found
     assert "skip" not in found

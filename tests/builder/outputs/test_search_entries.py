@@ -3,7 +3,7 @@
 from builder.content.article import Article
 from builder.content.bibliography import Reference
 from builder.content.library import Library
-from builder.outputs.search_entries import Entry, of
+from builder.outputs.search_entries import SearchEntry, page_entries
 from tests.each import each
 
 
@@ -36,28 +36,30 @@ SECTIONS = (
 
 
 def found(slug, html, library=EMPTY):
-    return list(of(article(slug), html, library))
+    return list(page_entries(article(slug), html, library))
 
 
 def test_a_formula_is_found_with_its_value_and_meaning():
     url = "reference/formulas/"
     assert found("formulas", SECTIONS) == [
-        Entry(
+        SearchEntry(
             name="time_of",
             kind="Formula",
             html="<h1>Time &amp; size</h1><p>With the inputs of the sheet: 3.5 ms. "
             "How long it takes.</p>",
             url=f"{url}#time_of",
         ),
-        Entry(name="bare", kind="Formula", html="<h1>Bare</h1><p>a &lt; b</p>", url=f"{url}#bare"),
-        Entry(name="last", kind="Formula", html="<h1>Last</h1><p>end</p>", url=f"{url}#last"),
+        SearchEntry(
+            name="bare", kind="Formula", html="<h1>Bare</h1><p>a &lt; b</p>", url=f"{url}#bare"
+        ),
+        SearchEntry(name="last", kind="Formula", html="<h1>Last</h1><p>end</p>", url=f"{url}#last"),
     ]
 
 
 def test_a_question_is_found_with_its_answer():
     html = '<h3 id="why">Why?<button>x</button></h3><p>So.</p><template>t</template></article>'
     assert found("questions", html) == [
-        Entry(
+        SearchEntry(
             name="why",
             kind="Question",
             html="<h1>Why?</h1><p>So.</p>",
@@ -78,13 +80,13 @@ def test_a_claim_is_found_with_what_is_right():
         '<table class="other"><tr role="row"><td>no</td></tr></table>'
     )
     assert found("claims", html) == [
-        Entry(
+        SearchEntry(
             name="0",
             kind="Claim",
             html="<h1>A &amp; B</h1><p>Printed: 1. Right: 2. Verdict: wrong. Why: x &lt; y.</p>",
             url="reference/claims/#claims_checked",
         ),
-        Entry(
+        SearchEntry(
             name="1",
             kind="Claim",
             html="<h1>C</h1><p>Printed: 3. Right: 3. Verdict: right. Why: so.</p>",
@@ -97,13 +99,13 @@ def test_a_source_is_found_by_its_title_which_weighs_little():
     one, two = source("a"), source("b", used_for="The & of it.")
     library = Library(references={"a": one, "b": two}, terms={})
     assert found("bibliography", "", library) == [
-        Entry(
+        SearchEntry(
             name="a",
             kind="Source",
             html='<h1 data-pagefind-weight="2">On &lt;a&gt;</h1><p>A. One (2005). A Journal.</p>',
             url="reference/bibliography/#ref-a",
         ),
-        Entry(
+        SearchEntry(
             name="b",
             kind="Source",
             html='<h1 data-pagefind-weight="2">On &lt;b&gt;</h1>'

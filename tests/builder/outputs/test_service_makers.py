@@ -10,8 +10,10 @@ from engine.answer import reply
 
 @pytest.fixture(scope="module")
 def makers(tmp_path_factory):
-    theme = parser.ROOT / "theme"
-    return service_makers.real(parser.ROOT / "engine", theme, tmp_path_factory.mktemp("cache"))
+    theme = parser.DEFAULT_PROJECT / "theme"
+    return service_makers.make_services(
+        parser.DEFAULT_PROJECT / "engine", theme, tmp_path_factory.mktemp("cache")
+    )
 
 
 def test_formulas_are_typeset_and_faults_are_told(makers):
@@ -58,5 +60,5 @@ def test_a_failing_node_is_one_sentence(makers, monkeypatch):
 
 def test_another_typesetter_is_another_version(makers, tmp_path):
     (tmp_path / "package-lock.json").write_text("{}")
-    other = service_makers.real(parser.ROOT / "engine", tmp_path, tmp_path)
+    other = service_makers.make_services(parser.DEFAULT_PROJECT / "engine", tmp_path, tmp_path)
     assert other.typeset_version != makers.typeset_version

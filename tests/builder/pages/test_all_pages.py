@@ -205,7 +205,7 @@ def with_archive(site, name):
     )
     services = replace(SERVICES, runtime=lambda _: runtime)
     return pipeline.build(
-        site.folders, pipeline.Options(), services, build_cache.Memo(), silent
+        site.folders, pipeline.Options(), services, build_cache.BuildCache(), silent
     ).output
 
 
@@ -224,7 +224,7 @@ def made(site, mark, *, quick):
     """What a build gives whose runtime bears a mark, with what earlier builds of it left."""
     runtime = Runtime(files={f"{mark}.json": b"{}"}, manifest=f"{mark}.json", calculators={})
     services = replace(SERVICES, runtime=lambda _: runtime, quick=quick)
-    site.memo = site.memo.next()
+    site.memo = site.memo.for_next_build()
     options = pipeline.Options(reload="/_reload.js" if quick else "")
     return pipeline.build(site.folders, options, services, site.memo, silent).output
 
@@ -251,7 +251,7 @@ def test_pages_that_were_prepared_are_those_that_would_have_been_made(live):
         late.wait(5)
         return SERVICES.runtime(begun)
 
-    prepare = all_pages.prepare
+    prepare = all_pages.prepare_drafts
 
     def prepared(*given):
         prepare(*given)
@@ -259,13 +259,13 @@ def test_pages_that_were_prepared_are_those_that_would_have_been_made(live):
         late.set()
 
     plain = pipeline.build(
-        live.folders, pipeline.Options(), SERVICES, build_cache.Memo(), silent
+        live.folders, pipeline.Options(), SERVICES, build_cache.BuildCache(), silent
     ).output
     services = replace(SERVICES, runtime=runtime)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pages, "prepare", prepared)
+        patch.setattr(all_pages, "prepare_drafts", prepared)
         built = pipeline.build(
-            live.folders, pipeline.Options(), services, build_cache.Memo(), silent
+            live.folders, pipeline.Options(), services, build_cache.BuildCache(), silent
         )
     assert soon
     assert names <= built.output.keys()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from builder.pages import asset_urls
-from builder.theme.assets import Sheet, Shell
+from builder.theme.assets import Shell, StyleSheet
 
 SHELL = Shell(
     styles="s.css",
@@ -14,7 +14,10 @@ SHELL = Shell(
     runtime="r.json",
     bokeh="b.js",
     fonts=("f.woff2", "g.woff2"),
-    some=(Sheet(classes=("a",), address="a.css"), Sheet(classes=("b", "c"), address="b.css")),
+    conditional_styles=(
+        StyleSheet(classes=("a",), address="a.css"),
+        StyleSheet(classes=("b", "c"), address="b.css"),
+    ),
 )
 EMPTY = Shell(
     styles="", style_text="", early="", script="", worker="", runtime="", bokeh="", fonts=()
@@ -22,7 +25,7 @@ EMPTY = Shell(
 
 
 def test_each_address_has_a_mark_of_its_own():
-    assert asset_urls.stand_in(SHELL) == Shell(
+    assert asset_urls.with_placeholders(SHELL) == Shell(
         styles="⟦asset-styles⟧",
         style_text="",
         early="⟦asset-early⟧",
@@ -31,21 +34,21 @@ def test_each_address_has_a_mark_of_its_own():
         runtime="⟦asset-runtime⟧",
         bokeh="⟦asset-bokeh⟧",
         fonts=("⟦asset-font-0⟧", "⟦asset-font-1⟧"),
-        some=(
-            Sheet(classes=("a",), address="⟦asset-sheet-0⟧"),
-            Sheet(classes=("b", "c"), address="⟦asset-sheet-1⟧"),
+        conditional_styles=(
+            StyleSheet(classes=("a",), address="⟦asset-sheet-0⟧"),
+            StyleSheet(classes=("b", "c"), address="⟦asset-sheet-1⟧"),
         ),
     )
 
 
 def test_what_has_no_address_has_no_mark():
-    assert asset_urls.stand_in(EMPTY) == EMPTY
-    assert asset_urls.stand_in(replace(SHELL, worker="")).worker == ""
+    assert asset_urls.with_placeholders(EMPTY) == EMPTY
+    assert asset_urls.with_placeholders(replace(SHELL, worker="")).worker == ""
 
 
 def test_each_mark_stands_for_its_address():
     archives = {"zero": ["z.bin"], "ring": ["../r.bin", "<s>.bin"]}
-    assert asset_urls.of_page(SHELL, "figures.json", archives) == {
+    assert asset_urls.page_urls(SHELL, "figures.json", archives) == {
         "⟦asset-styles⟧": "s.css",
         "⟦asset-early⟧": "e.js",
         "⟦asset-script⟧": "m.js",
@@ -62,13 +65,13 @@ def test_each_mark_stands_for_its_address():
 
 
 def test_a_page_is_filled_with_the_addresses_of_its_marks():
-    given = asset_urls.of_page(SHELL, "figures.json", {})
+    given = asset_urls.page_urls(SHELL, "figures.json", {})
     text = f"<a ⟦asset-styles⟧ ⟦asset-font-1⟧ {asset_urls.FIGURES} {asset_urls.ARCHIVES}>"
-    assert asset_urls.filled(text, given) == "<a s.css g.woff2 figures.json {}>"
+    assert asset_urls.fill_placeholders(text, given) == "<a s.css g.woff2 figures.json {}>"
 
 
 def test_other_marks_stay():
     given = {"⟦asset-a⟧": "A", "⟦math:a⟧": "B"}
-    assert asset_urls.filled("⟦math:a⟧", given) == "⟦math:a⟧"
-    assert asset_urls.filled("⟦asset-b⟧⟦asset-a⟧⟦asset-a", given) == "⟦asset-b⟧A⟦asset-a"
-    assert asset_urls.filled("", given) == ""
+    assert asset_urls.fill_placeholders("⟦math:a⟧", given) == "⟦math:a⟧"
+    assert asset_urls.fill_placeholders("⟦asset-b⟧⟦asset-a⟧⟦asset-a", given) == "⟦asset-b⟧A⟦asset-a"
+    assert asset_urls.fill_placeholders("", given) == ""

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from builder.pages.deferred_content import joined, parted
+from builder.pages.deferred_content import defer_content, restore_content
 
 RECEIPTS = '<article class="receipts"><div class="receipt" id="receipt-a-b">1</div>\n</article>\n'
 ROWS = (
@@ -35,7 +35,7 @@ DEFINITION = (
 
 
 def sent(html):
-    return parted(html, RECEIPTS, "../../reference/glossary/")
+    return defer_content(html, RECEIPTS, "../../reference/glossary/")
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_a_fold_holds_a_link_to_what_it_held_and_gets_it_back(html, title, held)
     assert f'<a data-beside href="receipts/#beside-1">{title}</a>' in page
     there = held.replace('href="#', 'href="../#')
     assert f'<h2>{title}</h2>\n<div class="beside" id="beside-1">{there}</div>\n' in receipts
-    assert joined(page, receipts) == html
+    assert restore_content(page, receipts) == html
 
 
 def test_several_folds_come_back_each_to_its_own():
     html = f"<article>{STEPS}{ANSWER}{CHART % ROWS}{VIEW}{CHART % ROWS}</article>"
     page, receipts = sent(html)
     assert len(set(re.findall(r"#(beside-\d)", page))) == 4  # the same table stands there once
-    assert joined(page, receipts) == html
+    assert restore_content(page, receipts) == html
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_term_leads_to_the_glossary_and_its_definition_comes_with_the_receipts
 
 
 def test_without_a_glossary_a_term_leads_to_its_definition():
-    page, _ = parted(f"<p>{TERM}</p>{DEFINITION}", RECEIPTS, "")
+    page, _ = defer_content(f"<p>{TERM}</p>{DEFINITION}", RECEIPTS, "")
     assert '<a class="term" href="receipts/#term-node">' in page
 
 

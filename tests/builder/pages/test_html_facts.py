@@ -1,6 +1,6 @@
 """What a page has, read from plain tags and, where one is not plain, by a parser."""
 
-from builder.pages.html_facts import Facts, facts
+from builder.pages.html_facts import HtmlFacts, parse_facts
 from tests.each import each
 
 # A tag in capitals is not plain: the whole page is then parsed.
@@ -9,8 +9,8 @@ OWN = "of its own"
 
 
 def nothing(**found):
-    empty = {"ids": (), "urls": (), "referred": (), "silent_images": (), "forbidden": ()}
-    return Facts(**{**empty, **found})
+    empty = {"ids": (), "urls": (), "referenced_ids": (), "images_without_alt": (), "forbidden": ()}
+    return HtmlFacts(**{**empty, **found})
 
 
 @each("way", WAYS)
@@ -35,17 +35,17 @@ def nothing(**found):
         ('<a rel="canonical" href="c/"></a>', {"urls": ("c/",)}),
         (
             '<label for="a"></label><i aria-describedby="b c" aria-labelledby="a d"></i>',
-            {"referred": ("a", "b", "c", "d")},
+            {"referenced_ids": ("a", "b", "c", "d")},
         ),
-        ('<i aria-controls="e"></i><i popovertarget="f"></i>', {"referred": ("e", "f")}),
-        ('<img src="a.png">', {"urls": ("a.png",), "silent_images": ("a.png",)}),
-        ('<img src="b.png" alt=" ">', {"urls": ("b.png",), "silent_images": ("b.png",)}),
-        ("<img><img>", {"silent_images": ("", "")}),
+        ('<i aria-controls="e"></i><i popovertarget="f"></i>', {"referenced_ids": ("e", "f")}),
+        ('<img src="a.png">', {"urls": ("a.png",), "images_without_alt": ("a.png",)}),
+        ('<img src="b.png" alt=" ">', {"urls": ("b.png",), "images_without_alt": ("b.png",)}),
+        ("<img><img>", {"images_without_alt": ("", "")}),
         ('<i alt=""></i>', {}),
     ],
 )
 def test_a_page_has_what_its_tags_say(way, html, found):
-    assert facts(way + html) == nothing(**found)
+    assert parse_facts(way + html) == nothing(**found)
 
 
 @each("way", WAYS)
@@ -85,8 +85,8 @@ def test_a_page_has_what_its_tags_say(way, html, found):
     ],
 )
 def test_what_the_policy_refuses_is_said(way, html, forbidden):
-    assert facts(way + html).forbidden == (forbidden,)
-    assert facts(way + html * 2).forbidden == (forbidden,)
+    assert parse_facts(way + html).forbidden == (forbidden,)
+    assert parse_facts(way + html * 2).forbidden == (forbidden,)
 
 
 @each("way", WAYS)
@@ -106,19 +106,19 @@ def test_what_the_policy_refuses_is_said(way, html, forbidden):
     ],
 )
 def test_what_the_policy_allows_is_not_forbidden(way, html):
-    assert facts(way + html).forbidden == ()
+    assert parse_facts(way + html).forbidden == ()
 
 
 @each("way", WAYS)
 @each("value", ["data:,x", "blob:x"])
 def test_a_link_does_not_lead_to_data(way, value):
     message = f"external link '{value}' has to begin with https://"
-    assert facts(f'{way}<a href="{value}"></a>').forbidden == ((value, message),)
+    assert parse_facts(f'{way}<a href="{value}"></a>').forbidden == ((value, message),)
 
 
 @each("way", WAYS)
 def test_a_file_of_another_site_is_refused_and_is_a_url(way):
-    found = facts(f'{way}<img alt="A" src="http://x.org/a.png">')
+    found = parse_facts(f'{way}<img alt="A" src="http://x.org/a.png">')
     message = "'http://x.org/a.png' is not a file of the site; a page loads nothing else"
     assert found.forbidden == (("http://x.org/a.png", message),)
     assert found.urls == ("http://x.org/a.png",)
@@ -128,28 +128,30 @@ def test_a_file_of_another_site_is_refused_and_is_a_url(way):
 @each("name", ["meta", "link"])
 def test_what_belongs_in_the_head_is_refused_behind_it(way, name):
     inside = (f"<{name}", f"the page has a <{name}> in its text")
-    assert facts(f'{way}<{name} charset="a"><body>').forbidden == ()
-    assert facts(f'{way}<body><p id="a"></p><{name} charset="a">').forbidden == (inside,)
+    assert parse_facts(f'{way}<{name} charset="a"><body>').forbidden == ()
+    assert parse_facts(f'{way}<body><p id="a"></p><{name} charset="a">').forbidden == (inside,)
 
 
 def test_a_tag_that_is_known_says_the_same_again():
     html = '<p id="known-one"></p><a href="known/"></a><img src="known.png">'
-    found = nothing(ids=("known-one",), urls=("known/", "known.png"), silent_images=("known.png",))
-    assert facts(html) == found
-    assert facts(html) == found
+    found = nothing(
+        ids=("known-one",), urls=("known/", "known.png"), images_without_alt=("known.png",)
+    )
+    assert parse_facts(html) == found
+    assert parse_facts(html) == found
 
 
 def test_a_tag_behind_a_script_is_read():
     html = '<script src="behind.js"></script><p id="behind-it"></p>'
-    assert facts(html) == nothing(ids=("behind-it",), urls=("behind.js",))
+    assert parse_facts(html) == nothing(ids=("behind-it",), urls=("behind.js",))
 
 
 def test_a_tag_within_a_script_is_text():
-    assert facts('<script src="a.js"><p id="within"></p></script>').ids == ()
+    assert parse_facts('<script src="a.js"><p id="within"></p></script>').ids == ()
 
 
 def test_one_tag_that_is_not_plain_hides_none_of_the_others():
-    assert facts('<p id="plain"></p><P ID=bare></P>').ids == ("plain", "bare")
+    assert parse_facts('<p id="plain"></p><P ID=bare></P>').ids == ("plain", "bare")
 
 
 @each(
@@ -160,8 +162,8 @@ def test_one_tag_that_is_not_plain_hides_none_of_the_others():
     ],
 )
 def test_a_comment_that_ends_early_is_refused(comment, forbidden):
-    assert facts(f'{comment}<p id="a"></p>') == nothing(ids=("a",), forbidden=forbidden)
+    assert parse_facts(f'{comment}<p id="a"></p>') == nothing(ids=("a",), forbidden=forbidden)
 
 
 def test_a_declaration_that_is_unknown_is_refused():
-    assert facts("<![if x]><b>a</b>").forbidden == (("<![", "the page has <![if x]>"),)
+    assert parse_facts("<![if x]><b>a</b>").forbidden == (("<![", "the page has <![if x]>"),)

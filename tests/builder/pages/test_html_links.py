@@ -1,11 +1,11 @@
 import pytest
 
-from builder.pages.html_facts import facts
-from builder.pages.html_links import wrong
+from builder.pages.html_facts import parse_facts
+from builder.pages.html_links import link_problems
 
 
 def messages(html, others=frozenset(), path="a/index.html"):
-    return [message for _, _, message in wrong({path: facts(html)}, others)]
+    return [message for _, _, message in link_problems({path: parse_facts(html)}, others)]
 
 
 def test_a_sound_page_has_no_problem():
@@ -13,8 +13,8 @@ def test_a_sound_page_has_no_problem():
 
 
 def test_a_link_to_a_folder_means_its_index():
-    pages = {"index.html": facts('<a href="./b/">b</a>'), "b/index.html": facts("")}
-    assert list(wrong(pages, frozenset())) == []
+    pages = {"index.html": parse_facts('<a href="./b/">b</a>'), "b/index.html": parse_facts("")}
+    assert list(link_problems(pages, frozenset())) == []
 
 
 def test_a_missing_file_is_named():
@@ -56,7 +56,7 @@ def test_a_script_from_elsewhere_is_a_broken_link():
     ],
 )
 def test_what_the_policy_refuses_is_named(html):
-    assert len(facts(html).forbidden) == 1
+    assert len(parse_facts(html).forbidden) == 1
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_the_policy_refuses_is_named(html):
     ],
 )
 def test_what_a_page_may_have_is_not(html):
-    assert facts(html).forbidden == ()
+    assert parse_facts(html).forbidden == ()
 
 
 def test_an_id_that_stands_three_times_is_counted():
@@ -79,8 +79,11 @@ def test_an_id_that_stands_three_times_is_counted():
 
 
 def test_an_anchor_of_another_page_is_looked_up_there():
-    pages = {"index.html": facts('<a href="b/#y">b</a>'), "b/index.html": facts('<p id="x"></p>')}
-    assert [message for _, _, message in wrong(pages, frozenset())] == [
+    pages = {
+        "index.html": parse_facts('<a href="b/#y">b</a>'),
+        "b/index.html": parse_facts('<p id="x"></p>'),
+    }
+    assert [message for _, _, message in link_problems(pages, frozenset())] == [
         "link to 'b/#y': b/index.html has no anchor 'y'; there are x"
     ]
 
@@ -105,4 +108,4 @@ def test_other_schemes_are_refused():
 )
 def test_tags_read_one_by_one_say_what_a_parser_hears(html):
     # A page with a comment is read by the parser as a whole.
-    assert facts(html) == facts(f"{html}<!-- a -->") == facts(f"<!-- a -->{html}")
+    assert parse_facts(html) == parse_facts(f"{html}<!-- a -->") == parse_facts(f"<!-- a -->{html}")

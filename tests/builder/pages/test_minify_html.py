@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from builder.pages.all_pages import thinned
+from builder.pages.all_pages import minify_html
 
 ROW = b"<tr><th>8</th> <td>4</td></tr>"
 TABLE = b"<table><thead><tr><th>n</th></tr></thead>\n<tbody>%b</tbody></table>" % ROW
@@ -12,7 +12,7 @@ TABLE = b"<table><thead><tr><th>n</th></tr></thead>\n<tbody>%b</tbody></table>" 
 
 def test_a_table_keeps_its_cells_apart() -> None:
     thin = b"<table><thead><tr><th>n<tbody><tr><th>8<td>4</table>"
-    assert thinned(TABLE) == thin
+    assert minify_html(TABLE) == thin
 
 
 @pytest.mark.parametrize(
@@ -26,24 +26,24 @@ def test_a_table_keeps_its_cells_apart() -> None:
     ],
 )
 def test_what_something_else_follows_keeps_its_end(html: bytes) -> None:
-    assert thinned(html) == html
+    assert minify_html(html) == html
 
 
 def test_words_stay_apart() -> None:
-    assert thinned(b"<ul><li>one</li>\n<li>two</li>\n</ul>") == b"<ul><li>one\n<li>two\n</ul>"
+    assert minify_html(b"<ul><li>one</li>\n<li>two</li>\n</ul>") == b"<ul><li>one\n<li>two\n</ul>"
 
 
 BUTTON = b'<button class="close" type="button" disabled>Close</button>'
 
 
 def test_a_button_outside_of_a_form_needs_no_type() -> None:
-    assert thinned(BUTTON) == b'<button class="close" disabled>Close</button>'
-    assert thinned(b"<form>%b</form>" % BUTTON) == b"<form>%b</form>" % BUTTON
+    assert minify_html(BUTTON) == b'<button class="close" disabled>Close</button>'
+    assert minify_html(b"<form>%b</form>" % BUTTON) == b"<form>%b</form>" % BUTTON
 
 
 def test_a_drawing_in_a_page_needs_no_namespace() -> None:
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" class="scene"></svg>'
-    assert thinned(drawing) == b'<svg class="scene"></svg>'
+    assert minify_html(drawing) == b'<svg class="scene"></svg>'
 
 
 class Starts(HTMLParser):
@@ -62,7 +62,7 @@ class Starts(HTMLParser):
 
 def test_nothing_else_is_taken_away() -> None:
     read = []
-    for html in (TABLE, thinned(TABLE)):
+    for html in (TABLE, minify_html(TABLE)):
         starts = Starts()
         starts.feed(html.decode())
         read.append(starts.found)

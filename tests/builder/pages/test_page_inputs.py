@@ -24,14 +24,14 @@ class Served:
     """Builds of one project whose theme and code nobody changes, as `serve` makes them."""
 
     def __init__(self, site):
-        self.site, self.places, self.memory = site, site.folders, build_cache.Memo()
+        self.site, self.places, self.memory = site, site.folders, build_cache.BuildCache()
 
     def built(self, **given):
-        self.memory = self.memory.next()
+        self.memory = self.memory.for_next_build()
         return self.build(self.places, self.memory, **given)
 
     def anew(self, **given):
-        return self.build(self.site.folders, build_cache.Memo(), **given)
+        return self.build(self.site.folders, build_cache.BuildCache(), **given)
 
     def build(self, places, memory, **given):
         return pipeline.build(places, pipeline.Options(**given), SERVICES, memory, silent)
@@ -96,19 +96,19 @@ def test_a_page_that_stands_is_the_same_object(live):
 def test_what_a_standing_page_was_made_of_is_kept(live):
     served = Served(live)
     served.built()
-    kept = set(served.memory.kept())
+    kept = set(served.memory.entries())
     for _ in range(3):
         served.built()
-    assert set(served.memory.kept()) == kept
+    assert set(served.memory.entries()) == kept
 
 
 def test_a_style_fills_addresses_and_makes_no_page_again(live, monkeypatch):
     served = Served(live)
     before = served.built().output
     drafted = []
-    real = all_pages.draft
+    real = all_pages.make_draft
     monkeypatch.setattr(
-        all_pages, "draft", lambda one, *rest: drafted.append(one) or real(one, *rest)
+        all_pages, "make_draft", lambda one, *rest: drafted.append(one) or real(one, *rest)
     )
     (sheet,) = list((live.root / "theme/styles").glob("*.css"))[:1]
     sheet.write_text(sheet.read_text() + ".own { color: inherit }\n")

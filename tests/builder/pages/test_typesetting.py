@@ -8,9 +8,9 @@ from builder.calculators import calculator_context
 from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import tex_to_mathml
-from builder.markdown.article_html import Prose
+from builder.markdown.article_html import ArticleHtml
 from builder.pages import typesetting
-from builder.pages.typesetting import typeset
+from builder.pages.typesetting import typeset_formulas
 from engine.core.equation import Equation
 from tests.builder.conftest import SERVICES, silent
 
@@ -45,12 +45,12 @@ def article(name, body):
 
 
 def prose(*formulas):
-    return Prose(html="", formulas=formulas)
+    return ArticleHtml(html="", formulas=formulas)
 
 
 @pytest.fixture(autouse=True)
 def sources(monkeypatch):
-    monkeypatch.setattr(calculator_context, "source", lambda name: f"tiny/{name}.py")
+    monkeypatch.setattr(calculator_context, "source_path", lambda name: f"tiny/{name}.py")
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def made(tmp_path, calls):
 
     def make(articles=(), calculators=(), report=silent):
         services = replace(SERVICES, typeset=run, typeset_version="7")
-        return typeset(iter(articles), iter(calculators), services, tmp_path, report)
+        return typeset_formulas(iter(articles), iter(calculators), services, tmp_path, report)
 
     return make
 
@@ -93,8 +93,8 @@ def test_prose_and_equations_are_typeset_in_one_call_each_formula_once(made, cal
 def test_mathml_is_found_by_the_name_of_its_formula(made):
     found = made([(article("a", "$n$"), prose(("n", False), ("m", True)))])
     assert found.math == {
-        tex_to_mathml.name_of(("n", False)): "<math>n</math>",
-        tex_to_mathml.name_of(("m", True)): "<math>m</math>",
+        tex_to_mathml.formula_key(("n", False)): "<math>n</math>",
+        tex_to_mathml.formula_key(("m", True)): "<math>m</math>",
     }
     assert found.templates == {}
     assert found.version == "7"
@@ -118,7 +118,7 @@ def test_a_formula_that_fails_is_named_on_every_line_of_every_article_that_has_i
         Problem("content/a.md", 4, WRONG),
         Problem("content/b.md", 1, WRONG),
     )
-    assert found.math == {tex_to_mathml.name_of(("n", False)): "<math>n</math>"}
+    assert found.math == {tex_to_mathml.formula_key(("n", False)): "<math>n</math>"}
 
 
 def test_an_equation_that_fails_is_named_in_its_calculator_once_and_has_no_template(made):
@@ -157,7 +157,7 @@ def test_what_is_done_is_said_with_how_many_formulas_there_are(made, monkeypatch
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr(typesetting, "step", Step)
+    monkeypatch.setattr(typesetting, "timed_step", Step)
     made([(article("a", "$n$"), prose(("n", False)))], (TREE,), said.append)
     assert said == ["typesetting 8 formulas"]  # one, three of the cost, four of the time
 

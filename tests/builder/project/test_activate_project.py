@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from builder.cli import parser
-from builder.project.activate_project import enter
+from builder.project.activate_project import activate_project
 from builder.project.project_file import ProjectError
 from engine import calculator
 
@@ -34,7 +34,7 @@ def begin(tmp_path):
 
 
 def test_its_calculators_are_known(begin):
-    enter(begin())
+    activate_project(begin())
     assert calculator.names() == ("first",)
     assert calculator.module_of("first") == "lines.calculators.first"
 
@@ -42,14 +42,14 @@ def test_its_calculators_are_known(begin):
 def test_two_projects_may_call_their_packages_the_same(begin):
     first, second = begin("first"), begin("second")
     for root in (first, second, first):
-        enter(root)
+        activate_project(root)
         assert calculator.names() == (root.name,)
 
 
 def test_afterwards_python_looks_where_it_did_before(begin):
     before = list(sys.path)
-    enter(begin())
-    enter(parser.ROOT)
+    activate_project(begin())
+    activate_project(parser.DEFAULT_PROJECT)
     assert sys.path == before
     assert "gradient_sync" in calculator.names()
 
@@ -58,48 +58,52 @@ def test_afterwards_python_looks_where_it_did_before(begin):
 def test_the_name_of_another_package_is_refused(begin, package):
     root = begin(package=package)
     with pytest.raises(ProjectError, match=rf"site\.toml:2: '{package}' is the name of another"):
-        enter(root)
+        activate_project(root)
 
 
 def test_a_project_without_a_theme_has_the_generators(begin):
-    places = enter(begin())
-    assert places.theme == parser.ROOT / "theme"
+    places = activate_project(begin())
+    assert places.theme == parser.DEFAULT_PROJECT / "theme"
 
 
 def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
     own = {"templates/home.html": "mine", "styles/90-mine.css": "a {}", "early.js": "1;"}
-    places = enter(begin(theme=own))
+    places = activate_project(begin(theme=own))
     for path, text in own.items():
         assert (places.theme / path).read_text() == text
-    given = (parser.ROOT / "theme" / "templates" / "home.html").read_text()
+    given = (parser.DEFAULT_PROJECT / "theme" / "templates" / "home.html").read_text()
     assert (places.theme / "templates" / "given" / "home.html").read_text() == given
     for path in ("templates/base.html", "runtime/main.js", "keys.toml", "package-lock.json"):
-        assert (places.theme / path).read_bytes() == (parser.ROOT / "theme" / path).read_bytes()
+        assert (places.theme / path).read_bytes() == (
+            parser.DEFAULT_PROJECT / "theme" / path
+        ).read_bytes()
 
 
 def test_what_is_taken_back_gives_way_no_longer(begin):
     root = begin(theme={"templates/home.html": "mine", "styles/90-mine.css": "a {}"})
-    places = enter(root)
+    places = activate_project(root)
     for path in ("templates/home.html", "styles/90-mine.css"):
         (root / "theme" / path).unlink()
-    enter(root)
+    activate_project(root)
     assert "{% extends" in (places.theme / "templates" / "home.html").read_text()
     assert not (places.theme / "styles" / "90-mine.css").exists()
 
 
 def test_an_edit_of_the_same_size_is_laid_anew(begin):
     root = begin(theme={"styles/90-mine.css": "a {}"})
-    places = enter(root)
+    places = activate_project(root)
     own = root / "theme" / "styles" / "90-mine.css"
     own.write_text("b {}")
     os.utime(own, (1, 1))
-    enter(root)
+    activate_project(root)
     assert (places.theme / "styles" / "90-mine.css").read_text() == "b {}"
 
 
 def test_a_problem_names_the_file_that_an_author_wrote(begin):
-    places = enter(begin(theme={"templates/home.html": "mine"}))
-    assert places.named(places.theme / "templates" / "home.html") == "theme/templates/home.html"
-    others = places.named(places.theme / "templates" / "base.html")
-    assert others == (parser.ROOT / "theme" / "templates" / "base.html").as_posix()
-    assert places.named(places.content / "index.md") == "content/index.md"
+    places = activate_project(begin(theme={"templates/home.html": "mine"}))
+    assert (
+        places.display_path(places.theme / "templates" / "home.html") == "theme/templates/home.html"
+    )
+    others = places.display_path(places.theme / "templates" / "base.html")
+    assert others == (parser.DEFAULT_PROJECT / "theme" / "templates" / "base.html").as_posix()
+    assert places.display_path(places.content / "index.md") == "content/index.md"

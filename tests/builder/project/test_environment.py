@@ -17,19 +17,19 @@ def root(tmp_path, monkeypatch):
     installed = []
 
     def make(folder):
-        python = environment.python_of(folder)
+        python = environment.python_path(folder)
         python.parent.mkdir(parents=True)
         python.touch()
 
-    monkeypatch.setattr(environment, "make", make)
+    monkeypatch.setattr(environment, "make_environment", make)
     monkeypatch.setattr(
-        environment, "install", lambda python, locked: installed.append(locked.name)
+        environment, "install_locked", lambda python, locked: installed.append(locked.name)
     )
     return tmp_path, installed
 
 
 def prepare(folder, *, testing=False):
-    return environment.prepare(folder, testing=testing, say=lambda text: None)
+    return environment.prepare_environment(folder, testing=testing, report=lambda text: None)
 
 
 def test_the_dependencies_are_installed(root):
@@ -46,7 +46,7 @@ def test_the_verb_test_installs_those_of_the_tests_too(root):
 
 def test_the_python_of_the_environment_is_returned(root):
     folder, _ = root
-    assert prepare(folder) == environment.python_of(folder / ".venv")
+    assert prepare(folder) == environment.python_path(folder / ".venv")
 
 
 def test_nothing_is_installed_twice(root):
@@ -73,15 +73,15 @@ def test_a_changed_lock_installs_again(root):
 
 def test_a_failed_installation_is_tried_again(root, monkeypatch):
     folder, installed = root
-    good = environment.install
+    good = environment.install_locked
 
     def fail(python, locked):
         raise OSError("no network")
 
-    monkeypatch.setattr(environment, "install", fail)
+    monkeypatch.setattr(environment, "install_locked", fail)
     with pytest.raises(OSError, match="no network"):
         prepare(folder)
-    monkeypatch.setattr(environment, "install", good)
+    monkeypatch.setattr(environment, "install_locked", good)
     prepare(folder)
     assert len(installed) == 1
 
@@ -95,7 +95,7 @@ def test_an_old_python_is_refused_in_one_sentence(monkeypatch):
 def test_a_python_without_venv_names_the_debian_package(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(OSError, match="python3-venv"):
-        environment.make(tmp_path / ".venv")
+        environment.make_environment(tmp_path / ".venv")
 
 
 def test_pips_own_reason_is_passed_on(tmp_path):
@@ -104,11 +104,11 @@ def test_pips_own_reason_is_passed_on(tmp_path):
     pip.chmod(0o755)
     message = "pip could not install the packages: no space left"
     with pytest.raises(OSError, match=message):
-        environment.install(pip, tmp_path / "build.txt")
+        environment.install_locked(pip, tmp_path / "build.txt")
 
 
 def test_modules_that_are_not_there_are_missing():
-    assert environment.missing(["json", "no_such_module"]) == ["no_such_module"]
+    assert environment.missing_modules(["json", "no_such_module"]) == ["no_such_module"]
 
 
 def test_every_dependency_has_its_module_in_the_list():
@@ -118,14 +118,14 @@ def test_every_dependency_has_its_module_in_the_list():
 
 @pytest.mark.parametrize("testing", [False, True])
 def test_every_dependency_is_locked_with_hashes(testing):
-    text = environment.lock(environment.ROOT, testing=testing).read_text("utf-8")
+    text = environment.lock_file(environment.ROOT, testing=testing).read_text("utf-8")
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)[^\n]*\\\n    --hash=sha256:", text, re.MULTILINE))
     wanted = environment.requirements(environment.ROOT / "pyproject.toml", testing=testing)
     assert {re.match(r"[\w.-]+", one)[0] for one in wanted} <= {n.replace("_", "-") for n in locked}
 
 
 def test_every_locked_package_has_a_hash():
-    text = environment.lock(environment.ROOT, testing=True).read_text("utf-8")
+    text = environment.lock_file(environment.ROOT, testing=True).read_text("utf-8")
     packages = re.findall(r"^[\w.-]+==.*", text, re.MULTILINE)
     assert packages
     assert [line for line in packages if not line.endswith("\\")] == []
@@ -151,7 +151,7 @@ def test_the_workflow_and_the_readme_name_one_python():
 )
 def test_only_the_verb_test_asks_for_what_tests_need(monkeypatch, words, testing):
     asked = []
-    monkeypatch.setattr(environment, "missing", lambda modules: asked.append(modules) or ())
-    environment.ensure(words)
+    monkeypatch.setattr(environment, "missing_modules", lambda modules: asked.append(modules) or ())
+    environment.ensure_environment(words)
     more = environment.TEST_MODULES if testing else ()
     assert asked == [(*environment.MODULES, *more)]

@@ -32,12 +32,12 @@ def write(tmp_path):
 
 def problems(root):
     with pytest.raises(project_file.ProjectError) as error:
-        project_file.read(root)
+        project_file.read_project(root)
     return [str(problem) for problem in error.value.problems]
 
 
 def test_a_project_says_what_belongs_to_it(write):
-    assert project_file.read(write(GOOD)) == Project(
+    assert project_file.read_project(write(GOOD)) == Project(
         name="Lines & counters",
         engine="lines",
         language="en-GB",
@@ -47,7 +47,7 @@ def test_a_project_says_what_belongs_to_it(write):
 
 
 def test_names_follow_from_the_name_and_the_engine(write):
-    found = project_file.read(write(GOOD))
+    found = project_file.read_project(write(GOOD))
     assert (found.key, found.calculators) == ("lines_counters", "lines.calculators")
 
 
@@ -98,10 +98,10 @@ def test_what_is_wrong_is_said_with_its_line_and_what_is_allowed(write, before, 
 
 
 def test_a_folder_without_the_file_is_no_project(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("builder.cli.parser.ROOT", tmp_path)
+    monkeypatch.setattr("builder.cli.parser.DEFAULT_PROJECT", tmp_path)
     assert commands.main(["build"]) == 1
     assert capsys.readouterr().out.startswith(f"site.toml:1: there is no such file in {tmp_path};")
 
 
 def test_this_site_is_a_project():
-    assert project_file.read(parser.ROOT).name == "Wallclock"
+    assert project_file.read_project(parser.DEFAULT_PROJECT).name == "Wallclock"

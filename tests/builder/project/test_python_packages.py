@@ -11,7 +11,7 @@ import pytest
 from builder.cli import commands, new_project
 from builder.project import activate_project, project_file, python_packages
 from builder.runtime import bundle
-from builder.runtime.archive_format import unbundled
+from builder.runtime.archive_format import unpack
 from tests.builder.conftest import ROOT
 
 PURE, COMPILED = "iniconfig", "css-inline"
@@ -23,7 +23,7 @@ def project(tmp_path):
 
     def made(named, imports, wheels=""):
         root = tmp_path / "mail"
-        new_project.make(root)
+        new_project.make_project(root)
         site = root / "site.toml"
         lines = f"packages = {json.dumps(named)}\n" + (f'wheels = "{wheels}"\n' if wheels else "")
         site.write_text(site.read_text().replace('language = "en"\n', f'language = "en"\n{lines}'))
@@ -46,8 +46,8 @@ def wheel(folder, name, tag="py3-none-any", text="WORD = 'from a folder'\n"):
 
 
 def archive(places, cache):
-    made = bundle.bundle(places.engine, cache, places.framework, places.groups)
-    return unbundled(gzip.decompress(made.files[made.calculators["transfer"]]))
+    made = bundle.build_runtime(places.engine, cache, places.framework, places.groups)
+    return unpack(gzip.decompress(made.files[made.calculators["transfer"]]))
 
 
 def test_a_pure_a_compiled_and_a_folders_package_travel_with_the_calculator(project, tmp_path):
@@ -58,7 +58,7 @@ def test_a_pure_a_compiled_and_a_folders_package_travel_with_the_calculator(proj
         "assert 'style=\"color: red' in INLINED and WORD\n"
     )
     root = project([PURE, COMPILED, "own-words==1.0"], imports, "../wheels")
-    places = activate_project.enter(root)
+    places = activate_project.activate_project(root)
     assert sorted(places.groups) == ["css_inline", "iniconfig", "own_words"]
     held = archive(places, tmp_path / "cache")  # tried in Pyodide, where it has to answer
     assert {"css_inline/css_inline.abi3.so", "iniconfig/__init__.pyc"} <= set(held)
@@ -75,11 +75,11 @@ def test_a_pure_a_compiled_and_a_folders_package_travel_with_the_calculator(proj
 def test_another_file_than_the_recorded_one_is_refused(project, tmp_path):
     wheel(tmp_path / "wheels", "own_words")
     root = project(["own-words==1.0"], "import own_words", "../wheels")
-    activate_project.enter(root)
+    activate_project.activate_project(root)
     (root / ".cache").rename(tmp_path / "away")
     wheel(tmp_path / "wheels", "own_words", text="WORD = 'another'\n")
     with pytest.raises(project_file.ProjectError, match=r"site\.toml:6: own_words-1\.0-.* is not"):
-        activate_project.enter(root)
+        activate_project.activate_project(root)
 
 
 def test_what_cannot_be_had_is_said_with_what_to_do(project, capsys):
@@ -100,14 +100,16 @@ def test_what_has_no_wheel_is_built_from_source_where_that_is_installed(tmp_path
         (tools / name).write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked-{name}\n{made}\n')
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    monkeypatch.setattr(python_packages, "_downloaded", lambda *_: "No matching distribution found")
-    found = python_packages.find("made==1.0", tmp_path / "kept", None, ["--platform=x"])
+    monkeypatch.setattr(
+        python_packages, "_download_wheel", lambda *_: "No matching distribution found"
+    )
+    found = python_packages.find_wheel("made==1.0", tmp_path / "kept", None, ["--platform=x"])
     assert found.name == "made-1.0-py3-none-any.whl"
     asked = (tmp_path / "asked-pyodide").read_text().split()
     assert asked[:3] == ["build", "made==1.0", "--outdir"]
     (tools / python_packages.BUILDER).write_text("#!/bin/sh\necho 'no such header' >&2\nexit 3\n")
     with pytest.raises(python_packages.WheelError, match="could not build 'other': no such header"):
-        python_packages.find("other", tmp_path / "kept", None, ["--platform=x"])
+        python_packages.find_wheel("other", tmp_path / "kept", None, ["--platform=x"])
 
 
 def test_a_registry_that_does_not_answer_is_said(tmp_path, monkeypatch):
@@ -117,7 +119,7 @@ def test_a_registry_that_does_not_answer_is_said(tmp_path, monkeypatch):
     for name in ("EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX"):
         monkeypatch.delenv(f"PIP_{name}", raising=False)
     with pytest.raises(python_packages.WheelError, match="no registry answers, and no folder has"):
-        python_packages.find("made", tmp_path, None, ["--platform=x"])
+        python_packages.find_wheel("made", tmp_path, None, ["--platform=x"])
 
 
 def test_a_package_that_no_key_names_is_a_problem(project, capsys):
@@ -129,4 +131,4 @@ def test_a_package_that_no_key_names_is_a_problem(project, capsys):
 
 
 def test_this_site_needs_none():
-    assert project_file.read(ROOT).packages == ()
+    assert project_file.read_project(ROOT).packages == ()

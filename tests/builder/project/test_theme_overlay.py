@@ -16,7 +16,7 @@ OLD = 1_000_000_000  # a date in nanoseconds that no test writes at
 @pytest.fixture
 def places(tmp_path):
     """A project beside a generator's theme of a few files."""
-    there = folders.of(PROJECT, tmp_path / "project")
+    there = folders.project_folders(PROJECT, tmp_path / "project")
     put(
         tmp_path / "given",
         **{
@@ -44,14 +44,14 @@ def put(root, **texts):
 
 
 def laid(places):
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     found = folders.files(places.theme)
     return {path.relative_to(places.theme).as_posix(): path.read_text("utf-8") for path in found}
 
 
 def refused(places):
     with pytest.raises(ProjectError) as raised:
-        theme_overlay.lay(places)
+        theme_overlay.update_overlay(places)
     return [str(one) for one in raised.value.problems]
 
 
@@ -68,7 +68,7 @@ GIVEN = {
 
 
 def test_without_a_theme_of_its_own_a_project_has_none_laid(places):
-    theme_overlay.lay(replace(places, given=None))
+    theme_overlay.update_overlay(replace(places, given=None))
     assert not places.theme.exists()
 
 
@@ -89,33 +89,33 @@ def test_the_files_of_a_project_take_the_place_of_those_given(places):
 
 def test_what_is_there_no_more_is_taken_away(places):
     put(places.root / "theme", **{"templates/new.html": "new"})
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     put(places.theme, **{"styles/old/old.css": "old"})
     (places.root / "theme/templates/new.html").unlink()
     assert laid(places) == GIVEN
 
 
 def test_a_file_is_copied_with_its_date(places):
-    source, target = places.given / "styles/main.css", places.theme / "styles/main.css"
+    source, target = places.base_theme / "styles/main.css", places.theme / "styles/main.css"
     os.utime(source, ns=(OLD, OLD))
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.stat().st_mtime_ns == OLD
 
 
 def test_a_file_is_copied_again_where_its_date_or_its_size_is_another(places):
-    source, target = places.given / "styles/main.css", places.theme / "styles/main.css"
-    theme_overlay.lay(places)
+    source, target = places.base_theme / "styles/main.css", places.theme / "styles/main.css"
+    theme_overlay.update_overlay(places)
     date = source.stat().st_mtime_ns
     target.write_text("q {}")
     os.utime(target, ns=(date, date))
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.read_text() == "q {}"  # as long and as old: it is not read
     os.utime(target, ns=(OLD, OLD))
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.read_text() == "p {}"
     target.write_text("longer than that")
     os.utime(target, ns=(date, date))
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.read_text() == "p {}"
 
 
@@ -131,13 +131,13 @@ def test_what_a_reader_sees_is_said_in_the_words_of_the_project(places):
 
 def test_a_file_in_other_words_is_written_only_when_it_says_something_else(places):
     put(places.root / "theme", **{"words.toml": '"Close" = "Zu"'})
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     target = places.theme / "templates/base.html"
     os.utime(target, ns=(OLD, OLD))
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.stat().st_mtime_ns == OLD
     put(places.root / "theme", **{"words.toml": '"Close" = "Ab"'})
-    theme_overlay.lay(places)
+    theme_overlay.update_overlay(places)
     assert target.read_text("utf-8") == "<p>Ab</p>"
 
 

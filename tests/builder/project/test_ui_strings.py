@@ -9,7 +9,7 @@ import pytest
 from builder.cli import commands
 from builder.core.folders import THEME
 from builder.project import ui_strings
-from builder.project.activate_project import enter
+from builder.project.activate_project import activate_project
 from builder.project.project_file import ProjectError
 
 SECOND = Path(__file__).parents[2] / "second_site"
@@ -41,7 +41,7 @@ def test_texts_are_found_where_people_read_them():
  {{ "Many of" if more else "none" }} &amp; all</p>
  <b data-kind="small" data-said="{n} are left">·</b>
 {% set text %}<style>p { color: red; }</style>Last{% endset %}"""
-    assert ui_strings.texts("templates/x.html", template) == [
+    assert ui_strings.texts_of_file("templates/x.html", template) == [
         "On top",
         ": of",
         "Many of",
@@ -52,19 +52,19 @@ def test_texts_are_found_where_people_read_them():
 
 
 def test_every_text_of_the_theme_can_be_given_other_words():
-    every = ui_strings.of_theme(THEME)
+    every = ui_strings.texts_of_theme(THEME)
     assert {"Close", "Next:", "Your guess:", "{count} found.", "open the search"} <= set(every)
     told = {text: f"⟪{number}⟫" for number, text in enumerate(every)}
     left = set()
     for path in (THEME / "templates").rglob("*.html"):
-        text, _ = ui_strings.replaced("templates/x.html", path.read_text("utf-8"), told)
+        text, _ = ui_strings.translate_file("templates/x.html", path.read_text("utf-8"), told)
         jinja2.Environment().parse(text)  # and it is still a template
-        left |= set(ui_strings.texts("templates/x.html", text))
+        left |= set(ui_strings.texts_of_file("templates/x.html", text))
     assert {text for text in left if text in told} == set()
 
 
 def test_a_site_speaks_its_own_words(german):
-    places = enter(german)
+    places = activate_project(german)
     page = (places.theme / "templates" / "guide.html").read_text("utf-8")
     assert "Weiter: {{ place.following.title|whole }}" in page
     assert "{{ article.minutes }} Minuten{% endif %}" in page
@@ -75,9 +75,9 @@ def test_a_site_speaks_its_own_words(german):
 
 
 def test_words_that_are_taken_back_are_gone(german):
-    enter(german)
+    activate_project(german)
     (german / "theme" / ui_strings.FILE).unlink()
-    places = enter(german)
+    places = activate_project(german)
     laid = (places.theme / "templates" / "guide.html").read_bytes()
     assert laid == (THEME / "templates" / "guide.html").read_bytes()
 
@@ -95,7 +95,7 @@ def test_words_that_cannot_be_used_are_said_with_their_line(german, line, messag
     file = german / "theme" / ui_strings.FILE
     file.write_text(f"{GERMAN}{line}\n", "utf-8")
     with pytest.raises(ProjectError) as error:
-        enter(german)
+        activate_project(german)
     assert str(error.value.problems[0]).startswith(message)
 
 
@@ -105,6 +105,6 @@ def test_a_file_with_all_texts_is_made_for_whoever_writes_them(german, capsys):
     assert "'fr' is not the language of site.toml, which says 'de'" in capsys.readouterr().out
     assert commands.main(["--project", str(german), "new", "words", "de"]) == 0
     assert capsys.readouterr().out == "made theme/words.toml\n"
-    said, wrong = ui_strings.read(german / "theme", "theme/words.toml")
-    assert (list(said), wrong) == (ui_strings.of_theme(THEME), [])
-    enter(german)
+    said, wrong = ui_strings.read_translations(german / "theme", "theme/words.toml")
+    assert (list(said), wrong) == (ui_strings.texts_of_theme(THEME), [])
+    activate_project(german)

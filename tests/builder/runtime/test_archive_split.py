@@ -2,8 +2,8 @@
 
 import gzip
 
-from builder.pages.page_archives import split
-from builder.runtime.archive_format import bundled, unbundled
+from builder.pages.page_archives import split_archives
+from builder.runtime.archive_format import pack, unpack
 
 RING = {"engine/core.pyc": b"units" * 99, "engine/run.pyc": b"job" * 99, "engine/ring.pyc": b"r"}
 TREE = {"engine/core.pyc": b"units" * 99, "engine/run.pyc": b"job" * 99, "engine/tree.pyc": b"t"}
@@ -11,16 +11,16 @@ ALONE = {"engine/alone.pyc": b"a"}
 
 
 def packed(files):
-    return gzip.compress(bundled(files))
+    return gzip.compress(pack(files))
 
 
 def split_of(**calculators):
-    files, needed = split("page", {name: packed(one) for name, one in calculators.items()})
-    return {name: unbundled(gzip.decompress(data)) for name, data in files.items()}, needed
+    files, needed = split_archives("page", {name: packed(one) for name, one in calculators.items()})
+    return {name: unpack(gzip.decompress(data)) for name, data in files.items()}, needed
 
 
 def test_an_archive_gives_back_its_files():
-    assert unbundled(bundled(RING)) == RING
+    assert unpack(pack(RING)) == RING
 
 
 def test_every_calculator_gets_exactly_what_it_needs_and_no_module_twice():
@@ -44,14 +44,14 @@ def test_one_that_another_contains_has_no_empty_file():
 
 
 def test_names_are_those_of_the_page_and_of_the_content():
-    files, _ = split("page", {"ring": packed(RING), "tree": packed(TREE)})
+    files, _ = split_archives("page", {"ring": packed(RING), "tree": packed(TREE)})
     assert {name.rpartition("-")[0] for name in files} == {"page-common", "page-ring", "page-tree"}
-    again, _ = split("page", {"ring": packed(RING), "tree": packed(TREE)})
+    again, _ = split_archives("page", {"ring": packed(RING), "tree": packed(TREE)})
     assert files == again
 
 
 def test_quickly_compressed_files_hold_the_same():
     given = {"ring": packed(RING), "tree": packed(TREE)}
-    both = [split("page", given, quick=quick)[0] for quick in (False, True)]
+    both = [split_archives("page", given, quick=quick)[0] for quick in (False, True)]
     held = [sorted(gzip.decompress(data) for data in files.values()) for files in both]
     assert held[0] == held[1]

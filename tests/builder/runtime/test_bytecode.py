@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from builder.core import node
-from builder.core.module_imports import Imports
+from builder.core.module_imports import ImportGraph
 from builder.runtime import pyodide_compile
-from builder.runtime.bundle import packed
-from builder.runtime.bytecode import byte_code, plan
+from builder.runtime.bundle import compress_cached
+from builder.runtime.bytecode import compile_archives, plan_archives
 
 SOURCES = {
     "engine/__init__.py": "",
@@ -27,9 +27,9 @@ MORE = {
 
 
 def test_another_calculator_changes_no_file_of_a_page_without_it(tmp_path):
-    before = plan(Imports(SOURCES), LAB, tmp_path)
+    before = plan_archives(ImportGraph(SOURCES), LAB, tmp_path)
     both = {**LAB, "other": "engine/calculators/other.py"}
-    after = plan(Imports({**SOURCES, **MORE}), both, tmp_path)
+    after = plan_archives(ImportGraph({**SOURCES, **MORE}), both, tmp_path)
     assert (after.library_file, after.shared_file, after.own_files["lab"]) == (
         before.library_file,
         before.shared_file,
@@ -38,21 +38,21 @@ def test_another_calculator_changes_no_file_of_a_page_without_it(tmp_path):
 
 
 def test_an_edit_of_a_calculator_changes_only_its_own_file(tmp_path):
-    before = plan(Imports(SOURCES), LAB, tmp_path)
+    before = plan_archives(ImportGraph(SOURCES), LAB, tmp_path)
     edited = {**SOURCES, "engine/calculators/lab.py": "from engine.formulas import ring\ny = 2"}
-    after = plan(Imports(edited), LAB, tmp_path)
+    after = plan_archives(ImportGraph(edited), LAB, tmp_path)
     assert after.shared_file == before.shared_file
     assert after.own_files["lab"] != before.own_files["lab"]
 
 
 def test_a_calculators_part_holds_what_answering_does_not_need_anyway(tmp_path):
-    found = plan(Imports(SOURCES), LAB, tmp_path)
+    found = plan_archives(ImportGraph(SOURCES), LAB, tmp_path)
     assert "engine/formulas/ring.py" in found.own["lab"]
     assert "engine/answer.py" not in found.own["lab"]
 
 
-def as_pyodide(script, start, ahead="", begun=node.unheard):
-    """What inside.py answers, without Pyodide: the sources stand for their byte code."""
+def as_pyodide(script, start, ahead="", begun=node.no_callback):
+    """Return the reply of pyodide_compile.py without Pyodide, with sources as byte code."""
     begun()
     asked = start["request"]
     fresh = {path: base64.b64encode(text.encode()) for path, text in asked["sources"].items()}
@@ -71,9 +71,9 @@ def test_a_module_that_a_page_lacks_is_named(tmp_path, monkeypatch):
     py_compile.compile(str(tmp_path / "a.py"), str(tmp_path / "a.pyc"))
     monkeypatch.setattr(pyodide_compile, "ROOT", str(tmp_path / "page"))
     monkeypatch.setattr(sys, "path", [*sys.path])
-    assert pyodide_compile.shared({"begun_by_a_page.py": (tmp_path / "a.pyc").read_bytes()}) == (
-        "lacking_here"
-    )
+    assert pyodide_compile.import_shared(
+        {"begun_by_a_page.py": (tmp_path / "a.pyc").read_bytes()}
+    ) == ("lacking_here")
 
 
 def truncated(data):
@@ -88,13 +88,13 @@ def with_other_bytes(data):
 @pytest.mark.parametrize("damaged", [truncated, with_other_bytes, lambda data: b""])
 def test_a_damaged_file_of_the_cache_is_made_again(tmp_path, monkeypatch, damaged):
     monkeypatch.setattr(node, "run", as_pyodide)
-    sound = byte_code(Imports(SOURCES), LAB, tmp_path)
+    sound = compile_archives(ImportGraph(SOURCES), LAB, tmp_path)
     kept = [path for path in tmp_path.iterdir() if path.is_file()]
     assert {path.suffix for path in kept} >= {".zip", ".pyc", ""}
     for path in kept:
         before = path.read_bytes()
         path.write_bytes(damaged(before))
-        assert byte_code(Imports(SOURCES), LAB, tmp_path) == sound
+        assert compile_archives(ImportGraph(SOURCES), LAB, tmp_path) == sound
         path.write_bytes(before)
 
 
@@ -113,8 +113,8 @@ def test_who_looks_for_modules_or_uses_those_of_others_has_to_answer(tmp_path, m
         "parcel.py": "",
     }
     calculators = {name: f"engine/calculators/{name}.py" for name in ("lab", "seeking", "bought")}
-    imports = Imports(sources, groups={"parcel": ["parcel.py"]})
-    byte_code(imports, calculators, tmp_path, {"parcel.py": b""})
+    imports = ImportGraph(sources, groups={"parcel": ["parcel.py"]})
+    compile_archives(imports, calculators, tmp_path, {"parcel.py": b""})
     assert requests[-1]["asked"] == ["seeking", "bought"]
 
 
@@ -124,22 +124,24 @@ def test_who_waits_hears_when_pyodide_is_asked_and_nothing_where_it_need_not_be(
     monkeypatch.setattr(node, "run", as_pyodide)
     heard = []
     for _ in range(2):
-        byte_code(Imports(SOURCES), LAB, tmp_path, begun=lambda: heard.append("asked"))
+        compile_archives(
+            ImportGraph(SOURCES), LAB, tmp_path, on_started=lambda: heard.append("asked")
+        )
     assert heard == ["asked"]
 
 
 def test_an_archive_that_the_caller_holds_is_neither_read_nor_made(tmp_path, monkeypatch):
     monkeypatch.setattr(node, "run", as_pyodide)
-    made = byte_code(Imports(SOURCES), LAB, tmp_path)
+    made = compile_archives(ImportGraph(SOURCES), LAB, tmp_path)
     file = made.files["lab"]
     file.unlink()
-    again = byte_code(Imports(SOURCES), LAB, tmp_path, held={file})
+    again = compile_archives(ImportGraph(SOURCES), LAB, tmp_path, known_files={file})
     assert (again.files, again.calculators, file.exists()) == (made.files, {}, False)
 
 
 @pytest.mark.parametrize("damaged", [truncated, with_other_bytes])
 def test_a_damaged_compressed_file_is_made_again(tmp_path, damaged):
-    sound = packed(b"archive" * 100, tmp_path)
+    sound = compress_cached(b"archive" * 100, tmp_path)
     (kept,) = tmp_path.iterdir()
     kept.write_bytes(damaged(kept.read_bytes()))
-    assert packed(b"archive" * 100, tmp_path) == sound
+    assert compress_cached(b"archive" * 100, tmp_path) == sound

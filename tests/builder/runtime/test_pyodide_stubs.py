@@ -10,8 +10,8 @@ import pytest
 
 from builder.core import node
 from builder.runtime import pyodide_stubs
-from builder.runtime.archive_format import unbundled
-from builder.runtime.bundle import bundle
+from builder.runtime.archive_format import unpack
+from builder.runtime.bundle import build_runtime
 
 ROOT = Path(__file__).parents[3]
 ORIGINAL = node.ensure_packages() / "pyodide" / "python_stdlib.zip"
@@ -20,7 +20,7 @@ ORIGINAL = node.ensure_packages() / "pyodide" / "python_stdlib.zip"
 def test_only_these_modules_of_pyodides_archive_are_replaced():
     with zipfile.ZipFile(ORIGINAL) as given:
         before = {name: given.read(name) for name in given.namelist()}
-    with zipfile.ZipFile(io.BytesIO(pyodide_stubs.library(ORIGINAL))) as made:
+    with zipfile.ZipFile(io.BytesIO(pyodide_stubs.library_with_stubs(ORIGINAL))) as made:
         after = {name: made.read(name) for name in made.namelist()}
     changed = {name for name, data in after.items() if before.get(name) != data}
     assert changed == set(pyodide_stubs.MODULES)
@@ -32,8 +32,8 @@ def test_only_these_modules_of_pyodides_archive_are_replaced():
 
 def test_one_step_of_pyodides_script_is_cut_short():
     original = (ORIGINAL.parent / "pyodide.asm.mjs").read_bytes()
-    assert original.count(pyodide_stubs.ALL_PLACES) == 1
-    assert pyodide_stubs.script(original).count(pyodide_stubs.ASKED_PLACES) == 1
+    assert original.count(pyodide_stubs.FULL_TABLE) == 1
+    assert pyodide_stubs.patch_script(original).count(pyodide_stubs.NEEDED_TABLE) == 1
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_a_text_that_nobody_kept_is_compiled(records, scope):
 
 
 def test_every_module_with_a_data_class_has_its_codes_beside_it():
-    made = bundle(ROOT / "engine", ROOT / ".cache")
+    made = build_runtime(ROOT / "engine", ROOT / ".cache")
     archive = made.calculators["gradient_sync"]
-    files = unbundled(gzip.decompress(made.files[archive]))
+    files = unpack(gzip.decompress(made.files[archive]))
     declared = {
         path
         for path in files
@@ -75,7 +75,7 @@ def test_every_module_with_a_data_class_has_its_codes_beside_it():
 
 
 def test_the_library_has_nothing_that_only_pyodides_own_start_needs():
-    made = bundle(ROOT / "engine", ROOT / ".cache")
+    made = build_runtime(ROOT / "engine", ROOT / ".cache")
     name = next(name for name in made.files if name.startswith("library-"))
     with zipfile.ZipFile(io.BytesIO(gzip.decompress(made.files[name]))) as library:
         held = set(library.namelist())

@@ -25,12 +25,12 @@ def run(data):
 
 
 def test_byte_code_begins_as_what_nobody_compares_with_its_source():
-    head = strip_bytecode.byte_code("x = 1", "a.py", 0)[:16]
+    head = strip_bytecode.compile_source("x = 1", "a.py", 0)[:16]
     assert head == MAGIC_NUMBER + bytes([1, 0, 0, 0]) + bytes(8)
 
 
 def test_bare_byte_code_has_no_words_types_or_checks():
-    scope = run(strip_bytecode.byte_code(SOURCE, "a.py", 2, bare=True))
+    scope = run(strip_bytecode.compile_source(SOURCE, "a.py", 2, bare=True))
     area = scope["area"]
     assert (scope.get("__doc__"), area.__doc__, area.__annotations__) == (None, None, {})
     assert area(-3.0) == -6.0  # the assertion is gone
@@ -39,7 +39,7 @@ def test_bare_byte_code_has_no_words_types_or_checks():
 
 
 def test_what_others_wrote_keeps_its_words_types_and_lines():
-    area = run(strip_bytecode.byte_code(SOURCE, "a.py", 0))["area"]
+    area = run(strip_bytecode.compile_source(SOURCE, "a.py", 0))["area"]
     assert area.__doc__ == "Return it."
     assert area.__annotations__["return"] is float
     assert area.__code__.co_linetable != b""
@@ -48,7 +48,7 @@ def test_what_others_wrote_keeps_its_words_types_and_lines():
 
 
 def test_the_library_keeps_its_types_though_not_its_lines():
-    area = run(strip_bytecode.byte_code(SOURCE, "a.py", 2))["area"]
+    area = run(strip_bytecode.compile_source(SOURCE, "a.py", 2))["area"]
     assert sorted(area.__annotations__) == ["high", "more", "rest", "return", "side"]
     assert area.__code__.co_linetable == b""
 
@@ -56,7 +56,7 @@ def test_the_library_keeps_its_types_though_not_its_lines():
 def test_types_are_taken_out_wherever_a_statement_holds_others():
     text = "if True:\n    for x in (1,):\n        try:\n            y: int = x\n        finally:\n"
     text += "            z: int = 2\n"
-    scope = run(strip_bytecode.byte_code(text, "a.py", 2, bare=True))
+    scope = run(strip_bytecode.compile_source(text, "a.py", 2, bare=True))
     assert (scope["y"], scope["z"]) == (1, 2)
     assert scope.get("__annotations__", {}) == {}
 
@@ -64,7 +64,7 @@ def test_types_are_taken_out_wherever_a_statement_holds_others():
 def test_the_fields_of_a_class_keep_their_types_and_a_decorated_one_has_words():
     text = "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n"
     text += "class B:\n    y: int = 1\n"
-    scope = run(strip_bytecode.byte_code(text, "a.py", 2, bare=True))
+    scope = run(strip_bytecode.compile_source(text, "a.py", 2, bare=True))
     assert scope["A"].__annotations__ == {"x": int}
     assert scope["B"].__annotations__ == {"y": int}
     assert (scope["A"].__doc__, scope["B"].__doc__) == ("A", None)
@@ -73,17 +73,17 @@ def test_the_fields_of_a_class_keep_their_types_and_a_decorated_one_has_words():
 def test_what_a_data_class_compiles_is_kept_by_its_checksum(monkeypatch):
     monkeypatch.setattr(strip_bytecode, "RECORDS", {})
     text, names = "def made(x: int) -> int:\n return x", {}
-    strip_bytecode.noted(text, {"__name__": "job.two"}, names)
+    strip_bytecode.recording_exec(text, {"__name__": "job.two"}, names)
     assert names["made"](4) == 4
     assert names["made"].__annotations__ == {}
-    kept = marshal.loads(strip_bytecode.records("job/two.py"))
+    kept = marshal.loads(strip_bytecode.module_records("job/two.py"))
     assert list(kept) == [crc32(text.encode())]
 
 
 def test_the_codes_of_a_module_stand_in_the_order_of_their_checksums(monkeypatch):
     codes = {9: compile("a", "", "eval"), 2: compile("b", "", "eval")}
     monkeypatch.setattr(strip_bytecode, "RECORDS", {"job": codes})
-    assert list(marshal.loads(strip_bytecode.records("job/__init__.py"))) == [2, 9]
+    assert list(marshal.loads(strip_bytecode.module_records("job/__init__.py"))) == [2, 9]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_codes_of_a_module_stand_in_the_order_of_their_checksums(monkeypatch
     [("engine/answer.py", "engine.answer"), ("engine/form/__init__.py", "engine.form")],
 )
 def test_a_path_names_its_module(path, name):
-    assert strip_bytecode.dotted(path) == name
+    assert strip_bytecode.module_name(path) == name
 
 
 def test_no_code_within_code_knows_its_lines():

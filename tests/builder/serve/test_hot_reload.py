@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from builder.core.module_imports import Imports
+from builder.core.module_imports import ImportGraph
 from builder.serve import hot_reload
 from tests.builder.conftest import forget_calculators
 
@@ -37,8 +37,8 @@ def project(tmp_path, monkeypatch):
 
 
 def again(path, text):
-    now = Imports({**SOURCES, path: text})
-    return hot_reload.concerned(Imports(SOURCES), now)
+    now = ImportGraph({**SOURCES, path: text})
+    return hot_reload.changed_modules(ImportGraph(SOURCES), now)
 
 
 def test_a_formula_is_imported_again_with_what_uses_it():
@@ -55,11 +55,11 @@ def test_all_is_imported_again_where_the_builder_is_concerned():
 
 
 def test_a_comment_moves_the_lines_of_what_stays():
-    before = Imports(SOURCES)
-    moved = Imports({**SOURCES, "saved/formula.py": "# why\n" + SOURCES["saved/formula.py"]})
-    assert hot_reload.shifted(before, moved, frozenset())
-    assert not hot_reload.shifted(before, moved, frozenset({"saved.formula"}))
-    assert not hot_reload.shifted(before, Imports(SOURCES), frozenset())
+    before = ImportGraph(SOURCES)
+    moved = ImportGraph({**SOURCES, "saved/formula.py": "# why\n" + SOURCES["saved/formula.py"]})
+    assert hot_reload.have_lines_moved(before, moved, frozenset())
+    assert not hot_reload.have_lines_moved(before, moved, frozenset({"saved.formula"}))
+    assert not hot_reload.have_lines_moved(before, ImportGraph(SOURCES), frozenset())
 
 
 def test_what_is_forgotten_is_read_again_and_asked_again(project):
@@ -68,7 +68,7 @@ def test_what_is_forgotten_is_read_again_and_asked_again(project):
     assert other.told() == 0.5
     (project / "saved/formula.py").write_text("def half(x):\n    return x / 2 + 1  # more\n")
     assert other.told() == 0.5  # computed before
-    hot_reload.forget(again("saved/formula.py", "half = None"), ("saved",))
+    hot_reload.unload_modules(again("saved/formula.py", "half = None"), ("saved",))
     assert other.told() == 1.5
     from saved import formula as read_again
     from saved import user as user_again

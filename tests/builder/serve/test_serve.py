@@ -17,7 +17,7 @@ CHANGED = watchfiles.Change.modified
 
 @pytest.fixture
 def host():
-    return local_server.Host(script=b"reload()")
+    return local_server.ServedSite(script=b"reload()")
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_failed_build_keeps_the_last_good_pages(host, ask):
 
 
 def test_an_article_is_watched():
-    assert serve.wanted(CHANGED, "/project/content/guides/a.md")
+    assert serve.is_relevant_change(CHANGED, "/project/content/guides/a.md")
 
 
 def test_installed_packages_are_not_watched():
@@ -107,7 +107,7 @@ def test_installed_packages_are_not_watched():
 
 
 def test_an_editors_own_files_are_not_watched():
-    assert not serve.wanted(CHANGED, "/project/content/guides/.a.md.swp")
+    assert not serve.is_relevant_change(CHANGED, "/project/content/guides/.a.md.swp")
 
 
 def test_the_script_of_reloading_is_not_looked_for_in_the_output(host):

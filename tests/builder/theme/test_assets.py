@@ -5,13 +5,13 @@ import hashlib
 import pytest
 
 from builder.theme.assets import (
-    Sheet,
-    classes,
+    StyleSheet,
     fonts,
-    hashed,
-    needed,
+    hashed_path,
+    remove_unused_sheets,
     scripts,
-    sheets,
+    sheet_classes,
+    style_sheets,
     without_fonts,
 )
 
@@ -35,7 +35,7 @@ def put(root, name, data):
     [("main.css", "main", ".css"), ("a.b.js", "a.b", ".js"), ("with/x.css", "with/x", ".css")],
 )
 def test_the_hash_stands_before_the_last_suffix(name, before, after):
-    assert hashed(name, b"text") == f"assets/{before}-{mark(b'text')}{after}"
+    assert hashed_path(name, b"text") == f"assets/{before}-{mark(b'text')}{after}"
 
 
 def test_fonts_are_found_by_their_names_with_their_address_and_content(tmp_path):
@@ -51,7 +51,7 @@ def test_fonts_are_found_by_their_names_with_their_address_and_content(tmp_path)
 
 def test_a_theme_without_fonts_or_styles_has_an_empty_sheet(tmp_path):
     assert fonts(tmp_path) == {}
-    assert sheets(tmp_path, {}) == {"main.css": ""}
+    assert style_sheets(tmp_path, {}) == {"main.css": ""}
 
 
 def test_styles_are_joined_in_the_order_of_their_names_and_those_apart_stay_so(tmp_path):
@@ -61,7 +61,7 @@ def test_styles_are_joined_in_the_order_of_their_names_and_those_apart_stay_so(t
     put(tmp_path, "styles/with/y.css", b"y {}\n")
     put(tmp_path, "styles/with/x.css", b"x {}\n")
     put(tmp_path, "styles/notes.txt", b"no")
-    made = sheets(tmp_path, {})
+    made = style_sheets(tmp_path, {})
     assert made == {
         "main.css": "a {}\nb {}\nc {}\n",
         "with/x.css": "x {}\n",
@@ -73,13 +73,13 @@ def test_styles_are_joined_in_the_order_of_their_names_and_those_apart_stay_so(t
 @pytest.mark.parametrize("address", ["a.woff2", "../fonts/a.woff2"])
 def test_a_font_is_named_by_its_address_beside_the_sheet(tmp_path, form, address):
     put(tmp_path, "styles/a.css", f"b {{ c: {form.format(address)} }}".encode())
-    made = sheets(tmp_path, {"a.woff2": ("assets/a-0123.woff2", b"A")})
+    made = style_sheets(tmp_path, {"a.woff2": ("assets/a-0123.woff2", b"A")})
     assert made == {"main.css": "b { c: url(a-0123.woff2) }"}
 
 
 def test_data_in_a_sheet_stays_as_it_is(tmp_path):
     put(tmp_path, "styles/a.css", b"b { c: url(data:font/woff2;base64,AA) }")
-    assert sheets(tmp_path, {})["main.css"] == "b { c: url(data:font/woff2;base64,AA) }"
+    assert style_sheets(tmp_path, {})["main.css"] == "b { c: url(data:font/woff2;base64,AA) }"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_data_in_a_sheet_stays_as_it_is(tmp_path):
 def test_a_font_that_is_not_there_is_told_those_that_are(tmp_path, placed, there):
     put(tmp_path, "styles/a.css", b"b { c: url(../fonts/c.woff) }")
     with pytest.raises(FileNotFoundError) as told:
-        sheets(tmp_path, placed)
+        style_sheets(tmp_path, placed)
     assert str(told.value) == f"theme/styles names the font 'c.woff'; there are {there}"
 
 
@@ -105,12 +105,12 @@ def test_a_font_that_is_not_there_is_told_those_that_are(tmp_path, placed, there
     ],
 )
 def test_a_sheet_apart_names_its_classes_on_its_first_line(text, named):
-    assert classes(text) == named
+    assert sheet_classes(text) == named
 
 
 TWO = (
-    Sheet(classes=("way", "card"), address="assets/a-1.css"),
-    Sheet(classes=("tab",), address="assets/b-2.css"),
+    StyleSheet(classes=("way", "card"), address="assets/a-1.css"),
+    StyleSheet(classes=("tab",), address="assets/b-2.css"),
 )
 BOTH = LINK.format("../assets/a-1.css") + "\n" + LINK.format("../assets/b-2.css") + "\n<title>"
 
@@ -127,17 +127,17 @@ BOTH = LINK.format("../assets/a-1.css") + "\n" + LINK.format("../assets/b-2.css"
     ],
 )
 def test_a_page_links_the_sheets_of_which_it_has_a_class(body, kept):
-    assert needed(BOTH + body, TWO) == kept + body
+    assert remove_unused_sheets(BOTH + body, TWO) == kept + body
 
 
 def test_a_page_keeps_links_to_other_sheets():
     html = LINK.format("assets/main.css") + LINK.format("assets/aX1.css") + LINK.format("a-1.css")
-    sheet = Sheet(classes=("a",), address="a.1.css")
-    assert needed(html, (sheet,)) == html
+    sheet = StyleSheet(classes=("a",), address="a.1.css")
+    assert remove_unused_sheets(html, (sheet,)) == html
 
 
 def test_without_sheets_apart_a_page_stays_as_it_is():
-    assert needed(BOTH, ()) == BOTH
+    assert remove_unused_sheets(BOTH, ()) == BOTH
 
 
 def test_font_faces_are_left_out():

@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from builder.theme.templates import templates_of
+from builder.theme.templates import load_templates
 
 TEXT = "one\n{{ 1 / nothing }}\n"
 
@@ -19,15 +19,15 @@ def folders(tmp_path):
 
 
 def test_what_says_the_same_is_compiled_once(folders, tmp_path, monkeypatch):
-    assert templates_of(folders[0], tmp_path).get_template("x.html").render(nothing=1)
-    other = templates_of(folders[1], tmp_path)
+    assert load_templates(folders[0], tmp_path).get_template("x.html").render(nothing=1)
+    other = load_templates(folders[1], tmp_path)
     monkeypatch.setattr(other, "compile", lambda *given: pytest.fail("was compiled again"))
     assert other.get_template("x.html").render(nothing=2) == "one\n0.5"
 
 
 def test_an_error_names_the_file_of_its_own_theme(folders, tmp_path):
     for folder in folders:
-        template = templates_of(folder, tmp_path).get_template("x.html")
+        template = load_templates(folder, tmp_path).get_template("x.html")
         with pytest.raises(ZeroDivisionError) as caught:
             template.render(nothing=0)
         place = traceback.extract_tb(caught.value.__traceback__)[-1]
@@ -35,15 +35,15 @@ def test_an_error_names_the_file_of_its_own_theme(folders, tmp_path):
 
 
 def test_a_changed_template_is_read_again(folders, tmp_path):
-    templates = templates_of(folders[0], tmp_path)
+    templates = load_templates(folders[0], tmp_path)
     assert templates.get_template("x.html").render(nothing=1)
     (folders[0] / "x.html").write_text("two")
     assert templates.get_template("x.html").render() == "two"
 
 
 def test_a_damaged_compiled_template_is_made_again(folders, tmp_path):
-    assert templates_of(folders[0], tmp_path).get_template("x.html").render(nothing=1)
+    assert load_templates(folders[0], tmp_path).get_template("x.html").render(nothing=1)
     (kept,) = (tmp_path / "templates").iterdir()
     kept.write_bytes(kept.read_bytes()[:40])
-    made = templates_of(folders[1], tmp_path).get_template("x.html").render(nothing=1)
+    made = load_templates(folders[1], tmp_path).get_template("x.html").render(nothing=1)
     assert made == "one\n1.0"

@@ -7,7 +7,7 @@ import pytest
 from builder.core import folders
 from builder.core.problem import Problem
 from builder.core.project import Project
-from builder.theme.theme_checks import colors, problems, wrong_style
+from builder.theme.theme_checks import colors, problems, style_problems
 
 FONTS = {"b.woff2", "a.woff2"}
 COMMENT, TEXT = "this comment is never closed", "this text is never closed"
@@ -15,7 +15,7 @@ IMPORT = "@import is not followed; every file of theme/styles is in the style sh
 
 
 def wrong(text):
-    return list(wrong_style(text, FONTS))
+    return list(style_problems(text, FONTS))
 
 
 def no_font(address):
@@ -25,7 +25,9 @@ def no_font(address):
 @pytest.fixture
 def theme(tmp_path):
     made = replace(
-        folders.of(Project(name="T", engine="t"), tmp_path), theme=tmp_path / "theme", given=None
+        folders.project_folders(Project(name="T", engine="t"), tmp_path),
+        theme=tmp_path / "theme",
+        base_theme=None,
     )
 
     def put(name, text):

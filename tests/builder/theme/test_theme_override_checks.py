@@ -3,7 +3,7 @@
 import pytest
 
 from builder.core import folders
-from builder.core.build_cache import Memo
+from builder.core.build_cache import BuildCache
 from builder.project import theme_overlay, ui_strings
 from builder.theme import theme_checks
 from tests.builder.conftest import PROJECT
@@ -20,9 +20,9 @@ def told(tmp_path):
             path = tmp_path / "theme" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-        there = folders.of(PROJECT, tmp_path)
-        theme_overlay.lay(there)
-        return [str(one) for one in theme_checks.override_problems(there, Memo())]
+        there = folders.project_folders(PROJECT, tmp_path)
+        theme_overlay.update_overlay(there)
+        return [str(one) for one in theme_checks.override_problems(there, BuildCache())]
 
     return problems
 
@@ -88,7 +88,10 @@ def test_what_has_an_effect_is_not(told):
 
 
 def test_a_site_without_a_theme_of_its_own(tmp_path):
-    assert theme_checks.override_problems(folders.of(PROJECT, tmp_path), Memo()) == []
+    assert (
+        theme_checks.override_problems(folders.project_folders(PROJECT, tmp_path), BuildCache())
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,5 +107,5 @@ def test_a_text_in_other_words_keeps_what_is_filled_in(tmp_path, said, wrong):
     (tmp_path / ui_strings.FILE).write_text(
         f'"Close" = "Zu"\n"{{count}} found." = "{said}"\n', "utf-8"
     )
-    _, problems = ui_strings.read(tmp_path, "theme/words.toml")
+    _, problems = ui_strings.read_translations(tmp_path, "theme/words.toml")
     assert list(map(str, problems)) == ([f"theme/words.toml:2: {wrong}"] if wrong else [])

@@ -14,14 +14,14 @@ from types import FrameType
 from typing import Any
 
 from engine.calculator import load, make, names
-from engine.core.lazy import Later
-from engine.core.slices import Running, whole
+from engine.core.lazy import Lazy
+from engine.core.slices import SlicedRun, run_to_end
 
 ENGINE = str(Path(__file__).parents[3] / "engine") + "/"
 COMPUTE = ("formulas", "simulate", "run", "collectives", "schedules", "tiny")
 TELL = ("calculators", "form")
 # Parts of a result that wait until they are asked for.
-PARTS = (Later.__call__.__code__, Running.until.__code__)
+PARTS = (Lazy.__call__.__code__, SlicedRun.until.__code__)
 
 
 def climbs(name: str, *, presets: bool = True) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def climbs(name: str, *, presets: bool = True) -> tuple[str, ...]:
             for view in dict(calculator.views(inputs, result)).values():
                 made: Any = view() if callable(view) else view
                 if hasattr(made, "send"):
-                    whole(made)
+                    run_to_end(made)
         finally:
             sys.setprofile(None)
     return tuple(found)

@@ -6,23 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from engine.calculator import load, names
-from engine.calculators.whole_runs.sweep_result.inputs import few_words
+from engine.calculator import load
+from engine.calculators.whole_runs.sweep_result.inputs import split_words
 from engine.core.inputs import Compact, InputError, Number
-from engine.core.parsing import plain
-from tests.each import each
+from engine.core.parsing import exact_text
+from tests.engine.calculators.promises import promise_for_each
 
-FIELDS = [
-    pytest.param(field, id=f"{name}.{key}")
-    for name in names()
-    for key, field in load(name).fields.items()
-]
-NUMBERS = [param for param in FIELDS if isinstance(param.values[0], Number)]
-DEFAULTS = [
-    pytest.param(load(name).fields[key], value, id=f"{name}.{key}")
-    for name in names()
-    for key, value in load(name).defaults.items()
-]
 MARKS = {}
 HOSTILE = [
     "",
@@ -47,6 +36,23 @@ HOSTILE = [
     "on\noff",
     "None",
 ]
+
+
+def fields(name):
+    return [(key, (field,)) for key, field in load(name).fields.items()]
+
+
+def numbers(name):
+    return [(key, (field,)) for key, (field,) in fields(name) if isinstance(field, Number)]
+
+
+def whole_numbers(name):
+    return [(key, (field,)) for key, (field,) in numbers(name) if field.whole]
+
+
+def defaults(name):
+    calculator = load(name)
+    return [(key, (calculator.fields[key], value)) for key, value in calculator.defaults.items()]
 
 
 def message(field, text, *, typed=True):
@@ -83,115 +89,115 @@ def values_of(field, count=200):
     return [field.low, field.high, *(round(v) if field.whole else v for v in found)]
 
 
-@each("field", NUMBERS, by=True)
-def test_both_bounds_are_allowed(field):
+@promise_for_each(numbers)
+def both_bounds_are_allowed(field):
     bounds = [field.low, field.high]
-    assert [field.read(plain(bound), typed=False) for bound in bounds] == bounds
+    assert [field.read(exact_text(bound), typed=False) for bound in bounds] == bounds
 
 
-@each("field", NUMBERS, by=True)
-def test_just_beyond_a_bound_is_refused(field):
+@promise_for_each(numbers)
+def just_beyond_a_bound_is_refused(field):
     for bound, change in ((field.low, -0.001), (field.high, 0.001)):
         # A thousandth of nothing is still nothing: below a bound of zero lies what is negative.
         beyond = bound + abs(bound or field.high) * change
         assert "is outside the range" in message(field, repr(beyond), typed=False)
 
 
-@each("field", FIELDS, by=True)
-def test_hostile_text_is_refused_in_a_short_sentence(field):
+@promise_for_each(fields)
+def hostile_text_is_refused_in_a_short_sentence(field):
     # A short text that pages hand on may be left out.
     texts = [text for text in HOSTILE if text.strip() or not isinstance(field, Compact)]
-    if isinstance(field, Compact) and field.parse is few_words:  # any short words are right
+    if isinstance(field, Compact) and field.parse is split_words:  # any short words are right
         texts = [text for text in texts if len(text) > 100]
     lengths = {text[:30]: len(message(field, text)) for text in texts}
     assert not {text: length for text, length in lengths.items() if not 10 < length < 220}
 
 
-@each("field", NUMBERS, by=True)
-def test_arrow_keys_lead_from_bound_to_bound(field):
+@promise_for_each(numbers)
+def arrow_keys_lead_from_bound_to_bound(field):
     assert marks(field)[-1] == field.high
 
 
-@each("field", NUMBERS, by=True)
-def test_arrow_keys_lead_back_over_the_same_marks(field):
+@promise_for_each(numbers)
+def arrow_keys_lead_back_over_the_same_marks(field):
     found = marks(field)
     assert close([field.nudge(mark, -1) for mark in found[1:]], found[:-1])
 
 
-@each("field", NUMBERS, by=True)
-def test_every_step_up_is_a_step_up(field):
+@promise_for_each(numbers)
+def every_step_up_is_a_step_up(field):
     found = marks(field)
     assert all(low < high for low, high in pairwise(found))
 
 
-@each("field", NUMBERS, by=True)
-def test_arrow_keys_stop_at_the_bounds(field):
+@promise_for_each(numbers)
+def arrow_keys_stop_at_the_bounds(field):
     assert (field.nudge(field.low, -1), field.nudge(field.high, 1)) == (field.low, field.high)
 
 
-@each("field", NUMBERS, by=True)
-def test_many_steps_are_as_many_single_steps(field):
+@promise_for_each(numbers)
+def many_steps_are_as_many_single_steps(field):
     found = marks(field)
     count = min(7, len(found) - 1)
     assert field.nudge(found[0], count) == pytest.approx(found[count], rel=1e-11)
 
 
-@each("field", NUMBERS, by=True)
-def test_a_slider_at_its_ends_gives_the_bounds(field):
+@promise_for_each(numbers)
+def a_slider_at_its_ends_gives_the_bounds(field):
     assert (field.at(0.0), field.at(1.0)) == (field.low, field.high)
 
 
-@each("field", NUMBERS, by=True)
-def test_a_slider_beyond_its_ends_gives_the_bounds(field):
+@promise_for_each(numbers)
+def a_slider_beyond_its_ends_gives_the_bounds(field):
     assert (field.at(-3.0), field.at(7.0)) == (field.low, field.high)
 
 
-@each("field", NUMBERS, by=True)
-def test_a_slider_never_runs_backwards(field):
+@promise_for_each(numbers)
+def a_slider_never_runs_backwards(field):
     values = [field.at(i / 500) for i in range(501)]
     assert values == sorted(values)
 
 
-@each("field", NUMBERS, by=True)
-def test_positions_grow_with_values(field):
+@promise_for_each(numbers)
+def positions_grow_with_values(field):
     positions = [field.position(mark) for mark in marks(field)]
     assert positions == sorted(set(positions))
 
 
-@each("field", NUMBERS, by=True)
-def test_a_slider_put_where_a_mark_lies_gives_the_mark(field):
+@promise_for_each(numbers)
+def a_slider_put_where_a_mark_lies_gives_the_mark(field):
     found = marks(field)
     assert close([field.at(field.position(mark)) for mark in found], found)
 
 
-@each(("field", "default"), DEFAULTS, by=True)
-def test_a_default_is_a_value_that_could_be_typed(field, default):
-    assert field.read(plain(default), typed=False) == default
+@promise_for_each(defaults)
+def a_default_is_a_value_that_could_be_typed(field, default):
+    assert field.read(exact_text(default), typed=False) == default
 
 
-@each("field", [p for p in NUMBERS if p.values[0].whole], by=True)
-def test_sliders_of_whole_numbers_give_integers(field):
+@promise_for_each(whole_numbers)
+def sliders_of_whole_numbers_give_integers(field):
     assert {type(field.at(i / 50)) for i in range(51)} == {int}
 
 
-@each("field", FIELDS, by=True)
-def test_every_input_has_a_label(field):
+@promise_for_each(fields)
+def every_input_has_a_label(field):
     assert field.label
 
 
-@each("field", FIELDS, by=True)
-def test_help_is_a_sentence(field):
+@promise_for_each(fields)
+def help_is_a_sentence(field):
     assert not field.help or field.help.endswith(".")
 
 
-@each("field", NUMBERS, by=True)
-def test_what_a_field_shows_reads_back_to_six_digits(field):
+@promise_for_each(numbers)
+def what_a_field_shows_reads_back_to_six_digits(field):
     values = values_of(field)
     again = [field.read(field.show(value), typed=True) for value in values]
     assert close(again, values, 5e-6)
 
 
-@each("field", NUMBERS, by=True)
-def test_what_a_url_holds_reads_back_exactly(field):
+@promise_for_each(numbers)
+def what_a_url_holds_reads_back_exactly(field):
     values = values_of(field)
-    assert [field.read(plain(value), typed=False) for value in values] == values
+    assert [field.read(exact_text(value), typed=False) for value in values] == values

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.core.module_imports import Imports
+from builder.core.module_imports import ImportGraph
 from builder.runtime.bundle import engine_sources
 from engine.calculator import load, make, names
 from engine.core.views import Value
@@ -58,7 +58,7 @@ NOT_PREDICTED = {
 
 def users():
     """The calculators that use the model of a step."""
-    imports = Imports(engine_sources(ENGINE))
+    imports = ImportGraph(engine_sources(ENGINE))
     files = {path.parent.name if path.stem == "calculator" else path.stem: path
              for path in (ENGINE / "calculators").rglob("*.py")}  # fmt: skip
     root = ENGINE.parent

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.calculator import load, names
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from engine.core.views import Value
 from tests.engine.calculators.tried import answer, views_at
 
@@ -51,6 +51,6 @@ def test_every_process_gives_the_same_bytes(elsewhere, name):
     small = load(name).small  # of a search, a short one
     # With all receipts: also of them the bytes are the same.
     receipts = [key for key, view in views_at(name, small).items() if isinstance(view, Value)]
-    values = {key: plain(value) for key, value in small.items()}
+    values = {key: exact_text(value) for key, value in small.items()}
     request = json.dumps({"calculator": name, "values": values, "want": {"receipts": receipts}})
     assert elsewhere(request) == answer(request)

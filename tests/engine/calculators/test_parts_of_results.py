@@ -4,10 +4,10 @@ import pytest
 
 from engine.calculator import load, make
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES
-from engine.calculators.data_parallelism.fsdp_knobs import TRIED
+from engine.calculators.data_parallelism.fsdp_knobs import TRIED_SETTINGS
 from engine.calculators.splitting_the_model.context_lab.beside import COLUMNS, ROWS
 from engine.calculators.splitting_the_model.token_race import SHOWN
-from engine.core.slices import whole
+from engine.core.slices import run_to_end
 from engine.core.units import MiB
 
 
@@ -18,7 +18,7 @@ def solved(name, **values):
 
 def test_each_setting_of_fsdp_is_tried_alone():
     kept = {"unit": "2", "reduce": "fp32"}  # the board takes the defaults instead
-    for (*_, change), ran in zip(TRIED, solved("fsdp_knobs", **kept).tried(), strict=True):
+    for (*_, change), ran in zip(TRIED_SETTINGS, solved("fsdp_knobs", **kept).tried(), strict=True):
         assert ran.seen.exposed == solved("fsdp_knobs", **change).exposed
 
 
@@ -75,12 +75,12 @@ def test_a_cell_of_the_map_of_waiting_is_a_run_of_its_own():
 
 def test_a_curve_of_a_setting_of_zero_3_passes_through_the_readers_point():
     own = solved("zero_3_knobs", bucket=1e8)
-    found = whole(own.curves["bucket"].rest())
+    found = run_to_end(own.curves["bucket"].rest())
     assert found.now == own.exposed
     assert found.default == solved("zero_3_knobs").exposed
-    assert whole(own.curves["bucket"].rest()) is found  # and is found once
+    assert run_to_end(own.curves["bucket"].rest()) is found  # and is found once
 
 
 def test_a_router_lives_each_way_as_it_would_alone():
-    lives = whole(solved("router_lab").lives.rest())
+    lives = run_to_end(solved("router_lab").lives.rest())
     assert lives["bias"].given_up == pytest.approx(solved("router_lab", balance="bias").given_up)

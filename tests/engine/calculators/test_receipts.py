@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from engine.calculator import names
 from engine.core.views import Value
+from tests.engine.calculators.promises import promise
 from tests.engine.calculators.tried import computed, recent
 from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 
@@ -36,9 +36,6 @@ def is_held(equation):
     return equation.name not in MANY and is_arithmetic(equation.tex)
 
 
-ALL = pytest.mark.parametrize("name", names())
-
-
 @pytest.mark.parametrize(
     ("tex", "expected"),
     [
@@ -55,8 +52,8 @@ def test_an_equation_is_computed_as_it_is_written(tex, expected):
     assert evaluated(tex, {"n": 4, "S": 10.0, "B": 2.0, "a": 1.0}) == expected
 
 
-@ALL
-def test_the_numbers_of_a_receipt_give_its_result(name):
+@promise
+def the_numbers_of_a_receipt_give_its_result(name):
     wrong = [
         (key, right, left)
         for key, _, right, left in results(name)
@@ -65,8 +62,8 @@ def test_the_numbers_of_a_receipt_give_its_result(name):
     assert not wrong
 
 
-@ALL
-def test_the_result_of_a_receipt_is_the_number_it_is_for(name):
+@promise
+def the_result_of_a_receipt_is_the_number_it_is_for(name):
     wrong = [
         (key, value, left)
         for key, value, _, left in results(name)

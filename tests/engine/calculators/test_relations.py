@@ -9,15 +9,15 @@ from functools import cache
 import pytest
 
 from engine.calculator import load, make, names
-from engine.calculators.reference.claims_checked.axes import over_computation
+from engine.calculators.reference.claims_checked.axes import tensor_parallel_ratio
 from engine.catalog.reported_runs import REPORTED
 from engine.core.equation import Equation
 from engine.core.inputs import Number
-from engine.core.text import Sentence, words
+from engine.core.text import Sentence, render_text
 from engine.core.units import COUNT, SHARE
-from engine.core.views import Badge, Bars, Code, Open, Shape, Table, Value
+from engine.core.views import Badge, Bars, CalculatorLink, Code, Shape, Table, Value
 from tests.each import each
-from tests.engine.calculators.tried import for_a_while, views_at
+from tests.engine.calculators.tried import sample, tries, views_at
 
 # Inputs that count GPUs and micro-batches: they are tried at both ends of their ranges.
 ENDS = re.compile(r"(world_size|(num_)?(gpus|ranks|nodes|microbatches)|gpus_per_node)$")
@@ -115,9 +115,9 @@ def cases(name):
 
 @cache
 def shown(name):
-    """(case, key, view) of the cases; of slow calculators as many as a second allows."""
-    tried = ((case, views_at(name, values)) for case, values in cases(name).items())
-    found = for_a_while(tried, 1.0, 4)
+    """(case, key, view) of the cases; of slow calculators a few."""
+    chosen = sample(cases(name).items(), tries(name))
+    found = [(case, views_at(name, values)) for case, values in chosen]
     return tuple((case, key, view) for case, views in found for key, view in views.items())
 
 
@@ -135,9 +135,9 @@ def parts(thing):
 def texts(thing):
     """Every text that a view shows."""
     if isinstance(thing, str | Sentence):
-        yield words(thing)
+        yield render_text(thing)
     # Of a link its text is shown, and not its address.
-    for part in (thing.text,) if isinstance(thing, Open) else parts(thing):
+    for part in (thing.text,) if isinstance(thing, CalculatorLink) else parts(thing):
         yield from texts(part)
 
 
@@ -214,7 +214,7 @@ def test_tensor_parallelism_over_computation_is_one_number_on_both_pages(ranks, 
     calculator = load("parallelism_modeler")
     inputs = make(calculator, {"tensor_parallel": ranks, "nics_per_node": ports})
     modeled = calculator.solve(inputs).plan.tensor_over_computation
-    assert over_computation(ranks, ports) == pytest.approx(modeled, rel=1e-12)
+    assert tensor_parallel_ratio(ranks, ports) == pytest.approx(modeled, rel=1e-12)
 
 
 def published_presets():

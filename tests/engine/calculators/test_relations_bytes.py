@@ -9,7 +9,11 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import Number
 from engine.formulas.communication import ring_all_reduce_time
-from engine.simulate.collectives.cluster_wires import OWN_SUMS, all_reduce_time, sent_bytes
+from engine.simulate.collectives.cluster_wires import (
+    SWITCHLESS_ALGORITHMS,
+    all_reduce_time,
+    sent_bytes,
+)
 from tests.each import each
 
 ROOMS = (
@@ -94,7 +98,7 @@ FASTER = [
 @SYNC
 @SIZES
 @each("better", FASTER, ids=lambda change: next(iter(change)))
-@each("algorithm", ["auto", *OWN_SUMS, "in_network"])
+@each("algorithm", ["auto", *SWITCHLESS_ALGORITHMS, "in_network"])
 def test_what_helps_never_makes_a_step_longer(name, preset, changes, better, algorithm):
     inputs = inputs_of(name, preset, **changes, algorithm=algorithm)
     (key, factor), lab = next(iter(better.items())), load(name)
@@ -108,7 +112,9 @@ def test_what_helps_never_makes_a_step_longer(name, preset, changes, better, alg
 @SIZES
 def test_automatic_is_no_slower_than_any_that_needs_no_switch(name, preset, changes):
     auto = solved(name, preset, **changes, algorithm="auto").step_time
-    others = (solved(name, preset, **changes, algorithm=one).step_time for one in OWN_SUMS)
+    others = (
+        solved(name, preset, **changes, algorithm=one).step_time for one in SWITCHLESS_ALGORITHMS
+    )
     assert auto <= min(others) * LESS
 
 

@@ -6,18 +6,18 @@ import pytest
 
 from engine.calculator import load, make
 from engine.catalog.accelerators import ACCELERATORS
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.form.run.verdicts import possible
+from engine.form.run.verdicts import possible_badge
 from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.step.axis_bytes import axis_bytes_sent
-from engine.simulate.step.modeled_plan import model_of
+from engine.simulate.step.modeled_plan import model_plan
 from tests.each import each
 
 MODELER, MAP, LAB = load("parallelism_modeler"), load("parallel_map"), load("schedule_lab")
@@ -52,7 +52,7 @@ def test_the_map_says_what_the_estimate_says_of_the_usual_order(inputs):
 @maps
 def test_the_map_and_the_modeler_move_the_same_bytes(inputs):
     plan = MAP.solve(inputs).plan
-    loads = {axis.key: axis.sent for axis in model_of(plan.run, 0.5).axes}
+    loads = {axis.key: axis.sent for axis in model_plan(plan.run, 0.5).axes}
     sent = {axis: one.sent for axis, one in plan.traffic.items()}
     assert loads == pytest.approx(sent)
 
@@ -73,7 +73,7 @@ def test_every_page_has_one_capacity(inputs):
     result = MODELER.solve(inputs)
     gpu = ACCELERATORS[inputs.gpu]
     assert result.sold == gpu.memory
-    assert result.usable == usable(gpu.memory, result.plan.run.training)
+    assert result.usable == usable_bytes(gpu.memory, result.plan.run.training)
     assert TIERS.solve(make(TIERS, {})).placed.tiers["hbm"].capacity == (
         ACCELERATORS["H100-SXM"].memory
     )
@@ -85,14 +85,14 @@ def test_every_page_has_one_check_of_divisibility(inputs):
     run = result.plan.run
     uneven = bool(uneven_pieces(run.model, run.plan, run.training.schedule))
     here = MODELER.compute(inputs, ["possible"])["possible"]
-    there = possible(run, result.plan.doubts, result.changes)
+    there = possible_badge(run, result.plan.doubts, result.changes)
     assert (here.text == "Uneven") == (there.text == "Uneven") == uneven
 
 
 @maps
 def test_the_map_names_uneven_stages_where_the_estimate_does(inputs):
     run = MAP.solve(inputs).plan.run
-    sentence = words(MAP.compute(inputs, ["legal"])["legal"].sentence)
+    sentence = render_text(MAP.compute(inputs, ["legal"])["legal"].sentence)
     assert ("do not divide into" in sentence) == bool(uneven_pieces(run.model, run.plan))
 
 
@@ -166,4 +166,4 @@ def test_a_remedy_of_the_modeler_fits(inputs, changes):
 def test_the_map_of_a_plan_that_does_not_fit_offers_no_order(inputs):
     crowded = replace(inputs, micro_batch_size=64, sequence_length=1 << 20)
     advice = MAP.compute(crowded, only=["swaps"])["swaps"]
-    assert (advice.remedies, "does not fit" in words(advice.verdict)) == ((), True)
+    assert (advice.remedies, "does not fit" in render_text(advice.verdict)) == ((), True)

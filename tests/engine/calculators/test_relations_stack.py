@@ -11,16 +11,16 @@ from functools import cache
 import pytest
 
 from engine.calculator import load
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.form.overlap.inputs import SCHEDULES, setting_of
+from engine.form.overlap.inputs import SCHEDULES, overlap_job
 from engine.form.run.form_values import inputs_of
-from engine.form.what_if.inputs import as_run
+from engine.form.what_if.inputs import run_and_changes
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.step.axis_loads import axis_loads
-from engine.simulate.step.axis_wires import axis_wires
+from engine.simulate.step.axis_wires import axis_times
 from engine.simulate.step.sharding_time import rank_weights
 from engine.simulate.step.step_time import step_time
 from tests.each import each
@@ -131,7 +131,7 @@ def test_the_modeler_gives_the_same_run_the_same_step_and_memory(name, preset):
 def test_the_explorers_axes_are_the_modelers(preset):
     job = solved("stack_explorer", preset).job
     theirs = load("parallelism_modeler").solve(modeler_inputs(job.run)).plan.axes
-    ours = [(wire.key, wire.sent, wire.messages, wire.alone, wire.waits) for wire in job.wires]
+    ours = [(wire.key, wire.sent, wire.messages, wire.alone, wire.exposed) for wire in job.wires]
     assert ours == [
         (axis.key, axis.sent, axis.messages, axis.alone, axis.exposed) for axis in theirs
     ]
@@ -151,10 +151,10 @@ def fullest(run):
 def test_wire_is_shorter_than_alone_and_waits_are_no_longer(name, preset):
     job = job_of(name, preset)
     more = fullest(job.run) * (1 + 1e-9)
-    for wire in axis_wires(job.run, job.step):
-        assert 0 < wire.wire < wire.alone
-        assert wire.waits <= wire.alone * more
-        assert wire.waits <= job.step_time
+    for wire in axis_times(job.run, job.step):
+        assert 0 < wire.at_line_rate < wire.alone
+        assert wire.exposed <= wire.alone * more
+        assert wire.exposed <= job.step_time
 
 
 @JOBS
@@ -194,7 +194,7 @@ def test_what_does_not_fit_is_not_recommended(name, preset):
     unfit = {gain.lever.label for gain in job.unfit}
     assert shown["first"].text not in unfit
     assert not unfit & {bar.label for bar in shown["tornado"].bars}
-    speeds = {row[0]: words(row[2]) for row in shown["levers"].rows}
+    speeds = {row[0]: render_text(row[2]) for row in shown["levers"].rows}
     assert all(speeds[label] == "does not fit" for label in unfit)
 
 
@@ -252,11 +252,11 @@ def test_the_parts_of_every_schedule_add_up(preset):
 def lab_run(preset):
     """The overlap lab's job as the levers ask for it, with PyTorch's gradients in 16 bits."""
     given = asked("overlap_schedules", preset)
-    setting = setting_of(given)
+    setting = overlap_job(given)
     plain = load("levers").inputs()
     gpus = {"h100": "H100-SXM"}
     ranks = setting.tensor_parallel * setting.pipeline_parallel * setting.data_parallel
-    run, changes = as_run(
+    run, changes = run_and_changes(
         replace(
             plain,
             model=setting.model,
@@ -278,7 +278,7 @@ def lab_run(preset):
 def test_tensor_parallelism_sends_what_the_modeler_says(preset):
     run = lab_run(preset)
     step = step_time(run.model, run.cluster, run.plan, run.training)
-    rank = rank_of(run.cluster, run.training)
+    rank = rank_rates(run.cluster, run.training)
     loads = {one.key: one for one in axis_loads(run, rank, step, step.compute)}
     ours = solved("overlap_schedules", preset).tensor_sent
     # The lab plays the fullest stage, the modeler counts a mean one.

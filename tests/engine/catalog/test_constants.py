@@ -3,10 +3,10 @@ from dataclasses import astuple, fields
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import ACHIEVED, Achieved
+from engine.catalog.constants import ACHIEVED, AchievedShares
 from engine.run.parallelism import Cluster, Training
 from engine.run.software import SOFTWARE
-from engine.simulate.layer.device_model import group_of, rank_of
+from engine.simulate.layer.device_model import rank_group, rank_rates
 
 
 def rank(gpu="H100-SXM", gpus_per_node=8, **changes):
@@ -14,11 +14,11 @@ def rank(gpu="H100-SXM", gpus_per_node=8, **changes):
     cluster = Cluster(
         gpu=ACCELERATORS[gpu], gpus_per_node=gpus_per_node, nics_per_node=8, nic_bandwidth=50e9
     )
-    return rank_of(cluster, Training(**(settings | changes)))
+    return rank_rates(cluster, Training(**(settings | changes)))
 
 
 def test_a_gpu_has_eight_constants():
-    assert len(fields(Achieved)) == 8
+    assert len(fields(AchievedShares)) == 8
 
 
 def test_every_gpu_of_the_catalogue_has_constants():
@@ -48,25 +48,25 @@ def test_gathers_of_deepspeed_alone_take_one_port_of_a_node():
 
 def test_a_group_inside_a_node_runs_at_the_speed_of_its_links():
     one = rank()
-    assert group_of(one, 8, 1).bandwidth == one.scale_up
+    assert rank_group(one, 8, 1).bandwidth == one.scale_up
 
 
 def test_one_rank_of_each_node_has_one_port():
     one = rank()
-    assert group_of(one, 4, 8).bandwidth == one.port
+    assert rank_group(one, 4, 8).bandwidth == one.port
 
 
 def test_all_ranks_of_each_node_share_all_ports():
     one = rank(gpu="A100-SXM-80GB")
-    assert group_of(one, 32, 1).bandwidth == min(8 * one.port, one.scale_up)
+    assert rank_group(one, 32, 1).bandwidth == min(8 * one.port, one.scale_up)
 
 
 def test_a_group_spreads_over_as_many_nodes_as_it_needs():
-    assert group_of(rank(), 16, 2).nodes == 4
+    assert rank_group(rank(), 16, 2).nodes == 4
 
 
 def test_a_rack_of_72_is_one_scale_up_domain_whatever_a_node_is():
-    assert group_of(rank(gpu="GB200", gpus_per_node=4), 32, 1).nodes == 1
+    assert rank_group(rank(gpu="GB200", gpus_per_node=4), 32, 1).nodes == 1
 
 
 def test_fp8_falls_back_where_the_gpu_has_none():

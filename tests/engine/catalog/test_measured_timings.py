@@ -10,8 +10,8 @@ from engine.catalog.measured_timings import (
     OWN_LAUNCHES,
     OWN_LAYERS,
 )
-from engine.simulate.layer.measured_attention import rates
-from engine.simulate.step.recompute_measured import kept
+from engine.simulate.layer.measured_attention import measured_and_modeled_rates
+from engine.simulate.step.recompute_measured import predicted_kept_bytes
 from tests.validation.device.tables import attention_time, machines, table
 
 H100, H200 = "H100-SXM", "H200-SXM"
@@ -41,15 +41,17 @@ def test_an_attention_is_a_row_and_its_model_that_of_the_validation(one):
         row = attentions(one, way)
         assert float(row["time"]) == time
         assert int(row["batch"]) * int(row["length"]) == ATTENTION_TOKENS
-        measured, modeled = rates(one, backward=way == "backward")
+        measured, modeled = measured_and_modeled_rates(one, backward=way == "backward")
         assert measured / modeled == pytest.approx(attention_time(row) / time)
 
 
 def test_the_rate_counts_half_of_the_pairs():
     (one,) = (row for row in OWN_ATTENTIONS if (row.kernel, row.length) == ("cudnn", 16_384))
     by_hand = 4 * 32 * 16_384**2 / 2 * 128
-    assert rates(one, backward=False)[0] == pytest.approx(by_hand / 0.0038888)
-    assert rates(one, backward=True)[0] == pytest.approx(2.5 * by_hand / 0.010911)
+    assert measured_and_modeled_rates(one, backward=False)[0] == pytest.approx(by_hand / 0.0038888)
+    assert measured_and_modeled_rates(one, backward=True)[0] == pytest.approx(
+        2.5 * by_hand / 0.010911
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,7 @@ def test_a_kept_layer_is_a_row_and_the_model_is_near(one):
     )
     assert int(row["kept"]) == one.kept
     if one.style != "one norm":
-        assert kept(one) == pytest.approx(one.kept, rel=1e-3)
+        assert predicted_kept_bytes(one) == pytest.approx(one.kept, rel=1e-3)
 
 
 def test_norms_in_one_operator_have_no_name_and_are_taken_for_eager_ones():
@@ -73,7 +75,7 @@ def test_norms_in_one_operator_have_no_name_and_are_taken_for_eager_ones():
         next(row for row in OWN_LAYERS if (row.style, row.recompute) == (style, "none"))
         for style in ("one norm", "eager")
     )
-    assert kept(one) == kept(eager)
+    assert predicted_kept_bytes(one) == predicted_kept_bytes(eager)
     assert eager.kept - one.kept == 2 * 8192 * 4096 * 4
 
 

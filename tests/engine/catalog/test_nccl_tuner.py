@@ -2,14 +2,14 @@
 
 import pytest
 
-from engine.catalog.nccl_tuner import taken
+from engine.catalog.nccl_tuner import tuner_choice
 from engine.core.units import GiB, MiB
 
 ALL = ("Tree LL", "Tree LL128", "Tree Simple", "Ring LL128", "Ring Simple", "NVLSTree Simple")
 
 
 def of(tuner, size, ranks, nodes, among=ALL, operation="all_reduce"):
-    return taken(tuner, operation, size, ranks, nodes, among)
+    return tuner_choice(tuner, operation, size, ranks, nodes, among)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.catalog.publications import LLAMA_3_405B, publication
+from engine.catalog.publications import LLAMA_3_405B, find_publication
 from engine.core.units import DAY
 
 
@@ -15,5 +15,5 @@ def test_unexpected_interruptions_are_some_of_all():
 
 
 def test_only_the_very_job_has_a_publication():
-    assert publication("llama-3-405b", "H100-SXM", 16_384, 8192) is LLAMA_3_405B
-    assert publication("llama-3-405b", "H100-SXM", 8192, 8192) is None
+    assert find_publication("llama-3-405b", "H100-SXM", 16_384, 8192) is LLAMA_3_405B
+    assert find_publication("llama-3-405b", "H100-SXM", 8192, 8192) is None

@@ -13,14 +13,18 @@ from engine.collectives import (
 from engine.core import registry
 from engine.core.message import Transfer
 from engine.formulas import communication
-from engine.simulate.collectives.collective_execution import OPERATIONS, finished, part
-from engine.simulate.collectives.collective_execution import run as run_anew
-from engine.simulate.collectives.collective_trace import port_bytes, time
+from engine.simulate.collectives.collective_execution import (
+    OPERATION_NAMES,
+    initial_value,
+    is_complete,
+)
+from engine.simulate.collectives.collective_execution import run_collective as run_anew
+from engine.simulate.collectives.collective_trace import port_bytes, synchronous_time
 from tests.each import each
 
 SIZE, BANDWIDTH, LATENCY = 14e9, 50e9, 5e-6
 WORLDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 64)
-NAMES = registry.names("engine.collectives")
+NAMES = registry.module_names("engine.collectives")
 
 
 kept = cache(run_anew)
@@ -47,7 +51,7 @@ def collective(request):
 
 @each("world_size", WORLDS)
 def test_every_rank_ends_with_exactly_what_the_operation_promises(collective, world_size):
-    assert finished(run(collective, world_size))
+    assert is_complete(run(collective, world_size))
 
 
 @each("world_size", WORLDS)
@@ -73,7 +77,7 @@ def test_one_rank_has_nothing_to_do(collective):
 
 
 def test_the_operation_is_a_known_one(collective):
-    assert collective.OPERATION in OPERATIONS
+    assert collective.OPERATION in OPERATION_NAMES
 
 
 def test_titles_are_different():
@@ -91,21 +95,21 @@ def test_sums_on_the_screen_have_at_most_three_digits(collective, world_size):
 @each("seed", [1, 7, 999])
 def test_other_numbers_are_summed_as_exactly(collective, world_size, seed):
     trace = run(collective, world_size, seed)
-    assert finished(trace)
+    assert is_complete(trace)
     assert max(cell.value for row in trace.frames[-1].state for cell in row) < 1000
 
 
 def test_every_operation_has_an_algorithm():
     found = {registry.module("engine.collectives", name).OPERATION for name in NAMES}
-    assert found == set(OPERATIONS)
+    assert found == set(OPERATION_NAMES)
 
 
 def test_the_parts_of_one_chunk_all_differ():
-    assert len({part(rank, 15, 16, 16) for rank in range(16)}) == 16
+    assert len({initial_value(rank, 15, 16, 16) for rank in range(16)}) == 16
 
 
 def test_all_parts_differ_on_eight_ranks():
-    assert len({part(rank, chunk, 8, 8) for rank in range(8) for chunk in range(8)}) == 64
+    assert len({initial_value(rank, chunk, 8, 8) for rank in range(8) for chunk in range(8)}) == 64
 
 
 def test_a_ring_reduce_scatter_leaves_rank_r_with_chunk_r():
@@ -129,13 +133,13 @@ def test_half_way_a_ring_all_reduce_is_a_reduce_scatter():
     ],
 )
 def test_rings_and_stars_take_the_time_of_their_closed_form(module, closed_form, world_size):
-    simulated = time(run(module, world_size), SIZE, BANDWIDTH, LATENCY)
+    simulated = synchronous_time(run(module, world_size), SIZE, BANDWIDTH, LATENCY)
     assert simulated == pytest.approx(closed_form(SIZE, world_size, BANDWIDTH, LATENCY), rel=1e-12)
 
 
 @each("world_size", [4, 5, 8, 16, 33])
 def test_a_tree_takes_at_least_the_time_of_its_closed_form(world_size):
-    simulated = time(run(tree_all_reduce, world_size), SIZE, BANDWIDTH, LATENCY)
+    simulated = synchronous_time(run(tree_all_reduce, world_size), SIZE, BANDWIDTH, LATENCY)
     formula = communication.tree_all_reduce_time(SIZE, world_size, BANDWIDTH, LATENCY)
     assert simulated >= formula
 
@@ -143,25 +147,27 @@ def test_a_tree_takes_at_least_the_time_of_its_closed_form(world_size):
 @each("world_size", [4, 5, 8, 16, 33])
 @each("pieces", [1, 4, 32])
 def test_a_tree_takes_at_most_all_its_rounds_at_full_load(world_size, pieces):
-    rounds = tree_all_reduce.pipelined(world_size, pieces)
+    rounds = tree_all_reduce.pipelined_rounds(world_size, pieces)
     limit = len(rounds) * (LATENCY + 2 * SIZE / pieces / BANDWIDTH)
-    assert time(run_tree(world_size, pieces), SIZE, BANDWIDTH, LATENCY) <= limit * (1 + 1e-12)
+    assert synchronous_time(run_tree(world_size, pieces), SIZE, BANDWIDTH, LATENCY) <= limit * (
+        1 + 1e-12
+    )
 
 
 @each("pieces", [1, 2, 16])
 def test_a_tree_in_k_pieces_needs_k_minus_1_rounds_more_than_twice_its_depth(pieces):
     depth = communication.tree_depth(12)
-    assert len(tree_all_reduce.pipelined(12, pieces)) == 2 * depth + pieces - 1
+    assert len(tree_all_reduce.pipelined_rounds(12, pieces)) == 2 * depth + pieces - 1
 
 
 def test_without_latency_more_pieces_fill_the_pipeline_of_a_tree_better():
-    times = [time(run_tree(8, pieces), SIZE, BANDWIDTH, 0.0) for pieces in (1, 8, 64)]
+    times = [synchronous_time(run_tree(8, pieces), SIZE, BANDWIDTH, 0.0) for pieces in (1, 8, 64)]
     assert times == sorted(times, reverse=True)
 
 
 def test_without_latency_a_tree_in_512_pieces_is_within_a_hundredth_of_its_closed_form():
     formula = communication.tree_all_reduce_time(SIZE, 8, BANDWIDTH)
-    assert time(run_tree(8, 512), SIZE, BANDWIDTH, 0.0) < formula * (1 + 5 / 512)
+    assert synchronous_time(run_tree(8, 512), SIZE, BANDWIDTH, 0.0) < formula * (1 + 5 / 512)
 
 
 @each("world_size", range(2, 65))
@@ -187,7 +193,7 @@ def run_tree(world_size, pieces):
         TITLE="Double tree",
         OPERATION="all_reduce",
         chunks=lambda _: 2 * pieces,
-        rounds=lambda _: tree_all_reduce.pipelined(world_size, pieces),
+        rounds=lambda _: tree_all_reduce.pipelined_rounds(world_size, pieces),
     )
     return run(collective, world_size)
 
@@ -214,7 +220,7 @@ def test_a_broken_collective_is_named(rounds, message):
 
 def test_every_message_of_a_round_reads_the_state_before_it():
     swap = broken((send(0, 1), send(1, 0)))
-    assert finished(run(swap, 2))
+    assert is_complete(run(swap, 2))
 
 
 def test_nobody_sends_what_it_does_not_hold():
@@ -226,7 +232,7 @@ def test_nobody_sends_what_it_does_not_hold():
 
 
 def test_a_collective_that_stops_early_is_not_finished():
-    assert not finished(run(broken((send(0, 1),)), 2))
+    assert not is_complete(run(broken((send(0, 1),)), 2))
 
 
 def test_a_world_without_ranks_is_refused():

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.core.closest_name import edits, nearest
+from engine.core.closest_name import closest, edit_distance
 
 
 @pytest.mark.parametrize(
@@ -14,15 +14,15 @@ from engine.core.closest_name import edits, nearest
     ],
 )
 def test_edits_are_counted(one, other, count):
-    assert edits(one, other) == edits(other, one) == count
+    assert edit_distance(one, other) == edit_distance(other, one) == count
 
 
 def test_the_nearest_name_is_meant():
     names = ("reduce_bucket_size", "prefetch_bucket_size", "stage")
-    assert nearest("reduce_bucket_sise", names) == "reduce_bucket_size"
-    assert nearest("stge", names) == "stage"
+    assert closest("reduce_bucket_sise", names) == "reduce_bucket_size"
+    assert closest("stge", names) == "stage"
 
 
 def test_a_word_far_from_all_names_means_none():
-    assert nearest("zzz", ("stage", "overlap_comm")) == ""
-    assert nearest("anything", ()) == ""
+    assert closest("zzz", ("stage", "overlap_comm")) == ""
+    assert closest("anything", ()) == ""

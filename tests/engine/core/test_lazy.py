@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.core.lazy import Later
+from engine.core.lazy import Lazy
 
 
 def test_it_is_computed_once_and_only_when_it_is_asked_for() -> None:
@@ -12,14 +12,14 @@ def test_it_is_computed_once_and_only_when_it_is_asked_for() -> None:
         asked.append(1)
         return 7
 
-    part = Later(compute)
+    part = Lazy(compute)
     assert asked == []
     assert (part(), part(), asked) == (7, 7, [1])
 
 
 def test_none_counts_as_found() -> None:
     asked: list[int] = []
-    part = Later(lambda: asked.append(1))
+    part = Lazy(lambda: asked.append(1))
     assert part() is None
     part()
     assert asked == [1]
@@ -29,7 +29,7 @@ def test_what_fails_fails_each_time() -> None:
     def compute() -> int:
         raise ValueError("no such GPU")
 
-    part = Later(compute)
+    part = Lazy(compute)
     for _ in range(2):
         with pytest.raises(ValueError, match="no such GPU"):
             part()

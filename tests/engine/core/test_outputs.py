@@ -7,8 +7,8 @@ import pytest
 
 from engine.core.equation import Equation
 from engine.core.inputs import GBITS, PERCENT, Choice, Number, Unit
-from engine.core.outputs import Symbol, Teller, Told
-from engine.core.text import Sentence, words
+from engine.core.outputs import Output, Presenter, Symbol
+from engine.core.text import Sentence, render_text
 from engine.core.units import (
     BANDWIDTH,
     BYTES,
@@ -20,7 +20,7 @@ from engine.core.units import (
     Bytes,
     Count,
     Seconds,
-    as_given,
+    with_digits,
 )
 from engine.core.views import Published, Receipt
 
@@ -53,10 +53,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    size: Annotated[Bytes, Told("Size", "S")] = 1e9
+    size: Annotated[Bytes, Output("Size", "S")] = 1e9
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Time",
             "T",
             "of {num_gpus} GPUs",
@@ -66,17 +66,17 @@ class Result:
             basis="measured",
         ),
     ] = 0.02
-    rounds: Annotated[Count, Told("Rounds", color="data")] = 3
+    rounds: Annotated[Count, Output("Rounds", color="data")] = 3
     bare: Seconds = 7.0
     counted: int = 5
-    used: Annotated[Count, Told(of="num_gpus")] = 4
+    used: Annotated[Count, Output(of="num_gpus")] = 4
     column: tuple[Seconds, ...] = (1.0, 2.0)
     note: str = "no number"
     num_gpus: Seconds = 999.0  # hidden: the inputs are asked first
 
 
 def teller(*equations):
-    return Teller(Inputs(), Result(), equations=equations)
+    return Presenter(Inputs(), Result(), equations=equations)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def teller(*equations):
     [
         ("size", (1e9, BYTES)),  # from the type
         ("rounds", (3, COUNT)),
-        ("bare", (7.0, SECONDS)),  # a type without `Told`
+        ("bare", (7.0, SECONDS)),  # a type without `Output`
         ("counted", (5, COUNT)),  # a whole number counts something
         ("column", ((1.0, 2.0), SECONDS)),  # a column measures what its items do
-        ("port", (5e10, as_given(BANDWIDTH))),  # a quantity beside a unit goes before it
-        ("link", (1e9, as_given(LINK_SPEED))),  # from the unit
-        ("loss", (0.25, as_given(SHARE))),
-        ("factor", (2.0, as_given(RATIO))),  # a bare number is a ratio
-        ("num_gpus", (8, as_given(COUNT))),  # the first record that has it
+        ("port", (5e10, with_digits(BANDWIDTH))),  # a quantity beside a unit goes before it
+        ("link", (1e9, with_digits(LINK_SPEED))),  # from the unit
+        ("loss", (0.25, with_digits(SHARE))),
+        ("factor", (2.0, with_digits(RATIO))),  # a bare number is a ratio
+        ("num_gpus", (8, with_digits(COUNT))),  # the first record that has it
     ],
 )
 def test_a_field_is_measured_by_its_type_or_unit(name, figure):
@@ -107,10 +107,13 @@ def test_what_is_no_number_is_not_told(name):
 def test_a_value_is_told_as_its_field_declares():
     made = teller(TIME).value("time")
     assert (made.label, made.value, made.quantity) == ("Time", 0.02, SECONDS)
-    assert (made.color, words(made.note)) == ("communication", "of 8 GPUs")
+    assert (made.color, render_text(made.note)) == ("communication", "of 8 GPUs")
     receipt = made.receipt
     assert (receipt.basis, receipt.sources, receipt.published) == ("measured", ("a_paper",), None)
-    assert [words(text) for text in receipt.assumptions] == ["It has 8 GPUs.", "Nothing else."]
+    assert [render_text(text) for text in receipt.assumptions] == [
+        "It has 8 GPUs.",
+        "Nothing else.",
+    ]
 
 
 def test_the_receipt_is_of_the_equation_that_begins_with_the_symbol():
@@ -119,7 +122,7 @@ def test_the_receipt_is_of_the_equation_that_begins_with_the_symbol():
     assert receipt.symbols == {
         "T": (0.02, SECONDS),
         "S": (1e9, BYTES),
-        "b": (5e10, as_given(BANDWIDTH)),
+        "b": (5e10, with_digits(BANDWIDTH)),
     }
 
 
@@ -140,7 +143,11 @@ def test_of_two_equations_with_one_left_side_the_first_counts():
 def test_an_equation_can_be_named_instead():
     receipt = teller(TIME).value("time", equation=OTHER_TIME).receipt
     assert receipt.equation is OTHER_TIME
-    assert receipt.symbols == {"T": (0.02, SECONDS), "n": (8, as_given(COUNT)), "S": (1e9, BYTES)}
+    assert receipt.symbols == {
+        "T": (0.02, SECONDS),
+        "n": (8, with_digits(COUNT)),
+        "S": (1e9, BYTES),
+    }
     assert receipt.inputs == {"n": "num_gpus"}
 
 
@@ -157,7 +164,7 @@ def test_an_equation_without_symbols_belongs_to_no_field():
 def test_a_symbol_can_stand_for_another_field_or_a_figure():
     receipt = teller(TIME).value("time", symbols={"S": (5.0, BYTES), "b": "link"}).receipt
     assert receipt.symbols["S"] == (5.0, BYTES)
-    assert receipt.symbols["b"] == (1e9, as_given(LINK_SPEED))
+    assert receipt.symbols["b"] == (1e9, with_digits(LINK_SPEED))
     assert receipt.inputs == {"b": "link"}
 
 
@@ -183,12 +190,12 @@ def test_values_are_told_in_the_order_given():
 def test_a_sentence_names_fields_and_figures():
     said = teller().say("{num_gpus} GPUs, {rounds} or {many}, {same}", many=(2, COUNT), same="bare")
     assert isinstance(said, Sentence)
-    assert words(said) == "8 GPUs, 3 or 2, 7.00 s"
+    assert render_text(said) == "8 GPUs, 3 or 2, 7.00 s"
 
 
 def test_a_text_without_fields_stays_itself():
-    assert teller().told("No field.") == "No field."
-    assert words(teller().told("{num_gpus} fields")) == "8 fields"
+    assert teller().fill_text("No field.") == "No field."
+    assert render_text(teller().fill_text("{num_gpus} fields")) == "8 fields"
 
 
 def test_a_formula_has_the_records_numbers():
@@ -197,7 +204,7 @@ def test_a_formula_has_the_records_numbers():
     assert made.symbols == {
         "T": (1.0, SECONDS),
         "S": (1e9, BYTES),
-        "b": (5e10, as_given(BANDWIDTH)),
+        "b": (5e10, with_digits(BANDWIDTH)),
     }
     assert made.inputs == {"b": "port"}
 
@@ -227,5 +234,5 @@ class Kettle:
 
 
 def test_an_input_is_told_in_the_unit_that_is_its_own():
-    said = Teller(Kettle()).say("{water}, {salt}, {cups}")
-    assert words(said).replace("\u00a0", " ") == "1.5 L, 500 mg, 4 cups"
+    said = Presenter(Kettle()).say("{water}, {salt}, {cups}")
+    assert render_text(said).replace("\u00a0", " ") == "1.5 L, 500 mg, 4 cups"

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from engine.core.parsing import plain, read
+from engine.core.parsing import exact_text, parse_number
 from tests.each import each
 
 SUFFIXES = {"B": 1e9, "M": 1e6, "GB/s": 1e9, "Gb/s": 1.25e8}
@@ -28,7 +28,7 @@ SUFFIXES = {"B": 1e9, "M": 1e6, "GB/s": 1e9, "Gb/s": 1.25e8}
     ],
 )
 def test_a_typed_number_is_read_in_its_unit(text, value):
-    assert read(text, 1e9, SUFFIXES) == pytest.approx(value, rel=1e-15)
+    assert parse_number(text, 1e9, SUFFIXES) == pytest.approx(value, rel=1e-15)
 
 
 @each(
@@ -37,28 +37,28 @@ def test_a_typed_number_is_read_in_its_unit(text, value):
 )
 def test_what_is_no_number_is_called_none(text):
     with pytest.raises(ValueError, match=r"^not a number$"):
-        read(text, 1.0, SUFFIXES)
+        parse_number(text, 1.0, SUFFIXES)
 
 
 @each("text", ["0,5", "1,2,3", "1,0000", "5,", ",", "1,٣٤٥٦"])
 def test_a_comma_only_separates_thousands(text):
     with pytest.raises(ValueError, match="a comma separates thousands"):
-        read(text, 1.0, SUFFIXES)
+        parse_number(text, 1.0, SUFFIXES)
 
 
 @each("text", ["5 furlongs", "5 <b>", "0x10", "1.5.2", "5\x00", "5 ٣"])
 def test_an_unknown_unit_is_named(text):
     with pytest.raises(ValueError, match="in an unknown unit '"):
-        read(text, 1.0, SUFFIXES)
+        parse_number(text, 1.0, SUFFIXES)
 
 
 def test_a_very_long_text_is_refused_unread():
     with pytest.raises(ValueError, match="too long"):
-        read("9" * 1_000_000, 1.0, SUFFIXES)
+        parse_number("9" * 1_000_000, 1.0, SUFFIXES)
 
 
 def test_a_number_beyond_floating_point_is_read_as_infinite():
-    assert read("1e999", 1.0, {}) == math.inf
+    assert parse_number("1e999", 1.0, {}) == math.inf
 
 
 @each(
@@ -79,14 +79,14 @@ def test_a_number_beyond_floating_point_is_read_as_infinite():
     ],
 )
 def test_a_value_in_a_url_is_short(value, text):
-    assert plain(value) == text
+    assert exact_text(value) == text
 
 
 def test_a_value_in_a_url_is_exact():
     chance = random.Random(2)
     values = [10 ** chance.uniform(-30, 30) for _ in range(2000)]
-    assert [float(plain(v)) for v in values] == values
+    assert [float(exact_text(v)) for v in values] == values
 
 
 def test_a_printed_minus_reads_as_it_is_meant():
-    assert read("−5", 1.0, {}) == -5.0
+    assert parse_number("−5", 1.0, {}) == -5.0

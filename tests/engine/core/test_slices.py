@@ -2,8 +2,15 @@
 
 import pytest
 
-from engine.core.slices import Progress, Running, Sliced, part, steps_done, whole
-from engine.core.text import words
+from engine.core.slices import (
+    Progress,
+    SlicedFunction,
+    SlicedRun,
+    partial_progress,
+    run_to_end,
+    step_progress,
+)
+from engine.core.text import render_text
 
 
 def counting(to):
@@ -19,11 +26,11 @@ def around(running):
 
 
 def test_it_runs_to_its_end_at_once():
-    assert whole(counting(5)) == 10
+    assert run_to_end(counting(5)) == 10
 
 
 def test_it_stops_when_it_is_enough_and_goes_on_there():
-    running = Running(counting(5))
+    running = SlicedRun(counting(5))
     assert running.until(lambda: True) is None
     assert running.progress == Progress(share=0.0, text="0 of 5")
     assert running.until(lambda: True) is None
@@ -33,16 +40,16 @@ def test_it_stops_when_it_is_enough_and_goes_on_there():
 
 
 def test_it_can_be_a_part_of_other_work_and_is_done_once():
-    running = Running(counting(3))
-    assert whole(around(running)) == whole(around(running)) == 4
+    running = SlicedRun(counting(3))
+    assert run_to_end(around(running)) == run_to_end(around(running)) == 4
 
 
 def test_parts_one_after_the_other_tell_one_share():
     def both():
-        first = yield from part(counting(2), 0, 2)
-        return first + (yield from part(counting(4), 1, 2))
+        first = yield from partial_progress(counting(2), 0, 2)
+        return first + (yield from partial_progress(counting(4), 1, 2))
 
-    running, shares = Running(both()), []
+    running, shares = SlicedRun(both()), []
     while (found := running.until(lambda: True)) is None:
         shares.append(running.progress.share)
     assert found == 1 + 6
@@ -50,12 +57,12 @@ def test_parts_one_after_the_other_tell_one_share():
 
 
 def test_a_part_may_be_several():
-    slices = part(counting(2), 1, 4, many=3)
+    slices = partial_progress(counting(2), 1, 4, count=3)
     assert [one.share for one in slices] == [0.25, 0.625]
 
 
 def test_steps_are_counted_in_words():
-    assert words(steps_done(3, 48).text) == "Step 3 of 48"
+    assert render_text(step_progress(3, 48).text) == "Step 3 of 48"
 
 
 def test_a_failure_is_told():
@@ -64,25 +71,25 @@ def test_a_failure_is_told():
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        whole(failing())
-    running = Running(failing())
+        run_to_end(failing())
+    running = SlicedRun(failing())
     for _ in range(2):  # and again, not forever on its way
         with pytest.raises(ValueError, match="no"):
             running.until(lambda: False)
 
 
-@Sliced
+@SlicedFunction
 def sum_of(count, *, first=0):
     total = first
     for step in range(count):
-        yield steps_done(step, count)
+        yield step_progress(step, count)
         total += step
     return total
 
 
 def test_what_works_in_slices_is_called_as_a_whole_or_slice_by_slice():
     assert sum_of(4, first=10) == 16
-    running = Running(sum_of.slices(4, first=10))
+    running = SlicedRun(sum_of.slices(4, first=10))
     seen = []
     while (found := running.until(lambda: True)) is None:
         seen.append(running.progress.share)

@@ -1,7 +1,7 @@
 """Sentences: numbers in the reader's units, the singular, what others printed."""
 
 from engine.core.numbers import Display
-from engine.core.text import as_printed, say, words
+from engine.core.text import render_text, say, with_published_digits
 from engine.core.units import BYTES, COUNT, SECONDS
 from tests.each import each
 
@@ -9,11 +9,11 @@ BINARY = Display(binary=True)
 
 
 def test_a_sentence_writes_its_numbers_in_the_readers_units():
-    assert words(say("moves {s}", s=(14e9, BYTES)), BINARY) == "moves 13.0 GiB"
+    assert render_text(say("moves {s}", s=(14e9, BYTES)), BINARY) == "moves 13.0 GiB"
 
 
 def test_a_plain_text_is_its_own_sentence():
-    assert words("as {it} is") == "as {it} is"
+    assert render_text("as {it} is") == "as {it} is"
 
 
 @each(
@@ -27,14 +27,14 @@ def test_a_plain_text_is_its_own_sentence():
     ],
 )
 def test_one_of_a_kind_is_spoken_of_in_the_singular(template, one, many):
-    assert [words(say(template, n=(n, COUNT))) for n in (1, 2)] == [one, many]
+    assert [render_text(say(template, n=(n, COUNT))) for n in (1, 2)] == [one, many]
 
 
 @each("number", [11, 1001, 0.1, -1])
 def test_a_number_that_only_ends_in_one_keeps_the_plural(number):
-    assert words(say("{n} GPUs", n=(number, COUNT))).endswith(" GPUs")
+    assert render_text(say("{n} GPUs", n=(number, COUNT))).endswith(" GPUs")
 
 
 def test_what_others_printed_keeps_their_digits():
-    assert words(as_printed(say("{t}", t=(0.45629, SECONDS)))) == "456.3 ms"
-    assert as_printed("plain") == "plain"
+    assert render_text(with_published_digits(say("{t}", t=(0.45629, SECONDS)))) == "456.3 ms"
+    assert with_published_digits("plain") == "plain"

@@ -4,7 +4,7 @@ from itertools import pairwise
 import pytest
 
 from engine.core.numbers import Display
-from engine.core.ticks import short, ticks
+from engine.core.ticks import tick_text, ticks
 from engine.core.units import (
     BYTES,
     COUNT,
@@ -141,4 +141,4 @@ def test_marks_ascend(scale):
     ],
 )
 def test_a_mark_has_no_trailing_zeros(value, quantity, text):
-    assert short(value, quantity, PLAIN) == text
+    assert tick_text(value, quantity, PLAIN) == text

@@ -6,14 +6,14 @@ import re
 import pytest
 
 from engine.core.numbers import DEFAULT
-from engine.core.units import BYTES, SECONDS, as_given
+from engine.core.units import BYTES, SECONDS, with_digits
 from engine.core.views import Axis, Heatmap, Lines, Series
-from engine.draw.alt_text import spoken
-from engine.draw.chart_table import sample, table_text
+from engine.draw.alt_text import chart_alt_text
+from engine.draw.chart_table import spread_indices, table_text
 
 
 def test_a_sample_keeps_both_ends():
-    assert (sample(73)[0], sample(73)[-1], len(sample(73))) == (0, 72, 12)
+    assert (spread_indices(73)[0], spread_indices(73)[-1], len(spread_indices(73))) == (0, 72, 12)
 
 
 def test_a_cell_that_a_heatmap_leaves_out_is_a_dash():
@@ -40,7 +40,7 @@ def test_a_cell_that_a_heatmap_leaves_out_is_a_dash():
 def test_a_place_along_an_axis_has_three_digits_or_four_to_tell_rows_apart(places, cells):
     view = Lines(
         title="Speed",
-        x=Axis(label="size", quantity=as_given(BYTES), low=1.0, high=1e9),
+        x=Axis(label="size", quantity=with_digits(BYTES), low=1.0, high=1e9),
         y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.0),
         series=(Series(key="one", label="one", x=places, y=(1.0, 2.0), color="compute"),),
     )
@@ -55,7 +55,7 @@ def test_a_curve_without_a_label_is_named_by_its_axis():
         y=Axis(label="one step", **axis),
         series=(Series(key="front", label="", x=(0.0,), y=(1.0,), color="compute"),),
     )
-    told = (table_text(view, DEFAULT), spoken(view, DEFAULT))
+    told = (table_text(view, DEFAULT), chart_alt_text(view, DEFAULT))
     assert (">one step<" in told[0], "Curves: one step." in told[1]) == (True, True)
 
 

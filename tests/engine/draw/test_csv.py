@@ -13,7 +13,7 @@ from engine.core.views import (
     Bar,
     Bars,
     Chart,
-    Cite,
+    Citation,
     Frame,
     Heatmap,
     Lane,
@@ -52,7 +52,7 @@ def line(key, *ys):
 
 
 def test_a_citation_is_its_keys():
-    view = Table(title="", columns=("a", "b"), rows=(("x", Cite(("li2020",))),))
+    view = Table(title="", columns=("a", "b"), rows=(("x", Citation(("li2020",))),))
     assert rows(view)[1] == ["x", "li2020"]
 
 

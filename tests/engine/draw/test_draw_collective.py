@@ -5,17 +5,17 @@ from itertools import combinations, pairwise
 import pytest
 
 from engine.core import registry
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.views import Scene
 from engine.draw.collective import collective_scene
-from engine.simulate.collectives.collective_execution import run
+from engine.simulate.collectives.collective_execution import run_collective
 from tests.each import each
 
-COLLECTIVES = registry.names("engine.collectives")
+COLLECTIVES = registry.module_names("engine.collectives")
 
 
 def scene(name: str, world_size: int) -> Scene:
-    trace = run(registry.module("engine.collectives", name), world_size)
+    trace = run_collective(registry.module("engine.collectives", name), world_size)
     return collective_scene(
         trace, star=name.startswith(("star", "direct_gather", "direct_scatter"))
     )
@@ -75,7 +75,7 @@ def test_the_boxes_of_a_ring_do_not_overlap(world_size):
 
 @each("name", COLLECTIVES)
 def test_a_message_travels_from_the_cell_it_leaves_to_the_cell_it_reaches(name):
-    trace = run(registry.module("engine.collectives", name), 4)
+    trace = run_collective(registry.module("engine.collectives", name), 4)
     drawing = collective_scene(trace, star=name.startswith("star"))
     cells = {
         shape.key[1:]: (float(shape.attributes["x"]), float(shape.attributes["y"]))
@@ -104,7 +104,7 @@ def test_a_hidden_message_never_moves_while_it_is_seen():
 
 
 def test_the_last_caption_counts_all_cells():
-    caption = words(scene("ring_all_reduce", 8).frames[-1].caption)
+    caption = render_text(scene("ring_all_reduce", 8).frames[-1].caption)
     assert caption.startswith("Done in 14 rounds: all 64 cells hold the exact sums.")
 
 

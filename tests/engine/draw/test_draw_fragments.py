@@ -11,11 +11,11 @@ from engine.core.units import BYTES, COUNT, SECONDS
 from engine.core.views import (
     Advice,
     Badge,
+    CalculatorLink,
     Challenge,
-    Cite,
+    Citation,
     Condition,
     Frame,
-    Open,
     Published,
     Receipt,
     Remedy,
@@ -143,7 +143,9 @@ def test_words_in_a_cell_may_break():
 
 
 def test_a_long_link_in_a_cell_may_break():
-    cell = Open("Llama 3 8B, 256 H100, half the network, 32,768 tokens", "planner", "planner.a=b")
+    cell = CalculatorLink(
+        "Llama 3 8B, 256 H100, half the network, 32,768 tokens", "planner", "planner.a=b"
+    )
     table = table_fragment(Table(title="", columns=("", "Job"), rows=(("1", cell),)), PLAIN)
     assert '<td class="long"><a ' in table
 
@@ -156,7 +158,7 @@ def test_a_number_with_its_unit_stays_on_one_line():
 
 
 def test_a_link_that_keeps_the_readers_inputs_names_what_it_sets():
-    cell = Open("gap", "ruler", "ruler.event=gap", keeps=True)
+    cell = CalculatorLink("gap", "ruler", "ruler.event=gap", keeps=True)
     fragment = table_fragment(Table(title="", columns=("a",), rows=((cell,),)), PLAIN)
     assert '<a href="?ruler.event=gap#ruler" data-set="ruler.event=gap">gap</a>' in fragment
 
@@ -167,7 +169,7 @@ def test_a_table_is_written_in_the_readers_units():
 
 
 def test_a_cell_that_cites_links_to_the_reference_list():
-    table = Table(title="", columns=("a", "b"), rows=(("x", Cite(("li2020", "hockney1994"))),))
+    table = Table(title="", columns=("a", "b"), rows=(("x", Citation(("li2020", "hockney1994"))),))
     assert (
         '<td><a data-cite="li2020" href="#ref-li2020">li2020</a>, '
         '<a data-cite="hockney1994" href="#ref-hockney1994">hockney1994</a></td>'

@@ -14,7 +14,7 @@ from engine.core.views import (
     Bar,
     Bars,
     Challenge,
-    Cite,
+    Citation,
     Code,
     Condition,
     Formula,
@@ -35,7 +35,7 @@ from engine.core.views import (
     Timeline,
     Value,
 )
-from engine.draw.view_json import tidy, view_json
+from engine.draw.view_json import json_number, view_json
 from engine.formulas.communication import RING_ALL_REDUCE
 
 PLAIN = Display()
@@ -57,12 +57,12 @@ def part(key, value):
 
 
 def test_numbers_keep_twelve_digits():
-    assert tidy(1 / 3) == 0.333333333333
+    assert json_number(1 / 3) == 0.333333333333
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
 def test_what_is_not_finite_is_null(value):
-    assert tidy(value) is None
+    assert json_number(value) is None
 
 
 def test_a_value_comes_with_both_unit_systems():
@@ -164,7 +164,7 @@ def test_an_empty_table_is_no_html():
 
 
 def test_a_cell_that_cites_is_its_keys():
-    view = Table(title="t", columns=("a",), rows=((Cite(("li2020", "hockney1994")),),))
+    view = Table(title="t", columns=("a",), rows=((Citation(("li2020", "hockney1994")),),))
     assert wire(view)["rows"] == [["li2020, hockney1994"]]
 
 

@@ -2,24 +2,24 @@
 
 from dataclasses import replace
 
-from engine.core.text import say, words
+from engine.core.text import render_text, say
 from engine.core.units import COUNT
 from engine.core.views import Badge
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.form.run.inputs import Inputs
-from engine.form.run.nearest_valid import differences, repaired
+from engine.form.run.nearest_valid import change_sentences, nearest_inputs
 from tests.each import each
 
 BADGE = Badge(text="Fits", sentence=say("It needs {n}.", n=(7, COUNT)), color="memory")
 
 
 def test_a_verdict_about_what_was_asked_for_stays():
-    assert told(BADGE, ()) is BADGE
+    assert with_changes(BADGE, ()) is BADGE
 
 
 def test_numbers_of_the_same_name_stay_apart():
     change = say("Computed with {n}.", n=(3, COUNT))
-    assert words(told(BADGE, (change,)).sentence) == "Computed with 3. It needs 7."
+    assert render_text(with_changes(BADGE, (change,)).sentence) == "Computed with 3. It needs 7."
 
 
 @each(
@@ -35,4 +35,6 @@ def test_a_size_that_cannot_be_says_why(inputs, sentence):
     asked = replace(
         Inputs(), **{"model": "llama-3-70b", "schedule": "1f1b", "virtual_pipeline": 1, **inputs}
     )
-    assert any(sentence in words(one) for one in differences(asked, repaired(asked)))
+    assert any(
+        sentence in render_text(one) for one in change_sentences(asked, nearest_inputs(asked))
+    )

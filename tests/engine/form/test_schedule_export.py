@@ -11,10 +11,10 @@ from engine.calculators.splitting_the_model.schedule_lab.schedule_export import 
 )
 from engine.core import registry
 from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, MIRROR, PAIR, WEIGHT, Op, rank_of
-from engine.run.importers.layouts import pieces_of
-from engine.simulate.pipeline.pipeline import PACKAGE, compiled
+from engine.run.importers.layouts import parse_layout
+from engine.simulate.pipeline.pipeline import PACKAGE, compile_schedule
 
-NAMES = registry.names(PACKAGE)
+NAMES = registry.module_names(PACKAGE)
 # As in torch.distributed.pipelining.schedules of PyTorch 2.13.
 ACTION = re.compile(r"(\d+)(F|I|B|W)(\d+)")
 KINDS = {"F": FORWARD, "B": BACKWARD, "I": INPUT, "W": WEIGHT}
@@ -40,7 +40,7 @@ def action(cell, rank, ranks, placement):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_csv_is_read_back_as_the_order(name):
     schedule = registry.module(PACKAGE, name)
-    orders = compiled(name, 4, 8, schedule.CHUNKS[0]).orders
+    orders = compile_schedule(name, 4, 8, schedule.CHUNKS[0]).orders
     text = pytorch_csv(orders, schedule.PLACEMENT)
     if schedule.PLACEMENT == MIRROR:
         assert text == ""
@@ -49,7 +49,7 @@ def test_the_csv_is_read_back_as_the_order(name):
 
 
 def test_two_stages_and_two_micro_batches_of_1f1b():
-    text = pytorch_csv(compiled("one_f_one_b", 2, 2, 1).orders, "loop")
+    text = pytorch_csv(compile_schedule("one_f_one_b", 2, 2, 1).orders, "loop")
     assert text == "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
 
 
@@ -97,7 +97,7 @@ def test_a_long_order_and_two_copies_say_why_there_is_none():
 def test_uneven_stages_are_told_as_a_layout_that_is_read_back():
     _, arguments = exported(num_layers=30, output=1.0)
     (text,) = re.findall(r'--pipeline-model-parallel-layout "([^"]*)"', arguments)
-    assert pieces_of(text) == [7, 8, 8, 7]
+    assert parse_layout(text) == [7, 8, 8, 7]
     assert text == "Et*7|t*8|t*8|t*7L"
 
 
@@ -106,4 +106,4 @@ def test_chunks_of_a_layout_are_not_told_twice():
     _, arguments = exported(**values)
     assert "--num-virtual-stages-per-pipeline-rank" not in arguments
     (text,) = re.findall(r'--pipeline-model-parallel-layout "([^"]*)"', arguments)
-    assert pieces_of(text) == [1, 2, 2, 2, 2, 2, 2, 1]
+    assert parse_layout(text) == [1, 2, 2, 2, 2, 2, 2, 1]

@@ -1,6 +1,6 @@
 """The names of the spans of the sharded labs."""
 
-from engine.form.sharded.lab import named
+from engine.form.sharded.lab import unit_label
 from tests.each import each
 
 
@@ -15,4 +15,4 @@ from tests.each import each
     ],
 )
 def test_a_unit_of_several_layers_is_called_by_its_first_and_last(label, layers, expected):
-    assert named(label, layers) == expected
+    assert unit_label(label, layers) == expected

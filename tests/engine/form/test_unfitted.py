@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from builder.core.module_imports import Imports
+from builder.core.module_imports import ImportGraph
 from builder.runtime.bundle import engine_sources
-from engine.catalog.constants import ACHIEVED, ALLOWANCES, COMMON, Achieved
+from engine.catalog.constants import ACHIEVED, ALLOWANCES, COMMON, AchievedShares
 from engine.form.run import fitted_constants
 from engine.form.run.unfitted_constants import ROWS, value_of
 
@@ -90,7 +90,7 @@ def named(module):
 
 def constants():
     """What an estimate imports that computes, and what collectives are computed from."""
-    needed = Imports(engine_sources(ROOT / "engine")).needed("engine/estimate.py")
+    needed = ImportGraph(engine_sources(ROOT / "engine")).needed("engine/estimate.py")
     rooms = ("formulas/", "simulate/", "run/", "catalog/transports", "catalog/nccl_constants")
     found = sorted(name.removeprefix("engine/") for name in needed)
     return {
@@ -138,7 +138,7 @@ def test_a_type_of_gpu_is_fitted_or_has_a_row(gpu):
 
 
 def test_what_no_fit_moves_of_a_gpu_has_a_row_for_each_value():
-    for name in {one.name for one in fields(Achieved)} - FITTED:
+    for name in {one.name for one in fields(AchievedShares)} - FITTED:
         told = {value_of(key) for key in KEYS if "ACHIEVED" in key and key.endswith(f".{name}")}
         held = {getattr(one, name) for gpu, one in ACHIEVED.items() if gpu.split()[0] in TYPES
                 and LIKE.get(gpu, gpu) == gpu}  # fmt: skip

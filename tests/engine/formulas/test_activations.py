@@ -21,7 +21,7 @@ from engine.formulas.states import (
     sharded_states,
 )
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.peak_activations import in_flight
+from engine.simulate.memory.peak_activations import microbatches_in_flight
 from tests.each import each
 
 
@@ -72,7 +72,7 @@ def held_layers(name):
     """Layers times micro-batches that the first stage holds."""
     stages, pieces, _ = KORTHIKANTI[name]
     schedule = "interleaved" if pieces > 1 else "1f1b"
-    pieces_held = sum(in_flight(schedule, stages, pieces, 0, 10 * stages))
+    pieces_held = sum(microbatches_in_flight(schedule, stages, pieces, 0, 10 * stages))
     return pieces_held * MODELS[name].num_layers / stages / pieces
 
 
@@ -191,31 +191,36 @@ SHARES = {"1": 1, "2": 2, "1/2": 1 / 2, "1/3": 1 / 3}
 
 @each(("schedule", "printed"), RATIOS.items())
 def test_zero_bubble_schedules_hold_what_their_table_prints(schedule, printed):
-    pieces = in_flight(schedule, 8, 1, 0, 64)
+    pieces = microbatches_in_flight(schedule, 8, 1, 0, 64)
     # In a V each of two pieces is half of what 1F1B holds. 2p - 1 of p is printed as 2x.
-    held = sum(pieces) / len(pieces) / sum(in_flight("1f1b", 8, 1, 0, 64))
+    held = sum(pieces) / len(pieces) / sum(microbatches_in_flight("1f1b", 8, 1, 0, 64))
     assert min(SHARES.values(), key=lambda share: abs(share - held)) == SHARES[printed]
     assert abs(held - SHARES[printed]) <= 1 / 8
 
 
 def test_1f1b_holds_one_micro_batch_for_each_stage_to_come():
-    assert [in_flight("1f1b", 4, 1, stage, 8) for stage in range(4)] == [(4,), (3,), (2,), (1,)]
+    assert [microbatches_in_flight("1f1b", 4, 1, stage, 8) for stage in range(4)] == [
+        (4,),
+        (3,),
+        (2,),
+        (1,),
+    ]
 
 
 def test_gpipe_holds_all_micro_batches():
-    assert in_flight("gpipe", 4, 1, 0, 32) == (32,)
+    assert microbatches_in_flight("gpipe", 4, 1, 0, 32) == (32,)
 
 
 def test_dualpipe_holds_one_micro_batch_more_than_its_ranks():
     # DeepSeek-V3, table 2: activations PP + 1.
-    assert sum(in_flight("dualpipe", 16, 1, 0, 64)) == 17
+    assert sum(microbatches_in_flight("dualpipe", 16, 1, 0, 64)) == 17
 
 
 def test_interleaving_holds_the_share_more_that_korthikanti_states():
-    held = sum(in_flight("interleaved", 8, 3, 0, 64)) / 3
+    held = sum(microbatches_in_flight("interleaved", 8, 3, 0, 64)) / 3
     assert held / 8 == pytest.approx(1 + 7 / (8 * 3))
 
 
 def test_a_step_of_few_micro_batches_holds_no_more_than_it_has():
-    assert in_flight("1f1b", 16, 1, 0, 4) == (4,)
-    assert sum(in_flight("interleaved", 8, 2, 0, 8)) <= 16
+    assert microbatches_in_flight("1f1b", 16, 1, 0, 4) == (4,)
+    assert sum(microbatches_in_flight("interleaved", 8, 2, 0, 8)) <= 16

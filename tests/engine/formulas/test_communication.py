@@ -46,7 +46,7 @@ ALPHA = 5e-6
 
 EQUATIONS = [
     value
-    for name in registry.names("engine.formulas")
+    for name in registry.module_names("engine.formulas")
     for value in vars(registry.module("engine.formulas", name)).values()
     if isinstance(value, Equation)
 ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.formulas.compute import (
     BLOCK,
     MULTIPLY_ADD,
@@ -21,7 +21,7 @@ A100, H100 = ACCELERATORS["A100-SXM-80GB"], ACCELERATORS["H100-SXM"]
 
 def rate(gpu, precision, rows, columns, inner):
     """FLOP/s of one product on a GPU."""
-    reached = achieved(gpu)
+    reached = achieved_shares(gpu)
     share = reached.matmul_fp8 if precision == "fp8" else reached.matmul
     time = matmul_time(rows, columns, inner, 1, gpu.peak[precision] * share, gpu.sms, reached.fill)
     return MULTIPLY_ADD * rows * columns * inner / time
@@ -64,7 +64,7 @@ def test_products_in_one_kernel_share_the_last_wave():
 
 def test_a_fused_attention_matches_the_measured_flash_attention_of_an_a100():
     # Azure's guide: FlashAttention-2, heads of 64, batch 2, 8192 tokens: 179.5 TFLOP/s.
-    reached = achieved(A100)
+    reached = achieved_shares(A100)
     speed = A100.peak["fp16"] * reached.attention_forward
     time = flash_attention_time(2 * 32, 8192, 8192, 64, speed, A100.sms)
     operations = 2 * MULTIPLY_ADD * 2 * 32 * 8192 * 8192 / 2 * 64
@@ -84,9 +84,9 @@ def test_a_head_of_108_misses_the_matrix_units():
 
 def test_a_pass_streams_at_the_bandwidth():
     # BabelStream on an A100 copies at 1.61 TB/s, dots at 1.75 TB/s.
-    speed = A100.memory_bandwidth * achieved(A100).memory
+    speed = A100.memory_bandwidth * achieved_shares(A100).memory
     assert 1e12 / pass_time(1.0, speed) == pytest.approx(1.70e24, rel=0.05)
 
 
 def test_an_unknown_gpu_takes_the_constants_of_the_h100():
-    assert achieved(replace(A100, name="custom")) == achieved(H100)
+    assert achieved_shares(replace(A100, name="custom")) == achieved_shares(H100)

@@ -68,7 +68,7 @@ RECORDS = {
 
 
 def formulas():
-    for name in registry.names("engine.formulas"):
+    for name in registry.module_names("engine.formulas"):
         module = registry.module("engine.formulas", name)
         for function in vars(module).values():
             own = inspect.isfunction(function) and function.__module__ == module.__name__

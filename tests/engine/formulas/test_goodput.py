@@ -16,17 +16,24 @@ from engine.formulas.goodput import (
     spread,
     young_interval,
 )
-from engine.simulate.job.failure_process import Habits, life, run_time, simulated_goodput
-from engine.simulate.numerics.rng import chances
+from engine.simulate.job.failure_process import (
+    CheckpointPolicy,
+    run_segments,
+    simulated_goodput,
+    simulated_run_time,
+)
+from engine.simulate.numerics.rng import uniforms
 
 MINUTE = 60.0
 LLAMA3 = job_mtbf(54 * DAY * 16_384 / 419, 16_384)
 # Checkpoint, restart and mean time between failures; from calm to hopeless.
 JOBS = [
-    Habits(interval=20 * MINUTE, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=LLAMA3),
-    Habits(interval=HOUR, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=LLAMA3),
-    Habits(interval=117 * MINUTE, checkpoint=5 * MINUTE, restart=10 * MINUTE, mtbf=DAY),
-    Habits(interval=9 * MINUTE, checkpoint=5 * MINUTE, restart=10 * MINUTE, mtbf=15 * MINUTE),
+    CheckpointPolicy(interval=20 * MINUTE, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=LLAMA3),
+    CheckpointPolicy(interval=HOUR, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=LLAMA3),
+    CheckpointPolicy(interval=117 * MINUTE, checkpoint=5 * MINUTE, restart=10 * MINUTE, mtbf=DAY),
+    CheckpointPolicy(
+        interval=9 * MINUTE, checkpoint=5 * MINUTE, restart=10 * MINUTE, mtbf=15 * MINUTE
+    ),
 ]
 EACH = pytest.mark.parametrize("job", JOBS, ids=["llama 3", "hourly", "calm", "frantic"])
 
@@ -104,7 +111,7 @@ def test_simulated_goodput_agrees_with_daly_within_its_error(job):
 @EACH
 def test_simulated_runs_end_when_daly_says(job):
     work = 400 * job.interval
-    ends = [run_time(job, work, seed) for seed in range(200)]
+    ends = [simulated_run_time(job, work, seed) for seed in range(200)]
     error = stdev(ends) / math.sqrt(len(ends))
     assert fmean(ends) == pytest.approx(work / expected(job), abs=3 * error)
 
@@ -112,7 +119,7 @@ def test_simulated_runs_end_when_daly_says(job):
 @EACH
 def test_the_spread_of_simulated_runs_is_the_computed_one(job):
     work = 400 * job.interval
-    ends = [run_time(job, work, seed) for seed in range(400)]
+    ends = [simulated_run_time(job, work, seed) for seed in range(400)]
     habits = job.interval, job.checkpoint, job.restart, job.mtbf
     # The deviation of a deviation from 400 runs is about 1/sqrt(800); three of them.
     assert stdev(ends) == pytest.approx(spread(work, *habits), rel=3 / math.sqrt(800))
@@ -126,7 +133,7 @@ def test_the_spread_is_smooth_where_its_series_ends(size):
 
 @EACH
 def test_restarts_take_their_share_of_the_time(job):
-    lives = [list(life(job, 1000, seed)) for seed in range(12)]
+    lives = [list(run_segments(job, 1000, seed)) for seed in range(12)]
     # A stretch starts when the restart before it is over, or at its own end if it never is.
     shares = []
     for one in lives:
@@ -144,15 +151,15 @@ def test_failures_come_once_per_mtbf():
 
 
 def test_the_same_seed_gives_the_same_life():
-    assert list(life(JOBS[0], 20, 7)) == list(life(JOBS[0], 20, 7))
+    assert list(run_segments(JOBS[0], 20, 7)) == list(run_segments(JOBS[0], 20, 7))
 
 
 def test_another_seed_gives_another_life():
-    assert list(life(JOBS[0], 20, 7)) != list(life(JOBS[0], 20, 8))
+    assert list(run_segments(JOBS[0], 20, 7)) != list(run_segments(JOBS[0], 20, 8))
 
 
 def test_chances_are_even():
-    chance = chances(3)
+    chance = uniforms(3)
     found = [next(chance) for _ in range(10_000)]
     counts = [sum(1 for x in found if k <= 10 * x < k + 1) for k in range(10)]
     # Chi-squared with 9 degrees of freedom is above 27.9 once in a thousand times.

@@ -19,8 +19,8 @@ from engine.formulas.states import (
     state_bytes,
 )
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import fits, reserve
-from engine.simulate.memory.memory import memory, stage_memory, stage_states
+from engine.simulate.memory.allocator import fits, reserve_bytes
+from engine.simulate.memory.memory import rank_memory, stage_memory, stage_states
 from tests.each import each
 
 # --- The whole.
@@ -31,7 +31,7 @@ RUN = Training(micro_batch_size=1, global_batch_size=8, sequence_length=8192)
 
 
 def test_parts_add_up():
-    found = memory(MODELS["llama-3-8b"], SMALL, RUN)
+    found = rank_memory(MODELS["llama-3-8b"], SMALL, RUN)
     parts = found.parameters + found.gradients + found.optimizer + found.activations
     assert found.total == parts + found.buffers + found.reserve
 
@@ -40,7 +40,7 @@ def test_parts_add_up():
 def test_a_longer_sequence_never_needs_less(framework):
     run = replace(RUN, framework=framework)
     found = [
-        memory(MODELS["llama-3-8b"], SMALL, replace(run, sequence_length=length)).total
+        rank_memory(MODELS["llama-3-8b"], SMALL, replace(run, sequence_length=length)).total
         for length in (1024, 2048, 8192, 32768)
     ]
     assert found == sorted(found)
@@ -64,25 +64,26 @@ def test_the_fullest_of_all_stages_is_found():
     run = replace(RUN, global_batch_size=64)
     layer = layer_memory(model, plan, run)
     every = [stage_memory(model, plan, run, stage, (layer, layer)).total for stage in range(16)]
-    assert memory(model, plan, run).total == max(every)
+    assert rank_memory(model, plan, run).total == max(every)
 
 
 def test_only_what_nvidia_smi_shows_counts_the_context():
     found = [
-        reserve(replace(RUN, framework=one), 0.0, 8) for one in ("megatron", "fsdp", "deepspeed")
+        reserve_bytes(replace(RUN, framework=one), 0.0, 8)
+        for one in ("megatron", "fsdp", "deepspeed")
     ]
     assert found[1] < found[0] < found[2]
 
 
 def test_a_70b_model_does_not_fit_one_node_without_sharding():
     model, plan = MODELS["llama-3-70b"], Plan(world_size=8, tensor_parallel=8, zero_stage=0)
-    found = memory(model, plan, RUN)
+    found = rank_memory(model, plan, RUN)
     assert not fits(found, RUN, ACCELERATORS["H100-SXM"].memory)
 
 
 def test_an_8b_model_fits_eight_h100_with_sharding():
     run = replace(RUN, framework="fsdp", recompute="full")
-    found = memory(MODELS["llama-3-8b"], Plan(world_size=8, zero_stage=3), run)
+    found = rank_memory(MODELS["llama-3-8b"], Plan(world_size=8, zero_stage=3), run)
     assert fits(found, run, ACCELERATORS["H100-SXM"].memory)
 
 
@@ -111,7 +112,7 @@ def test_what_ran_out_of_memory_in_the_bloom_sweep_does_not_fit(case, fitted):
         framework="deepspeed",
     )
     assert plan.data_parallel == ranks
-    found = memory(model, plan, run)
+    found = rank_memory(model, plan, run)
     assert fits(found, run, ACCELERATORS["A100-SXM-80GB"].memory) == fitted
 
 
@@ -156,7 +157,7 @@ def parts_of(found):
 
 
 def test_every_part_of_any_run_is_finite_and_not_negative():
-    parts = [part for run in RUNS for part in parts_of(memory(*run))]
+    parts = [part for run in RUNS for part in parts_of(rank_memory(*run))]
     assert all(0 <= part < float("inf") for part in parts)
 
 
@@ -164,7 +165,7 @@ def test_any_run_needs_more_for_a_longer_sequence():
     def longer(model, plan, run):
         return model, plan, replace(run, sequence_length=2 * run.sequence_length)
 
-    assert all(memory(*longer(*run)).total > memory(*run).total for run in RUNS)
+    assert all(rank_memory(*longer(*run)).total > rank_memory(*run).total for run in RUNS)
 
 
 def test_states_of_any_run_are_no_larger_when_more_is_sharded():
@@ -233,7 +234,7 @@ def test_one_rank_has_no_streams_of_collectives_that_hold_blocks():
     fsdp = replace(RUN, framework="fsdp")
     share = ALLOWANCES.fragments_alone
     assert share < ALLOWANCES.fragments
-    assert reserve(fsdp, 100.0, 1) == pytest.approx(100 * share)
-    assert reserve(fsdp, 100.0, 2) == pytest.approx(100 * ALLOWANCES.fragments)
+    assert reserve_bytes(fsdp, 100.0, 1) == pytest.approx(100 * share)
+    assert reserve_bytes(fsdp, 100.0, 2) == pytest.approx(100 * ALLOWANCES.fragments)
     adapters = replace(fsdp, lora_rank=16)
-    assert reserve(adapters, 100.0, 1) == reserve(adapters, 100.0, 2)
+    assert reserve_bytes(adapters, 100.0, 1) == reserve_bytes(adapters, 100.0, 2)

@@ -13,7 +13,14 @@ from engine.formulas.retransmission import (
     round_trip_packets,
     selective_repeat_goodput,
 )
-from engine.simulate.network.lost_packets import GO_BACK_0, GO_BACK_N, SELECTIVE, dice, every, send
+from engine.simulate.network.lost_packets import (
+    GO_BACK_0,
+    GO_BACK_N,
+    SELECTIVE,
+    periodic_losses,
+    random_losses,
+    send_packets,
+)
 
 
 def test_a_round_trip_of_ten_microseconds_holds_123_packets_of_4_kib():
@@ -54,7 +61,7 @@ def test_the_default_timeout_of_nccl_is_over_four_seconds():
 
 @pytest.mark.parametrize(("loss", "window"), [(0.001, 10), (0.01, 10), (0.01, 123), (0.1, 20)])
 def test_going_back_n_packet_by_packet_agrees_with_the_closed_form(loss, window):
-    played = send(GO_BACK_N, dice(loss, 7), window, 1, 200_000)
+    played = send_packets(GO_BACK_N, random_losses(loss, 7), window, 1, 200_000)
     assert played.packets == 200_000
     # Failures are counted, and their number is known to its root: four deviations.
     failures = 200_000 * go_back_n_goodput(loss, window) * loss / (1 - loss)
@@ -63,22 +70,22 @@ def test_going_back_n_packet_by_packet_agrees_with_the_closed_form(loss, window)
 
 
 def test_repeating_selectively_packet_by_packet_agrees_with_the_closed_form():
-    played = send(SELECTIVE, dice(0.03, 7), 123, 1, 200_000)
+    played = send_packets(SELECTIVE, random_losses(0.03, 7), 123, 1, 200_000)
     assert played.goodput == pytest.approx(0.97, abs=4 * math.sqrt(0.03 * 0.97 / 200_000))
 
 
 @pytest.mark.parametrize(("loss", "window", "message"), [(0.01, 5, 50), (0.004, 20, 100)])
 def test_going_back_0_packet_by_packet_agrees_with_the_closed_form(loss, window, message):
-    played = send(GO_BACK_0, dice(loss, 3), window, message, 500_000)
+    played = send_packets(GO_BACK_0, random_losses(loss, 3), window, message, 500_000)
     assert played.goodput == pytest.approx(go_back_0_goodput(loss, window, message), rel=0.05)
 
 
 def test_every_256th_packet_lost_stops_messages_of_4000_packets():
     # Guo et al. 2016, section 4.1: no goodput with go-back-0, and some with go-back-N.
-    assert send(GO_BACK_0, every(256), 50, 4000, 100_000).new == 0
-    assert send(GO_BACK_N, every(256), 50, 4000, 100_000).goodput > 0.5
+    assert send_packets(GO_BACK_0, periodic_losses(256), 50, 4000, 100_000).new == 0
+    assert send_packets(GO_BACK_N, periodic_losses(256), 50, 4000, 100_000).goodput > 0.5
 
 
 def test_messages_of_255_packets_get_through_every_256th_lost():
-    assert send(GO_BACK_0, every(256), 1, 255, 256 * 10).messages == 10
-    assert send(GO_BACK_0, every(256), 1, 256, 256 * 10).messages == 0
+    assert send_packets(GO_BACK_0, periodic_losses(256), 1, 255, 256 * 10).messages == 10
+    assert send_packets(GO_BACK_0, periodic_losses(256), 1, 256, 256 * 10).messages == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.core.numbers import show
+from engine.core.numbers import format_value
 from engine.core.units import (
     DAY,
     ENERGY,
@@ -87,7 +87,7 @@ def test_deepseek_v3_takes_3_7_days_per_trillion_tokens():
 
 
 def test_deepseek_v3_costs_5_328_million_at_two_per_gpu_hour():
-    assert show(cost(2_664_000 * HOUR, 2 / HOUR), MONEY) == "5.33 million"
+    assert format_value(cost(2_664_000 * HOUR, 2 / HOUR), MONEY) == "5.33 million"
 
 
 def test_bloom_draws_433_196_kilowatt_hours():
@@ -118,7 +118,7 @@ def test_rate_and_utilization_are_inverse():
     ],
 )
 def test_quantities_of_a_run_are_written_in_their_units(value, quantity, text):
-    assert show(value, quantity) == text
+    assert format_value(value, quantity) == text
 
 
 @each(

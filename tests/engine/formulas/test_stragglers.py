@@ -15,7 +15,7 @@ from engine.formulas.stragglers import (
     slowest_share,
     slowest_with_one_slow,
 )
-from engine.simulate.numerics.rng import chances
+from engine.simulate.numerics.rng import uniforms
 from tests.each import each
 
 
@@ -85,7 +85,7 @@ def test_the_bound_for_two_is_one_over_root_three():
 
 
 def test_the_mean_of_the_slowest_is_that_of_thrown_dice():
-    chance = chances(5)
+    chance = uniforms(5)
     throws = [max(sum(next(chance) for _ in range(12)) - 6 for _ in range(16)) for _ in range(2000)]
     # The slowest of 16 deviates by about 0.55; three errors of the mean of 2,000.
     found = (slowest_of(16, 0.01) - 1) / 0.01

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.catalog.nccl_tuner import taken
+from engine.catalog.nccl_tuner import tuner_choice
 from engine.catalog.transports import EFA_V1, INFINIBAND, TRANSPORTS
 from engine.core.units import MICRO, KiB, MiB
 from engine.formulas.low_latency_time import small_all_reduce_time
@@ -109,4 +109,4 @@ def test_the_third_efa_has_regions_of_its_own_for_reduce_scatters():
 
 def test_the_second_efa_has_none_for_eight_gpus_of_a_node():
     for what in ("all_gather", "reduce_scatter"):
-        assert not taken("efa-v2", what, 64 * MiB, 128, 16, ("Ring Simple", "Ring LL128"))
+        assert not tuner_choice("efa-v2", what, 64 * MiB, 128, 16, ("Ring Simple", "Ring LL128"))

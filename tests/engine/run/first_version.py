@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 
 FILE = Path(__file__).parent / "first_version.json"
 
 
 def kept(document: Any) -> dict[str, Any]:
     """What of a file's estimate no fit of constants changes, and the step."""
-    run = read(document)
+    run = read_run(document)
     found = estimate(run)
     whole = found["step_time"] * run.plan.world_size
     return {

@@ -3,14 +3,14 @@
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Training
-from engine.run.plan_space import Job
+from engine.run.plan_space import PlanningJob
 
 H100 = Cluster(gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9)
 
 
 def job(model, world_size, length, batch, **chosen):
     training = Training(micro_batch_size=1, global_batch_size=batch, sequence_length=length)
-    return Job(
+    return PlanningJob(
         model=MODELS[model], cluster=H100, world_size=world_size, training=training, **chosen
     )
 

@@ -5,9 +5,9 @@ import pytest
 from engine.core.inputs import InputError
 from engine.run.deepspeed_lint import lint
 from engine.run.deepspeed_text import read_settings
-from engine.run.deepspeed_values import Job, values_of
+from engine.run.deepspeed_values import LintJob, read_zero_values
 
-JOB = Job(parameters=8.03e9, hidden=4096, matrix=4096 * 1024, ranks=64)
+JOB = LintJob(parameters=8.03e9, hidden=4096, matrix=4096 * 1024, ranks=64)
 
 
 def notes(zero: str, rest: str = '"train_micro_batch_size_per_gpu": 1,'):
@@ -137,7 +137,7 @@ def test_auto_is_what_accelerate_fills_in():
         '{"zero_optimization": {"stage": 3, "reduce_bucket_size": "auto", '
         '"stage3_param_persistence_threshold": "auto"}}'
     )
-    values = values_of(lines, JOB)
+    values = read_zero_values(lines, JOB)
     assert values.elements("reduce_bucket_size") == 4096**2
     assert values.elements("stage3_param_persistence_threshold") == 40_960
     assert values.elements("stage3_prefetch_bucket_size") == 5e7

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 from tests.engine.run.first_version import frozen, kept
 
 FROZEN = frozen()
@@ -29,7 +29,7 @@ def test_a_file_of_the_first_version_gives_what_it_gave(one):
 
 @pytest.mark.parametrize("one", FROZEN, ids=range(len(FROZEN)))
 def test_its_step_lies_in_the_range_that_is_printed_today(one):
-    found = estimate(read(one["document"]))
+    found = estimate(read_run(one["document"]))
     assert found["step_time_low"] <= one["kept"]["step_time"] <= found["step_time_high"], STALE
 
 

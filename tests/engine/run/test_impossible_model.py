@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.catalog.models import MODELS
-from engine.run.impossible_model import impossible_model
+from engine.run.impossible_model import model_contradictions
 from tests.each import each
 
 PLAIN = MODELS["llama-3-8b"]  # a head has 4096 / 32 = 128 values
@@ -32,7 +32,7 @@ PART = "; allowed: with attention mla more than rotary_head_size = {}, which is 
     ],
 )
 def test_latents_need_their_attention(changed, problem):
-    found = impossible_model(replace(PLAIN, **changed))
+    found = model_contradictions(replace(PLAIN, **changed))
     assert found == ([f"model.{problem}"] if problem else [])
 
 
@@ -56,7 +56,7 @@ def test_latents_need_their_attention(changed, problem):
     ],
 )
 def test_attention_over_latents_has_all_its_sizes(changed, problem):
-    found = impossible_model(replace(LATENT, **changed))
+    found = model_contradictions(replace(LATENT, **changed))
     assert found == ([f"model.{problem}"] if problem else [])
 
 
@@ -80,12 +80,12 @@ def test_attention_over_latents_has_all_its_sizes(changed, problem):
     ],
 )
 def test_layers_and_nodes_of_experts_need_experts(model, changed, problem):
-    found = impossible_model(replace(model, **changed))
+    found = model_contradictions(replace(model, **changed))
     assert found == ([f"model.{problem}"] if problem else [])
 
 
 def test_both_kinds_of_contradictions_are_told():
-    found = impossible_model(replace(PLAIN, rotary_head_size=8, nodes_per_token=4))
+    found = model_contradictions(replace(PLAIN, rotary_head_size=8, nodes_per_token=4))
     assert found == [
         f"model.rotary_head_size: 8{NO_LATENTS}",
         f"model.nodes_per_token: 4{NO_EXPERTS}",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING, without
-from engine.run.values import section, value
+from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING, spec_without
+from engine.run.values import read_section, read_value
 from tests.each import each
 
 SPECS = {
@@ -130,7 +130,7 @@ DEFAULTS = {
 def wrong(path, given):
     name, _, key = path.rpartition(".")
     found = []
-    value(path, given, SPECS[name][key][0], found)
+    read_value(path, given, SPECS[name][key][0], found)
     return found
 
 
@@ -171,7 +171,7 @@ def test_no_key_is_left_out_of_these_tables():
 @pytest.mark.parametrize("name", SPECS)
 def test_what_is_left_out_has_its_default_and_the_rest_must_be_there(name):
     found = []
-    assert section(name, {}, SPECS[name], found) == DEFAULTS[name]
+    assert read_section(name, {}, SPECS[name], found) == DEFAULTS[name]
     required = [key for key in SPECS[name] if key not in DEFAULTS[name]]
     assert [line.partition(": missing; ")[0] for line in found] == [
         f"{name}.{key}" for key in required
@@ -185,7 +185,7 @@ def test_sections_and_modules_come_in_their_order():
 
 
 def test_a_spec_without_some_keys_has_the_others():
-    assert without(GPU, "memory", "power_limit") == {
+    assert spec_without(GPU, "memory", "power_limit") == {
         "like": GPU["like"],
         "memory_bandwidth": (0.0, None),
     }

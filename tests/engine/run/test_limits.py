@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.catalog.models import MODELS
-from engine.run.limits import impossible
+from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import Plan, Training
 from tests.each import each
 
@@ -18,7 +18,9 @@ def found(*, model=None, batch=16, length=4096, micro=1, schedule="1f1b", **plan
         sequence_length=length,
         schedule=schedule,
     )
-    return impossible(replace(MODEL, **model or {}), Plan(**{"world_size": 16, **plan}), training)
+    return indivisible_sizes(
+        replace(MODEL, **model or {}), Plan(**{"world_size": 16, **plan}), training
+    )
 
 
 @each(

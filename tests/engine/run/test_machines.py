@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from engine.catalog.models import MODELS
-from engine.run.fp8_layouts import reads_either_way
+from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.machines import cluster_of, transport_of
 from engine.run.parallelism import Plan, Training
-from engine.run.plan_difference import applied, told
+from engine.run.plan_difference import apply_plan_difference, format_plan_difference
 from engine.run.run import Run
 from tests.each import each
 
@@ -41,7 +41,7 @@ def test_a_p4d_has_eight_gpus_and_four_ports_of_100_gigabits():
     [("dgx-h100", False), ("dgx-b200", True), ("mi355x", False), ("p6-b300", True)],
 )
 def test_products_of_nvidia_from_blackwell_read_a_weight_either_way(machine, either):
-    assert reads_either_way(cluster_of(machine).gpu) is either
+    assert reads_any_operand_layout(cluster_of(machine).gpu) is either
 
 
 def test_numbers_switches_words_and_lists_of_a_plan_are_read_back():
@@ -59,10 +59,10 @@ def test_numbers_switches_words_and_lists_of_a_plan_are_read_back():
         training=replace(one.training, framework="fsdp", compiled=True, recompute_modules=()),
     )
     text = "sequence_parallel=False zero_stage=3 stage_layers= framework=fsdp compiled=True"
-    assert told(one, other) == text
-    assert applied(one, text) == other
+    assert format_plan_difference(one, other) == text
+    assert apply_plan_difference(one, text) == other
     back = (
         "sequence_parallel=True zero_stage=1 stage_layers=16,16 framework=megatron compiled=False"
     )
-    assert told(other, one) == back
-    assert applied(other, back) == one
+    assert format_plan_difference(other, one) == back
+    assert apply_plan_difference(other, back) == one

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
-from engine.run.plan_difference import applied, told
+from engine.run.plan_difference import apply_plan_difference, format_plan_difference
 
-RUN = read(
+RUN = read_run(
     {
         "model": "llama-3-8b",
         "sequence_length": 8192,
@@ -27,7 +27,7 @@ def test_what_is_told_of_a_plan_is_read_back(before):
         plan=replace(one.plan, sequence_parallel=not before, tensor_parallel=4),
         training=replace(one.training, recompute="full"),
     )
-    text = told(one, other)
+    text = format_plan_difference(one, other)
     assert text == f"tensor_parallel=4 sequence_parallel={not before} recompute=full"
-    assert applied(one, text) == other
-    assert applied(one, "") == one
+    assert apply_plan_difference(one, text) == other
+    assert apply_plan_difference(one, "") == one

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from engine.run.limits import impossible
+from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import Plan
 from engine.run.plan_space import divisors, plans, shapes
 from engine.run.problems import problems
@@ -18,7 +18,7 @@ def test_software_would_run_every_plan(name):
     found = list(plans(job))
     assert len(found) > 20
     for plan, training in found:
-        assert not impossible(job.model, plan, training)
+        assert not indivisible_sizes(job.model, plan, training)
         assert not problems(job.model, job.cluster, plan, training)
 
 
@@ -47,7 +47,7 @@ def test_nothing_that_divides_is_left_out():
             training = replace(
                 asked.training, micro_batch_size=batch, recompute="full", schedule=schedule
             )
-            notes = impossible(asked.model, plan, training)
+            notes = indivisible_sizes(asked.model, plan, training)
             if notes or problems(asked.model, asked.cluster, plan, training):
                 continue
             if 32 % (stages * pieces) == 0:

@@ -6,7 +6,7 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan, Training
-from engine.run.plan_space import Job, _interleaved, layer_splits, pipelines, plans, shapes
+from engine.run.plan_space import PlanningJob, _piece_counts, layer_splits, pipelines, plans, shapes
 from tests.each import each
 from tests.engine.run.planner_jobs import H100
 
@@ -16,7 +16,7 @@ MODEL = MODELS["llama-3-8b"]  # 32 heads, 8 key-value heads
 def job(world_size=4, length=4096, batch=8, model=None, **chosen):
     training = Training(micro_batch_size=1, global_batch_size=batch, sequence_length=length)
     own = replace(MODEL, **model or {})
-    return Job(model=own, cluster=H100, world_size=world_size, training=training, **chosen)
+    return PlanningJob(model=own, cluster=H100, world_size=world_size, training=training, **chosen)
 
 
 @each(
@@ -34,7 +34,7 @@ def job(world_size=4, length=4096, batch=8, model=None, **chosen):
     ],
 )
 def test_pieces_of_a_rank_divide_fill_up_or_are_a_power_of_two(layers, ranks, pieces):
-    assert _interleaved(layers, ranks) == pieces
+    assert _piece_counts(layers, ranks) == pieces
 
 
 def test_heads_key_value_heads_and_tokens_divide():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.run.file import InputError, read
+from engine.run.file import InputError, read_run
 from tests.each import each
 from tests.validation.any_run import any_document, changed
 
@@ -24,7 +24,7 @@ GOOD = {
 
 def problems(document):
     with pytest.raises(InputError) as caught:
-        read(document)
+        read_run(document)
     return caught.value.problems
 
 
@@ -101,12 +101,12 @@ def test_a_head_that_does_not_split_is_refused():
 
 
 def test_defaults_follow_the_plan():
-    run = read(changed(GOOD, "parallelism", pipeline_parallel=2, virtual_pipeline=2))
+    run = read_run(changed(GOOD, "parallelism", pipeline_parallel=2, virtual_pipeline=2))
     assert (run.plan.sequence_parallel, run.training.schedule) == (True, "interleaved")
 
 
 def test_without_tensor_parallelism_sequences_are_not_split():
-    assert not read(changed(GOOD, "parallelism", tensor_parallel=1)).plan.sequence_parallel
+    assert not read_run(changed(GOOD, "parallelism", tensor_parallel=1)).plan.sequence_parallel
 
 
 def test_key_value_heads_default_to_the_heads():
@@ -119,7 +119,7 @@ def test_key_value_heads_default_to_the_heads():
         "mlp": "gelu",
         "tied_embeddings": True,
     }
-    assert read({**GOOD, "model": model}).model.num_key_value_heads == 4
+    assert read_run({**GOOD, "model": model}).model.num_key_value_heads == 4
 
 
 def early(mlp, *, compiled, flash_attention=True):
@@ -135,7 +135,7 @@ def early(mlp, *, compiled, flash_attention=True):
     }
     switches = {"compiled": compiled, "flash_attention": flash_attention}
     document = {**GOOD, "model": model, "training": GOOD["training"] | switches}
-    return read(document).training.first_flash_attention
+    return read_run(document).training.first_flash_attention
 
 
 def test_an_unfused_model_of_2022_has_the_first_flash_attention():

@@ -11,9 +11,9 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS, num_sparse_in
 from engine.estimate import estimate
-from engine.run.file import InputError, read
+from engine.run.file import InputError, read_run
 from engine.run.parallelism import MODULES, layers_of_stage
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from tests.engine.run.test_run_file import GOOD, problems
 from tests.validation.any_run import any_document, changed
 
@@ -64,8 +64,8 @@ def test_a_document_of_the_first_version_means_what_it_meant(seed):
     for section, keys in DEFAULTS.items():
         said = changed(said, section, **keys)
     model = document["model"] | {"head_size": 0, "attention": "gqa", "dense_layer_every": 0}
-    assert estimate(read({**said, "model": model})) == estimate(read(document))
-    assert estimate(read(document)).keys() >= FIRST
+    assert estimate(read_run({**said, "model": model})) == estimate(read_run(document))
+    assert estimate(read_run(document)).keys() >= FIRST
 
 
 def with_model(**sizes):
@@ -73,18 +73,18 @@ def with_model(**sizes):
 
 
 def test_latents_are_read():
-    model = read(with_model(**LATENTS)).model
+    model = read_run(with_model(**LATENTS)).model
     assert (model.attention, model.head_size, model.value_head_size) == ("mla", 192, 128)
 
 
 def test_every_other_layer_without_experts():
-    model = read(with_model(**EXPERTS, dense_layer_every=2)).model
+    model = read_run(with_model(**EXPERTS, dense_layer_every=2)).model
     assert [num_sparse_in(model, range(i, i + 1)) for i in range(4)] == [0, 1, 0, 1]
     assert num_sparse_in(model, range(1, 8)) == 4
 
 
 def test_leading_and_alternating_dense_layers_add_up():
-    model = read(with_model(**EXPERTS, dense_layer_every=3, num_dense_layers=2)).model
+    model = read_run(with_model(**EXPERTS, dense_layer_every=3, num_dense_layers=2)).model
     assert [num_sparse_in(model, range(i, i + 1)) for i in range(8)] == [0, 0, 1, 0, 1, 1, 0, 1]
     assert sum(num_sparse_in(model, range(i, i + 3)) for i in (0, 3)) == num_sparse_in(
         model, range(6)
@@ -93,7 +93,7 @@ def test_leading_and_alternating_dense_layers_add_up():
 
 def test_a_gpu_of_ones_own_is_like_one_of_the_catalog():
     own = {"like": "H100-SXM", "memory": 96e9, "memory_bandwidth": 2.4e12, "power_limit": 500}
-    gpu = read(changed(GOOD, "cluster", gpu=own)).cluster.gpu
+    gpu = read_run(changed(GOOD, "cluster", gpu=own)).cluster.gpu
     full = ACCELERATORS["H100-SXM"]
     assert (gpu.memory, gpu.memory_bandwidth, gpu.sms) == (96e9, 2.4e12, full.sms)
     assert gpu.peak["bf16"] == pytest.approx(full.peak["bf16"] * (5 / 7) ** 0.5)
@@ -101,13 +101,13 @@ def test_a_gpu_of_ones_own_is_like_one_of_the_catalog():
 
 def test_more_power_than_the_datasheet_gives_no_more_than_the_datasheet():
     own = {"like": "H100-SXM", "power_limit": 1400}
-    assert read(changed(GOOD, "cluster", gpu=own)).cluster.gpu.peak["bf16"] == 989e12
+    assert read_run(changed(GOOD, "cluster", gpu=own)).cluster.gpu.peak["bf16"] == 989e12
 
 
 def test_a_price_says_what_a_step_costs():
-    found = estimate(read(changed(GOOD, "cluster", price_per_hour=2.0)))
+    found = estimate(read_run(changed(GOOD, "cluster", price_per_hour=2.0)))
     assert found["cost_per_step"] == pytest.approx(2 / 3600 * 16 * found["step_time"])
-    assert "cost_per_step" not in estimate(read(GOOD))
+    assert "cost_per_step" not in estimate(read_run(GOOD))
 
 
 def test_a_layout_places_each_piece():
@@ -116,11 +116,13 @@ def test_a_layout_places_each_piece():
         "virtual_pipeline": 2,
         "pipeline_layout": [9, 8, 8, 7],
     }
-    run = read(changed(GOOD, "parallelism", **plan))
+    run = read_run(changed(GOOD, "parallelism", **plan))
     stages = [layers_of_stage(run.model, run.plan, stage) for stage in (0, 1)]
     assert stages == [(range(0, 9), range(17, 25)), (range(9, 17), range(25, 32))]
-    even = estimate(read(changed(GOOD, "parallelism", **plan | {"pipeline_layout": [8] * 4})))
-    late = estimate(read(changed(GOOD, "parallelism", **plan | {"pipeline_layout": [7, 8, 8, 9]})))
+    even = estimate(read_run(changed(GOOD, "parallelism", **plan | {"pipeline_layout": [8] * 4})))
+    late = estimate(
+        read_run(changed(GOOD, "parallelism", **plan | {"pipeline_layout": [7, 8, 8, 9]}))
+    )
     assert estimate(run)["step_time"] < even["step_time"] < late["step_time"]
 
 
@@ -131,8 +133,10 @@ def test_a_module_that_is_repeated_is_not_kept(module):
     plan |= {"expert_parallel": 64}
     training = {"global_batch_size": 2048, "flash_attention": module != "core_attn"}
     document = changed({**GOOD, "model": model}, "parallelism", **plan)
-    before = estimate(read(changed(document, "training", **training)))["memory"]
-    after = estimate(read(changed(document, "training", recompute=[module], **training)))["memory"]
+    before = estimate(read_run(changed(document, "training", **training)))["memory"]
+    after = estimate(read_run(changed(document, "training", recompute=[module], **training)))[
+        "memory"
+    ]
     if module == "mlp":  # three of its 61 layers
         assert after["activations"] <= before["activations"]
     else:
@@ -140,8 +144,8 @@ def test_a_module_that_is_repeated_is_not_kept(module):
 
 
 def test_adapters_leave_gradients_and_moments_to_almost_nothing():
-    whole = estimate(read(GOOD))["memory"]
-    found = estimate(read(changed(GOOD, "training", lora_rank=16)))["memory"]
+    whole = estimate(read_run(GOOD))["memory"]
+    found = estimate(read_run(changed(GOOD, "training", lora_rank=16)))["memory"]
     assert found["optimizer"] < 0.02 * whole["optimizer"]
     assert found["gradients"] < 0.02 * whole["gradients"]
     assert found["parameters"] < 1.02 * whole["parameters"]
@@ -149,21 +153,23 @@ def test_adapters_leave_gradients_and_moments_to_almost_nothing():
 
 @pytest.mark.parametrize(("optimizer", "bytes_each"), [("adam", 12), ("muon", 8), ("sgd", 8)])
 def test_one_moment_less_is_four_bytes_less(optimizer, bytes_each):
-    found = estimate(read(changed(GOOD, "training", optimizer=optimizer)))["memory"]
-    reference = estimate(read(GOOD))["memory"]["optimizer"]
+    found = estimate(read_run(changed(GOOD, "training", optimizer=optimizer)))["memory"]
+    reference = estimate(read_run(GOOD))["memory"]["optimizer"]
     assert found["optimizer"] / reference == pytest.approx(bytes_each / 12)
 
 
 def test_three_lines_of_memory_grow():
-    found = estimate(read(GOOD))
+    found = estimate(read_run(GOOD))
     assert found["memory_allocated"] < found["memory_reserved"] < found["memory_process"]
 
 
 def test_xla_and_fp4_are_estimated():
-    assert estimate(read(changed(GOOD, "training", framework="xla", precision="fp8")))["step_time"]
+    assert estimate(read_run(changed(GOOD, "training", framework="xla", precision="fp8")))[
+        "step_time"
+    ]
     blackwell = changed(GOOD, "cluster", gpu="B200")
     halves = [
-        estimate(read(changed(blackwell, "training", precision=name)))["memory"]["activations"]
+        estimate(read_run(changed(blackwell, "training", precision=name)))["memory"]["activations"]
         for name in ("bf16", "fp8", "fp4")
     ]
     assert halves == sorted(halves, reverse=True)
@@ -306,14 +312,14 @@ def test_a_config_json_is_a_model():
         "tie_word_embeddings": False,
         "torch_dtype": "bfloat16",
     }
-    model = read({**GOOD, "model": json.loads(json.dumps(config))}).model
+    model = read_run({**GOOD, "model": json.loads(json.dumps(config))}).model
     known = MODELS["llama-3-8b"]
     assert replace(known, name=model.name, source="") == model
 
 
 def test_a_config_json_without_its_layers_is_refused_by_their_name():
     with pytest.raises(InputError) as caught:
-        read({**GOOD, "model": {"model_type": "llama", "hidden_size": 4096}})
+        read_run({**GOOD, "model": {"model_type": "llama", "hidden_size": 4096}})
     assert any("model.num_hidden_layers: missing" in line for line in caught.value.problems)
 
 
@@ -322,8 +328,8 @@ def test_of_uneven_pieces_a_stage_in_the_middle_can_be_the_fullest():
     plan = {"world_size": 1024, "tensor_parallel": 8, "pipeline_parallel": 8, "virtual_pipeline": 2}
     document = {**GOOD, "model": "mistral-large-123b"}
     document = changed(document, "parallelism", **plan, zero_stage=3)
-    run = read(changed(document, "training", global_batch_size=128))
+    run = read_run(changed(document, "training", global_batch_size=128))
     layers = [sum(map(len, layers_of_stage(run.model, run.plan, stage))) for stage in range(8)]
-    held = memory(run.model, run.plan, run.training)
+    held = rank_memory(run.model, run.plan, run.training)
     assert held.stage not in (0, 1, 7)
     assert layers[held.stage] == max(layers)

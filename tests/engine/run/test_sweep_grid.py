@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.document import InputError
-from engine.run.sweep_grid import asked, read_grid
+from engine.run.sweep_grid import planner_request, read_grid
 from tests.each import each
 
 MACHINES = {"gpu": "H100-SXM", "gpus_per_node": 8, "nics_per_node": 8, "nic_bandwidth": 5e10}
@@ -39,7 +39,7 @@ def test_a_point_is_a_request_of_the_planner():
         "count": 1,
         "tokens": 0,
     }
-    assert (asked(one).count, asked(one).job.world_size) == (1, 16)
+    assert (planner_request(one).count, planner_request(one).job.world_size) == (1, 16)
 
 
 def test_what_holds_for_all_points_is_in_every_request():

@@ -9,13 +9,13 @@ from engine.core.units import DAY, HOUR
 from engine.form.sweep_sample import TEXT
 from engine.run.importers.import_report import TextError
 from engine.run.sweep_grid import read_grid
-from engine.run.sweep_table import MOST_ROWS, front, in_order, matching, read_sweep
-from engine.sweep_point import rows
+from engine.run.sweep_table import MOST_ROWS, filter_jobs, pareto_front, read_sweep, sort_jobs
+from engine.sweep_point import point_rows
 from tests.engine.test_sweep import CLUSTER, GRID
 
 GRID_OF_ONE = GRID | {"models": ["llama-2-7b"], "clusters": [CLUSTER], "sequence_lengths": [4096]}
 (POINT,) = read_grid(GRID_OF_ONE)
-ROWS = rows(POINT)
+ROWS = point_rows(POINT)
 
 
 def text(found=ROWS, delimiter=",", **changed):
@@ -38,7 +38,7 @@ def test_the_sample_is_what_the_planner_answers():
     cluster |= {"gpus_per_node": 8, "nics_per_node": 8, "nic_bandwidth": 50e9}
     grid = GRID | {"models": ["llama-3-8b"], "clusters": [cluster], "sequence_lengths": [8192]}
     grid |= {"prices": [2.0], "global_batch_tokens": 4194304, "tokens": 10**12, "kept_free": 0.05}
-    ((today,),) = [rows(point) for point in read_grid(grid)]
+    ((today,),) = [point_rows(point) for point in read_grid(grid)]
     shown = next(csv.DictReader(io.StringIO(TEXT), delimiter="\t"))
     assert today["plan"] == shown["plan"]
     assert float(today["step_time"]) == pytest.approx(float(shown["step_time"]), rel=2e-3)
@@ -109,22 +109,22 @@ def test_the_sample_is_a_sweep_of_24_jobs_at_two_prices():
 
 
 def test_every_word_has_to_occur():
-    assert len(matching(sample(), "70B a100")) == 2
-    assert len(matching(sample(), "32768 fsdp 8b")) == 1
-    assert not matching(sample(), "gb300")
-    assert len(matching(sample(), "")) == 24
+    assert len(filter_jobs(sample(), "70B a100")) == 2
+    assert len(filter_jobs(sample(), "32768 fsdp 8b")) == 1
+    assert not filter_jobs(sample(), "gb300")
+    assert len(filter_jobs(sample(), "")) == 24
 
 
 def test_jobs_are_sorted_and_what_fits_not_comes_last():
     (lost,) = read_sweep(text(plan="", cluster="small"))
-    by_cost = in_order([lost, *sample()], "cost")
+    by_cost = sort_jobs([lost, *sample()], "cost")
     costs = [one.cost for one in by_cost[:-1]]
     assert costs == sorted(costs)
     assert by_cost[-1] is lost
-    assert in_order([lost], "rate") == [lost]
+    assert sort_jobs([lost], "rate") == [lost]
 
 
 def test_the_front_holds_what_nothing_beats_in_both():
     points = [(3.0, 1.0), (1.0, 4.0), (2.0, 4.0), (2.0, 2.0), (3.0, 3.0), (1.0, 5.0)]
-    assert front(points) == [(1.0, 4.0), (2.0, 2.0), (3.0, 1.0)]
-    assert front([]) == []
+    assert pareto_front(points) == [(1.0, 4.0), (2.0, 2.0), (3.0, 1.0)]
+    assert pareto_front([]) == []

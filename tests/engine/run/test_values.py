@@ -4,7 +4,16 @@ import math
 
 import pytest
 
-from engine.run.values import Spec, loaded, plain_key, section, shown, unknown, value, words_of
+from engine.run.values import (
+    Spec,
+    check_words,
+    format_value,
+    load_json,
+    printable_key,
+    read_section,
+    read_value,
+    report_unknown_keys,
+)
 from tests.each import each
 
 SPEC = Spec(
@@ -21,7 +30,7 @@ SIZE = f"part.size: missing; {WHOLE}"
 
 def taken(given):
     found = []
-    return section("part", given, SPEC, found), found
+    return read_section("part", given, SPEC, found), found
 
 
 @each(
@@ -103,20 +112,20 @@ def test_of_a_section_with_something_wrong_the_rest_is_read():
 )
 def test_a_number_above_its_bound_is_no_truth_and_no_text(given, fits):
     found = []
-    assert value("rate", given, 0.0, found) is given
+    assert read_value("rate", given, 0.0, found) is given
     assert (found == []) is fits
 
 
 def test_a_bound_is_exceeded_and_stands_in_the_message():
     found = []
-    value("ratio", 1, 1.0, found)
-    value("ratio", 1.5, 1.0, found)
+    read_value("ratio", 1, 1.0, found)
+    read_value("ratio", 1.5, 1.0, found)
     assert found == ["ratio: 1; allowed: a number above 1, at most 1e18"]
 
 
 def test_a_kind_that_there_is_none_of_is_a_fault_of_the_program():
     with pytest.raises(TypeError):
-        value("key", 1, "word", [])
+        read_value("key", 1, "word", [])
     assert SPEC.required == {"size"}
     assert SPEC.defaults == {"size": ..., "rate": None, "word": "a", "switch": True}
 
@@ -138,14 +147,14 @@ def test_a_kind_that_there_is_none_of_is_a_fault_of_the_program():
 )
 def test_a_list_of_words_has_each_at_most_once(given, fine):
     found = []
-    words_of("key", given, ("a", "b"), found)
-    message = f"key: {shown(given)}; allowed: a list of different names out of a, b"
+    check_words("key", given, ("a", "b"), found)
+    message = f"key: {format_value(given)}; allowed: a list of different names out of a, b"
     assert found == ([] if fine else [message])
 
 
 def test_keys_that_nothing_is_known_of_are_named_on_one_line():
     found = []
-    unknown("", {"a": 1, "b\nc": 2, 5: 3}, ("a",), found)
+    report_unknown_keys("", {"a": 1, "b\nc": 2, 5: 3}, ("a",), found)
     assert found == [
         "b\\nc: 2; unknown key; allowed: a",
         "5: 3; unknown key; allowed: a",
@@ -153,24 +162,24 @@ def test_keys_that_nothing_is_known_of_are_named_on_one_line():
 
 
 def test_keys_and_values_of_more_than_80_characters_are_cut():
-    assert plain_key("k" * 80) == "k" * 80
-    assert plain_key("k" * 81) == "k" * 77 + "..."
-    assert shown("v" * 78) == '"' + "v" * 78 + '"'
-    assert shown("v" * 79) == '"' + "v" * 76 + "..."
+    assert printable_key("k" * 80) == "k" * 80
+    assert printable_key("k" * 81) == "k" * 77 + "..."
+    assert format_value("v" * 78) == '"' + "v" * 78 + '"'
+    assert format_value("v" * 79) == '"' + "v" * 76 + "..."
 
 
 def test_what_cannot_be_shown_is_said_to_be_so():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert shown(deep) == "a value nested too deeply or too long to show"
-    assert shown(10**5000) == "a value nested too deeply or too long to show"
-    assert shown({"a": 1j}) == '{"a": "1j"}'
+    assert format_value(deep) == "a value nested too deeply or too long to show"
+    assert format_value(10**5000) == "a value nested too deeply or too long to show"
+    assert format_value({"a": 1j}) == '{"a": "1j"}'
 
 
 def test_of_a_number_that_is_too_long_the_first_hundred_digits_are_read():
-    assert loaded('{"n": 12}') == {"n": 12}
-    assert loaded("1" * 100) == int("1" * 100)
-    assert loaded("2" * 5000) == int("2" * 100)
+    assert load_json('{"n": 12}') == {"n": 12}
+    assert load_json("1" * 100) == int("1" * 100)
+    assert load_json("2" * 5000) == int("2" * 100)
     with pytest.raises(ValueError, match="Expecting value"):
-        loaded("[")
+        load_json("[")

@@ -26,16 +26,22 @@ from engine.core.pipeline_op import (
     rank_of,
     stage_of,
 )
-from engine.simulate.pipeline._pipeline_program import check, program
-from engine.simulate.pipeline.pipeline import PACKAGE, Times, compiled, run, simulate
+from engine.simulate.pipeline._pipeline_program import build_program, check_orders
+from engine.simulate.pipeline.pipeline import (
+    PACKAGE,
+    PipelineTimes,
+    compile_schedule,
+    run_program,
+    simulate,
+)
 from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 REFERENCES = tomllib.loads((ROOT / "content" / "references.toml").read_text(encoding="utf-8"))
-NAMES = registry.names(PACKAGE)
+NAMES = registry.module_names(PACKAGE)
 MICRO_BATCHES = (1, 2, 3, 4, 6, 8, 10, 11, 16, 20, 24)
 SIZES = [*product((2, 3, 4, 5, 8), MICRO_BATCHES), (16, 64)]
-UNEVEN = Times(
+UNEVEN = PipelineTimes(
     forward=1.0,
     backward_input=1.25,
     backward_weight=0.75,
@@ -58,7 +64,7 @@ def possible(schedule):
 
 
 def uneven(p):
-    return Times(
+    return PipelineTimes(
         forward=UNEVEN.forward,
         backward_input=UNEVEN.backward_input,
         backward_weight=UNEVEN.backward_weight,
@@ -132,7 +138,7 @@ def test_the_schedule_can_run_with_eight_stages_and_32_micro_batches(schedule):
 
 def test_every_micro_batch_passes_every_chunk_once_each_way(name, schedule):
     for p, m, v in possible(schedule):
-        for rank, order in enumerate(compiled(name, p, m, v).orders):
+        for rank, order in enumerate(compile_schedule(name, p, m, v).orders):
             done = Counter(one for op in order for one in passes(op))
             expected = {
                 (way, j, chunk)
@@ -146,7 +152,7 @@ def test_every_micro_batch_passes_every_chunk_once_each_way(name, schedule):
 
 def test_a_rank_goes_forward_before_it_goes_backward(name, schedule):
     for p, m, v in possible(schedule):
-        check(compiled(name, p, m, v).orders)
+        check_orders(compile_schedule(name, p, m, v).orders)
 
 
 def test_no_pass_begins_before_what_it_needs_has_arrived(name, schedule):
@@ -192,17 +198,17 @@ def test_every_boundary_between_ranks_is_crossed_once_each_way(name, schedule):
             if not is_last(stage, p, v, schedule.PLACEMENT)
         )
         visits = m // 2 if schedule.PLACEMENT == MIRROR else m
-        assert compiled(name, p, m, v).num_messages == 2 * visits * crossings
+        assert compile_schedule(name, p, m, v).num_messages == 2 * visits * crossings
 
 
 def test_no_activation_is_left_at_the_end(name, schedule):
     for p, m, v in possible(schedule):
-        assert all(held[-1] == 0 for held in compiled(name, p, m, v).held)
+        assert all(held[-1] == 0 for held in compile_schedule(name, p, m, v).chunks_held)
 
 
 def test_with_equal_times_every_rank_computes_as_long(name, schedule):
     p, m = (8, 32)
-    same = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
+    same = PipelineTimes(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
     step = simulate(name, p, m, schedule.CHUNKS[0], same)
     assert step.busy == pytest.approx([3.0 * m] * p)
 
@@ -228,20 +234,20 @@ def test_a_schedule_that_is_dropped_into_the_folder_is_found(monkeypatch, tmp_pa
     with monkeypatch.context() as patched:
         there = [*engine.schedules.__path__, str(tmp_path)]
         patched.setattr(engine.schedules, "__path__", there)
-        registry.names.cache_clear()
+        registry.module_names.cache_clear()
         dropped = simulate("dropped", 4, 8, 1, uneven(4))
     # Only now, or the names with this one in them would be kept for every test that follows.
-    registry.names.cache_clear()
+    registry.module_names.cache_clear()
     assert dropped.length == simulate("gpipe", 4, 8, 1, uneven(4)).length
 
 
 def test_orders_that_wait_for_one_another_are_a_deadlock_that_is_named():
     first = [Op(FORWARD, 0), Op(BACKWARD, 0), Op(FORWARD, 1), Op(BACKWARD, 1)]
     second = [Op(FORWARD, 0), Op(FORWARD, 1), Op(BACKWARD, 0), Op(BACKWARD, 1)]
-    stuck = program((first, second), 2, 1, LOOP, 1)
+    stuck = build_program((first, second), 2, 1, LOOP, 1)
     words = "deadlock: rank 0 waits to do the backward of micro-batch 0, chunk 0; rank 1 waits to"
     with pytest.raises(ValueError, match=words):
-        run(stuck, uneven(2))
+        run_program(stuck, uneven(2))
 
 
 @each(
@@ -255,4 +261,4 @@ def test_orders_that_wait_for_one_another_are_a_deadlock_that_is_named():
 def test_an_order_that_makes_no_sense_is_named(order, words):
     kinds = SimpleNamespace(F=FORWARD, B=BACKWARD)
     with pytest.raises(ValueError, match=words):
-        check(([Op(getattr(kinds, letter), 0) for letter in order],))
+        check_orders(([Op(getattr(kinds, letter), 0) for letter in order],))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from engine.core.units import Count, Ratio, Seconds, Share
-from engine.simulate.numerics.rng import chances, normals
+from engine.simulate.numerics.rng import normals, uniforms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def steps(
     num_gpus: Count, deviation: Share, num_steps: Count, seed: int, slower: Share = 0.0
 ) -> Iterator[Together]:
     """Yield steps whose GPUs each take a normal time around 1; GPU 0 is slower by `slower`."""
-    noise = normals(chances(seed))
+    noise = normals(uniforms(seed))
     for _ in range(num_steps):
         times = [1 + deviation * x for x in islice(noise, num_gpus)]
         times[0] += 1 / (1 - slower) - 1
@@ -59,7 +59,7 @@ def failures(num_gpus: Count, gpu_mtbf: Seconds, until: Seconds, seed: int) -> t
 
     A GPU that failed is replaced by one that is as likely to fail.
     """
-    chance = chances(seed)
+    chance = uniforms(seed)
     found = []
     for gpu in range(num_gpus):
         clock = -gpu_mtbf * math.log(next(chance))

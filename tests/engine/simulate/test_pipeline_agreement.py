@@ -7,8 +7,8 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.memory.peak_activations import in_flight
-from engine.simulate.pipeline.pipeline import Times, simulate
+from engine.simulate.memory.peak_activations import microbatches_in_flight
+from engine.simulate.pipeline.pipeline import PipelineTimes, simulate
 from engine.simulate.pipeline.pipeline_measures import peak_activations
 from engine.simulate.step.step_time import step_time
 
@@ -43,7 +43,9 @@ def predicted(schedule, p, m, v=1):
 @pytest.mark.parametrize(("schedule", "v"), [("gpipe", 1), ("1f1b", 1), ("interleaved", 5)])
 def test_the_predicted_bubble_is_the_played_one(schedule, v, p, m):
     bubble, work = predicted(schedule, p, m, v)
-    times = Times(forward=work / 3, backward_input=work / 3, backward_weight=work / 3, pair=work)
+    times = PipelineTimes(
+        forward=work / 3, backward_input=work / 3, backward_weight=work / 3, pair=work
+    )
     run = simulate(NAMES[schedule], p, m, v, times)
     # The embedding and the output still take a little, and the predictor knows it.
     assert bubble <= run.period - run.busy[0] == pytest.approx(bubble, rel=0.01)
@@ -59,9 +61,11 @@ def test_the_predicted_micro_batches_in_flight_are_the_played_ones(schedule, p, 
             p,
             m,
             v,
-            Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0),
+            PipelineTimes(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0),
         )
     )
     parts = 1 if schedule == "dualpipe" else v
     for stage in range(p):
-        assert sum(in_flight(schedule, p, v, stage, m)) / parts == pytest.approx(played[stage])
+        assert sum(microbatches_in_flight(schedule, p, v, stage, m)) / parts == pytest.approx(
+            played[stage]
+        )

@@ -8,19 +8,19 @@ import pytest
 from engine.core import registry
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import exposed_time
-from engine.simulate.streams.backward import blocking, overlapped
-from engine.simulate.streams.stream_account import account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, run
-from engine.simulate.streams.workload import Workload, nccl_wire, ring_wire, star_wire
+from engine.simulate.streams.backward import blocking_step, overlapped_step
+from engine.simulate.streams.stream_account import step_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, run_program
+from engine.simulate.streams.workload import Workload, nccl_group, ring_group, star_group
 from tests.each import each
 
 PACKAGE = "engine.simulate.programs"
 
 
-NAMES = registry.names(PACKAGE)
+NAMES = registry.module_names(PACKAGE)
 
 
-RING = ring_wire(8, 50e9)
+RING = ring_group(8, 50e9)
 
 
 PLAIN = Workload(
@@ -29,7 +29,7 @@ PLAIN = Workload(
     backward=4e-3,
     parameters=5e7,
     data=RING,
-    replicas=ring_wire(4, 10e9, 5e-6),
+    replicas=ring_group(4, 10e9, 5e-6),
     bucket=1e8,
     tensors=4,
 )
@@ -38,7 +38,7 @@ PLAIN = Workload(
 WORKLOADS = {
     "plain": PLAIN,
     "long": replace(PLAIN, forward=1.0, backward=2.0),
-    "slow network": replace(PLAIN, data=ring_wire(64, 1e9, 1e-5)),
+    "slow network": replace(PLAIN, data=ring_group(64, 1e9, 1e-5)),
     "contention": replace(PLAIN, slow_down=0.4),
     "micro-batches": replace(PLAIN, num_microbatches=3, slow_down=0.2),
     "tensor": replace(PLAIN, tensor_gather=4e-4, tensor_size=1e6, num_microbatches=2),
@@ -59,7 +59,7 @@ def ops(name, work):
 
 
 def step(name, work):
-    return account(run(ops(name, work)))
+    return step_account(run_program(ops(name, work)))
 
 
 def sent(name, work, stream=NETWORK):
@@ -75,7 +75,7 @@ def test_a_program_says_what_it_is(name):
 @EVERY
 def test_no_stream_does_two_things_at_once(name, work):
     lanes = {}
-    for span in run(ops(name, work)):
+    for span in run_program(ops(name, work)):
         lanes.setdefault(span.op.stream, []).append(span)
     neighbors = [pair for lane in lanes.values() for pair in pairwise(lane)]
     assert all(after.start >= before.end for before, after in neighbors)
@@ -84,7 +84,7 @@ def test_no_stream_does_two_things_at_once(name, work):
 @ALL
 @EVERY
 def test_nothing_starts_before_what_it_waits_for_has_ended(name, work):
-    spans = {span.op.key: span for span in run(ops(name, work))}
+    spans = {span.op.key: span for span in run_program(ops(name, work))}
     waits = [(span, spans[key]) for span in spans.values() for key in span.op.after]
     assert all(span.start >= before.end for span, before in waits)
 
@@ -123,7 +123,7 @@ def test_all_computation_is_done(name, work):
 @EVERY
 def test_a_faster_network_is_never_slower(name, work):
     faster = replace(
-        work, data=ring_wire(work.data.ranks, 200e9), replicas=ring_wire(4, 100e9, 1e-6)
+        work, data=ring_group(work.data.ranks, 200e9), replicas=ring_group(4, 100e9, 1e-6)
     )
     assert step(name, faster).length <= step(name, work).length * (1 + 1e-12)
 
@@ -200,7 +200,7 @@ def test_parameters_that_are_kept_are_gathered_once():
 
 
 def test_hybrid_sharding_sends_only_the_shard_across_nodes():
-    inside = ring_wire(8, 300e9, stream=SCALE_UP)
+    inside = ring_group(8, 300e9, stream=SCALE_UP)
     work = replace(PLAIN, data=inside)
     assert sent("hybrid_sharded", work) == pytest.approx(ring_bytes_sent(GRADIENT / 8, 4))
 
@@ -218,7 +218,7 @@ def test_buckets_end_when_those_of_the_two_stream_model_do(tensors, backward, pe
     work = replace(PLAIN, backward=backward, tensors=tensors, bucket=per_bucket * one)
     count = PLAIN.layers * tensors // per_bucket
     size = per_bucket * one
-    closed = overlapped(
+    closed = overlapped_step(
         PLAIN.layers * PLAIN.forward, PLAIN.layers * backward, count, RING.all_reduce(size)
     )
     assert step("bucketed_data_parallel", work).length == pytest.approx(closed.total)
@@ -237,7 +237,7 @@ def test_a_message_per_tensor_is_a_bucket_per_tensor(tensors, backward):
 @each("name", ["naive_data_parallel", "flat_data_parallel"])
 def test_what_blocks_ends_when_the_two_stream_model_does(name):
     count = 1 if name == "flat_data_parallel" else PLAIN.layers * PLAIN.tensors
-    closed = blocking(
+    closed = blocking_step(
         PLAIN.layers * PLAIN.forward,
         PLAIN.layers * PLAIN.backward,
         count,
@@ -255,7 +255,7 @@ def test_zero_1_exposes_an_end_of_each_half(time):
 
 
 def test_a_star_is_slower_than_a_ring():
-    star = replace(PLAIN, data=star_wire(8, 50e9))
+    star = replace(PLAIN, data=star_group(8, 50e9))
     slower = step("naive_data_parallel", star).exposed / step("naive_data_parallel", PLAIN).exposed
     assert slower == pytest.approx(2 * 7 / (2 * 7 / 8))
 
@@ -279,13 +279,15 @@ def test_without_prefetching_every_gather_is_waited_for():
 
 
 def test_no_parameters_are_gathered_earlier_than_memory_allows():
-    spans = {span.op.key: span for span in run(ops("fully_sharded", replace(LONG, prefetch=1)))}
+    spans = {
+        span.op.key: span for span in run_program(ops("fully_sharded", replace(LONG, prefetch=1)))
+    }
     assert spans["F0.3:parameters"].start >= spans["F0.1"].end
 
 
 def test_pairing_leaves_the_collectives_of_one_forward_and_one_backward_pass():
     # Long layers: every collective of a paired pass fits behind its partner.
-    work = replace(LONG, num_microbatches=4, tensor_gather=0.05, data=ring_wire(1, 1.0))
+    work = replace(LONG, num_microbatches=4, tensor_gather=0.05, data=ring_group(1, 1.0))
     alone = replace(work, num_microbatches=1)
     paired, one = step("paired_passes", work).exposed, step("tensor_parallel", alone).exposed
     # At each of the three junctions a gather and a scatter wait for each other.
@@ -300,7 +302,7 @@ def test_pairing_does_not_help_a_single_micro_batch():
 
 
 def test_collectives_of_one_node_run_on_its_links():
-    assert [nccl_wire(8, nodes, 1e9).stream for nodes in (1, 2)] == [SCALE_UP, NETWORK]
+    assert [nccl_group(8, nodes, 1e9).stream for nodes in (1, 2)] == [SCALE_UP, NETWORK]
 
 
 def test_the_optimizer_is_the_last_to_compute():

@@ -8,18 +8,22 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.core import registry
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_exchange import tensor_parallel_time
-from engine.simulate.step.sharding_time import data_parallel_time, exchange_of, rank_weights
-from engine.simulate.streams.stream_account import account
-from engine.simulate.streams.streams import run
-from engine.simulate.streams.workload import Workload, ring_wire
+from engine.simulate.step.sharding_time import (
+    data_parallel_exchange,
+    data_parallel_time,
+    rank_weights,
+)
+from engine.simulate.streams.stream_account import step_account
+from engine.simulate.streams.streams import run_program
+from engine.simulate.streams.workload import Workload, ring_group
 from tests.each import each
 
 PACKAGE = "engine.simulate.programs"
 
 
-RING = ring_wire(8, 50e9)
+RING = ring_group(8, 50e9)
 
 
 PLAIN = Workload(
@@ -28,7 +32,7 @@ PLAIN = Workload(
     backward=4e-3,
     parameters=5e7,
     data=RING,
-    replicas=ring_wire(4, 10e9, 5e-6),
+    replicas=ring_group(4, 10e9, 5e-6),
     bucket=1e8,
     tensors=4,
 )
@@ -39,7 +43,7 @@ def ops(name, work):
 
 
 def step(name, work):
-    return account(run(ops(name, work)))
+    return step_account(run_program(ops(name, work)))
 
 
 MODEL = MODELS["llama-3-8b"]
@@ -60,10 +64,10 @@ SHARDED = Plan(world_size=64, zero_stage=3)
 
 def of_cost_model(computation):
     """What the cost model adds to a step of FSDP for its communication."""
-    rank = rank_of(CLUSTER, TRAINING)
+    rank = rank_rates(CLUSTER, TRAINING)
     weights = rank_weights(MODEL, SHARDED)
     third = computation / 3
-    sent = weights, exchange_of(SHARDED, TRAINING, rank, weights)
+    sent = weights, data_parallel_exchange(SHARDED, TRAINING, rank, weights)
     return data_parallel_time(MODEL, SHARDED, TRAINING, rank, sent, third, 2 * third)
 
 
@@ -120,7 +124,7 @@ def test_contention_and_exposed_communication_are_those_of_the_cost_model_to_a_l
 @each("sequence_parallel", [False, True])
 def test_blocking_tensor_parallelism_exposes_what_the_cost_model_says(sequence_parallel):
     plan = Plan(world_size=64, tensor_parallel=8, sequence_parallel=sequence_parallel)
-    rank = rank_of(CLUSTER, TRAINING)
+    rank = rank_rates(CLUSTER, TRAINING)
     time = tensor_parallel_time(MODEL, plan, TRAINING, rank, 1.0, 0.0, sparse=False)
     work = replace(PLAIN, tensor_gather=time / 4, layers=MODEL.num_layers)
     assert step("tensor_parallel", work).exposed == pytest.approx(time * MODEL.num_layers)
@@ -146,5 +150,5 @@ def pieces(gather, product, chunks):
 @each("chunks", [2, 3, 8])
 def test_pieces_drawn_as_one_end_when_single_pieces_do(product, chunks):
     work = replace(PLAIN, layers=1, forward=product, tensor_gather=4e-4, tensor_chunks=chunks)
-    spans = {span.op.key: span for span in run(ops("tensor_parallel_async", work))}
+    spans = {span.op.key: span for span in run_program(ops("tensor_parallel_async", work))}
     assert spans["F0.0"].end == pytest.approx(pieces(4e-4, product, chunks))

@@ -8,8 +8,8 @@ import pytest
 from engine.core.units import DAY, HOUR
 from engine.formulas.goodput import daly_interval, job_mtbf, young_interval
 from engine.formulas.stragglers import slowest_of, slowest_with_one_slow
-from engine.simulate.job.failure_process import Habits, simulated_goodput
-from engine.simulate.numerics.rng import chances, normals
+from engine.simulate.job.failure_process import CheckpointPolicy, simulated_goodput
+from engine.simulate.numerics.rng import normals, uniforms
 from tests.engine.simulate.straggler_sim import failures, steps
 
 MINUTE = 60.0
@@ -68,7 +68,9 @@ def test_no_simulated_interval_is_much_better_than_the_rule(rule):
     best = rule(MINUTE, 3 * HOUR)
 
     def goodput(interval):
-        habits = Habits(interval=interval, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=3 * HOUR)
+        habits = CheckpointPolicy(
+            interval=interval, checkpoint=MINUTE, restart=10 * MINUTE, mtbf=3 * HOUR
+        )
         return fmean(simulated_goodput(habits, 500, seed) for seed in range(8))
 
     others = [goodput(best * factor) for factor in (0.25, 0.5, 0.8, 1.25, 2, 4)]
@@ -76,7 +78,7 @@ def test_no_simulated_interval_is_much_better_than_the_rule(rule):
 
 
 def test_normal_numbers_have_mean_0_and_deviation_1():
-    noise = normals(chances(9))
+    noise = normals(uniforms(9))
     found = [next(noise) for _ in range(20_000)]
     # Errors of a mean and of a deviation of 20,000: 0.007 and 0.005.
     assert (fmean(found), stdev(found)) == pytest.approx((0, 1), abs=0.02)

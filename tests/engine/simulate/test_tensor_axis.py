@@ -10,12 +10,17 @@ from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.operations import model_operations
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.tensor_tiles import tensor_tiles
-from engine.simulate.overlap.async_layer import one_layer
-from engine.simulate.overlap.overlap_job import Setting
-from engine.simulate.step.tensor_scaling import lost, modeled, rates, run_with
+from engine.simulate.memory.tensor_tiles import activation_split
+from engine.simulate.overlap.async_layer import simulate_layer
+from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.step.tensor_scaling import (
+    model_tensor_run,
+    modeled_token_rates,
+    published_tensor_run,
+    speed_loss,
+)
 
-SETTING = Setting(
+SETTING = OverlapSetting(
     model="llama-3-70b",
     gpu="h100",
     tensor_parallel=8,
@@ -30,7 +35,7 @@ SETTING = Setting(
 def tiles(model, tensor, split=False, **changes):
     plan = Plan(world_size=tensor, tensor_parallel=tensor, sequence_parallel=split)
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=2048, **changes)
-    return tensor_tiles(MODELS[model], plan, training), plan, training
+    return activation_split(MODELS[model], plan, training), plan, training
 
 
 @pytest.mark.parametrize("model", ["llama-3-70b", "gpt-3-175b"])
@@ -67,27 +72,29 @@ def test_the_published_model_has_the_size_and_the_operations_that_were_reported(
 
 
 def test_every_published_run_fits_as_modelled():
-    assert all(modeled(one, "efa-v2").fits for one in TENSOR_RUNS)
+    assert all(model_tensor_run(one, "efa-v2").fits for one in TENSOR_RUNS)
 
 
 def test_the_model_is_within_a_tenth_inside_the_node_and_a_quarter_outside():
-    for one, rate in zip(TENSOR_RUNS, rates("efa-v2"), strict=True):
+    for one, rate in zip(TENSOR_RUNS, modeled_token_rates("efa-v2"), strict=True):
         assert rate == pytest.approx(one.rate, rel=0.1 if one.ranks <= 8 else 0.25)
 
 
 def test_most_of_the_measured_loss_is_the_size_of_the_group():
-    measured = lost(run_with(8).rate, run_with(16).rate)
+    measured = speed_loss(published_tensor_run(8).rate, published_tensor_run(16).rate)
     assert measured == pytest.approx(0.434, abs=5e-4)
-    eight = modeled(run_with(8), "efa-v2").token_rate
-    apart = lost(eight, modeled(run_with(16), "efa-v2").token_rate)
-    joined = lost(eight, modeled(run_with(16), "efa-v2", gpus_per_node=16).token_rate)
+    eight = model_tensor_run(published_tensor_run(8), "efa-v2").token_rate
+    apart = speed_loss(eight, model_tensor_run(published_tensor_run(16), "efa-v2").token_rate)
+    joined = speed_loss(
+        eight, model_tensor_run(published_tensor_run(16), "efa-v2", gpus_per_node=16).token_rate
+    )
     assert measured / 2 < joined < apart < measured
 
 
 def test_a_layer_in_pieces_waits_for_its_first_and_last_pieces_only():
-    blocking = one_layer(replace(SETTING, slow_down=0.0), 1)
-    assert blocking.seen.exposed == pytest.approx(5 * blocking.gather)
+    blocking = simulate_layer(replace(SETTING, slow_down=0.0), 1)
+    assert blocking.account.exposed == pytest.approx(5 * blocking.gather)
     for pieces in (2, 4, 8, 16):
-        found = one_layer(replace(SETTING, slow_down=0.0), pieces)
-        assert found.seen.exposed == pytest.approx(4 * blocking.gather / pieces)
-        assert found.seen.compute == pytest.approx(blocking.seen.compute)
+        found = simulate_layer(replace(SETTING, slow_down=0.0), pieces)
+        assert found.account.exposed == pytest.approx(4 * blocking.gather / pieces)
+        assert found.account.compute == pytest.approx(blocking.account.compute)

@@ -7,7 +7,14 @@ import pytest
 from engine.catalog.models import TINY_260
 from engine.formulas.compression import low_rank_numbers, top_k_bytes_sent
 from engine.tiny.compressed import RANKS, train
-from engine.tiny.compression import LowRank, kept_numbers, largest, orthonormal, signs, whole
+from engine.tiny.compression import (
+    LowRank,
+    num_kept,
+    orthonormal,
+    sum_largest,
+    sum_signs,
+    sum_whole,
+)
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import dot
 from tests.each import each
@@ -18,17 +25,17 @@ SUM = [sum(some) for some in zip(*VECTORS, strict=True)]
 
 
 def test_everything_sent_is_the_plain_sum():
-    assert whole(Exchange(RANKS), VECTORS).total == pytest.approx(SUM)
+    assert sum_whole(Exchange(RANKS), VECTORS).total == pytest.approx(SUM)
 
 
 def test_all_numbers_kept_is_the_plain_sum():
-    assert largest(Exchange(RANKS), VECTORS, 1.0).total == pytest.approx(SUM)
+    assert sum_largest(Exchange(RANKS), VECTORS, 1.0).total == pytest.approx(SUM)
 
 
 def test_top_k_keeps_the_largest_of_every_rank_and_sends_places_with_them():
     exchange = Exchange(RANKS)
-    summed = largest(exchange, VECTORS, 0.1)
-    kept = kept_numbers(SIZE, 0.1)
+    summed = sum_largest(exchange, VECTORS, 0.1)
+    kept = num_kept(SIZE, 0.1)
     for vector, own in zip(VECTORS, summed.own, strict=True):
         chosen = [i for i, number in enumerate(own) if number]
         assert len(chosen) == kept
@@ -44,7 +51,7 @@ def test_a_quarter_of_the_numbers_sends_as_much_as_all_on_four_ranks():
 
 
 def test_signs_keep_the_sign_of_every_number():
-    summed = signs(Exchange(RANKS), VECTORS)
+    summed = sum_signs(Exchange(RANKS), VECTORS)
     for vector, own in zip(VECTORS, summed.own, strict=True):
         assert all((a >= 0) == (b >= 0) for a, b in zip(vector, own, strict=True))
 

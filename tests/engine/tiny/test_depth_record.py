@@ -4,9 +4,9 @@ import pytest
 
 from engine.catalog.models import TINY_260
 from engine.tiny.depth_record import depth_record
-from engine.tiny.job import Job, example_batch, initial, num_targets
+from engine.tiny.job import TinyJob, example_batch, initial_parameters, num_targets
 from engine.tiny.layout import part_names, unflatten
-from engine.tiny.parts import tokens_of
+from engine.tiny.parts import token_rows
 from engine.tiny.single import forward_all
 
 STAGES = pytest.mark.parametrize("ranks", [1, 2, 4])
@@ -29,9 +29,9 @@ def test_the_training_is_that_of_one_gpu(ranks):
 
 
 def test_what_is_handed_on_goes_into_the_next_part():
-    job = Job(batch=example_batch(8, 4), steps=1)
-    tokens = tokens_of(job.batch[::4], num_targets(job))
-    passed = forward_all(TINY_260, unflatten(TINY_260, initial(TINY_260)), tokens)
+    job = TinyJob(batch=example_batch(8, 4), steps=1)
+    tokens = token_rows(job.batch[::4], num_targets(job))
+    passed = forward_all(TINY_260, unflatten(TINY_260, initial_parameters(TINY_260)), tokens)
     found = depth_record(4)
     rows = [turn.row for turn in found.turns if turn.forward and turn.row]
     assert rows == [tuple(passed.rows[own[0]][0]) for own in found.stages[1:]]

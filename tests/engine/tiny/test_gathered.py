@@ -4,10 +4,10 @@ from engine.formulas.node_volumes import node_bytes_sent
 from engine.tiny import gathered, single
 from engine.tiny.exchange import Exchange
 from engine.tiny.gathered import Sharding
-from engine.tiny.groups import Groups, crossed
-from engine.tiny.job import Job, example_batch
+from engine.tiny.groups import Groups, numbers_crossing
+from engine.tiny.job import TinyJob, example_batch
 from engine.tiny.layout import part_range
-from engine.tiny.result import difference
+from engine.tiny.result import parameter_difference
 from engine.tiny.zero_record import memory_of, node_record
 from tests.each import each
 
@@ -29,9 +29,9 @@ def left(micro=1, **way):
 @each("way", WAYS, ids=str)
 @each("micro", [1, 2])
 def test_every_way_trains_as_one_gpu_does(way, micro):
-    job = Job(batch=example_batch(8, 4), num_microbatches=micro)
+    job = TinyJob(batch=example_batch(8, 4), num_microbatches=micro)
     found = gathered.train(job, 4, Sharding(gpus_per_node=2, **way))
-    assert difference(found, single.train(Job(batch=job.batch))) <= 1e-12
+    assert parameter_difference(found, single.train(TinyJob(batch=job.batch))) <= 1e-12
 
 
 # By hand: of four ranks, three quarters of a gather cross each edge; the output part, 36 numbers,
@@ -66,7 +66,7 @@ def test_what_crosses_is_what_the_formula_says(shard, crossings):
 def test_every_node_sends_as_much_as_the_first():
     world = Exchange(8)
     Groups(world, 4).all_gather([[float(rank)] for rank in range(8)], "x")
-    assert [crossed(world, 2, node) for node in range(4)] == [3, 3, 3, 3]
+    assert [numbers_crossing(world, 2, node) for node in range(4)] == [3, 3, 3, 3]
 
 
 def test_a_sum_across_joins_those_with_the_same_place():
@@ -89,7 +89,7 @@ def test_the_second_copy_adds_its_share_at_the_turn():
     assert held == 1040
     # All parts but the output: half of 224 numbers, of which rank 0 owns a quarter of the places.
     assert max(memory) > max(plain)
-    output = len(part_range(Job(batch=()).model, "output"))
+    output = len(part_range(TinyJob(batch=()).model, "output"))
     assert max(memory) - max(plain) <= 2 * (260 - output) / 2
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.core.slices import whole
+from engine.core.slices import run_to_end
 from engine.formulas.communication import ring_bytes_sent
 from engine.tiny import local_steps
 from engine.tiny.compressed import RANKS, STEPS
@@ -37,5 +37,5 @@ def test_one_meeting_at_the_end_has_learned_little():
 def test_an_outer_step_of_one_without_momentum_is_the_mean(monkeypatch):
     monkeypatch.setattr(local_steps, "OUTER_RATE", 1.0)
     monkeypatch.setattr(local_steps, "OUTER_MOMENTUM", 0.0)
-    found = whole(local_steps.steps(16, "nesterov")).losses
+    found = run_to_end(local_steps.training_steps(16, "nesterov")).losses
     assert found == pytest.approx(train(16, "mean").losses, rel=1e-9)

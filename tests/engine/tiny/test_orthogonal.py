@@ -8,10 +8,10 @@ from engine.tiny.matrix import product_transposed
 from engine.tiny.orthogonal import (
     CUBIC,
     MUON,
-    iterated,
     newton_schulz,
     normalized,
     polynomial,
+    polynomial_iterates,
     singular_values,
 )
 from tests.each import each
@@ -44,14 +44,14 @@ def test_every_step_moves_every_singular_value_by_the_polynomial(matrix, coeffic
     start = singular_values(normalized(matrix))
     for step, now in enumerate(path):
         expected = sorted(
-            (iterated(value, step, coefficients)[-1] for value in start), reverse=True
+            (polynomial_iterates(value, step, coefficients)[-1] for value in start), reverse=True
         )
         assert singular_values(now) == pytest.approx(expected, rel=1e-9)
 
 
 def test_five_steps_bring_values_near_one_and_not_to_one():
     # Jordan et al. 2024: singular values of the result lie in about 0.7 to 1.2.
-    ends = [iterated(10 ** (-2.5 + 0.01 * place), 5)[-1] for place in range(251)]
+    ends = [polynomial_iterates(10 ** (-2.5 + 0.01 * place), 5)[-1] for place in range(251)]
     assert min(ends) > 0.65
     assert max(ends) < 1.21
     assert not isclose(ends[-1], 1.0, rel_tol=0.01)

@@ -14,13 +14,13 @@ from engine.run.parallelism import Plan, Training
 from engine.tiny import adam, single
 from engine.tiny.data import whole_places
 from engine.tiny.exchange import Exchange
-from engine.tiny.job import TINY_EXPERTS, Job, example_batch, initial, num_targets
-from engine.tiny.layout import flatten, part_names, part_range, size, tensors, unflatten
-from engine.tiny.result import difference
+from engine.tiny.job import TINY_EXPERTS, TinyJob, example_batch, initial_parameters, num_targets
+from engine.tiny.layout import flatten, num_parameters, part_names, part_range, tensors, unflatten
+from engine.tiny.result import parameter_difference
 from engine.tiny.schemes import context_ring, context_zig_zag
 from tests.each import each
 
-SCHEMES = registry.names("engine.tiny.schemes")
+SCHEMES = registry.module_names("engine.tiny.schemes")
 HIDDEN, LAYERS = TINY_260.hidden_size, TINY_260.num_layers
 
 
@@ -32,7 +32,7 @@ def job(name, **changes):
     """Eight sequences; those that are cut over ranks are longer."""
     length = 8 if "context" in name else 4
     model = getattr(scheme(name), "MODEL", TINY_260)
-    return Job(model=model, batch=example_batch(8, length), **changes)
+    return TinyJob(model=model, batch=example_batch(8, length), **changes)
 
 
 @cache
@@ -54,12 +54,12 @@ CASES = [
 
 @each(("name", "ranks"), CASES)
 def test_every_scheme_gives_the_parameters_of_one_rank(name, ranks):
-    assert difference(run(name, ranks), alone(name)) <= 1e-12
+    assert parameter_difference(run(name, ranks), alone(name)) <= 1e-12
 
 
 @each(("name", "ranks"), CASES)
 def test_training_moves_every_parameter(name, ranks):
-    before = initial(run(name, ranks).job.model)
+    before = initial_parameters(run(name, ranks).job.model)
     pairs = zip(run(name, ranks).parameters, before, strict=True)
     assert min(abs(after - start) for after, start in pairs) > 1e-4
 
@@ -71,7 +71,7 @@ def test_one_rank_sends_nothing(name):
 
 @each("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
 def test_the_flat_vector_has_the_parameters_of_the_formula(model):
-    assert size(model) == total_parameters(model)
+    assert num_parameters(model) == total_parameters(model)
 
 
 def test_the_model_has_260_parameters():
@@ -79,20 +79,20 @@ def test_the_model_has_260_parameters():
 
 
 def test_weights_and_flat_vector_are_the_same_numbers():
-    vector = initial(TINY_260)
+    vector = initial_parameters(TINY_260)
     assert flatten(TINY_260, unflatten(TINY_260, vector)) == vector
 
 
 @each("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
 def test_the_backward_pass_agrees_with_finite_differences(model):
-    vector, batch, step = initial(model), example_batch(3, 4), 1e-5
-    _, gradient = single.gradient_of(model, vector, batch, 12)
+    vector, batch, step = initial_parameters(model), example_batch(3, 4), 1e-5
+    _, gradient = single.loss_and_gradient(model, vector, batch, 12)
 
     def slope(place):
         losses = []
         for sign in (1, -1):
             moved = [x + sign * step * (i == place) for i, x in enumerate(vector)]
-            losses.append(single.gradient_of(model, moved, batch, 12)[0])
+            losses.append(single.loss_and_gradient(model, moved, batch, 12)[0])
         return (losses[0] - losses[1]) / (2 * step)
 
     # The first and the last number of every tensor.
@@ -102,12 +102,12 @@ def test_the_backward_pass_agrees_with_finite_differences(model):
 
 
 def test_the_first_step_of_adam_is_the_learning_rate_against_the_slope():
-    moments = adam.start([1.0, 1.0])
+    moments = adam.initial_moments([1.0, 1.0])
     assert adam.step(moments, [0.5, -2.0], 0.1) == pytest.approx([0.9, 1.1])
 
 
 def test_the_second_step_of_adam_by_hand():
-    moments = adam.start([0.0])
+    moments = adam.initial_moments([0.0])
     adam.step(moments, [1.0], 0.1)
     # First moment 0.9 x 0.1 + 0.1 x 3 over 0.19, second 0.999 x 0.001 + 0.001 x 9 over 0.001999.
     expected = -0.1 - 0.1 * (0.39 / 0.19) / (0.009999 / 0.001999) ** 0.5
@@ -253,7 +253,7 @@ def test_accumulation_under_zero_sends_what_the_formula_says(name, stage):
 @each("name", ["zero_1", "zero_2", "zero_3"])
 def test_accumulation_under_zero_is_exact(name):
     found = scheme(name).train(job(name, num_microbatches=2), 2)
-    assert difference(found, alone(name)) <= 1e-12
+    assert parameter_difference(found, alone(name)) <= 1e-12
 
 
 ROWS = 8 * 4
@@ -288,7 +288,9 @@ def test_a_rank_of_a_context_ring_sends_what_the_formula_says(name, ranks):
 @each("ranks", [2, 4])
 def test_a_rank_of_expert_parallelism_sends_what_the_formula_says_if_all_experts_are_chosen(ranks):
     model = replace(TINY_EXPERTS, experts_per_token=TINY_EXPERTS.num_experts)
-    found = scheme("expert_parallel").train(Job(model=model, batch=example_batch(), steps=1), ranks)
+    found = scheme("expert_parallel").train(
+        TinyJob(model=model, batch=example_batch(), steps=1), ranks
+    )
     copies = ROWS / ranks * model.experts_per_token * HIDDEN
     expected = volumes.expert_bytes_sent(copies, LAYERS, ranks)
     assert list(found.sent["activations"]) == [expected] * ranks
@@ -296,8 +298,10 @@ def test_a_rank_of_expert_parallelism_sends_what_the_formula_says_if_all_experts
 
 def test_expert_parallelism_with_all_experts_is_exact():
     model = replace(TINY_EXPERTS, experts_per_token=TINY_EXPERTS.num_experts)
-    this = Job(model=model, batch=example_batch())
-    assert difference(scheme("expert_parallel").train(this, 4), single.train(this)) <= 1e-12
+    this = TinyJob(model=model, batch=example_batch())
+    assert (
+        parameter_difference(scheme("expert_parallel").train(this, 4), single.train(this)) <= 1e-12
+    )
 
 
 def pairs(positions, ranks):

@@ -13,10 +13,10 @@ from engine.tiny.two_products import (
     A,
     B,
     X,
-    kept_numbers,
+    assemble_matrix,
+    count_activations,
+    count_wrong,
     two_products,
-    whole_of,
-    wrong_places,
 )
 
 CASES = [(ranks, split) for ranks in (1, 2, 4, 8) for split in (False, True)]
@@ -39,9 +39,9 @@ def masked(matrix):
 def test_the_result_is_that_of_whole_matrices(ranks, split):
     found = two_products(ranks, sequence_parallel=split)
     inner = [[max(0, x) for x in row] for row in product(X, A)]
-    assert listed(whole_of(at(found, "relu"), "Y")) == inner
-    assert listed(whole_of(at(found, "leave"), "Z")) == product(inner, B)
-    assert listed(whole_of(at(found, "dropout"), "Z")) == masked(product(inner, B))
+    assert listed(assemble_matrix(at(found, "relu"), "Y")) == inner
+    assert listed(assemble_matrix(at(found, "leave"), "Z")) == product(inner, B)
+    assert listed(assemble_matrix(at(found, "dropout"), "Z")) == masked(product(inner, B))
 
 
 @cases
@@ -54,9 +54,11 @@ def test_the_gradients_are_those_of_whole_matrices(ranks, split):
         [s if x > 0 else 0 for s, x in zip(*pair, strict=True)]
         for pair in zip(of_inner, before, strict=True)
     ]
-    assert listed(whole_of(last, "B")) == transposed_product(inner, back)
-    assert listed(whole_of(last, "A")) == transposed_product(X, slopes)
-    assert listed(whole_of(last, "X")) == product(slopes, [list(r) for r in zip(*A, strict=True)])
+    assert listed(assemble_matrix(last, "B")) == transposed_product(inner, back)
+    assert listed(assemble_matrix(last, "A")) == transposed_product(X, slopes)
+    assert listed(assemble_matrix(last, "X")) == product(
+        slopes, [list(r) for r in zip(*A, strict=True)]
+    )
 
 
 @cases
@@ -66,11 +68,11 @@ def test_a_gradient_is_what_a_small_change_of_the_input_changes(ranks, split):
 
     def sum_of(first):
         end = at(two_products(ranks, sequence_parallel=split, first=first), "dropout")
-        rows = zip(whole_of(end, "Z"), COMING, strict=True)
+        rows = zip(assemble_matrix(end, "Z"), COMING, strict=True)
         return sum(z * g for row in rows for z, g in zip(*row, strict=True))
 
     slope = (sum_of(1 + step) - sum_of(1 - step)) / 2 / step
-    assert whole_of(last, "X")[0][0] == pytest.approx(slope, rel=1e-6)
+    assert assemble_matrix(last, "X")[0][0] == pytest.approx(slope, rel=1e-6)
 
 
 @cases
@@ -91,11 +93,11 @@ def test_a_rank_holds_its_rows_only_between_the_regions(ranks):
     held = at(found, "dropout").held[1]
     assert sum(x is not None for row in held["X"] for x in row) == TOKENS * HIDDEN // ranks
     assert sum(x is not None for row in held["Y"] for x in row) == TOKENS * INNER // ranks
-    assert kept_numbers(ranks, sequence_parallel=True) == (
+    assert count_activations(ranks, sequence_parallel=True) == (
         2 * TOKENS * HIDDEN // ranks,
         64 // ranks,
     )
-    assert kept_numbers(ranks)[0] == 2 * TOKENS * HIDDEN
+    assert count_activations(ranks)[0] == 2 * TOKENS * HIDDEN
 
 
 def test_rows_first_would_be_wrong_where_signs_differ():
@@ -103,7 +105,7 @@ def test_rows_first_would_be_wrong_where_signs_differ():
     for left, right in X:
         for above, below in zip(*A, strict=True):
             wrong += left * above * right * below < 0
-    assert wrong_places() == wrong > 0
+    assert count_wrong() == wrong > 0
 
 
 def test_ranks_must_divide_the_columns():

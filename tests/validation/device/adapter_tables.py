@@ -5,10 +5,10 @@ from functools import partial
 
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
-from engine.simulate.layer.adapters import held_with
-from engine.simulate.memory.allocator import reserved
+from engine.simulate.layer.adapters import adapter_memory
+from engine.simulate.memory.allocator import reserved_bytes
 from engine.simulate.memory.cast_weights import reserved_after_cast
-from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_time import step_time
 from tests.validation.device.tables import Pair, cluster_of, table, training_of
 
@@ -29,7 +29,7 @@ def adapters() -> Iterator[Pair]:
         model, plan = MODELS[row["model"]], Plan(world_size=1, zero_stage=3)
         trapped = trained == "together"
         kind = "lora" if rank else "full"
-        held = held_with(model, plan, training, kind, trapped=trapped)
+        held = adapter_memory(model, plan, training, kind, trapped=trapped)
         after = partial(reserved_after_cast, model, plan, training)  # see `adapted` in lora.py
         names = ("model", "batch", "length", "recompute")
         facts = {"gpu": row["device"], "name": ", ".join(row[key] for key in names)}
@@ -39,13 +39,13 @@ def adapters() -> Iterator[Pair]:
         yield Pair(
             kind=f"LoRA memory, {style}",
             measured=float(row["allocated"]),
-            predicted=at_once(model, plan, training, held),
+            predicted=peak_tensor_bytes(model, plan, training, held),
             **facts,
         )
         yield Pair(
             kind=f"LoRA memory reserved, {style}",
             measured=float(row["reserved"]),
-            predicted=after(held, trapped=trapped) if rank else reserved(held),
+            predicted=after(held, trapped=trapped) if rank else reserved_bytes(held),
             **facts,
         )
         if not trapped:

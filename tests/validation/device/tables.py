@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import COMMON, achieved
+from engine.catalog.constants import COMMON, achieved_shares
 from engine.catalog.models import MODELS
 from engine.formulas.activations import layer_memory
 from engine.formulas.compute import BLOCK, flash_attention_time, matmul_time
 from engine.formulas.operations import Gemm
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, Rank, rank_of
+from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, RankRates, rank_rates
 from engine.simulate.layer.layer_time import ATTENTION_BACKWARD, layer_time
 from engine.simulate.layer.product_time import grouped_times, product_times
-from engine.simulate.memory.allocator import reserved
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.memory.allocator import reserved_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_time import step_time
 
 RESULTS = Path(__file__).with_name("results")
@@ -70,13 +70,13 @@ def training_of(row: Row, **more: Any) -> Training:
     return Training(micro_batch_size=batch, global_batch_size=batch, sequence_length=length, **more)
 
 
-def _rank(gpu: str) -> Rank:
+def _rank(gpu: str) -> RankRates:
     one = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
-    return rank_of(cluster_of(gpu), one)
+    return rank_rates(cluster_of(gpu), one)
 
 
 def _rate(gpu: Gpu, precision: str) -> float:
-    reached = achieved(gpu)
+    reached = achieved_shares(gpu)
     if precision.startswith("fp8"):
         return gpu.peak["fp8"] * reached.matmul_fp8
     return gpu.peak["fp16"] * reached.matmul
@@ -86,7 +86,7 @@ def product(row: Row) -> float:
     """Return the engine's time of a product."""
     gpu = ACCELERATORS[row["device"]]
     sizes = numbers(row, "rows", "columns", "inner")
-    return matmul_time(*sizes, 1, _rate(gpu, row["precision"]), gpu.sms, achieved(gpu).fill)
+    return matmul_time(*sizes, 1, _rate(gpu, row["precision"]), gpu.sms, achieved_shares(gpu).fill)
 
 
 def products() -> Iterator[Pair]:
@@ -127,7 +127,7 @@ def grouped() -> Iterator[Pair]:
 
 def attention_time(row: Row) -> float:
     """Return the engine's time of an attention, without the mask twice the pairs."""
-    gpu, reached = ACCELERATORS[row["device"]], achieved(ACCELERATORS[row["device"]])
+    gpu, reached = ACCELERATORS[row["device"]], achieved_shares(ACCELERATORS[row["device"]])
     batch, heads, length, size, value = numbers(
         row, "batch", "heads", "length", "head_size", "value_size"
     )
@@ -167,7 +167,7 @@ def _layer(row: Row) -> tuple[float, float]:
         recompute=row["recompute"],
     )
     model, plan = MODELS[row["model"]], Plan(world_size=1)
-    rank = rank_of(cluster_of(row["device"]), training)
+    rank = rank_rates(cluster_of(row["device"]), training)
     if row["kernel"] == "cudnn":
         newest = {
             name: getattr(rank, name) / OLD_INSTRUCTIONS
@@ -205,7 +205,7 @@ def steps() -> Iterator[Pair]:
         training = training_of(row, framework="fsdp", compiled=compiled, recompute=row["recompute"])
         model, plan = MODELS[row["model"]], Plan(world_size=1, zero_stage=3)
         time = step_time(model, cluster_of(row["device"]), plan, training).total
-        held = memory(model, plan, training)
+        held = rank_memory(model, plan, training)
         names = ("model", "batch", "length", "recompute")
         facts = {"gpu": row["device"], "name": ", ".join(row[key] for key in names)}
         style = "compiled" if compiled else "eager"
@@ -213,12 +213,12 @@ def steps() -> Iterator[Pair]:
         yield Pair(
             kind=f"step memory, {style}",
             measured=float(row["allocated"]),
-            predicted=at_once(model, plan, training, held),
+            predicted=peak_tensor_bytes(model, plan, training, held),
             **facts,
         )
         yield Pair(
             kind=f"step memory reserved, {style}",
             measured=float(row["reserved"]),
-            predicted=reserved(held),
+            predicted=reserved_bytes(held),
             **facts,
         )

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.calculators.data_parallelism.bucket_lab import views as shown
+from engine.calculators.data_parallelism.bucket_lab import views as bucket_views
 from engine.calculators.data_parallelism.bucket_lab.challenge import challenge
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import Result as Result
 from engine.calculators.data_parallelism.bucket_lab.result import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.units import Gbit, MiB
 from engine.core.views import Published
 
@@ -24,23 +24,23 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     eta = Published(
-        text=tell.say("a published page's overlap efficiency: {published_overlap}"),
+        text=present.say("a published page's overlap efficiency: {published_overlap}"),
         reason="It divides communication by the backward pass, so it is small where all of it "
         "hides.",
         source="pingdo_pipeline",
         claim="E4.42",
     )
     return {
-        **tell.values("step_time", "exposed"),
-        "hidden": tell.value("hidden", published=eta),
-        "regime": shown.regime(tell, result),
-        "timeline": partial(shown.timeline, tell, result),
-        "curve": partial(shown.curve, tell, inputs, result),
-        **tell.values("contention", "num_buckets", "last_size", "last_share", "isolated"),
-        "fits": shown.fits(tell, result),
-        "contents": partial(shown.contents, result),
-        **tell.values("first_layer", "layers", "bucket_parameters", "even_buckets", "states"),
+        **present.values("step_time", "exposed"),
+        "hidden": present.value("hidden", published=eta),
+        "regime": bucket_views.regime(present, result),
+        "timeline": partial(bucket_views.timeline, present, result),
+        "curve": partial(bucket_views.curve, present, inputs, result),
+        **present.values("contention", "num_buckets", "last_size", "last_share", "isolated"),
+        "fits": bucket_views.fits_badge(present, result),
+        "contents": partial(bucket_views.bucket_table, result),
+        **present.values("first_layer", "layers", "bucket_parameters", "even_buckets", "states"),
         "challenge": partial(challenge, inputs, result),
     }

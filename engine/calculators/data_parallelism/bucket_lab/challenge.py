@@ -6,7 +6,7 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import Result
 from engine.core.inputs import Scalar
 from engine.core.text import say
-from engine.core.units import MILLI, SECONDS, Gbit, MiB, as_given
+from engine.core.units import MILLI, SECONDS, Gbit, MiB, with_digits
 from engine.core.views import Challenge, Condition
 
 START: Mapping[str, Scalar] = {"slow_down": 0.19, "tokens": 1024, "world_size": 512}
@@ -28,7 +28,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=links == (400 * Gbit, 8, 0.5, 0.19),
         ),
         Condition(
-            text=say("a step of at most {t}", t=(_TARGET, as_given(SECONDS))),
+            text=say("a step of at most {t}", t=(_TARGET, with_digits(SECONDS))),
             met=result.step_time <= _TARGET,
         ),
     )
@@ -36,7 +36,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         title="Challenge: the right size",
         goal=say(
             "Few tokens on many GPUs, with contention. Bring the step to {t}.",
-            t=(_TARGET, as_given(SECONDS)),
+            t=(_TARGET, with_digits(SECONDS)),
         ),
         conditions=conditions,
         hints=(

@@ -9,7 +9,7 @@ from engine.catalog.models import MODELS, SMALL_MODELS, Model
 from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu, OwnConstants, PortsPerEight
-from engine.simulate.data_parallel.bucketed_step import Setting
+from engine.simulate.data_parallel.bucketed_step import BucketedJob
 from engine.simulate.data_parallel.gradient_buckets import BUCKET
 
 OFFERED: Mapping[str, Model] = {
@@ -21,7 +21,7 @@ ELEMENT = {"bf16": 2.0, "fp32": 4.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     bucket: Annotated[
         float,
@@ -100,9 +100,9 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def setting_of(inputs: Inputs) -> Setting:
+def setting_of(inputs: Inputs) -> BucketedJob:
     """Return the job; nodes have eight GPUs."""
-    return Setting(
+    return BucketedJob(
         model=OFFERED[inputs.model],
         gpu=inputs.gpu,
         world_size=inputs.world_size,

@@ -1,4 +1,4 @@
-"""What the bucket lab shows: every number of the step."""
+"""Results of the bucket lab."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,20 +10,24 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import (
     memory_of,
     setting_of,
 )
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, MiB, Parameters, Seconds, Share
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.formulas.bucket_tail import published_overlap
 from engine.formulas.overlap import hidden_share
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.parallelism import Training
-from engine.simulate.data_parallel.bucketed_step import Bucketed, Setting, bucketed
-from engine.simulate.memory.allocator import usable
-from engine.simulate.streams.stream_account import Account
+from engine.simulate.data_parallel.bucketed_step import (
+    BucketedJob,
+    BucketedStep,
+    simulate_bucketed_step,
+)
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.streams.stream_account import StepAccount
 
-_SIMULATED = (
+_ASSUMES = (
     "Two streams, simulated tensor by tensor; a bucket waits for its last gradient and for the "
     "bucket before it.",
     "All-reduces as NCCL runs them: ring or tree, with its latencies.",
@@ -34,12 +38,12 @@ SIZES = (1, 3, 7, 15, 25, 50, 90, 160, 280, 500)  # MiB
 _BUCKETS = ("li2020", "pytorch_ddp")
 
 
-def _told(label: str, note: str, color: str = "ink", *more: str) -> Told:
-    return Told(
+def _output(label: str, note: str, color: str = "ink", *more: str) -> Output:
+    return Output(
         label,
         note=note,
         color=color,
-        assumes=(*more, *_SIMULATED),
+        assumes=(*more, *_ASSUMES),
         sources=_BUCKETS,
         basis="simulated",
     )
@@ -47,21 +51,21 @@ def _told(label: str, note: str, color: str = "ink", *more: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step; `setting` and `ran` are what it was made from and what happened."""
+    """The results of the step; `setting` is the job and `ran` its simulation."""
 
-    setting: Setting
-    ran: Bucketed
+    setting: BucketedJob
+    ran: BucketedStep
     step_time: Annotated[
         Seconds,
-        _told("Step", "forward, backward, what is exposed, optimizer", "ink", UNRANGED),
+        _output("Step", "forward, backward, what is exposed, optimizer", "ink", NO_RANGE),
     ]
     exposed: Annotated[
         Seconds,
-        _told("Exposed communication", "of {isolated} in all buckets, alone", "communication"),
+        _output("Exposed communication", "of {isolated} in all buckets, alone", "communication"),
     ]
     hidden: Annotated[
         Share,
-        _told(
+        _output(
             "Hidden share",
             "overlap as Holistic Trace Analysis counts it",
             "compute",
@@ -72,7 +76,7 @@ class Result:
     published_overlap: Share
     contention: Annotated[
         Seconds,
-        _told(
+        _output(
             "Contention",
             "what hiding costs the computation",
             "compute",
@@ -81,15 +85,16 @@ class Result:
     ]
     num_buckets: Annotated[
         Count,
-        _told("Buckets", "all-reduces in a step", "communication"),
+        _output("Buckets", "all-reduces in a step", "communication"),
     ]
     isolated: Annotated[
-        Seconds, _told("All buckets alone", "one after the other, nothing beside", "communication")
+        Seconds,
+        _output("All buckets alone", "one after the other, nothing beside", "communication"),
     ]
     backward: Seconds
     first_layer: Annotated[
         Count,
-        Told(
+        Output(
             "Complete first",
             "",
             "of {layers} layers",
@@ -99,15 +104,15 @@ class Result:
             basis="definition",
         ),
     ]
-    layers: Annotated[Count, Told("Layers", basis="definition", sources=("llama32_card",))]
+    layers: Annotated[Count, Output("Layers", basis="definition", sources=("llama32_card",))]
     last_size: Annotated[
         Bytes,
-        _told("Last bucket", "{last_share} of the gradient", "communication"),
+        _output("Last bucket", "{last_share} of the gradient", "communication"),
     ]
-    last_share: Annotated[Share, _told("Share of the last bucket", "of the gradient")]
+    last_share: Annotated[Share, _output("Share of the last bucket", "of the gradient")]
     bucket_parameters: Annotated[
         Parameters,
-        Told(
+        Output(
             "Gradients that fill a bucket",
             "",
             "{bucket} over {element}",
@@ -118,7 +123,7 @@ class Result:
     element: Bytes
     even_buckets: Annotated[
         Count,
-        Told(
+        Output(
             "If tensors could be split",
             "",
             "buckets of {bucket}",
@@ -128,7 +133,7 @@ class Result:
     ]
     states: Annotated[
         Bytes,
-        Told(
+        Output(
             "States on each GPU",
             "",
             "16 bytes per parameter",
@@ -138,13 +143,13 @@ class Result:
         ),
     ]
     room: Bytes
-    curve: Later[tuple[Account, ...]]
+    curve: Lazy[tuple[StepAccount, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     setting = setting_of(inputs)
-    ran = bucketed(setting)
+    ran = simulate_bucketed_step(setting)
     parameters = total_parameters(setting.model)
     last = ran.buckets[-1].parameters
     element = ELEMENT[inputs.dtype]
@@ -152,11 +157,11 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         setting=setting,
         ran=ran,
-        step_time=ran.seen.length,
-        exposed=ran.seen.exposed,
-        hidden=hidden_share(ran.seen.communication, ran.seen.exposed),
+        step_time=ran.account.length,
+        exposed=ran.account.exposed,
+        hidden=hidden_share(ran.account.communication, ran.account.exposed),
         published_overlap=published_overlap(ran.isolated, ran.backward),
-        contention=ran.seen.contention,
+        contention=ran.account.contention,
         num_buckets=len(ran.buckets),
         isolated=ran.isolated,
         backward=ran.backward,
@@ -168,13 +173,13 @@ def solve(inputs: Inputs) -> Result:
         element=element,
         even_buckets=-int(-parameters * element // inputs.bucket),
         states=sharded_states(parameters, MIXED_PRECISION, 0, 1).total,
-        room=usable(memory_of(inputs), training),
-        curve=Later(partial(_curve, inputs, setting)),
+        room=usable_bytes(memory_of(inputs), training),
+        curve=Lazy(partial(_curve, inputs, setting)),
     )
 
 
-def _curve(inputs: Inputs, setting: Setting) -> tuple[Account, ...]:
+def _curve(inputs: Inputs, setting: BucketedJob) -> tuple[StepAccount, ...]:
     """Return the step with a bucket of each of `SIZES`."""
     caps = [size * MiB for size in SIZES]
     jobs = (replace(setting, cap=cap, first=min(inputs.first, cap)) for cap in caps)
-    return tuple(bucketed(job).seen for job in jobs)
+    return tuple(simulate_bucketed_step(job).account for job in jobs)

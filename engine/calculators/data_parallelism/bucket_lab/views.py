@@ -1,45 +1,47 @@
-"""The pictures of the bucket lab: two streams, the sizes of buckets, what each bucket holds."""
+"""Views of the bucket lab: two streams, the bucket-size curve, and the bucket contents."""
 
 from itertools import groupby
 
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES, Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, MiB
 from engine.core.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
-from engine.simulate.data_parallel.gradient_buckets import BUCKET, Bucket
+from engine.simulate.data_parallel.gradient_buckets import BUCKET, GradientBucket
 from engine.simulate.streams.streams import COMPUTE, NETWORK
-from engine.simulate.streams.streams import Span as Ran
+from engine.simulate.streams.streams import OpSpan as StreamSpan
 
 _ROWS = 9
 
 
-def timeline(tell: Teller, result: Result) -> Timeline:
+def timeline(present: Presenter, result: Result) -> Timeline:
     """Return both streams: layers above, buckets below."""
     ran = result.ran
     computing = [span for span in ran.spans if span.op.stream == COMPUTE]
     return Timeline(
         title="One step on two streams",
-        axis=tell.axis("step_time", "time", low=0.0, high=result.step_time * 1.01),
+        axis=present.axis("step_time", "time", low=0.0, high=result.step_time * 1.01),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="network")),
-        spans=(*_layers(result, computing), *_buckets(result)),
+        spans=(*_layer_spans(result, computing), *_bucket_spans(result)),
         caption="Above, the passes of the layers; below, the all-reduces of the buckets. Hatched: "
         "nothing is computed meanwhile. Save the figure as a trace to open it in Perfetto.",
         player=True,
     )
 
 
-def _layers(result: Result, computing: list[Ran]) -> list[Span]:
-    """Return the compute stream, the tensors of a layer as one span."""
-    found = []
-    for name, group in groupby(computing, key=lambda span: _part(result, span)):
-        spans = list(group)
-        start, end = spans[0].start, spans[-1].end
+def _layer_spans(result: Result, computing: list[StreamSpan]) -> list[Span]:
+    """Return the spans of the compute stream, the tensors of a layer merged."""
+    spans = []
+    for name, group in groupby(computing, key=lambda span: _pass_name(result, span)):
+        tensor_spans = list(group)
+        start, end = tensor_spans[0].start, tensor_spans[-1].end
         if end <= start:
             continue
-        after = tuple(key for span in spans for key in span.op.after if key.startswith("bucket"))
-        found.append(
+        after = tuple(
+            key for span in tensor_spans for key in span.op.after if key.startswith("bucket")
+        )
+        spans.append(
             Span(
                 key=name,
                 lane=COMPUTE,
@@ -47,15 +49,15 @@ def _layers(result: Result, computing: list[Ran]) -> list[Span]:
                 end=end,
                 label=name,
                 color="compute",
-                links=spans[0].op.links,
+                links=tensor_spans[0].op.links,
                 after=after,
             )
         )
-    return found
+    return spans
 
 
-def _part(result: Result, span: Ran) -> str:
-    """Return what a span belongs to: a pass of a layer, or the optimizer."""
+def _pass_name(result: Result, span: StreamSpan) -> str:
+    """Return the name of a span's pass: of a layer, or the optimizer."""
     links = span.op.links
     if not links:
         return span.op.label
@@ -65,46 +67,46 @@ def _part(result: Result, span: Ran) -> str:
     return f"backward, layer {layer}" if layer <= result.layers else "backward, output"
 
 
-def _buckets(result: Result) -> list[Span]:
+def _bucket_spans(result: Result) -> list[Span]:
     ran = result.ran
-    spans = {span.op.key: span for span in ran.spans}
+    span_by_key = {span.op.key: span for span in ran.spans}
     buckets = {f"bucket {bucket.number}": bucket for bucket in ran.buckets}
-    found = []
+    spans = []
     for part in ran.parts:
         op = part.ran.op
         if op.key not in buckets:
             continue
         bucket = buckets[op.key]
-        waits = _part(result, spans[op.after[0]])
-        found.append(
+        waits = _pass_name(result, span_by_key[op.after[0]])
+        spans.append(
             Span(
                 key=part.key,
                 lane=NETWORK,
                 start=part.start,
                 end=part.end,
                 label=f"{bucket.number}",
-                called=f"all-reduce of bucket {bucket.number}: {_names(bucket)}",
+                called=f"all-reduce of bucket {bucket.number}: {_bucket_words(bucket)}",
                 color="communication",
                 exposed=part.exposed,
                 links=op.links,
                 after=(waits,) if part.number == 1 else (),
             )
         )
-    return found
+    return spans
 
 
-def _names(bucket: Bucket) -> str:
-    """Return what a bucket holds, in few words."""
+def _bucket_words(bucket: GradientBucket) -> str:
+    """Return a short description of a bucket's tensors."""
     first, last = bucket.tensors[0], bucket.tensors[-1]
     count = len(bucket.tensors)
     return first.title if count == 1 else f"{count} tensors, {first.title} to {last.title}"
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return what is exposed, and what contention adds, against the limit of a bucket."""
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the chart of exposed time and contention over the bucket size."""
     cost = result.curve()
-    exposed = tuple(one.exposed for one in cost)
-    lost = tuple(one.exposed + one.contention for one in cost)
+    exposed = tuple(step.exposed for step in cost)
+    lost = tuple(step.exposed + step.contention for step in cost)
     high = max(*lost, result.exposed + result.contention) * 1.15
     x = tuple(size * MiB for size in SIZES)
     series = [Series(key="exposed", label="exposed", x=x, y=exposed, color="communication")]
@@ -113,8 +115,8 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     now = result.exposed + result.contention
     return Lines(
         title="What communication costs the step, against the size of a bucket",
-        x=tell.axis("bucket", "bucket", low=1 * MiB, high=500 * MiB, scale="log"),
-        y=tell.axis("exposed", "added to the step", low=0.0, high=high),
+        x=present.axis("bucket", "bucket", low=1 * MiB, high=500 * MiB, scale="log"),
+        y=present.axis("exposed", "added to the step", low=0.0, high=high),
         series=tuple(series),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.bucket, y=now),),
         rules=(Rule(key="default", label="PyTorch: 25 MiB", axis="x", at=BUCKET, color="muted"),),
@@ -123,8 +125,8 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def contents(result: Result) -> Table:
-    """Return what the first buckets and the last one hold."""
+def bucket_table(result: Result) -> Table:
+    """Return the table of the first buckets and the last bucket."""
     buckets = result.ran.buckets
     spans = {span.op.key: span for span in result.ran.spans}
     shown = buckets if len(buckets) <= _ROWS else (*buckets[: _ROWS - 2], *buckets[-2:])
@@ -134,7 +136,7 @@ def contents(result: Result) -> Table:
         rows.append(
             (
                 f"{bucket.number}",
-                _names(bucket),
+                _bucket_words(bucket),
                 say("{s}", s=(bucket.parameters * result.element, BYTES)),
                 say("{t}", t=(spans[ran.op.after[0]].end, SECONDS)),
                 say("{t}", t=(ran.start, SECONDS)),
@@ -151,8 +153,8 @@ def contents(result: Result) -> Table:
     )
 
 
-def regime(tell: Teller, result: Result) -> Badge:
-    """Return what is exposed, and why."""
+def regime(present: Presenter, result: Result) -> Badge:
+    """Return the badge on the exposed time and its cause."""
     ran = result.ran
     if not result.setting.overlap or ran.tail >= ran.isolated * 0.999:
         return Badge(
@@ -166,7 +168,7 @@ def regime(tell: Teller, result: Result) -> Badge:
     if ends.waited_for.startswith("B"):
         return Badge(
             text="Only the last bucket is exposed",
-            sentence=tell.say("It holds {last_size}, {last_share} of the gradient."),
+            sentence=present.say("It holds {last_size}, {last_share} of the gradient."),
             color="compute",
         )
     return Badge(
@@ -176,12 +178,12 @@ def regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def fits(tell: Teller, result: Result) -> Badge:
+def fits_badge(present: Presenter, result: Result) -> Badge:
     """Return whether plain data parallelism has room for all states."""
     if result.states <= result.room:
         return Badge(
             text="The states fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "{states} of states on each GPU, of {room} that can be used; activations come on "
                 "top."
             ),
@@ -189,7 +191,7 @@ def fits(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="The states do not fit",
-        sentence=tell.say(
+        sentence=present.say(
             "{states} of states on each GPU, of {room} that can be used: plain data parallelism "
             "cannot train this model here. Shard the states."
         ),

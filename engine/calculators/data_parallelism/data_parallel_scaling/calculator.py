@@ -10,7 +10,7 @@ from engine.calculators.data_parallelism.data_parallel_scaling.views import (
     curve,
     regime,
 )
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Published
 from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
@@ -49,18 +49,18 @@ _CLAIM = Published(
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=_RECEIPTS)
+    present = Presenter(result, inputs, equations=_RECEIPTS)
     title = "Version {}: {}".format
     wall = title(3, "jitter, and failures that cost a twentieth of the time")
     return {
-        "speedup": tell.value("speedup", published=_CLAIM),
-        **tell.values("efficiency", "tokens_per_gpu", "hiding_tokens", "step_time"),
-        **tell.values("exposed", "waiting", "all_below", "one_in", "states", "link"),
-        "regime": regime(tell, inputs, result),
-        "curve": partial(curve, tell, inputs, result),
-        **tell.values("measured_weak", "measured_sharded", "measured_strong"),
-        "without_overlap": tell.formula(title(1, "no overlap"), BLOCKING_STEP),
-        "with_overlap": tell.formula(title(2, "overlap"), STEP_TIME, Ts="with_overlap"),
-        "on_the_wall": tell.formula(wall, REAL_STEP),
+        "speedup": present.value("speedup", published=_CLAIM),
+        **present.values("efficiency", "tokens_per_gpu", "hiding_tokens", "step_time"),
+        **present.values("exposed", "waiting", "all_below", "one_in", "states", "link"),
+        "regime": regime(present, inputs, result),
+        "curve": partial(curve, present, inputs, result),
+        **present.values("measured_weak", "measured_sharded", "measured_strong"),
+        "without_overlap": present.formula(title(1, "no overlap"), BLOCKING_STEP),
+        "with_overlap": present.formula(title(2, "overlap"), STEP_TIME, Ts="with_overlap"),
+        "on_the_wall": present.formula(wall, REAL_STEP),
         "challenge": partial(challenge, inputs, result),
     }

@@ -1,4 +1,4 @@
-"""What the reader of the scaling calculator can change; at first, a published 7B run on A100."""
+"""Inputs of the scaling calculator; the defaults are a published 7B run on A100."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,14 +17,14 @@ from engine.core.inputs import (
 )
 from engine.core.units import GB, Gbit, MiB, Tokens
 from engine.form.fields import COMPUTING, LabGpu, PortsPerEight
-from engine.simulate.data_parallel.scaling import Job
+from engine.simulate.data_parallel.scaling import ScalingJob
 
 LARGEST = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_gpus: Annotated[
         int, Number(label="GPUs", low=1, high=LARGEST, scale="log2", whole=True, symbol="n")
@@ -133,9 +133,9 @@ class Inputs:
     ] = 512 * MiB
 
 
-def job_of(inputs: Inputs) -> Job:
-    """Return what is scaled."""
-    return Job(
+def job_of(inputs: Inputs) -> ScalingJob:
+    """Return the data-parallel job."""
+    return ScalingJob(
         parameters=inputs.parameters,
         peak=GPUS[inputs.gpu].peak["bf16"],
         utilization=inputs.utilization,

@@ -1,4 +1,4 @@
-"""What the scaling curves show: every number, with its label, symbol and note."""
+"""Results of the scaling curves: every number with its label, symbol and note."""
 
 import math
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
     tokens_of,
 )
 from engine.catalog.scaling_runs import SCALED
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.formulas.scaling import hiding_tokens
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.stragglers import all_below
-from engine.simulate.data_parallel.scaling import point
+from engine.simulate.data_parallel.scaling import scaling_point
 
 QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
 SIZES = tuple(2**i for i in range(15))
@@ -27,11 +27,11 @@ _MODEL = (
     "it; all wait for the slowest GPU."
 )
 _STEP: Mapping[str, Any] = {"assumes": (_MODEL,), "sources": ("li2020",)}
-_WHOLE: Mapping[str, Any] = {"assumes": (_MODEL, UNRANGED), "sources": ("li2020",)}
+_WHOLE: Mapping[str, Any] = {"assumes": (_MODEL, NO_RANGE), "sources": ("li2020",)}
 
 
-def _measured(label: str, setting: str) -> Told:
-    return Told(
+def _measured(label: str, setting: str) -> Output:
+    return Output(
         f"Measured at {label} GPUs",
         "",
         setting,
@@ -47,11 +47,11 @@ def _measured(label: str, setting: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What n GPUs give, why no more, and how it goes on."""
+    """Speed-up on n GPUs, its losses, and the curves over the number of GPUs."""
 
     speedup: Annotated[
         Ratio,
-        Told(
+        Output(
             "Speed-up",
             "",
             "of {num_gpus} GPUs against one",
@@ -61,7 +61,7 @@ class Result:
     ]
     efficiency: Annotated[
         Share,
-        Told(
+        Output(
             "Efficiency",
             "",
             "of its speed alone that each GPU keeps",
@@ -70,7 +70,7 @@ class Result:
     ]
     tokens_per_gpu: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens per GPU",
             "",
             "a pass of {pass_tokens} at a time",
@@ -82,43 +82,43 @@ class Result:
     pass_tokens: Tokens
     hiding_tokens: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens that hide the all-reduce",
             "t",
             "in one backward pass: F/W, whatever the model",
             assumes=("bf16 gradients, many GPUs, no latency, one backward pass.",),
         ),
     ]
-    rate: Annotated[FlopRate, Told(symbol="F")]
-    widest: Annotated[Bandwidth, Told(symbol="W", of="port")]
-    step_time: Annotated[Seconds, Told("Step", "", "of the slowest GPU", **_WHOLE)]
-    compute: Annotated[Seconds, Told(symbol="Tc")]
-    communication: Annotated[Seconds, Told(symbol="Tm")]
+    rate: Annotated[FlopRate, Output(symbol="F")]
+    widest: Annotated[Bandwidth, Output(symbol="W", of="port")]
+    step_time: Annotated[Seconds, Output("Step", "", "of the slowest GPU", **_WHOLE)]
+    compute: Annotated[Seconds, Output(symbol="Tc")]
+    communication: Annotated[Seconds, Output(symbol="Tm")]
     exposed: Annotated[
-        Seconds, Told("Exposed communication", "Te", "what the step waits for", **_STEP)
+        Seconds, Output("Exposed communication", "Te", "what the step waits for", **_STEP)
     ]
     waiting: Annotated[
-        Seconds, Told("Waiting for the slowest", "", "mean over many steps", **_STEP)
+        Seconds, Output("Waiting for the slowest", "", "mean over many steps", **_STEP)
     ]
-    slowest: Annotated[Ratio, Told(symbol="m")]
-    goodput: Annotated[Share, Told(symbol="g")] = _GOODPUT
-    without_overlap: Annotated[Seconds, Told(symbol="Ts")]
+    slowest: Annotated[Ratio, Output(symbol="m")]
+    goodput: Annotated[Share, Output(symbol="g")] = _GOODPUT
+    without_overlap: Annotated[Seconds, Output(symbol="Ts")]
     with_overlap: Seconds
-    on_the_wall: Annotated[Seconds, Told(symbol="Tr")]
+    on_the_wall: Annotated[Seconds, Output(symbol="Tr")]
     all_below: Annotated[
         Share,
-        Told(
+        Output(
             "No GPU has its slowest percent",
             "A",
             "share of the steps; a percent of each GPU's own times",
             assumes=("GPUs are independent; holds for every distribution.",),
         ),
     ]
-    quantile: Annotated[Share, Told(symbol="q")] = QUANTILE
+    quantile: Annotated[Share, Output(symbol="q")] = QUANTILE
     one_in: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Steps until that happens",
             "",
             "the mean wait for a step without a slowest percent",
@@ -128,7 +128,7 @@ class Result:
     ]
     states: Annotated[
         Bytes,
-        Told(
+        Output(
             "States on every GPU",
             "",
             "the same with one GPU and with thousands",
@@ -142,7 +142,7 @@ class Result:
     ]
     link: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "All-reduce runs at",
             "",
             "bus bandwidth of large messages",
@@ -163,14 +163,14 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return the step on n GPUs, and the curves over all of them."""
     job, n = job_of(inputs), inputs.num_gpus
-    now = point(job, n, tokens_of(inputs, inputs.mode, n))
+    now = scaling_point(job, n, tokens_of(inputs, inputs.mode, n))
     widest = job.bandwidth(LARGEST)
-    enough = hiding_tokens(job.rate, widest)
+    enough = hiding_tokens(job.compute_rate, widest)
     lucky = all_below(QUANTILE, n)
     slowest = [job.slowest(size) for size in SIZES]
     curves = {
         mode: tuple(
-            point(job, size, tokens_of(inputs, mode, size), late).efficiency
+            scaling_point(job, size, tokens_of(inputs, mode, size), late).efficiency
             for size, late in zip(SIZES, slowest, strict=True)
         )
         for mode in ("weak", "strong")
@@ -182,17 +182,17 @@ def solve(inputs: Inputs) -> Result:
         micro_batch_tokens=inputs.micro_batch,
         pass_tokens=min(now.tokens, inputs.micro_batch),
         hiding_tokens=enough,
-        rate=job.rate,
+        rate=job.compute_rate,
         widest=widest,
         step_time=now.step,
         compute=now.compute,
         communication=now.communication,
         exposed=now.exposed,
-        waiting=now.late,
+        waiting=now.straggler_wait,
         slowest=now.slowest,
         without_overlap=now.blocking,
         with_overlap=now.compute + now.exposed,
-        on_the_wall=now.on_the_wall(_GOODPUT),
+        on_the_wall=now.step_with_failures(_GOODPUT),
         all_below=lucky,
         one_in=1 / lucky if lucky > 1 / _SEEN else math.inf,
         states=MIXED_PRECISION.total * inputs.parameters,

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import LARGEST, Inputs
 from engine.calculators.data_parallelism.data_parallel_scaling.result import SIZES, Result
 from engine.catalog.scaling_runs import SCALED
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
-from engine.core.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, as_given
+from engine.core.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, with_digits
 from engine.core.views import Badge, Challenge, Condition, Lines, Point, Rule, Series
 
 _MODEL = {"weak": ("model, weak", "compute"), "strong": ("model, strong", "ink")}
@@ -18,19 +18,19 @@ _MEASURED = {
 }
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what keeps the speed-up below n."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the limit of the speed-up."""
     if result.step_time - result.compute < 0.02 * result.step_time:
-        sentence = tell.say("{efficiency} of a GPU's speed is kept.")
+        sentence = present.say("{efficiency} of a GPU's speed is kept.")
         return Badge(text="Compute", sentence=sentence, color="compute")
     if result.waiting > result.exposed:
-        sentence = tell.say("Waiting for the slowest costs {waiting} a step.")
+        sentence = present.say("Waiting for the slowest costs {waiting} a step.")
         return Badge(text="Slowest GPU", sentence=sentence, color="compute")
     if not inputs.overlap:
-        sentence = tell.say("All {exposed} of the all-reduce is exposed: nothing overlaps.")
+        sentence = present.say("All {exposed} of the all-reduce is exposed: nothing overlaps.")
         return Badge(text="No overlap", sentence=sentence, color="communication")
     few = min(result.tokens_per_gpu, float(inputs.micro_batch)) < result.hiding_tokens
-    sentence = tell.say(
+    sentence = present.say(
         "{exposed} of the all-reduce is exposed: the last backward pass has {pass_tokens} tokens, "
         "and hiding takes {hiding_tokens}."
         if few
@@ -41,7 +41,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     return Badge(text=text, sentence=sentence, color="communication")
 
 
-def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the efficiency over the number of GPUs, modelled and measured."""
     sizes = tuple(float(n) for n in SIZES)
     model = tuple(
@@ -64,10 +64,10 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     now = float(inputs.num_gpus)
     return Lines(
         title="Share of its speed alone that each GPU keeps",
-        x=tell.axis("num_gpus", "GPUs", low=1.0, high=float(LARGEST), scale="log"),
-        y=tell.axis("efficiency", "efficiency", low=0.0, high=1.05),
+        x=present.axis("num_gpus", "GPUs", low=1.0, high=float(LARGEST), scale="log"),
+        y=present.axis("efficiency", "efficiency", low=0.0, high=1.05),
         series=(*model, *measured),
-        points=(Point(key="now", label=tell.say("{efficiency}"), x=now, y=result.efficiency),),
+        points=(Point(key="now", label=present.say("{efficiency}"), x=now, y=result.efficiency),),
         rules=(rule,) if 1 <= result.limit <= LARGEST else (),
         handle="num_gpus",
         caption="Solid: the model at your inputs. Dashed: measured by the authors of InternEvo on "
@@ -107,7 +107,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=inputs.deviation >= 0.01,
         ),
         Condition(
-            text=say("an efficiency of {e} or more", e=(_TARGET, as_given(SHARE))),
+            text=say("an efficiency of {e} or more", e=(_TARGET, with_digits(SHARE))),
             met=result.efficiency >= _TARGET,
         ),
     )

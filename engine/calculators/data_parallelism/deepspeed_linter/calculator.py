@@ -1,4 +1,4 @@
-"""A linter for DeepSpeed's JSON: every line with what it does, costs and breaks."""
+"""A linter for DeepSpeed's JSON: effect, cost and errors of every line."""
 
 from functools import partial
 
@@ -7,12 +7,12 @@ from engine.calculators.data_parallelism.deepspeed_linter.inputs import Inputs a
 from engine.calculators.data_parallelism.deepspeed_linter.result import Result as Result
 from engine.calculators.data_parallelism.deepspeed_linter.result import solve as solve
 from engine.calculators.data_parallelism.deepspeed_linter.views import (
-    annotated,
+    annotated_file,
+    defaults_table,
     memory,
-    missing,
     verdict,
 )
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 
 TITLE = "A linter for DeepSpeed"
 QUESTION = "What does this DeepSpeed configuration do, line by line?"
@@ -20,11 +20,11 @@ QUESTION = "What does this DeepSpeed configuration do, line by line?"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "verdict": verdict(tell, result),
-        "annotated": partial(annotated, result),
-        **tell.values("buffers", "states", "exposed"),
+        "verdict": verdict(present, result),
+        "annotated": partial(annotated_file, result),
+        **present.values("buffers", "states", "exposed"),
         "memory": partial(memory, result),
-        "missing": partial(missing, result),
+        "missing": partial(defaults_table, result),
     }

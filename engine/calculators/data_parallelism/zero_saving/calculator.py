@@ -1,4 +1,4 @@
-"""ZeRO saving: what sharding the states takes off every GPU, and what it adds to the wire."""
+"""ZeRO saving: memory saved per GPU by sharding the states, and the traffic that it adds."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,9 +8,9 @@ from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inp
 from engine.calculators.data_parallelism.zero_saving.result import Result
 from engine.calculators.data_parallelism.zero_saving.result import solve as solve
 from engine.calculators.data_parallelism.zero_saving.values import published, regime, values
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, COUNT, GB, as_given
+from engine.core.units import BYTES, COUNT, GB, with_digits
 from engine.core.views import Challenge, Condition
 from engine.formulas.states import ZERO_MEMORY
 from engine.formulas.volumes import ZERO_BYTES
@@ -37,18 +37,18 @@ START: Mapping[str, int | str] = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    told = values(tell, inputs, result)
+    present = Presenter(result, inputs, equations=EQUATIONS)
+    outputs = values(present, inputs, result)
     return {
-        "saving": told["saving"],
-        "bytes_per_parameter": told["bytes_per_parameter"],
-        "held": told["held"],
+        "saving": outputs["saving"],
+        "bytes_per_parameter": outputs["bytes_per_parameter"],
+        "held": outputs["held"],
         "regime": regime(inputs, result),
         "curve": partial(curve, inputs, result),
-        "bars": partial(bars, tell, inputs, result),
-        "sent": told["sent"],
-        "extra": told["extra"],
-        "volume": partial(volume, tell, inputs, result),
+        "bars": partial(bars, present, inputs, result),
+        "sent": outputs["sent"],
+        "extra": outputs["extra"],
+        "volume": partial(volume, present, inputs, result),
         "published": partial(published, inputs, result),
         "challenge": partial(_challenge, inputs, result),
     }
@@ -62,7 +62,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "Bring the states of Llama 2 13B to {m} or less on each GPU, with {g} micro-batches "
             "per step, and send no more than plain data parallelism does.",
-            m=(MOST, as_given(BYTES)),
+            m=(MOST, with_digits(BYTES)),
             g=(micro, COUNT),
         ),
         conditions=(
@@ -75,7 +75,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=types == (2.0, 2.0, 12.0),
             ),
             Condition(
-                text=say("at most {m} of states on each GPU", m=(MOST, as_given(BYTES))),
+                text=say("at most {m} of states on each GPU", m=(MOST, with_digits(BYTES))),
                 met=result.held <= MOST,
             ),
             Condition(

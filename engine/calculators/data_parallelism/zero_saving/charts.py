@@ -2,7 +2,7 @@
 
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import BATCHES, RANKS, Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SHARE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
@@ -16,13 +16,13 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     """Return the saving of every stage against the number of GPUs."""
     series = tuple(
         Series(
-            key=f"stage{one}",
-            label=NAMES[one],
+            key=f"stage{stage}",
+            label=NAMES[stage],
             x=tuple(map(float, RANKS)),
             y=saved,
-            color=COLORS[one],
+            color=COLORS[stage],
         )
-        for one, saved in zip(STAGES[1:], result.over_ranks(), strict=True)
+        for stage, saved in zip(STAGES[1:], result.over_ranks(), strict=True)
     )
     two = result.published[1]
     points = [
@@ -50,9 +50,9 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
-    """Return the states on one GPU for every stage, against its memory."""
-    high = max(inputs.capacity, *(one.states.total for one in result.stages)) * 1.1
+def bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
+    """Return the bars of states per GPU by stage, against the memory."""
+    high = max(inputs.capacity, *(sharding.states.total for sharding in result.stages)) * 1.1
     return Bars(
         title="States on each GPU",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
@@ -61,11 +61,11 @@ def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
                 key=f"stage{stage}",
                 label=NAMES[stage],
                 segments=tuple(
-                    Segment(key=name, label=name, value=getattr(one.states, name), color=name)
+                    Segment(key=name, label=name, value=getattr(sharding.states, name), color=name)
                     for name in ("parameters", "gradients", "optimizer")
                 ),
             )
-            for stage, one in zip(STAGES, result.stages, strict=True)
+            for stage, sharding in zip(STAGES, result.stages, strict=True)
         ),
         rules=(
             Rule(
@@ -79,20 +79,20 @@ def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def volume(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def volume(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bytes sent in a step against the micro-batches that it accumulates."""
     columns = result.over_batches
     # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
     series = tuple(
         Series(
-            key=f"stage{one}",
-            label=NAMES[one],
+            key=f"stage{stage}",
+            label=NAMES[stage],
             x=tuple(map(float, BATCHES)),
             y=column,
-            color=COLORS[one],
-            dashed=one == 0,
+            color=COLORS[stage],
+            dashed=stage == 0,
         )
-        for one, column in zip(STAGES, columns, strict=True)
+        for stage, column in zip(STAGES, columns, strict=True)
     )
     high = max(*map(max, columns), 1.0)
     low = min((y for column in columns for y in column if y > 0), default=high / 10)
@@ -110,13 +110,13 @@ def volume(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         if now > 0
         else (),
         handle="num_microbatches",
-        caption=tell.say(
+        caption=present.say(
             "Both axes are logarithmic. Micro-batches: {num_microbatches}. ZeRO-1 sends {one}, "
             "ZeRO-2 {two} and ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not "
             "their own.",
             **{
-                key: (result.stages[one].sent, BYTES)
-                for one, key in ((1, "one"), (2, "two"), (3, "three"))
+                key: (result.stages[stage].sent, BYTES)
+                for stage, key in ((1, "one"), (2, "two"), (3, "three"))
             },
         ),
     )

@@ -1,4 +1,4 @@
-"""The inputs of the saving, and what follows from them for every stage."""
+"""Inputs of the ZeRO saving, and the job that they describe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from engine.core.outputs import Symbol
 from engine.core.units import BYTES, GB, Count
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, StateBytes
-from engine.simulate.data_parallel.zero_saving import Job
+from engine.simulate.data_parallel.zero_saving import ZeroJob
 
-CUSTOM = "custom"
+CUSTOM_TYPES = "custom"
 STAGES: tuple[Count, ...] = (0, 1, 2, 3)
 _BYTES = Unit(" B", 1.0)
 _GIGABYTES = Unit(" GB", GB, {"TB": 1e12, "GiB": 2.0**30}, quantity=BYTES)
@@ -27,10 +27,10 @@ _OFFERED = (
     "deepseek-v3",
     "tiny-260",
 )
-_NAMES: Mapping[str, str] = {key: MODELS[key].name for key in _OFFERED} | {CUSTOM: "your own"}
+_NAMES: Mapping[str, str] = {key: MODELS[key].name for key in _OFFERED} | {CUSTOM_TYPES: "your own"}
 
 
-def _bytes(label: str, symbol: str, help_text: str) -> Number:
+def _bytes_field(label: str, symbol: str, help_text: str) -> Number:
     return Number(
         label=label,
         unit=_BYTES,
@@ -45,7 +45,7 @@ def _bytes(label: str, symbol: str, help_text: str) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     ranks: Annotated[
         int,
@@ -110,14 +110,20 @@ class Inputs:
         ),
     ] = 7e9
     parameter_bytes: Annotated[
-        float, _bytes("Bytes of a parameter", "βp", "2 in bf16, 4 in fp32."), BYTES, Symbol("p")
+        float,
+        _bytes_field("Bytes of a parameter", "βp", "2 in bf16, 4 in fp32."),
+        BYTES,
+        Symbol("p"),
     ] = MIXED_PRECISION.parameter
     gradient_bytes: Annotated[
-        float, _bytes("Bytes of a gradient", "βg", "Megatron sums in fp32: 4."), BYTES, Symbol("g")
+        float,
+        _bytes_field("Bytes of a gradient", "βg", "Megatron sums in fp32: 4."),
+        BYTES,
+        Symbol("g"),
     ] = MIXED_PRECISION.gradient
     optimizer_bytes: Annotated[
         float,
-        _bytes("Bytes of the optimizer", "βo", "Copy and two moments in fp32: 12."),
+        _bytes_field("Bytes of the optimizer", "βo", "Copy and two moments in fp32: 12."),
         BYTES,
         Symbol("o"),
     ] = MIXED_PRECISION.optimizer
@@ -132,10 +138,10 @@ def types_of(inputs: Inputs) -> StateBytes:
     )
 
 
-def job_of(inputs: Inputs) -> Job:
-    """Return whose states are sharded."""
-    own = inputs.model == CUSTOM
-    return Job(
+def job_of(inputs: Inputs) -> ZeroJob:
+    """Return the job whose states are sharded."""
+    own = inputs.model == CUSTOM_TYPES
+    return ZeroJob(
         parameters=inputs.parameters if own else total_parameters(MODELS[inputs.model]),
         types=types_of(inputs),
         ranks=inputs.ranks,

@@ -1,16 +1,16 @@
-"""What the saving shows: every number, with its label, symbol and note."""
+"""Results of the ZeRO saving: every number with its label, symbol and note."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs, job_of
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Parameters, Ratio, Share
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.formulas.zero_gains import zero_saving
-from engine.simulate.data_parallel.zero_saving import Sharding, sent, sharding
+from engine.simulate.data_parallel.zero_saving import StageSharding, rank_bytes_sent, stage_sharding
 
 RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
 BATCHES = tuple(2**i for i in range(7))
@@ -18,7 +18,7 @@ BATCHES = tuple(2**i for i in range(7))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chosen stage on one GPU, and what differs by stage, as `STAGES` are.
+    """Memory and traffic of the chosen stage, and the results by stage in the order of `STAGES`.
 
     Attributes:
         stages: all of it.
@@ -29,14 +29,14 @@ class Result:
     """
 
     stage: Count
-    stages: tuple[Sharding, ...]
+    stages: tuple[StageSharding, ...]
     published: tuple[Share, ...]
     compared: tuple[tuple[Share, ...], ...]
-    over_ranks: Later[tuple[tuple[Share, ...], ...]]
+    over_ranks: Lazy[tuple[tuple[Share, ...], ...]]
     over_batches: tuple[tuple[Bytes, ...], ...]
     saving: Annotated[
         Share,
-        Told(
+        Output(
             "States saved",
             "s",
             "on {ranks} GPUs",
@@ -48,7 +48,7 @@ class Result:
     published_saving: Share
     bytes_per_parameter: Annotated[
         Bytes,
-        Told(
+        Output(
             "Bytes per parameter",
             "M",
             "of {whole} without sharding",
@@ -59,7 +59,7 @@ class Result:
     whole: Bytes
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "States on each GPU",
             "M",
             "",
@@ -69,14 +69,14 @@ class Result:
     ]
     rest: Bytes
     fits: bool
-    size: Annotated[Parameters, Told(symbol="P")]
+    size: Annotated[Parameters, Output(symbol="P")]
     one: Parameters = 1.0
-    share_parameters: Annotated[Count, Told(symbol="a", of="ranks")]
-    share_gradients: Annotated[Count, Told(symbol="b", of="ranks")]
-    share_optimizer: Annotated[Count, Told(symbol="c", of="ranks")]
+    share_parameters: Annotated[Count, Output(symbol="a", of="ranks")]
+    share_gradients: Annotated[Count, Output(symbol="b", of="ranks")]
+    share_optimizer: Annotated[Count, Output(symbol="c", of="ranks")]
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Sent by each GPU in a step",
             "V",
             "{extra} of plain data parallelism",
@@ -87,13 +87,13 @@ class Result:
             ),
         ),
     ]
-    gradient_passes: Annotated[Count, Told(symbol="r", of="num_microbatches")]
-    parameter_passes: Annotated[Count, Told(of="num_microbatches")]
-    gradient_size: Annotated[Bytes, Told(symbol="G")]
+    gradient_passes: Annotated[Count, Output(symbol="r", of="num_microbatches")]
+    parameter_passes: Annotated[Count, Output(of="num_microbatches")]
+    gradient_size: Annotated[Bytes, Output(symbol="G")]
     parameter_size: Bytes
     extra: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over plain data parallelism",
             "",
             "",
@@ -106,30 +106,36 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return every stage, and the chosen one in full."""
+    """Return the results of every stage, and of the chosen stage in full."""
     job, stage = job_of(inputs), int(inputs.zero_stage)
-    stages = tuple(sharding(job, one) for one in STAGES)
+    stages = tuple(stage_sharding(job, stage) for stage in STAGES)
     own, types = stages[stage], job.types
-    held, micro = own.states.total, inputs.num_microbatches
-    published = tuple(zero_saving(MIXED_PRECISION, one, 2) for one in STAGES)
+    total, micro = own.states.total, inputs.num_microbatches
+    published = tuple(zero_saving(MIXED_PRECISION, stage, 2) for stage in STAGES)
 
-    def saved(counts: tuple[Count, ...], some: tuple[Count, ...]) -> tuple[tuple[Share, ...], ...]:
-        return tuple(tuple(zero_saving(types, one, ranks) for ranks in counts) for one in some)
+    def saved(
+        counts: tuple[Count, ...], stages: tuple[Count, ...]
+    ) -> tuple[tuple[Share, ...], ...]:
+        return tuple(
+            tuple(zero_saving(types, stage, ranks) for ranks in counts) for stage in stages
+        )
 
     return Result(
         stage=stage,
         stages=stages,
         published=published,
         compared=saved((2, inputs.ranks, 1024), STAGES),
-        over_ranks=Later(lambda: saved(RANKS, STAGES[1:])),
-        over_batches=tuple(tuple(sent(job, one, count) for count in BATCHES) for one in STAGES),
+        over_ranks=Lazy(lambda: saved(RANKS, STAGES[1:])),
+        over_batches=tuple(
+            tuple(rank_bytes_sent(job, stage, count) for count in BATCHES) for stage in STAGES
+        ),
         saving=own.saving,
         published_saving=published[stage],
-        bytes_per_parameter=held / job.parameters,
+        bytes_per_parameter=total / job.parameters,
         whole=types.total,
-        held=held,
-        rest=abs(inputs.capacity - held),
-        fits=held <= inputs.capacity,
+        held=total,
+        rest=abs(inputs.capacity - total),
+        fits=total <= inputs.capacity,
         size=job.parameters,
         share_parameters=inputs.ranks if stage >= 3 else 1,
         share_gradients=inputs.ranks if stage >= 2 else 1,

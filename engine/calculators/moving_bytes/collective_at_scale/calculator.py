@@ -1,4 +1,4 @@
-"""Collectives at scale: what each algorithm takes on a cluster, and which links it waits for."""
+"""Collectives at scale: the time and the limiting link of each algorithm on a cluster."""
 
 from functools import partial
 
@@ -8,13 +8,13 @@ from engine.calculators.moving_bytes.collective_at_scale.result import ASSUMES, 
 from engine.calculators.moving_bytes.collective_at_scale.result import search as search
 from engine.calculators.moving_bytes.collective_at_scale.result import solve as solve
 from engine.calculators.moving_bytes.collective_at_scale.views import (
+    algorithm_table,
     algorithms,
     challenge,
     links,
     phases_table,
-    table,
 )
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Badge
 
 TITLE = "Collectives at scale"
@@ -38,7 +38,7 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     common = (*ASSUMES, result.repaired) if result.repaired else ASSUMES
     shown = NAMES[result.shown].capitalize()
     least = "The least of the times of all algorithms shown.", *common
@@ -48,25 +48,25 @@ def views(inputs: Inputs, result: Result) -> Views:
     )
     empty = hidden, *common
     return {
-        "time": tell.value("time", label=shown, assumes=common),
-        "binding": _binding(tell, result),
-        "algorithms": partial(algorithms, tell, result),
-        "links": partial(links, tell, result),
-        "fastest": tell.value("fastest", note=NAMES[result.best], assumes=least),
-        "latency": tell.value("latency", assumes=empty),
-        "table": partial(table, result),
+        "time": present.value("time", label=shown, assumes=common),
+        "binding": _binding(present, result),
+        "algorithms": partial(algorithms, present, result),
+        "links": partial(links, present, result),
+        "fastest": present.value("fastest", note=NAMES[result.best], assumes=least),
+        "latency": present.value("latency", assumes=empty),
+        "table": partial(algorithm_table, result),
         "phases": partial(phases_table, result),
         "challenge": partial(challenge, inputs, result),
     }
 
 
-def _binding(tell: Teller, result: Result) -> Badge:
+def _binding(present: Presenter, result: Result) -> Badge:
     """Return the kind of link that the shown algorithm waits for."""
     own = result.played[result.shown]
-    if own.mostly_latency:
-        half = tell.say("More than half of the time is latency: {latency} of {time}.")
+    if own.is_latency_bound:
+        half = present.say("More than half of the time is latency: {latency} of {time}.")
         return Badge(text="Latency", sentence=half)
-    if any(link in own.timed.binding for link, _ in result.cluster.topology.slow):
+    if any(link in own.timed.bottleneck for link, _ in result.cluster.topology.slow):
         return Badge(
             text="One slow port",
             sentence="The longest phase waits for port 2 of node 1, and everybody with it.",

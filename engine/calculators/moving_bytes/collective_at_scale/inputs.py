@@ -1,4 +1,4 @@
-"""Collectives at scale: what the reader can change, and the cluster that it describes."""
+"""Collectives at scale: the inputs, and the cluster that they describe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from engine.catalog import transports
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit
-from engine.simulate.collectives.cluster_collectives import Cluster
-from engine.simulate.collectives.collective_comparison import full_nodes, with_slow_port
+from engine.simulate.collectives.cluster_collectives import ClusterLayout
+from engine.simulate.collectives.collective_comparison import with_full_nodes, with_slow_port
 from engine.simulate.network.topology import PCIE, Topology
 
 NVLINK, PORT = LINKS["nvlink4"], LINKS["infiniband_ndr"]
@@ -27,7 +27,7 @@ NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     operation: Annotated[
         str,
@@ -97,7 +97,7 @@ class Inputs:
     ] = True
 
 
-def cluster_of(inputs: Inputs) -> Cluster:
+def cluster_of(inputs: Inputs) -> ClusterLayout:
     """Return the cluster as simulated: of full nodes only."""
     asked = Topology(
         world_size=inputs.world_size,
@@ -113,13 +113,13 @@ def cluster_of(inputs: Inputs) -> Cluster:
         step_latency=transports.NVLINK.step,
         network_latency=transports.INFINIBAND.step,
     )
-    topology = with_slow_port(full_nodes(asked), inputs.slow_share)
+    topology = with_slow_port(with_full_nodes(asked), inputs.slow_share)
     shift = topology.gpus_per_node // topology.ports_per_node if inputs.wrong_rail else 0
-    return Cluster(topology=topology, scattered=inputs.scattered, rail_shift=shift)
+    return ClusterLayout(topology=topology, scattered=inputs.scattered, rail_shift=shift)
 
 
-def repaired(inputs: Inputs, topology: Topology) -> str:
-    """Return what had to be changed for full nodes, in words, or an empty text."""
+def adjustment_note(inputs: Inputs, topology: Topology) -> str:
+    """Return the sentences on inputs adjusted to full nodes, or an empty string."""
     notes = []
     world, ports = topology.world_size, topology.ports_per_node
     if world != inputs.world_size:

@@ -1,4 +1,4 @@
-"""Collectives at scale: what every algorithm takes on the cluster, and how it is told."""
+"""Collectives at scale: the simulated time of every algorithm on the cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,16 +8,20 @@ from engine.calculators.moving_bytes.collective_at_scale.inputs import (
     NVLINK,
     PORT,
     Inputs,
+    adjustment_note,
     cluster_of,
-    repaired,
 )
-from engine.core.outputs import Told
-from engine.core.slices import Slices, whole
+from engine.core.outputs import Output
+from engine.core.slices import Slices, run_to_end
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.overlap import gradient_size
-from engine.simulate.collectives.cluster_collectives import Cluster
-from engine.simulate.collectives.collective_comparison import Played, busy, playing
-from engine.simulate.network.topology import CLIMB, describe
+from engine.simulate.collectives.cluster_collectives import ClusterLayout
+from engine.simulate.collectives.collective_comparison import (
+    AlgorithmRun,
+    compare_algorithms_in_slices,
+    link_utilization,
+)
+from engine.simulate.network.topology import CLIMB, describe_link
 
 ELEMENT = 2.0
 _SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, "nccl_tuning")
@@ -33,13 +37,13 @@ ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What every algorithm of the operation takes on the cluster; `shown` is looked at.
+    """The simulation of every algorithm of the operation; `shown` is the selected algorithm.
 
     `repaired` and `slow` are words: what had to change, and which link is slow, if any.
     """
 
-    cluster: Cluster
-    played: Mapping[str, Played]
+    cluster: ClusterLayout
+    played: Mapping[str, AlgorithmRun]
     shown: str
     best: str
     repaired: str
@@ -54,7 +58,7 @@ class Result:
     climb: Seconds = CLIMB
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "",
             "",
             "{size} on {simulated} GPUs",
@@ -65,7 +69,7 @@ class Result:
     ]
     latency: Annotated[
         Seconds,
-        Told(
+        Output(
             "With an empty buffer",
             "",
             "a full one takes {added} longer than its bytes alone",
@@ -74,21 +78,21 @@ class Result:
         ),
     ]
     added: Seconds
-    fastest: Annotated[Seconds, Told("Fastest here", sources=_SOURCES, basis="simulated")]
+    fastest: Annotated[Seconds, Output("Fastest here", sources=_SOURCES, basis="simulated")]
     busy: Mapping[str, Share]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the simulation of every algorithm of the operation."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Simulate every algorithm of the operation, one after the other."""
+    """Simulate every algorithm of the operation in turn."""
     cluster = cluster_of(inputs)
     topology = cluster.topology
     size = gradient_size(inputs.parameters, ELEMENT)
-    played = yield from playing(inputs.operation, cluster, size)
+    played = yield from compare_algorithms_in_slices(inputs.operation, cluster, size)
     shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
     best = min(played, key=lambda name: played[name].timed.time)
     own = played[shown]
@@ -97,8 +101,8 @@ def search(inputs: Inputs) -> Slices[Result]:
         played=played,
         shown=shown,
         best=best,
-        repaired=repaired(inputs, topology),
-        slow=describe(topology.slow[0][0]) if topology.slow else "",
+        repaired=adjustment_note(inputs, topology),
+        slow=describe_link(topology.slow[0][0]) if topology.slow else "",
         size=size,
         simulated=topology.world_size,
         local=topology.gpus_per_node,
@@ -110,5 +114,5 @@ def search(inputs: Inputs) -> Slices[Result]:
         latency=own.timed.latency,
         added=own.timed.time - own.moving,
         fastest=played[best].timed.time,
-        busy=busy(own, size),
+        busy=link_utilization(own, size),
     )

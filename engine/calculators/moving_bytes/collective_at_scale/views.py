@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES, Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import Result
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Seconds, as_given
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Seconds, with_digits
 from engine.core.views import Axis, Bar, Bars, Challenge, Condition, Segment, Table
-from engine.simulate.collectives.collective_comparison import Played
+from engine.simulate.collectives.collective_comparison import AlgorithmRun
 
 LINKS: Mapping[str, str] = {
     "nvlink": "NVLink of a GPU",
@@ -19,14 +19,14 @@ LINKS: Mapping[str, str] = {
 }
 
 
-def algorithms(tell: Teller, result: Result) -> Bars:
+def algorithms(present: Presenter, result: Result) -> Bars:
     """Return the time of every algorithm; a star is cut off, so that the others differ visibly."""
-    times = {name: one.timed.time for name, one in result.played.items()}
+    times = {name: run.timed.time for name, run in result.played.items()}
     others = [time for name, time in times.items() if name != "star"]
     most = max(others or times.values()) * 1.6
     return Bars(
         title="The same buffer by every algorithm",
-        axis=tell.axis("time", "time", low=0.0, high=most),
+        axis=present.axis("time", "time", low=0.0, high=most),
         bars=tuple(
             Bar(
                 key=name,
@@ -38,17 +38,17 @@ def algorithms(tell: Teller, result: Result) -> Bars:
             )
             for name, time in times.items()
         ),
-        caption=_missing(result),
+        caption=_missing_algorithms(result),
     )
 
 
-def _missing(result: Result) -> str:
+def _missing_algorithms(result: Result) -> str:
     if "halving_doubling" in result.played or "ring" not in result.played:
         return result.repaired
     return f"{result.repaired} Halving and doubling needs a power of two of GPUs.".strip()
 
 
-def links(tell: Teller, result: Result) -> Bars:
+def links(present: Presenter, result: Result) -> Bars:
     """Return how busy the busiest link of every kind is."""
     return Bars(
         title=f"Busiest link of each kind: {NAMES[result.shown]}",
@@ -68,29 +68,29 @@ def links(tell: Teller, result: Result) -> Bars:
     )
 
 
-def table(result: Result) -> Table:
-    """Return hops, the time of an empty buffer and of a full one, and the full link."""
+def algorithm_table(result: Result) -> Table:
+    """Return the table of rounds, latency, time and limiting link by algorithm."""
     return Table(
         title="Every algorithm on this cluster",
         columns=("Algorithm", "Hops in a row", "Empty buffer", "Time", "Waits for"),
         rows=tuple(
             (
                 NAMES[name],
-                say("{n}", n=(one.rounds, COUNT)),
-                say("{t}", t=(one.timed.latency, SECONDS)),
-                say("{t}", t=(one.timed.time, SECONDS)),
-                _waits(one),
+                say("{n}", n=(run.rounds, COUNT)),
+                say("{t}", t=(run.timed.latency, SECONDS)),
+                say("{t}", t=(run.timed.time, SECONDS)),
+                _limiting_link(run),
             )
-            for name, one in result.played.items()
+            for name, run in result.played.items()
         ),
         links=tuple((f"algorithm:{name}",) for name in result.played),
     )
 
 
-def _waits(one: Played) -> Text:
-    if one.mostly_latency:
+def _limiting_link(run: AlgorithmRun) -> Text:
+    if run.is_latency_bound:
         return "latency"
-    return LINKS[one.waits_for[0]] if one.waits_for else "nothing"
+    return LINKS[run.waits_for[0]] if run.waits_for else "nothing"
 
 
 def phases_table(result: Result) -> Table:
@@ -133,8 +133,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         and inputs.nodes_per_group <= 32
         and inputs.rails
     )
-    found = result.played.get("hierarchical")
-    fast = found is not None and found.timed.time < _GOAL
+    hierarchical = result.played.get("hierarchical")
+    fast = hierarchical is not None and hierarchical.timed.time < _GOAL
     return Challenge(
         title="Challenge: the same wires, without new switches",
         goal="Somebody numbered the ranks carelessly. Make the hierarchical all-reduce fast again.",
@@ -143,7 +143,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="7:1 above the leaf, eight ports of 400 Gb/s per node", met=wires),
             Condition(
                 text=say(
-                    "the hierarchical all-reduce in less than {t}", t=(_GOAL, as_given(SECONDS))
+                    "the hierarchical all-reduce in less than {t}", t=(_GOAL, with_digits(SECONDS))
                 ),
                 met=fast,
             ),

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from engine.calculators.moving_bytes.fabric_builder import views as seen
+from engine.calculators.moving_bytes.fabric_builder import views as fabric_views
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result as Result
 from engine.calculators.moving_bytes.fabric_builder.values import search as search
 from engine.calculators.moving_bytes.fabric_builder.values import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.formulas.fabric import BISECTION
 
 TITLE = "Fabric builder"
@@ -27,17 +27,17 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "scene": partial(seen.scene, tell, inputs, result),
-        "verdict": seen.verdict(inputs, result),
-        **tell.values("time", "slower", "kept", "bisection", "switches", "cables", "cost"),
-        "egress": tell.value("egress", sources=(result.built.node.source,)),
-        **tell.values("farthest", "gpus"),
-        "loads": partial(seen.loads, result),
-        "tiers": partial(seen.tiers, result),
-        "reach": partial(seen.reach, result),
-        "formula": tell.formula("Bisection with your numbers", BISECTION),
-        "published": partial(seen.published, result),
-        "challenge": partial(seen.challenge, inputs, result),
+        "scene": partial(fabric_views.scene, present, inputs, result),
+        "verdict": fabric_views.verdict(inputs, result),
+        **present.values("time", "slower", "kept", "bisection", "switches", "cables", "cost"),
+        "egress": present.value("egress", sources=(result.built.node.source,)),
+        **present.values("farthest", "gpus"),
+        "loads": partial(fabric_views.loads, result),
+        "tiers": partial(fabric_views.tiers, result),
+        "reach": partial(fabric_views.hop_table, result),
+        "formula": present.formula("Bisection with your numbers", BISECTION),
+        "published": partial(fabric_views.published_table, result),
+        "challenge": partial(fabric_views.challenge, inputs, result),
     }

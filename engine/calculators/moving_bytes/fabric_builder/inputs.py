@@ -1,4 +1,4 @@
-"""The fabric builder: what the reader can change, and the fabric nearest to it."""
+"""The fabric builder: the inputs, and the nearest fabric that can be built."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -8,14 +8,14 @@ from engine.catalog.nodes import NODES, Node
 from engine.core.inputs import MEGABYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import GB, KB, Bandwidth, Bytes, Count
 from engine.simulate.collectives.fabric_flows import PATTERNS
-from engine.simulate.network.fabric_design import Fabric, Plan, design
+from engine.simulate.network.fabric_design import Fabric, FabricPlan, design_fabric
 
 _MACHINES = ("dgx-h100", "dgx-b300", "gb200-nvl72", "gb300-nvl72")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
@@ -103,8 +103,8 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """A fabric that can be built, and what had to change for it.
+class BuiltFabric:
+    """A valid fabric, and the adjustments to the inputs.
 
     Attributes:
         fabric: it.
@@ -123,8 +123,8 @@ class Built:
     changes: tuple[str, ...]
 
 
-def built(inputs: Inputs) -> Built:
-    """Return the fabric for the inputs, or the nearest one that can be built."""
+def build_fabric(inputs: Inputs) -> BuiltFabric:
+    """Return the fabric of the inputs, or the nearest valid fabric."""
     node, changes = NODES[inputs.machine], []
     ports = _ports(node, inputs.rails_per_eight)
     if ports * 8 != node.gpus_per_node * inputs.rails_per_eight:
@@ -132,7 +132,7 @@ def built(inputs: Inputs) -> Built:
             f"{inputs.rails_per_eight} ports per 8 GPUs do not divide evenly; drawn with {ports} "
             "in a node."
         )
-    asked = Plan(
+    asked = FabricPlan(
         num_nodes=inputs.num_nodes,
         ports_per_node=ports,
         port=node.nic_bandwidth,
@@ -140,10 +140,10 @@ def built(inputs: Inputs) -> Built:
         oversubscription=inputs.oversubscription,
         rails=inputs.rails,
     )
-    plan, words = _possible(asked)
-    return Built(
-        fabric=design(plan),
-        even=design(replace(plan, oversubscription=1.0)),
+    plan, words = _nearest_plan(asked)
+    return BuiltFabric(
+        fabric=design_fabric(plan),
+        even=design_fabric(replace(plan, oversubscription=1.0)),
         node=node,
         nvlink=ACCELERATORS[node.gpu].scale_up,
         size=inputs.size,
@@ -156,7 +156,7 @@ def _ports(node: Node, per_eight: Count) -> Count:
     return node.gpus_per_node * (1 << (per_eight.bit_length() - 1)) // 8
 
 
-def _possible(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+def _nearest_plan(plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
     """Return the plan, with rails or with fewer nodes where it cannot be built otherwise."""
     words = []
     while (problem := _problem(plan)) is not None:
@@ -169,11 +169,11 @@ def _possible(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
     return plan, tuple(words)
 
 
-def _problem(plan: Plan) -> str | None:
+def _problem(plan: FabricPlan) -> str | None:
     """Return why a fabric, or the same without oversubscription, cannot be built."""
-    for one in (plan, replace(plan, oversubscription=1.0)):
+    for variant in (plan, replace(plan, oversubscription=1.0)):
         try:
-            design(one)
+            design_fabric(variant)
         except ValueError as error:
             return str(error)
     return None

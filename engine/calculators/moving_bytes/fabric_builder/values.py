@@ -1,65 +1,76 @@
-"""The fabric builder: the numbers of the fabric, and what the traffic takes on it."""
+"""The fabric builder: counts of the fabric, and the time of traffic on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators.moving_bytes.fabric_builder.inputs import Built, Inputs, built
+from engine.calculators.moving_bytes.fabric_builder.inputs import BuiltFabric, Inputs, build_fabric
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS, PublishedFabric
-from engine.core.outputs import Told
-from engine.core.slices import Slices, steps_done, whole
+from engine.core.outputs import Output
+from engine.core.slices import Slices, run_to_end, step_progress
 from engine.core.units import Bandwidth, Count, Ratio, Seconds, Share
 from engine.formulas.fabric import kept_speed
-from engine.simulate.collectives.fabric_flows import PATTERNS, Traffic, topology_of, traffic
-from engine.simulate.network.fabric_design import Fabric, Plan, cost_index, design, reach
+from engine.simulate.collectives.fabric_flows import (
+    PATTERNS,
+    FabricTraffic,
+    fabric_topology,
+    fabric_traffic,
+)
+from engine.simulate.network.fabric_design import (
+    Fabric,
+    FabricPlan,
+    cost_index,
+    design_fabric,
+    gpus_by_switches,
+)
 from engine.simulate.network.topology import Route, Topology, route
 
-COUNTED = (
+COUNT_ASSUMES = (
     "A leaf has its ports below and above in the ratio asked for, as whole numbers allow: "
     "{down} and {up}.",
     "Every leaf has equally many links to each spine; with three tiers nothing is oversubscribed "
     "above the leaves.",
 )
-PLAYED = (
+TRAFFIC_ASSUMES = (
     "Messages of a round start together and share links max-min fairly, at line rate; traffic of a "
     "leaf spreads evenly over the spines.",
     "The ranks are numbered along the nodes. Of three tiers the upper two count as one.",
 )
-_TREE = ("leiserson1985", "dgx_superpod")
-_WIRES = ("bertsekas1992", "nvidia_pxn", "nccl_tuning")
+_TREE_SOURCES = ("leiserson1985", "dgx_superpod")
+_TRAFFIC_SOURCES = ("bertsekas1992", "nvidia_pxn", "nccl_tuning")
 
 
-def _counted(label: str, note: str) -> Told:
-    return Told(label, note=note, assumes=COUNTED, sources=_TREE)
+def _counted_output(label: str, note: str) -> Output:
+    return Output(label, note=note, assumes=COUNT_ASSUMES, sources=_TREE_SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The fabric, its price and its traffic; `way` is that of the single message."""
 
-    built: Built
-    played: Mapping[str, Traffic]
+    built: BuiltFabric
+    played: Mapping[str, FabricTraffic]
     reach: Mapping[Count, Count]
     way: Route
     published: Mapping[PublishedFabric, Fabric]
-    gpus: Annotated[Count, Told("GPUs", assumes=("Nodes times GPUs of a node.",))]
-    nodes: Annotated[Count, Told(symbol="N", of="num_nodes")]
-    ports: Annotated[Count, Told(symbol="k", of="rails_per_eight")]
-    port: Annotated[Bandwidth, Told(symbol="b", of="machine")]
-    over: Annotated[Ratio, Told(symbol="o", of="oversubscription")]
+    gpus: Annotated[Count, Output("GPUs", assumes=("Nodes times GPUs of a node.",))]
+    nodes: Annotated[Count, Output(symbol="N", of="num_nodes")]
+    ports: Annotated[Count, Output(symbol="k", of="rails_per_eight")]
+    port: Annotated[Bandwidth, Output(symbol="b", of="machine")]
+    over: Annotated[Ratio, Output(symbol="o", of="oversubscription")]
     down: Count
     up: Count
     switches: Annotated[
-        Count, _counted("Switches", "{leaves} leaves, {spines} spines, {cores} cores")
+        Count, _counted_output("Switches", "{leaves} leaves, {spines} spines, {cores} cores")
     ]
     leaves: Count
     spines: Count
     cores: Count
-    cables: Annotated[Count, _counted("Cables", "{to_leaves} of them to the nodes")]
+    cables: Annotated[Count, _counted_output("Cables", "{to_leaves} of them to the nodes")]
     to_leaves: Count
     bisection: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Bisection",
             "W",
             "between two halves, one way",
@@ -69,7 +80,7 @@ class Result:
     ]
     egress: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "A node into the fabric",
             note="{ports} ports, one way; NVLink of one GPU: {nvlink}",
             basis="datasheet",
@@ -78,7 +89,7 @@ class Result:
     nvlink: Bandwidth
     cost: Annotated[
         Ratio,
-        Told(
+        Output(
             "Cost index",
             note="{even_cost} without oversubscription; 1× is one giant switch for all ports",
             assumes=(
@@ -92,29 +103,29 @@ class Result:
     even_cost: Ratio
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "The traffic takes",
             note="{size} per GPU",
             color="communication",
             basis="simulated",
-            assumes=PLAYED,
-            sources=_WIRES,
+            assumes=TRAFFIC_ASSUMES,
+            sources=_TRAFFIC_SOURCES,
         ),
     ]
     slower: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over the time on a non-blocking fabric",
             note="{even_time} there",
             basis="simulated",
-            assumes=PLAYED,
-            sources=_WIRES,
+            assumes=TRAFFIC_ASSUMES,
+            sources=_TRAFFIC_SOURCES,
         ),
     ]
     even_time: Seconds
     kept: Annotated[
         Share,
-        Told(
+        Output(
             "Speed of the job that is kept",
             note="if {exposed} of its step waits for this traffic",
             color="compute",
@@ -123,37 +134,42 @@ class Result:
     ]
     farthest: Annotated[
         Count,
-        Told(
+        Output(
             "Switches on the longest way",
             note="between two GPUs of different nodes",
-            assumes=COUNTED,
-            sources=_TREE,
+            assumes=COUNT_ASSUMES,
+            sources=_TREE_SOURCES,
         ),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the fabric for the inputs, and all traffic on it."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Play all traffic on the fabric for the inputs, one pattern after the other."""
-    found = built(inputs)
-    fabric, plan = found.fabric, found.fabric.plan
+    """Simulate each traffic pattern on the fabric of the inputs in turn."""
+    build = build_fabric(inputs)
+    fabric, plan = build.fabric, build.fabric.plan
     played = {}
     for place, name in enumerate(PATTERNS, start=1):
-        yield steps_done(place, len(PATTERNS), "Pattern")
-        played[name] = _play(found, fabric, name, pxn=inputs.pxn)
-    even = _play(found, found.even, inputs.pattern, pxn=inputs.pxn).time
+        yield step_progress(place, len(PATTERNS), "Pattern")
+        played[name] = _simulate(build, fabric, name, pxn=inputs.pxn)
+    even = _simulate(build, build.even, inputs.pattern, pxn=inputs.pxn).time
     own = played[inputs.pattern].time
     return Result(
-        built=found,
+        built=build,
         played=played,
-        way=route(_wires(found, fabric, pxn=inputs.pxn), *_pair(fabric, found.node.gpus_per_node)),
-        published={one: _counted_of(one) for one in PUBLISHED_FABRICS},
-        reach=reach(fabric, found.node.gpus_per_node, pxn=inputs.pxn),
-        gpus=plan.num_nodes * found.node.gpus_per_node,
+        way=route(
+            _topology(build, fabric, pxn=inputs.pxn),
+            *_message_pair(fabric, build.node.gpus_per_node),
+        ),
+        published={
+            design_name: _published_fabric(design_name) for design_name in PUBLISHED_FABRICS
+        },
+        reach=gpus_by_switches(fabric, build.node.gpus_per_node, pxn=inputs.pxn),
+        gpus=plan.num_nodes * build.node.gpus_per_node,
         nodes=plan.num_nodes,
         ports=plan.ports_per_node,
         port=plan.port,
@@ -168,9 +184,9 @@ def search(inputs: Inputs) -> Slices[Result]:
         to_leaves=fabric.to_leaves,
         bisection=fabric.bisection,
         egress=plan.ports_per_node * plan.port,
-        nvlink=found.nvlink,
+        nvlink=build.nvlink,
         cost=cost_index(fabric, inputs.cable),
-        even_cost=cost_index(found.even, inputs.cable),
+        even_cost=cost_index(build.even, inputs.cable),
         time=own,
         slower=own / even,
         even_time=even,
@@ -179,22 +195,29 @@ def search(inputs: Inputs) -> Slices[Result]:
     )
 
 
-def _play(found: Built, fabric: Fabric, pattern: str, *, pxn: bool) -> Traffic:
-    pair = _pair(fabric, found.node.gpus_per_node)
-    return traffic(pattern, _wires(found, fabric, pxn=pxn), found.size, pair)
+def _simulate(build: BuiltFabric, fabric: Fabric, pattern: str, *, pxn: bool) -> FabricTraffic:
+    pair = _message_pair(fabric, build.node.gpus_per_node)
+    return fabric_traffic(pattern, _topology(build, fabric, pxn=pxn), build.size, pair)
 
 
-def _wires(found: Built, fabric: Fabric, *, pxn: bool) -> Topology:
-    return topology_of(fabric, found.node.gpus_per_node, found.nvlink, pxn=pxn)
+def _topology(build: BuiltFabric, fabric: Fabric, *, pxn: bool) -> Topology:
+    return fabric_topology(fabric, build.node.gpus_per_node, build.nvlink, pxn=pxn)
 
 
-def _counted_of(one: PublishedFabric) -> Fabric:
+def _published_fabric(reference: PublishedFabric) -> Fabric:
     """Return the fabric of a printed design, as counted here."""
-    return design(Plan(num_nodes=one.num_nodes, ports_per_node=8, port=one.port, radix=one.radix))
+    return design_fabric(
+        FabricPlan(
+            num_nodes=reference.num_nodes,
+            ports_per_node=8,
+            port=reference.port,
+            radix=reference.radix,
+        )
+    )
 
 
-def _pair(fabric: Fabric, gpus: Count) -> tuple[Count, Count]:
-    """Return the GPUs of the single message: the first, and one of another rail far away."""
+def _message_pair(fabric: Fabric, gpus: Count) -> tuple[Count, Count]:
+    """Return the source and destination GPU of the single message: different nodes and rails."""
     plan = fabric.plan
     node = fabric.nodes_per_group if fabric.groups > 1 else plan.num_nodes - 1
     return 0, node * gpus + (1 if plan.num_nodes > 1 else gpus - 1)

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
-from engine.core.units import COUNT, RATIO, SECONDS, SHARE, as_given
-from engine.core.views import Badge, Challenge, Cite, Condition, Heatmap, Scene, Table
-from engine.draw.fabric import Look, all_wires, drawn_of, fabric_scene, wires_of
-from engine.form.plural import noun
-from engine.simulate.collectives.fabric_flows import PATTERNS, Painted
+from engine.core.units import COUNT, RATIO, SECONDS, SHARE, with_digits
+from engine.core.views import Badge, Challenge, Citation, Condition, Heatmap, Scene, Table
+from engine.draw.fabric import WireLoads, crossed_wires, fabric_layout, fabric_scene, wire_loads
+from engine.form.plural import pluralize
+from engine.simulate.collectives.fabric_flows import PATTERNS, TrafficPhase
 from engine.simulate.network.fabric_design import Fabric
 
 _KINDS: Mapping[str, str] = {
@@ -39,35 +39,37 @@ _WAITS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def scene(tell: Teller, inputs: Inputs, result: Result) -> Scene:
+def scene(present: Presenter, inputs: Inputs, result: Result) -> Scene:
     """Return the fabric, and the load of its links in every phase of the traffic."""
-    found = result.built
-    gpus = found.node.gpus_per_node
-    drawn = drawn_of(found.fabric, gpus, "node" if gpus <= 16 else "rack")
-    switch = noun(result.switches, "switch")
-    frames: list[tuple[Look, Text]] = [
+    build = result.built
+    gpus = build.node.gpus_per_node
+    drawn = fabric_layout(build.fabric, gpus, "node" if gpus <= 16 else "rack")
+    switch = pluralize(result.switches, "switch")
+    frames: list[tuple[WireLoads, Text]] = [
         (
             {},
-            tell.say(f"The fabric: {{switches}} {switch} and {{cables}} cables for {{gpus}} GPUs."),
+            present.say(
+                f"The fabric: {{switches}} {switch} and {{cables}} cables for {{gpus}} GPUs."
+            ),
         )
     ]
     if inputs.pattern == "pair":
         frames.append(
             (
-                wires_of(drawn, result.way.links),
-                tell.say("One message crosses these links: {time}."),
+                crossed_wires(drawn, result.way.links),
+                present.say("One message crosses these links: {time}."),
             )
         )
     else:
         for part in result.played[inputs.pattern].phases:
-            frames.append((all_wires(drawn, part.loads), _phase(part)))
-    count = found.fabric.plan.num_nodes
+            frames.append((wire_loads(drawn, part.loads), _phase(part)))
+    count = build.fabric.plan.num_nodes
     name = PATTERNS[inputs.pattern]
-    title = f"{name[0].upper()}{name[1:]} on {count:,} {noun(count, 'node')}"
+    title = f"{name[0].upper()}{name[1:]} on {count:,} {pluralize(count, 'node')}"
     return fabric_scene(drawn, title, frames, opening=len(frames) - 1)
 
 
-def _phase(part: Painted) -> Text:
+def _phase(part: TrafficPhase) -> Text:
     kinds = {kind: load for kind, load in part.loads.items() if kind in _KINDS and load > 0}
     words = ", ".join(f"{_KINDS[kind]} {{{kind}}}" for kind in kinds)
     numbers = {kind: (load, SHARE) for kind, load in kinds.items()}
@@ -76,8 +78,8 @@ def _phase(part: Painted) -> Text:
 
 
 def verdict(inputs: Inputs, result: Result) -> Badge:
-    """Return what the traffic waits for, and what had to be changed."""
-    text, sentence, color = _WAITS[result.played[inputs.pattern].binding]
+    """Return the badge on the limit of the traffic, with the adjusted inputs."""
+    text, sentence, color = _WAITS[result.played[inputs.pattern].bottleneck]
     words = " ".join((sentence, *result.built.changes))
     return Badge(text=text, sentence=words, color=color)
 
@@ -85,7 +87,7 @@ def verdict(inputs: Inputs, result: Result) -> Badge:
 def loads(result: Result) -> Heatmap:
     """Return how full the busiest link of each kind is, for every traffic."""
     rows = tuple(
-        tuple(_mean(result.played[name].phases, kind) for name in _SHORT) for kind in _KINDS
+        tuple(_mean_load(result.played[name].phases, kind) for name in _SHORT) for kind in _KINDS
     )
     return Heatmap(
         title="Load of the busiest link",
@@ -100,8 +102,10 @@ def loads(result: Result) -> Heatmap:
     )
 
 
-def _mean(phases: tuple[Painted, ...], kind: str) -> float:
-    return sum(one.loads[kind] * one.time for one in phases) / sum(one.time for one in phases)
+def _mean_load(phases: tuple[TrafficPhase, ...], kind: str) -> float:
+    return sum(phase.loads[kind] * phase.time for phase in phases) / sum(
+        phase.time for phase in phases
+    )
 
 
 def tiers(result: Result) -> Table:
@@ -131,8 +135,8 @@ def tiers(result: Result) -> Table:
     )
 
 
-def reach(result: Result) -> Table:
-    """Return how far the other GPUs are from the first one."""
+def hop_table(result: Result) -> Table:
+    """Return the table of hop counts from the first GPU to the others."""
     names = {0: "NVLink only", 1: "one leaf", 3: "leaf, spine, leaf", 5: "by a core switch"}
     total = result.gpus - 1
     return Table(
@@ -150,28 +154,29 @@ def reach(result: Result) -> Table:
     )
 
 
-def published(result: Result) -> Table:
-    """Return printed reference designs beside what this page counts."""
+def published_table(result: Result) -> Table:
+    """Return the table of published reference designs beside the counts of this page."""
     return Table(
         title="Printed designs, beside the count of this page",
         columns=("Design", "Nodes", "Printed: leaves, spines, cores", "Counted", "Source"),
         rows=tuple(
             (
-                one.name,
-                f"{one.num_nodes:,}",
-                f"{one.leaves}, {one.spines}, {one.cores}; {one.cables:,} cables",
-                _ours(counted),
-                Cite((one.source,)),
+                reference.name,
+                f"{reference.num_nodes:,}",
+                f"{reference.leaves}, {reference.spines}, {reference.cores}; "
+                f"{reference.cables:,} cables",
+                _fabric_words(counted),
+                Citation((reference.source,)),
             )
-            for one, counted in result.published.items()
+            for reference, counted in result.published.items()
         ),
         caption="Cables between switches. Switches of 64 ports; B300: 144 ports.",
     )
 
 
-def _ours(found: Fabric) -> str:
-    cables = found.to_spines + found.to_cores
-    return f"{found.leaves}, {found.spines}, {found.cores}; {cables:,} cables"
+def _fabric_words(fabric: Fabric) -> str:
+    cables = fabric.to_spines + fabric.to_cores
+    return f"{fabric.leaves}, {fabric.spines}, {fabric.cores}; {cables:,} cables"
 
 
 START: Mapping[str, Scalar] = {"num_nodes": 512, "pattern": "all_to_all"}
@@ -196,7 +201,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 text=say("a cost index of {c} or less", c=(_COST, RATIO)), met=result.cost <= _COST
             ),
             Condition(
-                text=say("the job keeps {k} of its speed", k=(_KEPT, as_given(SHARE))),
+                text=say("the job keeps {k} of its speed", k=(_KEPT, with_digits(SHARE))),
                 met=result.kept >= _KEPT,
             ),
         ),

@@ -1,27 +1,27 @@
-"""What binds the step, what each remedy would give, and a challenge."""
+"""The limit of the step, the gain of each remedy, and the challenge."""
 
 from collections.abc import Mapping
 
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
-from engine.calculators.moving_bytes.gradient_sync.remedies import Change, Tried
+from engine.calculators.moving_bytes.gradient_sync.remedies import Change, TriedChange
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.catalog.hardware import GPUS
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB
 from engine.core.views import Advice, Badge, Challenge, Condition, Remedy
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what binds the step: the link, its latency, the buckets' latency or the GPU."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the limit of the step: link, latency, bucket latency or GPU."""
     if not inputs.overlap:
         return Badge(
             text="Blocking",
-            sentence=tell.say("The whole all-reduce waits: {exposed_share} of the step."),
+            sentence=present.say("The whole all-reduce waits: {exposed_share} of the step."),
             color="communication",
         )
     if result.backward_time >= result.all_reduce_time:
-        return _behind(tell, result)
+        return _hidden_regime(present, result)
     wire = result.link if result.num_nodes == 1 else "Link"
     latency = 2 * result.latency_part > result.all_reduce_time
     hidden = (
@@ -30,7 +30,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
     return Badge(
         text="Latency" if latency else f"{wire} bandwidth",
-        sentence=tell.say(
+        sentence=present.say(
             "The all-reduce outlasts the backward pass; {exposed_share} of the step waits."
             + (hidden if result.num_buckets > 1 else "")
         ),
@@ -38,12 +38,12 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _behind(tell: Teller, result: Result) -> Badge:
+def _hidden_regime(present: Presenter, result: Result) -> Badge:
     """Return the regime where the backward pass is at least as long as the all-reduce."""
     if result.exposed_time <= 0.01 * result.step_time:
         return Badge(
             text="Compute",
-            sentence=tell.say(
+            sentence=present.say(
                 "The all-reduce fits behind the backward pass; {exposed_share} of the step waits."
             ),
             color="compute",
@@ -51,19 +51,19 @@ def _behind(tell: Teller, result: Result) -> Badge:
     if result.num_buckets == 1:
         return Badge(
             text="One bucket",
-            sentence=tell.say(
+            sentence=present.say(
                 "All gradients fit into one bucket, which starts when the backward pass has ended; "
                 "{exposed_share} of the step waits. Smaller buckets would overlap."
             ),
             color="communication",
         )
-    many = result.communication > result.backward_time
+    latency_bound = result.communication > result.backward_time
     return Badge(
-        text="Bucket latency" if many else "Last bucket",
-        sentence=tell.say(
+        text="Bucket latency" if latency_bound else "Last bucket",
+        sentence=present.say(
             "The all-reduce would fit behind the backward pass, but its {num_buckets} buckets each "
             "pay their latencies; {exposed_share} of the step waits."
-            if many
+            if latency_bound
             else "Only the last of {num_buckets} buckets is left after the backward pass; "
             "{exposed_share} of the step waits."
         ),
@@ -71,12 +71,12 @@ def _behind(tell: Teller, result: Result) -> Badge:
     )
 
 
-def advice(tell: Teller, result: Result) -> Advice:
+def advice(present: Presenter, result: Result) -> Advice:
     """Return the single changes that help, with the step time that each gives."""
-    remedies = tuple(_remedy(result, one) for one in result.tried())
+    remedies = tuple(_remedy(result, change) for change in result.tried())
     return Advice(
         title="What would help",
-        verdict=_verdict(tell, result, found=bool(remedies)),
+        verdict=_verdict(present, result, helps=bool(remedies)),
         figure="step for the same tokens",
         now=result.step_time,
         quantity=SECONDS,
@@ -85,17 +85,19 @@ def advice(tell: Teller, result: Result) -> Advice:
     )
 
 
-def _verdict(tell: Teller, result: Result, *, found: bool) -> Text:
+def _verdict(present: Presenter, result: Result, *, helps: bool) -> Text:
     if result.missing:
         way = (
             "Each line is one change after which they fit."
-            if found
+            if helps
             else ("No single change here makes them fit: split the model over GPUs.")
         )
-        return tell.say("The states need {states}, a GPU has {memory}: this job cannot run. " + way)
-    if not found:
+        return present.say(
+            "The states need {states}, a GPU has {memory}: this job cannot run. " + way
+        )
+    if not helps:
         return "Nothing here shortens the step: it hardly waits."
-    return tell.say(
+    return present.say(
         "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
         "for the same tokens after one change."
     )
@@ -124,17 +126,19 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _remedy(result: Result, one: Tried) -> Remedy:
-    label, side = _words(result, one.key, one.change)
-    return Remedy(key=one.key, label=label, change=one.change, after=one.after, side_effect=side)
+def _remedy(result: Result, change: TriedChange) -> Remedy:
+    label, side = _change_words(result, change.key, change.change)
+    return Remedy(
+        key=change.key, label=label, change=change.change, after=change.after, side_effect=side
+    )
 
 
-def _words(result: Result, key: str, change: Change) -> tuple[Text, Text]:
-    """Return a change in words, and what else it does."""
+def _change_words(result: Result, key: str, change: Change) -> tuple[Text, Text]:
+    """Return the label of a change and its side effect."""
     if key == "accumulate":
         label = "Accumulate {k} micro-batches under no_sync"
-        many = int(change["accumulation"]), COUNT
-        return say(label, k=many), "doubles the global batch; no more memory"
+        micro_batches = int(change["accumulation"]), COUNT
+        return say(label, k=micro_batches), "doubles the global batch; no more memory"
     if key == "tokens":
         tokens = int(change["tokens_per_gpu"]), TOKENS
         return say("{t} tokens per GPU", t=tokens), "doubles the global batch and the activations"

@@ -23,7 +23,7 @@ from engine.calculators.moving_bytes.gradient_sync.values import (
     step_values,
     traffic,
 )
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.formulas import bandwidth, overlap
 
 TITLE = "Gradient sync lab"
@@ -69,20 +69,20 @@ EQUATIONS = (
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views of the lab, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "all_reduce_time": partial(headline, tell, inputs, result),
-        "regime": partial(regime, tell, inputs, result),
-        "efficiency_curve": partial(efficiency_curve, tell, inputs, result),
-        "timeline": partial(timeline, tell, inputs, result),
-        **step_values(tell, inputs, result),
-        "advice": partial(advice, tell, result),
-        "required_curve": partial(required_curve, tell, inputs, result),
-        "formula": partial(formula, tell, inputs, result),
-        "parts": partial(parts, tell, result),
-        **all_reduce_values(tell, inputs, result),
-        "algorithms": partial(algorithms, tell, result),
+        "all_reduce_time": partial(headline, present, inputs, result),
+        "regime": partial(regime, present, inputs, result),
+        "efficiency_curve": partial(efficiency_curve, present, inputs, result),
+        "timeline": partial(timeline, present, inputs, result),
+        **step_values(present, inputs, result),
+        "advice": partial(advice, present, result),
+        "required_curve": partial(required_curve, present, inputs, result),
+        "formula": partial(formula, present, inputs, result),
+        "parts": partial(parts, present, result),
+        **all_reduce_values(present, inputs, result),
+        "algorithms": partial(algorithms, present, result),
         "traffic": partial(traffic, result),
-        "published_digits": partial(table, tell, inputs, result),
+        "published_digits": partial(table, present, inputs, result),
         "challenge": partial(challenge, inputs, result),
     }

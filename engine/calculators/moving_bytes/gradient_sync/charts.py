@@ -5,21 +5,21 @@ import math
 from engine.calculators.moving_bytes.gradient_sync.inputs import ALGORITHMS, Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.calculators.moving_bytes.gradient_sync.solved import HIGH, LOW, TOKENS_COLUMN
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.units import Seconds
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 
-def parts(tell: Teller, result: Result) -> Bars:
+def parts(present: Presenter, result: Result) -> Bars:
     """Return the all-reduce as its bandwidth part and its latency part."""
     rows = (
         ("bandwidth", "bandwidth part", result.bandwidth_part, "bandwidth part"),
         ("latency", "latency part", result.latency_part, "latency part"),
     )
-    return _bars(tell, "Two parts of one all-reduce", rows)
+    return _bars(present, "Two parts of one all-reduce", rows)
 
 
-def algorithms(tell: Teller, result: Result) -> Bars:
+def algorithms(present: Presenter, result: Result) -> Bars:
     """Return the time of every algorithm for this gradient on these wires."""
     rows = tuple(
         (
@@ -30,14 +30,14 @@ def algorithms(tell: Teller, result: Result) -> Bars:
         )
         for name, time in result.by_algorithm.items()
     )
-    return _bars(tell, "The same gradient by every algorithm", rows)
+    return _bars(present, "The same gradient by every algorithm", rows)
 
 
-def _bars(tell: Teller, title: str, rows: tuple[tuple[str, str, Seconds, str], ...]) -> Bars:
+def _bars(present: Presenter, title: str, rows: tuple[tuple[str, str, Seconds, str], ...]) -> Bars:
     high = max(time for _, _, time, _ in rows)
     return Bars(
         title=title,
-        axis=tell.axis("all_reduce_time", "time", low=0.0, high=high * 1.18 or 1.0),
+        axis=present.axis("all_reduce_time", "time", low=0.0, high=high * 1.18 or 1.0),
         bars=tuple(
             Bar(
                 key=key,
@@ -49,7 +49,7 @@ def _bars(tell: Teller, title: str, rows: tuple[tuple[str, str, Seconds, str], .
     )
 
 
-def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def efficiency_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the share of the step that computes, over the tokens per GPU."""
     curve = result.curve()
     curves = (
@@ -59,8 +59,8 @@ def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
     return Lines(
         title="Efficiency against tokens per GPU",
-        x=_tokens(tell),
-        y=tell.axis("efficiency", "share of the step that computes", low=0.0, high=1.0),
+        x=_tokens(present),
+        y=present.axis("efficiency", "share of the step that computes", low=0.0, high=1.0),
         series=tuple(
             Series(key=key, label=label, x=TOKENS_COLUMN, y=y, color=color, dashed=key != "set")
             for key, label, color, y in curves
@@ -68,18 +68,18 @@ def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{efficiency}"),
+                label=present.say("{efficiency}"),
                 x=inputs.tokens_per_gpu,
                 y=result.efficiency,
             ),
         ),
-        rules=_break_even_rule(tell, result),
+        rules=_break_even_rule(present, result),
         handle="tokens_per_gpu",
         caption="Drag the handle along the axis, past the dashed line.",
     )
 
 
-def required_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def required_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the port speed that hides the all-reduce, over the tokens per GPU."""
     now, ports = result.required_bandwidth, zip(TOKENS_COLUMN, result.ports(), strict=True)
     # Where the part inside the node alone outlasts the backward pass, no port is fast enough.
@@ -87,11 +87,11 @@ def required_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     have = result.port_speed
     low, high = (bound([have, *(port for _, port in needed)]) for bound in (min, max))
     x, y = zip(*needed, strict=True) if needed else ((), ())
-    label = tell.say("{required_bandwidth}")
+    label = present.say("{required_bandwidth}")
     return Lines(
         title="Port speed that hides the all-reduce",
-        x=_tokens(tell),
-        y=tell.axis(
+        x=_tokens(present),
+        y=present.axis(
             "required_bandwidth",
             "per port, one way",
             low=10 ** math.floor(math.log10(low * 8)) / 8,
@@ -103,20 +103,20 @@ def required_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         if math.isfinite(now)
         else (),
         rules=(
-            Rule(key="have", label=tell.say("you have {port_speed}"), axis="y", at=have),
-            *_break_even_rule(tell, result),
+            Rule(key="have", label=present.say("you have {port_speed}"), axis="y", at=have),
+            *_break_even_rule(present, result),
         ),
         handle="tokens_per_gpu",
     )
 
 
-def _tokens(tell: Teller) -> Axis:
-    return tell.axis("break_even_tokens", "tokens per GPU", low=LOW, high=HIGH, scale="log")
+def _tokens(present: Presenter) -> Axis:
+    return present.axis("break_even_tokens", "tokens per GPU", low=LOW, high=HIGH, scale="log")
 
 
-def _break_even_rule(tell: Teller, result: Result) -> tuple[Rule, ...]:
+def _break_even_rule(present: Presenter, result: Result) -> tuple[Rule, ...]:
     at = result.break_even_tokens
     if not LOW <= at <= HIGH:
         return ()
-    label = tell.say("hidden from {break_even_tokens}")
+    label = present.say("hidden from {break_even_tokens}")
     return (Rule(key="break_even", label=label, axis="x", at=at),)

@@ -9,8 +9,8 @@ from engine.core.inputs import BILLIONS, MEBIBYTES, MICROSECONDS, Choice, Number
 from engine.core.units import MICRO, Bytes, Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.collectives.cluster_wires import Wires
-from engine.simulate.data_parallel.gradient_sync import Job
+from engine.simulate.collectives.cluster_wires import ClusterWires
+from engine.simulate.data_parallel.gradient_sync import DataParallelJob
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
@@ -28,7 +28,7 @@ SHARDING = {"none": "replicated (DDP)", "zero1": "ZeRO-1, gathered during the ne
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     parameters: Annotated[
         float,
@@ -142,7 +142,7 @@ class Inputs:
 
 
 def states_of(inputs: Inputs) -> Bytes:
-    """Return what every GPU holds of parameters, gradients and optimizer."""
+    """Return the bytes of parameters, gradients and optimizer per GPU."""
     stage = 1 if inputs.sharding == "zero1" else 0
     kept = replace(MIXED_PRECISION, gradient=ELEMENT[inputs.dtype])
     return sharded_states(inputs.parameters, kept, stage, inputs.world_size).total
@@ -153,13 +153,13 @@ def missing_of(inputs: Inputs) -> Bytes:
     return max(0.0, states_of(inputs) - GPUS[inputs.gpu].memory)
 
 
-def job_of(inputs: Inputs) -> Job:
+def job_of(inputs: Inputs) -> DataParallelJob:
     """Return the step that the inputs describe; a GPU brings its own links."""
     measured = inputs.scale_up == "measured"
-    return Job(
+    return DataParallelJob(
         parameters=inputs.parameters,
         element=ELEMENT[inputs.dtype],
-        wires=Wires(
+        wires=ClusterWires(
             world_size=inputs.world_size,
             gpus_per_node=inputs.gpus_per_node,
             ports_per_node=inputs.ports_per_node,

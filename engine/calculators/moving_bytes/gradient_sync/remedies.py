@@ -7,16 +7,16 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of,
 from engine.catalog.hardware import GPUS
 from engine.core.inputs import Number
 from engine.core.units import Seconds
-from engine.simulate.data_parallel.gradient_sync import Moved, step_of
+from engine.simulate.data_parallel.gradient_sync import GradientAllReduce, job_step_time
 
 Change = Mapping[str, float | int | str | bool]
 LOWER = {"fp32": "bf16", "bf16": "fp8"}
-_MOST = 7
+_MAX_CHANGES = 7
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TriedChange:
     """A change, and the time per step after it, scaled to the tokens of the step as it is now."""
 
     key: str
@@ -24,27 +24,27 @@ class Tried:
     after: Seconds
 
 
-def tried(inputs: Inputs, sync: Moved, now: Seconds) -> tuple[Tried, ...]:
+def try_changes(inputs: Inputs, sync: GradientAllReduce, now: Seconds) -> tuple[TriedChange, ...]:
     """Return the changes within range that fit and make the step of `now` shorter, best first.
 
     A job whose states do not fit needs what makes them fit, whatever it does to the step.
     """
     missing = bool(missing_of(inputs))
-    found = (
-        Tried(key=key, change=change, after=_after(inputs, change))
-        for key, change in _changes(inputs, sync, missing=missing)
-        if _in_range(change) and not missing_of(_changed(inputs, change))
+    changes = (
+        TriedChange(key=key, change=change, after=_step_time_after(inputs, change))
+        for key, change in _possible_changes(inputs, sync, missing=missing)
+        if _in_range(change) and not missing_of(_changed_inputs(inputs, change))
     )
-    useful = [one for one in found if missing or one.after < now * 0.9995]
-    return tuple(sorted(useful, key=lambda one: one.after)[:_MOST])
+    useful = [change for change in changes if missing or change.after < now * 0.9995]
+    return tuple(sorted(useful, key=lambda change: change.after)[:_MAX_CHANGES])
 
 
-def _changed(inputs: Inputs, change: Change) -> Inputs:
+def _changed_inputs(inputs: Inputs, change: Change) -> Inputs:
     return replace(inputs, **change)  # type: ignore[arg-type]
 
 
-def _after(inputs: Inputs, change: Change) -> Seconds:
-    step = step_of(job_of(_changed(inputs, change)))
+def _step_time_after(inputs: Inputs, change: Change) -> Seconds:
+    step = job_step_time(job_of(_changed_inputs(inputs, change)))
     tokens = float(change.get("tokens_per_gpu", inputs.tokens_per_gpu))
     accumulation = float(change.get("accumulation", inputs.accumulation))
     return step * inputs.tokens_per_gpu * inputs.accumulation / (tokens * accumulation)
@@ -58,7 +58,9 @@ def _in_range(change: Change) -> bool:
     )
 
 
-def _changes(inputs: Inputs, sync: Moved, *, missing: bool) -> Iterator[tuple[str, Change]]:
+def _possible_changes(
+    inputs: Inputs, sync: GradientAllReduce, *, missing: bool
+) -> Iterator[tuple[str, Change]]:
     yield "accumulate", {"accumulation": 2 * inputs.accumulation}
     yield "tokens", {"tokens_per_gpu": 2 * inputs.tokens_per_gpu}
     yield "zero1", {"sharding": "zero1"}
@@ -72,10 +74,10 @@ def _changes(inputs: Inputs, sync: Moved, *, missing: bool) -> Iterator[tuple[st
         yield "overlap", {"overlap": True}
     if missing:
         yield from ((gpu, {"gpu": gpu}) for gpu in GPUS)
-    yield from _other_wires(inputs, sync)
+    yield from _wire_changes(inputs, sync)
 
 
-def _other_wires(inputs: Inputs, sync: Moved) -> Iterator[tuple[str, Change]]:
+def _wire_changes(inputs: Inputs, sync: GradientAllReduce) -> Iterator[tuple[str, Change]]:
     if job_of(inputs).wires.num_nodes > 1:
         if inputs.world_size <= 8:
             yield "node", {"gpus_per_node": inputs.world_size}

@@ -1,12 +1,12 @@
-"""What the gradient sync lab shows: every number, with its label, symbol and note."""
+"""Results of the gradient sync lab: every number with its label, symbol and note."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators.moving_bytes.gradient_sync.remedies import Tried
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.calculators.moving_bytes.gradient_sync.remedies import TriedChange
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import (
     Bandwidth,
     Bytes,
@@ -18,10 +18,15 @@ from engine.core.units import (
     Share,
     Tokens,
 )
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.simulate.collectives.cluster_wires import TierBytes
-from engine.simulate.data_parallel.gradient_sync import Halves, Job, Moved, Passes
-from engine.simulate.streams.backward import Step
+from engine.simulate.data_parallel.gradient_sync import (
+    DataParallelJob,
+    GradientAllReduce,
+    StepPasses,
+    Zero1Streams,
+)
+from engine.simulate.streams.backward import BackwardStep
 
 NO_SLOWDOWN = "Overlap slows neither stream down; measured contention costs more."
 NO_ATTENTION = "Six operations per parameter and token; attention scores are left out."
@@ -38,7 +43,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the lab; `job`, `sync` and `now` are what it was solved from.
+    """The results; `job`, `sync` and `now` are the job, its all-reduce and its step time.
 
     Attributes:
         tiers: bytes of a flat ring, and of a hierarchical all-reduce.
@@ -50,35 +55,37 @@ class Result:
         ring_time, tree_time: of rings over the network alone, as that calculator means them.
     """
 
-    job: Job
-    sync: Moved
-    now: Passes
+    job: DataParallelJob
+    sync: GradientAllReduce
+    now: StepPasses
     algorithm: str
     tiers: tuple[TierBytes, TierBytes]
     by_algorithm: Mapping[str, Seconds]
-    curve: Later[Curve]
-    ports: Later[tuple[Bandwidth, ...]]
-    streams: Later[Step]
-    halves: Later[Halves]
-    tried: Later[tuple[Tried, ...]]
+    curve: Lazy[Curve]
+    ports: Lazy[tuple[Bandwidth, ...]]
+    streams: Lazy[BackwardStep]
+    halves: Lazy[Zero1Streams]
+    tried: Lazy[tuple[TriedChange, ...]]
     printed_tokens: Tokens
     ring_time: Seconds
     tree_time: Seconds
 
-    all_reduce_time: Annotated[Seconds, Told("All-reduce", "T", color="communication")]
-    bandwidth_part: Annotated[Seconds, Told("Bandwidth part", note="bytes over bandwidth")]
-    latency_part: Annotated[Seconds, Told("Latency part", note="one latency per step")]
+    all_reduce_time: Annotated[Seconds, Output("All-reduce", "T", color="communication")]
+    bandwidth_part: Annotated[Seconds, Output("Bandwidth part", note="bytes over bandwidth")]
+    latency_part: Annotated[Seconds, Output("Latency part", note="one latency per step")]
     gradient_size: Annotated[
         Bytes,
-        Told("Gradient", "S", color="gradients", assumes=("Every parameter has one gradient.",)),
+        Output("Gradient", "S", color="gradients", assumes=("Every parameter has one gradient.",)),
     ]
     sent_bytes: Annotated[
-        Bytes, Told("", "V", color="communication", assumes=("Each GPU receives as much.",))
+        Bytes, Output("", "V", color="communication", assumes=("Each GPU receives as much.",))
     ]
-    algorithm_bandwidth: Annotated[Bandwidth, Told("Algorithm bandwidth", "Ba", "buffer over time")]
+    algorithm_bandwidth: Annotated[
+        Bandwidth, Output("Algorithm bandwidth", "Ba", "buffer over time")
+    ]
     bus_bandwidth: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Bus bandwidth",
             "Bb",
             "algorithm bandwidth times {factor}",
@@ -87,49 +94,51 @@ class Result:
             ),
         ),
     ]
-    factor: Annotated[Ratio, Told(symbol="f")]
+    factor: Annotated[Ratio, Output(symbol="f")]
     link: str
-    step_latency: Annotated[Seconds, Told(symbol="a", of="latency")]
-    network_latency: Annotated[Seconds, Told(symbol="ao", of="latency")]
-    scale_up_latency: Annotated[Seconds, Told(symbol="au")]
-    scale_up_rate: Annotated[Bandwidth, Told(symbol="Bu", of="gpu")]
-    ring_bandwidth: Annotated[Bandwidth, Told(symbol="B", of="port")]
-    local: Annotated[Count, Told(symbol="g", of="gpus_per_node")]
-    num_nodes: Annotated[Count, Told(symbol="m")]
-    node_bandwidth: Annotated[Bandwidth, Told(symbol="Bo")]
-    element: Annotated[Bytes, Told(symbol="e")]
+    step_latency: Annotated[Seconds, Output(symbol="a", of="latency")]
+    network_latency: Annotated[Seconds, Output(symbol="ao", of="latency")]
+    scale_up_latency: Annotated[Seconds, Output(symbol="au")]
+    scale_up_rate: Annotated[Bandwidth, Output(symbol="Bu", of="gpu")]
+    ring_bandwidth: Annotated[Bandwidth, Output(symbol="B", of="port")]
+    local: Annotated[Count, Output(symbol="g", of="gpus_per_node")]
+    num_nodes: Annotated[Count, Output(symbol="m")]
+    node_bandwidth: Annotated[Bandwidth, Output(symbol="Bo")]
+    element: Annotated[Bytes, Output(symbol="e")]
     port_speed: LinkSpeed
     port_sent: Bytes
     port_wait: Seconds
 
-    peak: Annotated[FlopRate, Told(symbol="F")]
-    step_tokens: Annotated[Tokens, Told(symbol="t", of="tokens_per_gpu")]
+    peak: Annotated[FlopRate, Output(symbol="F")]
+    step_tokens: Annotated[Tokens, Output(symbol="t", of="tokens_per_gpu")]
     compute_time: Annotated[
         Seconds,
-        Told("Compute", "Tc", "forward and backward of {step_tokens} tokens", "compute"),
+        Output("Compute", "Tc", "forward and backward of {step_tokens} tokens", "compute"),
     ]
     backward_time: Annotated[
-        Seconds, Told("Backward pass", "Tb", "what the all-reduce can hide behind", "compute")
+        Seconds, Output("Backward pass", "Tb", "what the all-reduce can hide behind", "compute")
     ]
-    communication: Annotated[Seconds, Told(symbol="Tm")]
-    num_buckets: Annotated[Count, Told(symbol="N")]
+    communication: Annotated[Seconds, Output(symbol="Tm")]
+    num_buckets: Annotated[Count, Output(symbol="N")]
     exposed_time: Annotated[
         Seconds,
-        Told("Exposed communication", "Te", "{ideal_exposed} with ideal overlap", "communication"),
+        Output(
+            "Exposed communication", "Te", "{ideal_exposed} with ideal overlap", "communication"
+        ),
     ]
     ideal_exposed: Seconds
     step_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Step",
             "Ts",
             "compute plus exposed",
-            assumes=("The optimizer's own time is left out.", UNRANGED),
+            assumes=("The optimizer's own time is left out.", NO_RANGE),
         ),
     ]
     blocking_share: Annotated[
         Share,
-        Told(
+        Output(
             "Communication share if blocking",
             "q",
             "share of the step, without overlap",
@@ -137,16 +146,16 @@ class Result:
         ),
     ]
     exposed_share: Annotated[
-        Share, Told("Exposed share", "q", "share of the step, as set", assumes=(NO_SLOWDOWN,))
+        Share, Output("Exposed share", "q", "share of the step, as set", assumes=(NO_SLOWDOWN,))
     ]
     efficiency: Annotated[
         Share,
-        Told("Efficiency", "q", "{ideal_efficiency} with ideal overlap", assumes=(NO_SLOWDOWN,)),
+        Output("Efficiency", "q", "{ideal_efficiency} with ideal overlap", assumes=(NO_SLOWDOWN,)),
     ]
     ideal_efficiency: Share
     states: Annotated[
         Bytes,
-        Told(
+        Output(
             "States on each GPU",
             color="optimizer",
             assumes=(
@@ -161,7 +170,7 @@ class Result:
     missing: Bytes
     break_even_tokens: Annotated[
         Tokens,
-        Told(
+        Output(
             "Tokens per GPU to hide it",
             "t",
             "the backward pass is as long as the all-reduce",
@@ -174,7 +183,7 @@ class Result:
     ]
     required_bandwidth: Annotated[
         LinkSpeed,
-        Told(
+        Output(
             "",
             "B",
             "at {tokens_per_gpu} tokens per GPU",

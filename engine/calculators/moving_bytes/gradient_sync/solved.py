@@ -11,10 +11,10 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import (
     missing_of,
     states_of,
 )
-from engine.calculators.moving_bytes.gradient_sync.remedies import tried
+from engine.calculators.moving_bytes.gradient_sync.remedies import try_changes
 from engine.calculators.moving_bytes.gradient_sync.result import Curve, Result
 from engine.catalog.hardware import GPUS, link_name
-from engine.core.lazy import Later
+from engine.core.lazy import Lazy
 from engine.core.units import Bandwidth, Seconds
 from engine.form.published_sync_calculator import COMPUTE
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
@@ -22,22 +22,22 @@ from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_
 from engine.formulas.overlap import communication_share, efficiency, tokens_of
 from engine.simulate.collectives.cluster_wires import (
     all_reduce_time,
-    effective,
-    hierarchical_tiers,
+    effective_algorithm,
+    hierarchical_tier_bytes,
+    mean_step_latency,
     port_load,
-    ring_tiers,
+    ring_tier_bytes,
     sent_bytes,
-    step_latency,
 )
 from engine.simulate.data_parallel.gradient_sync import (
-    Job,
-    Moved,
+    DataParallelJob,
+    GradientAllReduce,
     break_even,
-    halves,
-    moved,
-    passes,
+    gradient_all_reduce,
     required_port,
-    streams,
+    step_passes,
+    step_streams,
+    zero_1_streams,
 )
 
 LOW, HIGH = 256, 1_048_576
@@ -49,8 +49,8 @@ TOKENS_COLUMN = tuple(
 def solve(inputs: Inputs) -> Result:
     """Return every number of the lab."""
     job = job_of(inputs)
-    sync, wires = moved(job), job.wires
-    now = passes(job, sync, job.tokens)
+    sync, wires = gradient_all_reduce(job), job.wires
+    now = step_passes(job, sync, job.tokens)
     whole = sync.size, sync.collective
     network = sync.size, wires.world_size, wires.ring, wires.latency
     load = port_load(wires, sync.algorithm, sync.size)
@@ -58,14 +58,14 @@ def solve(inputs: Inputs) -> Result:
         job=job,
         sync=sync,
         now=now,
-        algorithm=effective(wires, sync.algorithm),
-        tiers=(ring_tiers(wires, sync.size), hierarchical_tiers(wires, sync.size)),
+        algorithm=effective_algorithm(wires, sync.algorithm),
+        tiers=(ring_tier_bytes(wires, sync.size), hierarchical_tier_bytes(wires, sync.size)),
         by_algorithm=_by_algorithm(inputs, job, sync),
-        curve=Later(partial(_curve, job, sync)),
-        ports=Later(partial(_ports, job, sync, now.backward / inputs.tokens_per_gpu)),
-        streams=Later(partial(streams, job, sync, now)),
-        halves=Later(partial(halves, sync, now)),
-        tried=Later(partial(tried, inputs, sync, now.step)),
+        curve=Lazy(partial(_curve, job, sync)),
+        ports=Lazy(partial(_ports, job, sync, now.backward / inputs.tokens_per_gpu)),
+        streams=Lazy(partial(step_streams, job, sync, now)),
+        halves=Lazy(partial(zero_1_streams, sync, now)),
+        tried=Lazy(partial(try_changes, inputs, sync, now.step)),
         printed_tokens=tokens_of(COMPUTE, job.parameters, job.utilization, job.peak),
         ring_time=ring_all_reduce_time(*network),
         tree_time=tree_all_reduce_time(*network),
@@ -78,7 +78,7 @@ def solve(inputs: Inputs) -> Result:
         bus_bandwidth=bus_bandwidth(*whole, "all_reduce", wires.world_size),
         factor=bus_bandwidth_factor("all_reduce", wires.world_size),
         link=link_name(inputs.gpu),
-        step_latency=step_latency(wires, effective(wires, sync.algorithm)),
+        step_latency=mean_step_latency(wires, effective_algorithm(wires, sync.algorithm)),
         network_latency=wires.latency,
         scale_up_latency=wires.scale_up_latency,
         scale_up_rate=wires.scale_up,
@@ -111,15 +111,17 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _by_algorithm(inputs: Inputs, job: Job, sync: Moved) -> Mapping[str, Seconds]:
+def _by_algorithm(
+    inputs: Inputs, job: DataParallelJob, sync: GradientAllReduce
+) -> Mapping[str, Seconds]:
     names = [n for n in ALGORITHMS if n not in ("auto", "hierarchical")]
     if inputs.gpus_per_node > 1 and job.wires.num_nodes > 1:
         names.insert(2, "hierarchical")
     return {name: all_reduce_time(job.wires, name, sync.size) for name in names}
 
 
-def _curve(job: Job, sync: Moved) -> Curve:
-    steps = [passes(job, sync, tokens) for tokens in TOKENS_COLUMN]
+def _curve(job: DataParallelJob, sync: GradientAllReduce) -> Curve:
+    steps = [step_passes(job, sync, tokens) for tokens in TOKENS_COLUMN]
     return Curve(
         as_set=tuple(step.efficiency for step in steps),
         ideal=tuple(step.ideal_efficiency for step in steps),
@@ -127,5 +129,7 @@ def _curve(job: Job, sync: Moved) -> Curve:
     )
 
 
-def _ports(job: Job, sync: Moved, per_token: Seconds) -> tuple[Bandwidth, ...]:
+def _ports(
+    job: DataParallelJob, sync: GradientAllReduce, per_token: Seconds
+) -> tuple[Bandwidth, ...]:
     return tuple(required_port(job, sync, per_token * tokens) for tokens in TOKENS_COLUMN)

@@ -1,26 +1,26 @@
-"""One step of the gradient sync lab on two streams."""
+"""Timeline of a step of the gradient sync lab on two streams."""
 
 from collections.abc import Iterable
 
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.units import SECONDS, Seconds
 from engine.core.views import Axis, Lane, Rule, Span, Timeline
-from engine.simulate.streams.backward import Span as Stretch
+from engine.simulate.streams.backward import BucketSpan as StreamSpan
 
 LANES = (Lane(key="compute", label="compute"), Lane(key="communication", label="network"))
 
 
-def timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
-    """Return one step on two streams; with accumulation, its last micro-batch."""
+def timeline(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
+    """Return the timeline of a step on two streams; with accumulation, of its last micro-batch."""
     computed = result.now.forward + result.now.backward
     halves = inputs.overlap and inputs.sharding == "zero1"
     if halves:
-        spans, end = _halves(result)
+        spans, end = _zero_1_spans(result)
     else:
         step = result.streams()
-        spans, end = _cuts(step.spans, computed), step.total
+        spans, end = _split_spans(step.spans, computed), step.total
     rule = Rule(key="computed", label="backward ends", axis="x", at=computed)
     return Timeline(
         title="One step" if inputs.accumulation == 1 else "The last micro-batch of a step",
@@ -28,39 +28,41 @@ def timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
         lanes=LANES,
         spans=spans,
         rules=() if inputs.sharding == "zero1" else (rule,),
-        caption=tell.say(
+        caption=present.say(
             "{num_buckets} buckets, drawn in groups. What runs after the backward pass is exposed."
         ),
         player=True,
     )
 
 
-def _halves(result: Result) -> tuple[tuple[Span, ...], Seconds]:
+def _zero_1_spans(result: Result) -> tuple[tuple[Span, ...], Seconds]:
     """Return a ZeRO-1 step: gather before and behind the forward pass, scatter behind backward."""
     step = result.halves()
-    gather = _cuts(step.gather, step.gathered, "gather, ", {"backward": "forward"})
+    gather = _split_spans(step.gather, step.gathered, "gather, ", {"backward": "forward"})
     computed = step.gathered + result.now.backward
-    return gather + _cuts(step.scatter, computed, "scatter, ", at=step.gathered), step.total
+    return gather + _split_spans(step.scatter, computed, "scatter, ", at=step.gathered), step.total
 
 
-def _cuts(
-    spans: Iterable[Stretch],
+def _split_spans(
+    spans: Iterable[StreamSpan],
     computed: Seconds,
     prefix: str = "",
     words: dict[str, str] | None = None,
     at: Seconds = 0.0,
 ) -> tuple[Span, ...]:
     """Return the spans, cut where the backward pass ends: behind it, communication is exposed."""
-    found: list[Span] = []
+    pieces: list[Span] = []
     for span in spans:
         label = span.label if span.stream == "compute" else prefix + span.label
         for old, new in (words or {}).items():
             label = label.replace(old, new)
-        found += _cut(span.stream, at + span.start, at + span.end, label, computed)
-    return tuple(found)
+        pieces += _split_span(span.stream, at + span.start, at + span.end, label, computed)
+    return tuple(pieces)
 
 
-def _cut(lane: str, start: Seconds, end: Seconds, label: str, computed: Seconds) -> list[Span]:
+def _split_span(
+    lane: str, start: Seconds, end: Seconds, label: str, computed: Seconds
+) -> list[Span]:
     pieces = [(start, min(end, computed), False), (max(start, computed), end, True)]
     if lane == "compute":
         pieces = [(start, end, False)]
@@ -74,7 +76,7 @@ def _cut(lane: str, start: Seconds, end: Seconds, label: str, computed: Seconds)
             color=lane,
             exposed=exposed,
             links=_objects(label),
-            after=_waits(lane, label) if begin == start else (),
+            after=_predecessors(lane, label) if begin == start else (),
         )
         for begin, stop, exposed in pieces
         if stop > begin
@@ -86,6 +88,6 @@ def _objects(label: str) -> tuple[str, ...]:
     return (f"bucket:{label.split()[-1]}",) if "bucket" in label else ()
 
 
-def _waits(lane: str, label: str) -> tuple[str, ...]:
-    """Return what has to end first; of a group of buckets, some start while others are computed."""
+def _predecessors(lane: str, label: str) -> tuple[str, ...]:
+    """Return the keys of the spans that must end first; empty for a group of buckets."""
     return (f"backward, {label}",) if lane != "compute" and label.startswith("bucket ") else ()

@@ -1,4 +1,4 @@
-"""The numbers of the gradient sync lab as they are told, each with its receipt."""
+"""Values of the gradient sync lab with their receipts."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
 from engine.calculators.moving_bytes.gradient_sync.result import NO_ATTENTION, NO_SLOWDOWN, Result
 from engine.catalog.hardware import GPUS
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES
 from engine.core.views import Formula, Receipt, Table, Value
@@ -27,8 +27,8 @@ BYTES_EQUATION = {
     "in_network": communication.IN_NETWORK_BYTES,
     "switched": hierarchy.SWITCHED_BYTES,
 }
-_ALONE = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
-_SENT = {
+_NO_TRAFFIC = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
+_SENT_NOTES = {
     "ring": "the least any all-reduce can send without help from a switch",
     "in_network": "the switch adds, so the sum comes back once",
     "switched": "the switches add, so the node's sum leaves it once",
@@ -41,60 +41,74 @@ _SENT = {
 _TIERS = ("hierarchical", "switched")
 
 
-def _kind(inputs: Inputs, result: Result) -> str:
-    """Return which formula applies: where switches add, one for each kind of switches."""
+def _formula_key(inputs: Inputs, result: Result) -> str:
+    """Return the key of the formula that applies to the algorithm and its switches."""
     if result.algorithm != "in_network" or result.num_nodes == 1:
         return result.algorithm
     return "switched" if inputs.gpus_per_node > 1 else "switched_ports"
 
 
-def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
-    """Return the time of the all-reduce, beside what a published calculator prints."""
+def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
+    """Return the time of the all-reduce, beside the published calculator's."""
     published = ring_note(result) if result.algorithm == "ring" else None
-    return tell.value(
+    return present.value(
         "all_reduce_time",
-        equation=TIME_EQUATION[_kind(inputs, result)],
-        assumes=(_ALONE, _wires(inputs, result)),
-        note=_wire_words(inputs, result),
+        equation=TIME_EQUATION[_formula_key(inputs, result)],
+        assumes=(_NO_TRAFFIC, _latency_words(inputs, result)),
+        note=_link_words(inputs, result),
         published=published,
     )
 
 
-def formula(tell: Teller, inputs: Inputs, result: Result) -> Formula:
+def formula(present: Presenter, inputs: Inputs, result: Result) -> Formula:
     """Return the formula of the algorithm in use, with the reader's numbers."""
-    equation = TIME_EQUATION[_kind(inputs, result)]
-    return tell.formula("The formula, with your numbers", equation)
+    equation = TIME_EQUATION[_formula_key(inputs, result)]
+    return present.formula("The formula, with your numbers", equation)
 
 
-def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
+def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
     """Return the all-reduce by itself: its two parts, its bytes, its bandwidths."""
-    name = _kind(inputs, result)
+    name = _formula_key(inputs, result)
     return {
         "bandwidth_part": partial(
-            _part, tell, inputs, result, "bandwidth_part", "Of the sum, the terms with a bandwidth."
+            _part_value,
+            present,
+            inputs,
+            result,
+            "bandwidth_part",
+            "Of the sum, the terms with a bandwidth.",
         ),
         "latency_part": partial(
-            _part, tell, inputs, result, "latency_part", "Of the sum, the terms with a latency."
+            _part_value,
+            present,
+            inputs,
+            result,
+            "latency_part",
+            "Of the sum, the terms with a latency.",
         ),
-        "gradient_size": partial(tell.value, "gradient_size"),
+        "gradient_size": partial(present.value, "gradient_size"),
         "sent_bytes": partial(
-            tell.value,
+            present.value,
             "sent_bytes",
             equation=BYTES_EQUATION[name.removesuffix("_ports")],
             label="Sent by each GPU" + (" into the network" if name in _TIERS else ""),
-            note=_SENT[name],
+            note=_SENT_NOTES[name],
         ),
-        "algorithm_bandwidth": partial(tell.value, "algorithm_bandwidth"),
-        "bus_bandwidth": partial(tell.value, "bus_bandwidth"),
+        "algorithm_bandwidth": partial(present.value, "algorithm_bandwidth"),
+        "bus_bandwidth": partial(present.value, "bus_bandwidth"),
     }
 
 
-def _part(tell: Teller, inputs: Inputs, result: Result, name: str, of_sum: str) -> Value:
-    assumes = of_sum, _ALONE, _wires(inputs, result)
-    return tell.value(name, equation=TIME_EQUATION[_kind(inputs, result)], assumes=assumes)
+def _part_value(
+    present: Presenter, inputs: Inputs, result: Result, name: str, of_sum: str
+) -> Value:
+    assumes = of_sum, _NO_TRAFFIC, _latency_words(inputs, result)
+    return present.value(
+        name, equation=TIME_EQUATION[_formula_key(inputs, result)], assumes=assumes
+    )
 
 
-def _wire_words(inputs: Inputs, result: Result) -> str:
+def _link_words(inputs: Inputs, result: Result) -> str:
     link = result.link
     if result.num_nodes == 1:
         return f"over {link} inside one node, {{ring_bandwidth}} per GPU one way"
@@ -111,7 +125,7 @@ def _wire_words(inputs: Inputs, result: Result) -> str:
     )
 
 
-def _wires(inputs: Inputs, result: Result) -> str:
+def _latency_words(inputs: Inputs, result: Result) -> str:
     hop = f"A step takes {{scale_up_latency}} over {result.link}"
     if result.num_nodes == 1:
         return f"{hop}; nothing leaves the node."
@@ -125,57 +139,59 @@ def _wires(inputs: Inputs, result: Result) -> str:
     return f"{hops}, {{step_latency}} in the mean. One ring per port leaves each node once."
 
 
-def step_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
-    """Return the step: what computes, what waits, and what it would take to wait no more."""
+def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
+    """Return the values of the step: computation, exposed time, and the bandwidth that hides it."""
     peak = f"{GPUS[inputs.gpu].name}, dense bf16 peak {{peak}}."
     one_pass = {"t": "tokens_per_gpu"}
-    what = result.link if result.num_nodes == 1 else "Network port"
+    link = result.link if result.num_nodes == 1 else "Network port"
     return {
-        "compute_time": partial(tell.value, "compute_time", assumes=(peak, NO_ATTENTION)),
+        "compute_time": partial(present.value, "compute_time", assumes=(peak, NO_ATTENTION)),
         "backward_time": partial(
-            tell.value, "backward_time", assumes=(peak, NO_ATTENTION), symbols=one_pass
+            present.value, "backward_time", assumes=(peak, NO_ATTENTION), symbols=one_pass
         ),
-        "exposed_time": partial(_exposed, tell, inputs),
-        "step_time": partial(tell.value, "step_time"),
-        "blocking_share": partial(tell.value, "blocking_share", symbols={"Te": "all_reduce_time"}),
-        "exposed_share": partial(tell.value, "exposed_share"),
-        "efficiency": partial(tell.value, "efficiency", equation=overlap.EFFICIENCY),
-        "states": partial(_states, tell, inputs, result),
+        "exposed_time": partial(_exposed_value, present, inputs),
+        "step_time": partial(present.value, "step_time"),
+        "blocking_share": partial(
+            present.value, "blocking_share", symbols={"Te": "all_reduce_time"}
+        ),
+        "exposed_share": partial(present.value, "exposed_share"),
+        "efficiency": partial(present.value, "efficiency", equation=overlap.EFFICIENCY),
+        "states": partial(_states_value, present, inputs, result),
         "break_even_tokens": partial(
-            tell.value, "break_even_tokens", symbols={"Tm": "all_reduce_time"}
+            present.value, "break_even_tokens", symbols={"Tm": "all_reduce_time"}
         ),
         "required_bandwidth": partial(
-            tell.value,
+            present.value,
             "required_bandwidth",
-            label=f"{what} needed to hide it",
+            label=f"{link} needed to hide it",
             symbols={"V": "port_sent", "a": "port_wait"},
         ),
     }
 
 
-def _states(tell: Teller, inputs: Inputs, result: Result) -> Value:
-    """Return what a GPU must hold whatever it sends, and whether it can."""
+def _states_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
+    """Return the states per GPU, with a note on whether they fit."""
     note = "of {memory}"
     if result.missing:
         remedy = "shard more, or split the model" if inputs.sharding == "zero1" else "shard them"
         note = f"{{missing}} more than the {{memory}} of {GPUS[inputs.gpu].name}: {remedy}"
-    return tell.value("states", note=note)
+    return present.value("states", note=note)
 
 
-def _exposed(tell: Teller, inputs: Inputs) -> Value:
-    buckets = tell.say("{num_buckets} equal buckets, each paying its own latencies.")
+def _exposed_value(present: Presenter, inputs: Inputs) -> Value:
+    buckets = present.say("{num_buckets} equal buckets, each paying its own latencies.")
     if not inputs.overlap:
         blocking = "Without overlap all of the all-reduce is exposed."
-        return tell.value("exposed_time", receipt=Receipt(assumptions=(blocking,)))
+        return present.value("exposed_time", receipt=Receipt(assumptions=(blocking,)))
     if inputs.sharding == "zero1":
         halves: Text = (
             "ZeRO-1: half of the bytes behind the backward pass, half behind the next forward pass;"
             " the exposed parts of both halves are added."
         )
         sharded = Receipt(assumptions=(halves, buckets, NO_SLOWDOWN), sources=("rajbhandari2020",))
-        return tell.value("exposed_time", receipt=sharded)
-    whole = tell.receipt(overlap.EXPOSED_TIME, buckets, NO_SLOWDOWN)
-    return tell.value("exposed_time", receipt=whole)
+        return present.value("exposed_time", receipt=sharded)
+    whole = present.receipt(overlap.EXPOSED_TIME, buckets, NO_SLOWDOWN)
+    return present.value("exposed_time", receipt=whole)
 
 
 def traffic(result: Result) -> Table:

@@ -1,18 +1,22 @@
-"""Message waterfall: where the microseconds of one message between two GPUs go, by its size."""
+"""Message waterfall: the time of a message between two GPUs by stage and size."""
 
 from functools import partial
 
 from engine.calculators.moving_bytes.message_waterfall.charts import (
-    pipeline,
-    shares,
-    stacked,
+    latency_shares,
+    pipeline_timeline,
+    time_bars,
     waterfall,
 )
-from engine.calculators.moving_bytes.message_waterfall.layers import layers
+from engine.calculators.moving_bytes.message_waterfall.layers import layer_table
 from engine.calculators.moving_bytes.message_waterfall.result import Result
 from engine.calculators.moving_bytes.message_waterfall.result import solve as solve
-from engine.calculators.moving_bytes.message_waterfall.tables import challenge, protocols, regime
-from engine.core.outputs import Teller, Views
+from engine.calculators.moving_bytes.message_waterfall.tables import (
+    challenge,
+    protocol_table,
+    regime,
+)
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Published
 from engine.form.message.inputs import PRESETS as PRESETS
 from engine.form.message.inputs import Inputs as Inputs
@@ -39,29 +43,29 @@ EQUATIONS = (
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     crossings = f"{'two' if inputs.direct else 'four'} crossings, both nodes together"
     published = Published(
-        text=tell.say("a published page prints {published_share}"),
+        text=present.say("a published page prints {published_share}"),
         reason="It adds the middles of guessed ranges, for a message without bytes.",
         source="day1inference",
         claim="E0.1",
     )
     return {
-        "one_way": tell.value("one_way"),
-        "pcie_share": tell.value("pcie_share", published=published),
-        "break_even": tell.value("break_even"),
-        "effective": tell.value("effective", symbols={"M": "message"}),
-        "crossed": tell.value("crossed", symbols={"S": "sent"}, note=crossings),
-        "saved": tell.value("saved"),
-        "regime": regime(tell, inputs, result),
-        "waterfall": partial(waterfall, tell, inputs, result.one),
-        "stacked": partial(stacked, tell, inputs, result),
-        "shares": partial(shares, tell, inputs, result),
-        "pipeline": partial(pipeline, tell, result),
-        "protocols": partial(protocols, tell, result),
-        "layers": partial(layers, inputs, result.one),
-        **tell.values("wire_minimum", "isolated"),
-        "exposed": tell.value("exposed", symbols={"N": "num_buckets"}),
-        "challenge": partial(challenge, tell, inputs, result),
+        "one_way": present.value("one_way"),
+        "pcie_share": present.value("pcie_share", published=published),
+        "break_even": present.value("break_even"),
+        "effective": present.value("effective", symbols={"M": "message"}),
+        "crossed": present.value("crossed", symbols={"S": "sent"}, note=crossings),
+        "saved": present.value("saved"),
+        "regime": regime(present, inputs, result),
+        "waterfall": partial(waterfall, present, inputs, result.one),
+        "stacked": partial(time_bars, present, inputs, result),
+        "shares": partial(latency_shares, present, inputs, result),
+        "pipeline": partial(pipeline_timeline, present, result),
+        "protocols": partial(protocol_table, present, result),
+        "layers": partial(layer_table, inputs, result.one),
+        **present.values("wire_minimum", "isolated"),
+        "exposed": present.value("exposed", symbols={"N": "num_buckets"}),
+        "challenge": partial(challenge, present, inputs, result),
     }

@@ -1,25 +1,25 @@
-"""Pictures of one message: stages with their ranges, groups, shares against size, the pipeline."""
+"""Charts of a message: stages with their ranges, groups, latency shares and the pipeline."""
 
 from collections.abc import Iterator
 
-from engine.calculators.moving_bytes.message_waterfall.layers import span_of
+from engine.calculators.moving_bytes.message_waterfall.layers import published_range
 from engine.calculators.moving_bytes.message_waterfall.names import COLORS, GROUPS, NAMES
 from engine.calculators.moving_bytes.message_waterfall.result import COLUMN, DRAWN, Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import COUNT, SECONDS
 from engine.core.views import Bar, Bars, Lane, Lines, Point, Rule, Segment, Series, Span, Timeline
 from engine.form.message.inputs import HIGH, LOW, Inputs
-from engine.simulate.network.message_path import Way
+from engine.simulate.network.message_path import MessageTiming
 
 
-def waterfall(tell: Teller, inputs: Inputs, one: Way) -> Bars:
+def waterfall(present: Presenter, inputs: Inputs, way: MessageTiming) -> Bars:
     """Return the latency of every stage, with the range that is published for it."""
-    ranges = {stage.key: span_of(stage.key, inputs) for stage in one.stages}
-    high = max(*(stage.latency for stage in one.stages), *(end for _, end in ranges.values()), 1e-7)
+    ranges = {stage.key: published_range(stage.key, inputs) for stage in way.stages}
+    high = max(*(stage.latency for stage in way.stages), *(end for _, end in ranges.values()), 1e-7)
     return Bars(
         title="Latency of every stage, and its published range",
-        axis=tell.axis("latency", "latency", low=0.0, high=high * 1.02),
+        axis=present.axis("latency", "latency", low=0.0, high=high * 1.02),
         bars=tuple(
             Bar(
                 key=stage.key,
@@ -37,14 +37,14 @@ def waterfall(tell: Teller, inputs: Inputs, one: Way) -> Bars:
                 low=ranges[stage.key][0],
                 high=ranges[stage.key][1],
             )
-            for stage in one.stages
+            for stage in way.stages
         ),
         caption="Bars: yours. Thin lines: from the lowest to the highest published figure.",
     )
 
 
-def stacked(tell: Teller, inputs: Inputs, result: Result) -> Bars:
-    """Return what the time is made of, beside the other way past the host, and a published one."""
+def time_bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
+    """Return the time by group of stages, with and without host copies, beside a published path."""
     rows = (
         ("yours", "Yours", result.one),
         ("other", "Without GPUDirect" if inputs.direct else "With GPUDirect", result.other),
@@ -53,49 +53,49 @@ def stacked(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     high = max(row.time for _, _, row in rows)
     return Bars(
         title="What the time is made of",
-        axis=tell.axis("one_way", "one way", low=0.0, high=high * 1.02),
+        axis=present.axis("one_way", "one way", low=0.0, high=high * 1.02),
         bars=tuple(
             Bar(key=key, label=label, segments=tuple(_segments(row))) for key, label, row in rows
         ),
     )
 
 
-def _segments(one: Way) -> Iterator[Segment]:
+def _segments(way: MessageTiming) -> Iterator[Segment]:
     for key, (label, color, keys) in GROUPS.items():
-        yield Segment(key=key, label=label, value=one.part(keys), color=color)
-    yield Segment(key="bytes", label="bytes", value=one.moving, color="muted")
+        yield Segment(key=key, label=label, value=way.part(keys), color=color)
+    yield Segment(key="bytes", label="bytes", value=way.moving, color="muted")
 
 
-def shares(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def latency_shares(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the shares of the time that are latency, against the size of the message."""
     ours, theirs = result.by_size()
     even, now = result.break_even, result.pcie_share
-    rule = Rule(key="even", label=tell.say("{break_even}"), axis="x", at=even, color="muted")
+    rule = Rule(key="even", label=present.say("{break_even}"), axis="x", at=even, color="muted")
     columns = (
-        ("all", "all latencies", "compute", tuple(one.latency / one.time for one in ours)),
-        ("pcie", "PCIe", "accent", tuple(one.pcie_share for one in ours)),
-        ("published", "PCIe, published", "accent", tuple(one.pcie_share for one in theirs)),
+        ("all", "all latencies", "compute", tuple(way.latency / way.time for way in ours)),
+        ("pcie", "PCIe", "accent", tuple(way.pcie_share for way in ours)),
+        ("published", "PCIe, published", "accent", tuple(way.pcie_share for way in theirs)),
     )
     return Lines(
         title="How much of the time is latency",
-        x=tell.axis("break_even", "message", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("pcie_share", "share of the time", low=0.0, high=1.02),
+        x=present.axis("break_even", "message", low=LOW, high=HIGH, scale="log"),
+        y=present.axis("pcie_share", "share of the time", low=0.0, high=1.02),
         series=tuple(
             Series(key=key, label=label, x=COLUMN, y=y, color=color, dashed=key == "published")
             for key, label, color, y in columns
         ),
-        points=(Point(key="now", label=tell.say("{pcie_share}"), x=inputs.message, y=now),),
+        points=(Point(key="now", label=present.say("{pcie_share}"), x=inputs.message, y=now),),
         rules=(rule,) if LOW <= even <= HIGH else (),
         handle="message",
         caption="At the dashed vertical line, latencies and bytes take equally long.",
     )
 
 
-def pipeline(tell: Teller, result: Result) -> Timeline:
+def pipeline_timeline(present: Presenter, result: Result) -> Timeline:
     """Return the message on its way: a lane for every stage, a span for every piece."""
-    one, ran = result.one, result.passages()
-    pieces, end = min(one.pieces, DRAWN), ran[-1].end
-    waits = {stage.key: stage.latency for stage in one.stages}
+    way, ran = result.one, result.passages()
+    pieces, end = min(way.pieces, DRAWN), ran[-1].end
+    waits = {stage.key: stage.latency for stage in way.stages}
     spans: list[Span] = []
     before: dict[int, str] = {}
     for passage in ran:
@@ -114,20 +114,20 @@ def pipeline(tell: Teller, result: Result) -> Timeline:
             before[passage.piece] = key
     return Timeline(
         title="The message on its way",
-        axis=tell.axis("one_way", "time", low=0.0, high=end * 1.02),
+        axis=present.axis("one_way", "time", low=0.0, high=end * 1.02),
         lanes=tuple(
             Lane(key=stage.key, label=NAMES[stage.key], links=(f"stage:{stage.key}",))
-            for stage in one.stages
+            for stage in way.stages
         ),
         spans=tuple(spans),
         caption=say(
             "Hatched: latency. In {k} pieces, simulated: {e}. In {n}, as chosen: {t}."
-            if one.pieces > pieces
+            if way.pieces > pieces
             else "Hatched: latency. Simulated piece by piece, {k} of them: {e}.",
             k=(pieces, COUNT),
             e=(end, SECONDS),
-            n=(one.pieces, COUNT),
-            t=(one.time, SECONDS),
+            n=(way.pieces, COUNT),
+            t=(way.time, SECONDS),
         ),
         player=True,
     )

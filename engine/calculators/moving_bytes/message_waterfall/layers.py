@@ -1,4 +1,4 @@
-"""The stages one by one: what each is, how to measure it, what has been published for it."""
+"""Table of the stages: meaning, tool to measure, and published range."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from engine.calculators.moving_bytes.message_waterfall.names import NAMES
 from engine.catalog.constants import LOAD_HIGH, LOAD_LOW
 from engine.core.text import Text, say
 from engine.core.units import MICRO, SECONDS, Seconds
-from engine.core.views import Cite, Table
+from engine.core.views import Citation, Table
 from engine.form.message.inputs import Inputs
-from engine.simulate.network.message_path import SYNC, Way
+from engine.simulate.network.message_path import SYNC_LATENCY, MessageTiming
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,14 +17,14 @@ class Layer:
     """A stage as the table tells it.
 
     Attributes:
-        what: happens there.
+        meaning: description of the stage.
         tool: that shows its latency.
         low, high: published latencies.
         basis: "measured" or "assumed".
         sources: keys of the bibliography.
     """
 
-    what: str
+    meaning: str
     tool: str
     low: Seconds
     high: Seconds
@@ -32,10 +32,10 @@ class Layer:
     sources: tuple[str, ...]
 
 
-def _layer(what: str, tool: str, low: float, high: float, basis: str, sources: str) -> Layer:
+def _layer(meaning: str, tool: str, low: float, high: float, basis: str, sources: str) -> Layer:
     """Return a layer; the range is given in microseconds."""
     return Layer(
-        what=what,
+        meaning=meaning,
         tool=tool,
         low=low * MICRO,
         high=high * MICRO,
@@ -138,30 +138,30 @@ LAYERS: Mapping[str, Layer] = {
 }
 
 
-def span_of(key: str, inputs: Inputs) -> tuple[Seconds, Seconds]:
+def published_range(key: str, inputs: Inputs) -> tuple[Seconds, Seconds]:
     """Return the published range of a stage; that of the fabric counts the reader's switches."""
     layer = LAYERS[key]
     if key == "fabric":
         return layer.low * inputs.hops, layer.high * inputs.hops
-    sync = SYNC[inputs.protocol] if key == "finish" else 0.0
+    sync = SYNC_LATENCY[inputs.protocol] if key == "finish" else 0.0
     return layer.low + sync, layer.high + sync
 
 
-def layers(inputs: Inputs, one: Way) -> Table:
+def layer_table(inputs: Inputs, way: MessageTiming) -> Table:
     """Return a row for every stage on the reader's path."""
     rows = []
-    for stage in one.stages:
+    for stage in way.stages:
         layer = LAYERS[stage.key]
-        low, high = span_of(stage.key, inputs)
+        low, high = published_range(stage.key, inputs)
         span: Text = say(f"{{a}} to {{b}}; {layer.basis}", a=(low, SECONDS), b=(high, SECONDS))
         rows.append(
             (
                 NAMES[stage.key],
                 say("{t}", t=(stage.latency, SECONDS)),
                 span,
-                layer.what,
+                layer.meaning,
                 layer.tool,
-                Cite(layer.sources),
+                Citation(layer.sources),
             )
         )
     return Table(
@@ -176,5 +176,5 @@ def layers(inputs: Inputs, one: Way) -> Table:
         ),
         rows=tuple(rows),
         caption="Point at a row: the same stage lights up in the bars and on the timeline.",
-        links=tuple((f"stage:{stage.key}",) for stage in one.stages),
+        links=tuple((f"stage:{stage.key}",) for stage in way.stages),
     )

@@ -1,4 +1,4 @@
-"""What the stages of a message are called, and the groups that share a color."""
+"""Names of the stages of a message, and the groups that share a color."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the waterfall of a message shows: every number, with its label, symbol and note."""
+"""Results of the message waterfall: every number with its label, symbol and note."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from typing import Annotated
 
 from engine.catalog.constants import ACHIEVED
 from engine.catalog.transports import INFINIBAND
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.form.message.inputs import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, path_of, published
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
 from engine.formulas.transfer_time import all_reduce_time
-from engine.simulate.network.message import Passage, passages
-from engine.simulate.network.message_path import SENT, Way, ways
+from engine.simulate.network.message import StageTransit, stage_transits
+from engine.simulate.network.message_path import SENT_RATIO, MessageTiming, message_timings
 
 COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
 DRAWN = 8  # pieces at most in the picture of the pipeline
@@ -25,7 +25,7 @@ _ABOUT = "{num_buckets} all-reduces of {message} over {world_size} GPUs, one per
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the message; `one` is its way, `other` that with copies (or without).
+    """The results; `one` is the path of the message, `other` the path with (or without) copies.
 
     Attributes:
         theirs: the way of a published waterfall.
@@ -34,15 +34,15 @@ class Result:
         by_protocol: one way, of the message and of a large one.
     """
 
-    one: Way
-    other: Way
-    theirs: Way
-    by_size: Later[tuple[tuple[Way, ...], tuple[Way, ...]]]
-    passages: Later[tuple[Passage, ...]]
+    one: MessageTiming
+    other: MessageTiming
+    theirs: MessageTiming
+    by_size: Lazy[tuple[tuple[MessageTiming, ...], tuple[MessageTiming, ...]]]
+    passages: Lazy[tuple[StageTransit, ...]]
     by_protocol: Mapping[str, tuple[Seconds, Seconds]]
     one_way: Annotated[
         Seconds,
-        Told(
+        Output(
             "One way",
             "T",
             "{latency} of latencies, {moving} of bytes",
@@ -51,15 +51,15 @@ class Result:
             sources=_SOURCES,
         ),
     ]
-    latency: Annotated[Seconds, Told(symbol="A")]
+    latency: Annotated[Seconds, Output(symbol="A")]
     moving: Seconds
-    passing: Annotated[Seconds, Told(symbol="D")]
-    pieces: Annotated[Count, Told(symbol="N", of="forwarding")]
-    wire: Annotated[Bytes, Told(symbol="S", of="message")]
-    slowest: Annotated[Bandwidth, Told(symbol="B", of="link")]
+    passing: Annotated[Seconds, Output(symbol="D")]
+    pieces: Annotated[Count, Output(symbol="N", of="forwarding")]
+    wire: Annotated[Bytes, Output(symbol="S", of="message")]
+    slowest: Annotated[Bandwidth, Output(symbol="B", of="link")]
     pcie_share: Annotated[
         Share,
-        Told(
+        Output(
             "Latency of PCIe",
             "q",
             "{pcie} of {one_way}",
@@ -67,11 +67,11 @@ class Result:
             sources=_SOURCES,
         ),
     ]
-    pcie: Annotated[Seconds, Told(symbol="p", of="pcie_out")]
+    pcie: Annotated[Seconds, Output(symbol="p", of="pcie_out")]
     published_share: Share
     break_even: Annotated[
         Bytes,
-        Told(
+        Output(
             "Break-even size",
             "M",
             "below it latency decides, above it the slowest stage",
@@ -80,10 +80,10 @@ class Result:
             ),
         ),
     ]
-    data: Annotated[Share, Told(symbol="e", of="protocol")]
+    data: Annotated[Share, Output(symbol="e", of="protocol")]
     effective: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Effective bandwidth",
             "B",
             "{effective_share} of the port's line rate",
@@ -95,17 +95,17 @@ class Result:
     large_share: Share
     crossed: Annotated[
         Bytes,
-        Told(
+        Output(
             "Bytes over PCIe",
             "V",
             assumes=("Data and flags; headers of packets are left out.",),
         ),
     ]
-    crossings: Annotated[Count, Told(symbol="x", of="direct")]
-    sent: Annotated[Bytes, Told(of="message")]
+    crossings: Annotated[Count, Output(symbol="x", of="direct")]
+    sent: Annotated[Bytes, Output(of="message")]
     saved: Annotated[
         Seconds,
-        Told(
+        Output(
             "GPUDirect saves",
             "",
             "{saved_share} of the time without it",
@@ -118,7 +118,7 @@ class Result:
     past: Seconds
     wire_minimum: Annotated[
         Seconds,
-        Told(
+        Output(
             "Wire minimum",
             "",
             "bytes over line rate",
@@ -128,7 +128,7 @@ class Result:
     ]
     isolated: Annotated[
         Seconds,
-        Told(
+        Output(
             "Collectives alone",
             "Tm",
             "what a benchmark shows",
@@ -142,7 +142,7 @@ class Result:
     ]
     exposed: Annotated[
         Seconds,
-        Told(
+        Output(
             "Exposed in the step",
             "Te",
             "what the step waits for",
@@ -154,25 +154,25 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the message on its way, and a collective of its size on the wire and in the step."""
-    one, other = at(inputs), at(inputs, direct=not inputs.direct)
-    through, past = (other.time, one.time) if inputs.direct else (one.time, other.time)
+    way, other = at(inputs), at(inputs, direct=not inputs.direct)
+    through, past = (other.time, way.time) if inputs.direct else (way.time, other.time)
     crossings = 2 if inputs.direct else 4
-    sent = inputs.message * SENT[inputs.protocol]
-    data = inputs.message / one.wire
-    rate = effective_bandwidth(inputs.message, one.time)
+    sent = inputs.message * SENT_RATIO[inputs.protocol]
+    data = inputs.message / way.wire
+    rate = effective_bandwidth(inputs.message, way.time)
     large = effective_bandwidth(LARGE, at(inputs, message=LARGE).time)
-    count, alone = inputs.num_buckets, _alone(inputs)
+    count, alone = inputs.num_buckets, _all_reduce_time(inputs)
     return Result(
-        one=one,
+        one=way,
         other=other,
         theirs=at(published(message=inputs.message, link=inputs.link)),
-        by_size=Later(
+        by_size=Lazy(
             lambda: (
-                ways(path_of(inputs), COLUMN),
-                ways(path_of(published(link=inputs.link)), COLUMN),
+                message_timings(path_of(inputs), COLUMN),
+                message_timings(path_of(published(link=inputs.link)), COLUMN),
             )
         ),
-        passages=Later(lambda: tuple(passages(one.stages, one.wire, min(one.pieces, DRAWN)))),
+        passages=Lazy(lambda: tuple(stage_transits(way.stages, way.wire, min(way.pieces, DRAWN)))),
         by_protocol={
             key: (
                 at(inputs, protocol=key).time,
@@ -180,17 +180,17 @@ def solve(inputs: Inputs) -> Result:
             )
             for key in PROTOCOLS
         },
-        one_way=one.time,
-        latency=one.latency,
-        moving=one.moving,
-        passing=one.passing,
-        pieces=one.pieces,
-        wire=one.wire,
-        slowest=one.slowest,
-        pcie_share=one.pcie_share,
-        pcie=one.pcie,
+        one_way=way.time,
+        latency=way.latency,
+        moving=way.moving,
+        passing=way.passing,
+        pieces=way.pieces,
+        wire=way.wire,
+        slowest=way.slowest,
+        pcie_share=way.pcie_share,
+        pcie=way.pcie,
         published_share=at(published()).bare_pcie_share,
-        break_even=break_even_size(one.latency, one.slowest, data),
+        break_even=break_even_size(way.latency, way.slowest, data),
         data=data,
         effective=rate,
         effective_share=rate / inputs.link,
@@ -209,8 +209,8 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _alone(inputs: Inputs) -> Seconds:
-    """Return all-reduces of the message's size, one after the other, one GPU per node."""
+def _all_reduce_time(inputs: Inputs) -> Seconds:
+    """Return the time of sequential all-reduces of the message's size with one GPU per node."""
     n, reached = inputs.world_size, ACHIEVED["H100 SXM"].network * inputs.link
-    one = all_reduce_time(inputs.message, n, n, reached, network=INFINIBAND)
-    return inputs.num_buckets * one
+    time = all_reduce_time(inputs.message, n, n, reached, network=INFINIBAND)
+    return inputs.num_buckets * time

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 
 from engine.calculators.moving_bytes.message_waterfall.result import Result
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
-from engine.core.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, as_given
+from engine.core.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, with_digits
 from engine.core.views import Badge, Challenge, Condition, Table
 from engine.form.message.inputs import PROTOCOLS, PUBLISHED, Inputs
-from engine.simulate.network.message_path import DATA, SYNC
+from engine.simulate.network.message_path import DATA_SHARE, SYNC_LATENCY
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what decides: latencies, or the slowest stage that the bytes cross."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the limit: latencies, or the bandwidth of the slowest stage."""
     if result.latency >= result.moving:
         name, color = "Latency", "compute"
         text = "{latency} of latencies, {moving} of bytes: both count."
@@ -33,16 +33,16 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             "{moving} of bytes, {latency} of latencies: the path between GPU and card is slower "
             "than it."
         )
-    return Badge(text=name, sentence=tell.say(text), color=color)
+    return Badge(text=name, sentence=present.say(text), color=color)
 
 
-def protocols(tell: Teller, result: Result) -> Table:
-    """Return what each protocol costs a hop, what it leaves of the wire, and two messages."""
+def protocol_table(present: Presenter, result: Result) -> Table:
+    """Return the table of latency per hop, bandwidth share and two message times by protocol."""
     rows = tuple(
         (
             name,
-            say("{t}", t=(SYNC[key], SECONDS)) if SYNC[key] else "none",
-            say("{s}", s=(DATA[key], SHARE)),
+            say("{t}", t=(SYNC_LATENCY[key], SECONDS)) if SYNC_LATENCY[key] else "none",
+            say("{s}", s=(DATA_SHARE[key], SHARE)),
             *(say("{t}", t=(time, SECONDS)) for time in result.by_protocol[key]),
         )
         for key, name in PROTOCOLS.items()
@@ -51,7 +51,7 @@ def protocols(tell: Teller, result: Result) -> Table:
         title="Protocols on this path",
         columns=("Protocol", "Cost of a hop", "Bandwidth left", "This message", "64 MiB"),
         rows=rows,
-        caption=tell.say("This message: {message}."),
+        caption=present.say("This message: {message}."),
     )
 
 
@@ -73,8 +73,8 @@ _LIMIT, _LEAST = 12 * MICRO, 0.9
 _STAGES = (*PUBLISHED, "hops", "copy")
 
 
-def challenge(tell: Teller, inputs: Inputs, result: Result) -> Challenge:
-    """Return the challenge: one setting that serves small and large messages."""
+def challenge(present: Presenter, inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge: a setting that serves small and large messages."""
     base = Inputs()
     conditions = (
         Condition(
@@ -89,15 +89,15 @@ def challenge(tell: Teller, inputs: Inputs, result: Result) -> Challenge:
         Condition(
             text=say(
                 "a message of {m}, under {t}",
-                m=(8 * KB, as_given(BYTES)),
-                t=(_LIMIT, as_given(SECONDS)),
+                m=(8 * KB, with_digits(BYTES)),
+                t=(_LIMIT, with_digits(SECONDS)),
             ),
             met=inputs.message == 8 * KB and result.one_way < _LIMIT,
         ),
         Condition(
-            text=tell.say(
+            text=present.say(
                 "64 MiB with the same settings at {s} of the line rate (now {large_share})",
-                s=(_LEAST, as_given(SHARE)),
+                s=(_LEAST, with_digits(SHARE)),
             ),
             met=result.large_rate >= _LEAST * inputs.link,
         ),

@@ -8,7 +8,7 @@ from engine.calculators.moving_bytes.nccl_log.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.nccl_log.result import Result as Result
 from engine.calculators.moving_bytes.nccl_log.result import solve as solve
 from engine.calculators.moving_bytes.nccl_log.verdict import verdict
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 
 TITLE = "Is my network fine?"
 LARGEST = "of the largest message"
@@ -17,18 +17,20 @@ QUESTION = "Does my table of nccl-tests fit my links, and what does NCCL's log s
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs)
+    present = Presenter(result, inputs)
     return {
-        "bus_bandwidth": tell.value("bus_bandwidth", note=charts.measured_note(result, LARGEST)),
+        "bus_bandwidth": present.value("bus_bandwidth", note=charts.measured_note(result, LARGEST)),
         "verdict": verdict(result),
-        **tell.values("expected"),
-        "line": tell.value("line", note=charts.line_note(result)),
-        "share": tell.value("share", note=charts.measured_note(result, "")),
-        "latency": tell.value("latency", note=charts.measured_note(result, "its time is latency")),
+        **present.values("expected"),
+        "line": present.value("line", note=charts.line_note(result)),
+        "share": present.value("share", note=charts.measured_note(result, "")),
+        "latency": present.value(
+            "latency", note=charts.measured_note(result, "its time is latency")
+        ),
         "curve": partial(charts.curve, result),
-        "alike": partial(charts.alike, result),
-        "rows": partial(charts.rows, result),
-        "choices": partial(findings.choices, result),
-        "variables": partial(findings.variables, result),
-        "reading": findings.reading(result),
+        "alike": partial(charts.condition_bars, result),
+        "rows": partial(charts.row_table, result),
+        "choices": partial(findings.choice_table, result),
+        "variables": partial(findings.variable_table, result),
+        "reading": findings.reading_table(result),
     }

@@ -1,4 +1,4 @@
-"""The curve of a table beside the model's, its rows, and what else would give it."""
+"""Charts of a benchmark table: measured and modeled curve, rows, and alternative conditions."""
 
 from dataclasses import replace
 from math import inf
@@ -8,9 +8,9 @@ from engine.catalog.nodes import NODES
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, BYTES, COUNT, GB, RATIO, SECONDS
 from engine.core.views import Axis, Cell, Lines, Point, Rule, Series, Table
-from engine.form.nccl_fields import off_words, size_words
-from engine.simulate.collectives.nccl_check import Judged
-from engine.simulate.collectives.nccl_effect import NAMES
+from engine.form.nccl_fields import difference_text, size_text
+from engine.simulate.collectives.nccl_check import MessageCheck
+from engine.simulate.collectives.nccl_effect import CONDITION_NAMES
 
 _LEAST: float = 0.001 * GB
 
@@ -21,7 +21,7 @@ def measured_note(result: Result, note: str) -> str:
 
 
 def line_note(result: Result) -> Text:
-    """Return whose line rate it is."""
+    """Return the note that names the link of the line rate."""
     setting = result.found.setting
     assumed = "" if setting.known else ", assumed"
     name = f"{NODES[setting.machine].name}{assumed}"
@@ -32,11 +32,12 @@ def line_note(result: Result) -> Text:
 
 def curve(result: Result) -> Lines:
     """Return bus bandwidth against the size of the message, measured and expected."""
-    judged = [one for one in result.found.rows if one.row.size > 0]
-    found = result.curve()
-    sizes = found.sizes
+    judged = [line for line in result.found.rows if line.row.size > 0]
+    bandwidths = result.curve()
+    sizes = bandwidths.sizes
     measured, expected = (
-        tuple(one or _LEAST for one in column) for column in (found.measured, found.expected)
+        tuple(value or _LEAST for value in column)
+        for column in (bandwidths.measured, bandwidths.expected)
     )
     least = min(_LEAST, *measured, *expected)
     last = Point(key="largest", label="", x=sizes[-1], y=_LEAST)
@@ -47,8 +48,8 @@ def curve(result: Result) -> Lines:
         Series(key="expected", label="expected", x=sizes, y=expected, color="ink", dashed=True)
     ]
     if judged:
-        one = Series(key="measured", label="measured", x=sizes, y=measured, color="communication")
-        series.insert(0, one)
+        own = Series(key="measured", label="measured", x=sizes, y=measured, color="communication")
+        series.insert(0, own)
     return Lines(
         title="Your table: bus bandwidth by size of the message",
         x=Axis(
@@ -81,17 +82,17 @@ def curve(result: Result) -> Lines:
     )
 
 
-def alike(result: Result) -> Table:
-    """Return what the largest message would reach under other conditions, the nearest first."""
+def condition_bars(result: Result) -> Table:
+    """Return the modeled bandwidth of the largest message under other conditions, nearest first."""
     largest = result.found.largest
     rows: list[tuple[Cell, ...]] = []
-    for one in result.found.alike:
-        name = NAMES.get(one.key, "nothing is wrong")
-        ratio = one.bandwidth / largest.row.bus_bandwidth if largest else inf
+    for condition in result.found.alike:
+        name = CONDITION_NAMES.get(condition.key, "nothing is wrong")
+        ratio = condition.bandwidth / largest.row.bus_bandwidth if largest else inf
         rows.append(
             (
                 name[0].upper() + name[1:],
-                say("{b}", b=(one.bandwidth, BANDWIDTH)),
+                say("{b}", b=(condition.bandwidth, BANDWIDTH)),
                 say("{r}", r=(ratio, RATIO)),
             )
         )
@@ -103,28 +104,28 @@ def alike(result: Result) -> Table:
     )
 
 
-def rows(result: Result) -> Table:
+def row_table(result: Result) -> Table:
     """Return every row of the table, judged; with NCCL's choices where the text has some."""
     shown = result.found.rows[-60:]
     columns = "Message", "Time", "Expected", "Off by", "By model", "By NCCL"
-    last = len(columns) if any(one.chosen for one in shown) else -1
+    last = len(columns) if any(row.chosen for row in shown) else -1
     return Table(
         title="Row by row",
         columns=columns[:last],
-        rows=tuple(_row(one)[:last] for one in shown),
+        rows=tuple(_row(row)[:last] for row in shown),
         caption="Off by: bandwidth against the expected one. Small messages differ by more, since "
         "how the test starts its ranks counts there. By model, by NCCL: the algorithm and the "
         "protocol that each of them takes.",
     )
 
 
-def _row(one: Judged) -> tuple[Cell, ...]:
-    chosen = one.chosen
+def _row(judged: MessageCheck) -> tuple[Cell, ...]:
+    chosen = judged.chosen
     return (
-        size_words(one.row.size),
-        say("{t}", t=(one.row.time, SECONDS)),
-        say("{t}", t=(one.time, SECONDS)) if one.expected else "",
-        off_words(one.off) if one.expected else "",
-        one.fastest,
+        size_text(judged.row.size),
+        say("{t}", t=(judged.row.time, SECONDS)),
+        say("{t}", t=(judged.time, SECONDS)) if judged.expected else "",
+        difference_text(judged.off) if judged.expected else "",
+        judged.fastest,
         f"{chosen.algorithm} {chosen.protocol}".strip() if chosen else "",
     )

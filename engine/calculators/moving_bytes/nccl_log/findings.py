@@ -1,4 +1,4 @@
-"""What was read of a text: versions and wires, choices, variables, and lines that could not be."""
+"""Facts read from a log: versions, network, choices, variables and unread lines."""
 
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nccl_variables import VARIABLES
@@ -7,9 +7,9 @@ from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS
 from engine.core.views import Cell, Table
 from engine.form.collective_names import TESTED
-from engine.form.nccl_fields import size_words
-from engine.run.logs.nccl_debug import Chosen
-from engine.run.logs.nccl_tests import Note
+from engine.form.nccl_fields import size_text
+from engine.run.logs.nccl_debug import NcclChoice
+from engine.run.logs.nccl_tests import LineNote
 
 _SHOWN = 12
 _KINDS = {
@@ -19,40 +19,40 @@ _KINDS = {
 }
 
 
-def choices(result: Result) -> Table:
-    """Return what NCCL chose, beside what the model finds fastest."""
+def choice_table(result: Result) -> Table:
+    """Return the table of NCCL's choices beside the model's fastest."""
     return Table(
         title="What NCCL chose",
         columns=("Operation", "Message", "Algorithm, protocol", "Channels", "Model's choice"),
-        rows=tuple(_choice(result, one, ours) for one, ours in result.chosen())
+        rows=tuple(_choice_row(result, chosen, ours) for chosen, ours in result.chosen())
         or (("none in the text", "", "", "", ""),),
         caption="From lines of NCCL_DEBUG_SUBSYS=TUNING, each operation and size once.",
     )
 
 
-def _choice(result: Result, one: Chosen, ours: str) -> tuple[Cell, ...]:
-    operation = one.operation or result.found.setting.operation
-    planned = say("{t} planned", t=(one.time, SECONDS)) if one.time else ""
+def _choice_row(result: Result, chosen: NcclChoice, ours: str) -> tuple[Cell, ...]:
+    operation = chosen.operation or result.found.setting.operation
+    planned = say("{t} planned", t=(chosen.time, SECONDS)) if chosen.time else ""
     return (
         TESTED.get(operation, operation),
-        size_words(one.size),
-        f"{one.algorithm} {one.protocol}".strip(),
-        say("{n}", n=(one.channels, COUNT)) if one.channels else planned,
+        size_text(chosen.size),
+        f"{chosen.algorithm} {chosen.protocol}".strip(),
+        say("{n}", n=(chosen.channels, COUNT)) if chosen.channels else planned,
         ours,
     )
 
 
-def variables(result: Result) -> Table:
-    """Return the variables that the environment sets, and what to do about each."""
+def variable_table(result: Result) -> Table:
+    """Return the table of NCCL variables in the environment, with advice."""
     debug = result.text.debug
     rows: list[tuple[Cell, ...]] = []
-    for one in debug.variables if debug else ():
-        known = VARIABLES.get(one.name)
+    for variable in debug.variables if debug else ():
+        known = VARIABLES.get(variable.name)
         rows.append(
             (
-                one.name,
-                one.value,
-                say("{n}", n=(one.line, COUNT)),
+                variable.name,
+                variable.value,
+                say("{n}", n=(variable.line, COUNT)),
                 _KINDS[known.kind] if known else "not in the table of this page",
                 f"Never: {known.never}" if known else "",
             )
@@ -65,30 +65,35 @@ def variables(result: Result) -> Table:
     )
 
 
-def reading(result: Result) -> Table:
-    """Return what was read, and from where it is known."""
-    rows = [*_of_setting(result), *_others(result), *_of_debug(result), *_unread(result)]
+def reading_table(result: Result) -> Table:
+    """Return the table of facts read from the text, with their origin."""
+    rows = [
+        *_setting_rows(result),
+        *_unjudged_rows(result),
+        *_debug_rows(result),
+        *_unread_rows(result),
+    ]
     return Table(title="What was read", columns=("What", "Read", "From"), rows=tuple(rows))
 
 
-def _of_setting(result: Result) -> list[tuple[Cell, ...]]:
+def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
     setting, table, debug = result.found.setting, result.text.table, result.text.debug
     version = (table.version if table else "") or (debug.version if debug else "")
     counted = "the text, or you" if setting.counted else "the ratio of two columns, or one node"
     named = "the name of the GPU, or you" if setting.known else "nothing: assumed"
     operation = TESTED.get(setting.operation, setting.operation)
     return [
-        ("Rows of a table", _count(len(result.found.rows)), "nccl-tests"),
+        ("Rows of a table", _count_text(len(result.found.rows)), "nccl-tests"),
         ("Operation", operation, "the text, or you"),
         ("GPU", table.device if table and table.device else "not named", "the first rank"),
         ("Machine", NODES[setting.machine].name, named),
-        ("GPUs", _count(result.ranks), counted),
-        ("Nodes", _count(result.nodes), "hosts in the text, you, or the GPUs of a machine"),
+        ("GPUs", _count_text(result.ranks), counted),
+        ("Nodes", _count_text(result.nodes), "hosts in the text, you, or the GPUs of a machine"),
         ("NCCL", version or "not named", "its own line"),
     ]
 
 
-def _others(result: Result) -> list[tuple[Cell, ...]]:
+def _unjudged_rows(result: Result) -> list[tuple[Cell, ...]]:
     """Return the operations of the text that are not judged."""
     if not (names := result.found.others):
         return []
@@ -96,7 +101,7 @@ def _others(result: Result) -> list[tuple[Cell, ...]]:
     return [("Other tables", words, "the text; choose one under Operation")]
 
 
-def _of_debug(result: Result) -> list[tuple[Cell, ...]]:
+def _debug_rows(result: Result) -> list[tuple[Cell, ...]]:
     debug = result.text.debug
     if debug is None:
         return []
@@ -107,26 +112,26 @@ def _of_debug(result: Result) -> list[tuple[Cell, ...]]:
         ("Sums in the NVSwitch", debug.multicast or "not named", "NVLS multicast support"),
     ]
     if debug.ports:
-        rows.append(("Ports in use", _count(debug.ports), f"NET/IB, {debug.fabric}"))
+        rows.append(("Ports in use", _count_text(debug.ports), f"NET/IB, {debug.fabric}"))
     between = sum(count for name, count in debug.ways.items() if name.startswith("NET"))
     if between:
         words = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))
         rows.append(("GPUDirect RDMA", words, "GDRDMA"))
-    rows += [("Warning", note.reason, _line(note)) for note in debug.warnings[:_SHOWN]]
+    rows += [("Warning", note.reason, _line_number(note)) for note in debug.warnings[:_SHOWN]]
     return rows
 
 
-def _unread(result: Result) -> list[tuple[Cell, ...]]:
+def _unread_rows(result: Result) -> list[tuple[Cell, ...]]:
     table, debug = result.text.table, result.text.debug
     notes = [*(table.notes if table else ()), *(debug.notes if debug else ())]
-    rows: list[tuple[Cell, ...]] = [("Lines in doubt", _count(len(notes)), "")]
-    rows += [("In doubt", note.reason, _line(note)) for note in notes[:_SHOWN]]
+    rows: list[tuple[Cell, ...]] = [("Lines in doubt", _count_text(len(notes)), "")]
+    rows += [("In doubt", note.reason, _line_number(note)) for note in notes[:_SHOWN]]
     return rows
 
 
-def _line(note: Note) -> Text:
+def _line_number(note: LineNote) -> Text:
     return say("line {n}", n=(note.line, COUNT))
 
 
-def _count(number: int) -> Text:
+def _count_text(number: int) -> Text:
     return say("{n}", n=(number, COUNT))

@@ -13,8 +13,8 @@ from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number, Scalar, Text
 from engine.form.collective_names import TESTED
 from engine.form.nccl_samples import SAMPLES
-from engine.form.text_validation import checked_by
-from engine.run.logs.nccl import LONGEST_NCCL, NcclText, read_nccl
+from engine.form.text_validation import text_check
+from engine.run.logs.nccl import LONGEST_NCCL, NcclOutput, read_nccl
 
 AS_TEXT = {"text": "as the text says"}
 _MACHINES = (
@@ -30,14 +30,14 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 
 @lru_cache(maxsize=4)
-def read(text: str) -> NcclText:
+def read_text(text: str) -> NcclOutput:
     """Return a text, read once for the check under its box and for the results."""
     return read_nccl(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     log: Annotated[
         str,
@@ -49,7 +49,7 @@ class Inputs:
             placeholder="Paste the table of all_reduce_perf and the like, or the lines of "
             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING, or both together",
             help="Other lines may stand between them.",
-            check=checked_by(read),
+            check=text_check(read_text),
         ),
     ] = SAMPLES["h100"].text
     machine: Annotated[

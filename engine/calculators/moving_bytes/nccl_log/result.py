@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
-from engine.calculators.moving_bytes.nccl_log.inputs import AS_TEXT, Inputs, read
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.calculators.moving_bytes.nccl_log.inputs import AS_TEXT, Inputs, read_text
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
-from engine.run.logs.nccl import NcclText
-from engine.run.logs.nccl_debug import Chosen
-from engine.run.logs.nccl_tests import Row
-from engine.simulate.collectives.nccl_check import Check, check_nccl, has_factor
-from engine.simulate.collectives.nccl_choice import charged, choice, times
-from engine.simulate.collectives.nccl_effect import bandwidth_of
-from engine.simulate.collectives.nccl_setting import Given
+from engine.run.logs.nccl import NcclOutput
+from engine.run.logs.nccl_debug import NcclChoice
+from engine.run.logs.nccl_tests import BenchmarkRow
+from engine.simulate.collectives.nccl_check import NcclCheck, check_nccl, has_bus_factor
+from engine.simulate.collectives.nccl_choice import algorithm_times, charged_time, chosen_algorithm
+from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
+from engine.simulate.collectives.nccl_setting import NcclInputs
 
 _CHOICES: Count = 40
 _INFINITE = float("inf")
@@ -37,16 +37,16 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the text says; no finite value where it has no table.
+    """The results read from the text; not finite where it has no table.
 
     `chosen` are the first of NCCL's choices, each with what the model would take.
     """
 
-    text: NcclText
-    found: Check
+    text: NcclOutput
+    found: NcclCheck
     bus_bandwidth: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Bus bandwidth",
             color="communication",
             basis="measured",
@@ -56,11 +56,11 @@ class Result:
     ]
     expected: Annotated[
         Bandwidth,
-        Told("Expected", note="of this message, from the model", assumes=(_MODEL,)),
+        Output("Expected", note="of this message, from the model", assumes=(_MODEL,)),
     ]
     line: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Line rate",
             note="one way: of a GPU's links, or of a node's ports",
             basis="datasheet",
@@ -70,7 +70,7 @@ class Result:
     ]
     share: Annotated[
         Share,
-        Told(
+        Output(
             "Of the line rate",
             basis="measured",
             assumes=("May exceed 100 % where a switch adds, or a tree of two nodes runs.",),
@@ -79,7 +79,7 @@ class Result:
     ]
     latency: Annotated[
         Seconds,
-        Told(
+        Output(
             "Smallest message",
             basis="measured",
             assumes=("As the table prints it, out of place.",),
@@ -88,60 +88,68 @@ class Result:
     size: Bytes
     ranks: Count
     nodes: Count
-    curve: Later[Curve]
-    chosen: Later[tuple[tuple[Chosen, str], ...]]
+    curve: Lazy[Curve]
+    chosen: Lazy[tuple[tuple[NcclChoice, str], ...]]
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the text says of the machines."""
-    text = read(inputs.log)
-    given = Given(
+    """Return the results read from the text."""
+    text = read_text(inputs.log)
+    assumptions = NcclInputs(
         machine="" if inputs.machine in AS_TEXT else inputs.machine,
         ranks=inputs.ranks,
         nodes=inputs.nodes,
         operation="" if inputs.operation in AS_TEXT else inputs.operation,
     )
-    found = check_nccl(text, given)
-    largest, smallest = found.largest, found.smallest
+    check = check_nccl(text, assumptions)
+    largest, smallest = check.largest, check.smallest
     bus = largest.row.bus_bandwidth if largest else _INFINITE
     return Result(
         text=text,
-        found=found,
+        found=check,
         bus_bandwidth=bus,
-        expected=(largest.expected if largest else found.plateau) or _INFINITE,
-        line=found.where.line,
-        share=bus / found.where.line,
+        expected=(largest.expected if largest else check.plateau) or _INFINITE,
+        line=check.where.line,
+        share=bus / check.where.line,
         latency=smallest.row.time if smallest else _INFINITE,
         size=largest.row.size if largest else 0.0,
-        ranks=found.where.group.ranks,
-        nodes=found.where.group.nodes,
-        curve=Later(partial(_curve, found)),
-        chosen=Later(lambda: tuple((one, _choice(found, one)) for one in found.choices[:_CHOICES])),
+        ranks=check.where.group.ranks,
+        nodes=check.where.group.nodes,
+        curve=Lazy(partial(_curve, check)),
+        chosen=Lazy(
+            lambda: tuple(
+                (chosen, _model_choice(check, chosen)) for chosen in check.choices[:_CHOICES]
+            )
+        ),
     )
 
 
-def _curve(found: Check) -> Curve:
-    rows = [one.row for one in found.rows if one.row.size > 0]
+def _curve(check: NcclCheck) -> Curve:
+    rows = [judged.row for judged in check.rows if judged.row.size > 0]
     sizes = tuple(row.size for row in rows) or _SIZES
-    operation, where = cast(Operation, found.setting.operation), found.where
+    operation, where = cast(Operation, check.setting.operation), check.where
     expected = (0.0,) * len(sizes)
-    if has_factor(operation):
+    if has_bus_factor(operation):
         expected = tuple(
-            bandwidth_of(operation, size, charged(operation, size, where), where.group.ranks)
+            bus_bandwidth_of(
+                operation, size, charged_time(operation, size, where), where.group.ranks
+            )
             for size in sizes
         )
-    measured = tuple(_bus(found, row) for row in rows)
+    measured = tuple(_expected_bandwidth(check, row) for row in rows)
     return Curve(sizes=sizes, measured=measured, expected=expected)
 
 
-def _bus(found: Check, row: Row) -> Bandwidth:
-    operation, ranks = found.setting.operation, found.where.group.ranks
-    if has_factor(operation) and ranks > 1:
-        return bandwidth_of(cast(Operation, operation), row.size, row.time, ranks)
+def _expected_bandwidth(check: NcclCheck, row: BenchmarkRow) -> Bandwidth:
+    operation, ranks = check.setting.operation, check.where.group.ranks
+    if has_bus_factor(operation) and ranks > 1:
+        return bus_bandwidth_of(cast(Operation, operation), row.size, row.time, ranks)
     factor = row.bus_bandwidth / row.algorithm_bandwidth if row.algorithm_bandwidth else 1.0
     return factor * algorithm_bandwidth(row.size, row.time)
 
 
-def _choice(found: Check, one: Chosen) -> str:
-    operation = one.operation or found.setting.operation
-    return choice(operation, one.size, found.where, times(operation, one.size, found.where))
+def _model_choice(check: NcclCheck, chosen: NcclChoice) -> str:
+    operation = chosen.operation or check.setting.operation
+    return chosen_algorithm(
+        operation, chosen.size, check.where, algorithm_times(operation, chosen.size, check.where)
+    )

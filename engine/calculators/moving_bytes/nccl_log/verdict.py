@@ -5,9 +5,9 @@ from engine.catalog.nodes import NODES
 from engine.core.text import Sentence, Text, say
 from engine.core.units import BANDWIDTH, COUNT, SHARE
 from engine.core.views import Badge
-from engine.form.nccl_fields import size_words
-from engine.simulate.collectives.nccl_check import ALIKE
-from engine.simulate.collectives.nccl_effect import NAMES
+from engine.form.nccl_fields import size_text
+from engine.simulate.collectives.nccl_check import EXPECTED_TOLERANCE
+from engine.simulate.collectives.nccl_effect import CONDITION_NAMES
 
 _TITLES = {
     "wrong": ("Wrong results", "bad"),
@@ -28,7 +28,7 @@ def verdict(result: Result) -> Badge:
 
 
 def _wrong(result: Result) -> Text:
-    rows = [one.row for one in result.found.rows if one.row.wrong]
+    rows = [judged.row for judged in result.found.rows if judged.row.wrong]
     return say(
         "Line {line} counts {n} wrong values. Find the broken part before you read any bandwidth.",
         line=(rows[0].line, COUNT),
@@ -42,16 +42,16 @@ def _slow(result: Result) -> Text:
     if largest and largest.row.bus_bandwidth < 0.6 * result.found.best:
         words += " Smaller messages reached {best}: look for loss or pauses in the network first."
     elif nearest.key:
-        words += f" The closest match: {NAMES[nearest.key]}, which would give {{alike}}."
-    return _of_largest(result, words)
+        words += f" The closest match: {CONDITION_NAMES[nearest.key]}, which would give {{alike}}."
+    return _largest_sentence(result, words)
 
 
 def _expected(result: Result) -> Text:
-    return _of_largest(result, "Within {alike_share} of {expected}, which the model gives.")
+    return _largest_sentence(result, "Within {alike_share} of {expected}, which the model gives.")
 
 
 def _fast(result: Result) -> Text:
-    return _of_largest(
+    return _largest_sentence(
         result,
         "{off} above the expected {expected}: are machines, GPUs and nodes those of the test? "
         "Sums in the switches of the network (SHARP) can do it too.",
@@ -59,9 +59,9 @@ def _fast(result: Result) -> Text:
 
 
 def _small(result: Result) -> Text:
-    return _of_largest(
+    return _largest_sentence(
         result,
-        f"The largest message is {size_words(result.size)}, whose time is mostly latency. "
+        f"The largest message is {size_text(result.size)}, whose time is mostly latency. "
         "Run the test up to 8 GiB.",
     )
 
@@ -108,7 +108,7 @@ _SENTENCES = {
 }
 
 
-def _of_largest(result: Result, words: str) -> Sentence:
+def _largest_sentence(result: Result, words: str) -> Sentence:
     largest = result.found.largest
     nearest = result.found.alike[0].bandwidth if result.found.alike else 0.0
     return say(
@@ -117,5 +117,5 @@ def _of_largest(result: Result, words: str) -> Sentence:
         expected=(largest.expected if largest else 0.0, BANDWIDTH),
         best=(result.found.best, BANDWIDTH),
         alike=(nearest, BANDWIDTH),
-        alike_share=(ALIKE, SHARE),
+        alike_share=(EXPECTED_TOLERANCE, SHARE),
     )

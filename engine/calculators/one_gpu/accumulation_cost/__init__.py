@@ -1,1 +1,1 @@
-"""What accumulation costs and keeps."""
+"""Cost of gradient accumulation: memory, traffic and speed."""

@@ -1,4 +1,4 @@
-"""Accumulation at scale: what a GPU holds, sends and reaches, by the number of micro-batches."""
+"""Accumulation at scale: memory, traffic and speed of a GPU by the number of micro-batches."""
 
 from functools import partial
 
@@ -8,9 +8,9 @@ from engine.calculators.one_gpu.accumulation_cost.result import MODELLED
 from engine.calculators.one_gpu.accumulation_cost.result import Result as Result
 from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Badge, Challenge, Condition
-from engine.form.run.prediction_text import ranged
+from engine.form.run.prediction_text import value_with_range
 from engine.formulas.volumes import ZERO_BYTES
 from engine.simulate.data_parallel.accumulation import TIMED_AS
 
@@ -37,43 +37,43 @@ _WANTED = 4_194_304
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "fits": _fits(tell, result),
-        "sent": tell.value("sent", symbols={"n": "world_size"}),
-        **tell.values("per_token", "collectives", "tokens", "held", "at_once"),
-        "token_rate": ranged(
-            tell,
+        "fits": _fits(present, result),
+        "sent": present.value("sent", symbols={"n": "world_size"}),
+        **present.values("per_token", "collectives", "tokens", "held", "at_once"),
+        "token_rate": value_with_range(
+            present,
             "token_rate",
             result.evidence,
             note=f"timed as {TIMED_AS[inputs.scheme]}" if inputs.scheme in TIMED_AS else "",
             assumes=(MODELLED,),
         ),
-        **tell.values("gained"),
+        **present.values("gained"),
         "memory": partial(charts.memory, inputs, result),
         "volume": partial(charts.volume, inputs, result),
         "speed": partial(charts.speeds, inputs, result),
-        "pipeline": partial(charts.pipeline, tell, inputs, result),
-        **tell.values("bubble", "in_flight"),
+        "pipeline": partial(charts.pipeline, present, inputs, result),
+        **present.values("bubble", "in_flight"),
         "schemes": partial(charts.schemes, result),
         "challenge": _challenge(inputs, result),
     }
 
 
-def _fits(tell: Teller, result: Result) -> Badge:
+def _fits(present: Presenter, result: Result) -> Badge:
     words = "In micro-batches the fullest GPU needs {held}, in one batch {at_once}; {usable} may "
     words += "be filled."
     if result.held > result.usable:
-        return Badge(text="Out of memory", sentence=tell.say(words), color="buffers")
+        return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
     if result.at_once > result.usable:
         return Badge(
-            text="Fits only in micro-batches", sentence=tell.say(words), color="activations"
+            text="Fits only in micro-batches", sentence=present.say(words), color="activations"
         )
-    return Badge(text="Fits both ways", sentence=tell.say(words), color="activations")
+    return Badge(text="Fits both ways", sentence=present.say(words), color="activations")
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
-    given = (inputs.model, inputs.gpu, inputs.world_size, inputs.sequence_length)
+    setting = (inputs.model, inputs.gpu, inputs.world_size, inputs.sequence_length)
     start: dict[str, Scalar] = {
         "world_size": 64,
         "micro_batch_size": 1,
@@ -88,7 +88,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         conditions=(
             Condition(
                 text="Llama 3 8B, 64 H100, 4,096 tokens, ports of 100 Gb/s",
-                met=given == ("llama-3-8b", "H100-SXM", 64, 4096) and inputs.port == 12.5e9,
+                met=setting == ("llama-3-8b", "H100-SXM", 64, 4096) and inputs.port == 12.5e9,
             ),
             Condition(
                 text="a step has 4,194,304 tokens", met=inputs.world_size * result.own == _WANTED

@@ -1,13 +1,13 @@
 """The pictures of accumulation at scale: memory, bytes for a token, speed, pipelines."""
 
-from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs
+from engine.calculators.one_gpu.accumulation_cost.inputs import MAX_MICRO_BATCHES, SCHEMES, Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import Result
 from engine.calculators.one_gpu.accumulation_cost.sweeps import COUNTS
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SHARE, TOKEN_RATE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
-from engine.simulate.data_parallel.accumulation import Held
+from engine.simulate.data_parallel.accumulation import AccumulationMemory
 
 _COLUMN = tuple(float(count) for count in COUNTS)
 _COLORS = {"ddp_sync": "muted", "ddp": "ink", "zero1": "data", "zero2": "gradients"}
@@ -23,11 +23,13 @@ def memory(inputs: Inputs, result: Result) -> Bars:
         ("micro", f"{count} {pieces} of {batch}", parts),
         ("once", f"one batch of {count * batch}", at_once),
     )
-    most = max(result.usable, *(one.total for _, _, one in bars))
+    most = max(result.usable, *(usage.total for _, _, usage in bars))
     return Bars(
         title="The fullest GPU, in micro-batches and in one batch",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
-        bars=tuple(Bar(key=key, label=label, segments=_parts(one)) for key, label, one in bars),
+        bars=tuple(
+            Bar(key=key, label=label, segments=_segments(usage)) for key, label, usage in bars
+        ),
         rules=(
             Rule(
                 key="usable",
@@ -40,11 +42,13 @@ def memory(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def _parts(one: Held) -> tuple[Segment, ...]:
+def _segments(usage: AccumulationMemory) -> tuple[Segment, ...]:
     return (
-        Segment(key="states", label="states", value=one.states, color="optimizer"),
-        Segment(key="activations", label="activations", value=one.activations, color="activations"),
-        Segment(key="buffers", label="buffers, reserve", value=one.buffers, color="buffers"),
+        Segment(key="states", label="states", value=usage.states, color="optimizer"),
+        Segment(
+            key="activations", label="activations", value=usage.activations, color="activations"
+        ),
+        Segment(key="buffers", label="buffers, reserve", value=usage.buffers, color="buffers"),
     )
 
 
@@ -61,10 +65,16 @@ def volume(inputs: Inputs, result: Result) -> Lines:
         )
         for key, color in (_COLORS | _FSDP).items()
     ]
-    ends = [value for one in series for value in one.y]
+    ends = [value for line in series for value in line.y]
     return Lines(
         title="Bytes sent for a token, over the micro-batches",
-        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        x=Axis(
+            label="micro-batches of a step",
+            quantity=COUNT,
+            low=1,
+            high=MAX_MICRO_BATCHES,
+            scale="log",
+        ),
         y=Axis(
             label="sent for each token",
             quantity=BYTES,
@@ -103,10 +113,16 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
         )
         for key, column in result.speeds().items()
     )
-    most = max(result.token_rate, *(max(one.y) for one in series))
+    most = max(result.token_rate, *(max(line.y) for line in series))
     return Lines(
         title="Speed over the micro-batches",
-        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        x=Axis(
+            label="micro-batches of a step",
+            quantity=COUNT,
+            low=1,
+            high=MAX_MICRO_BATCHES,
+            scale="log",
+        ),
         y=Axis(label="tokens per second per GPU", quantity=COUNT, low=0.0, high=1.15 * most),
         series=series,
         points=(
@@ -122,11 +138,17 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def pipeline(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the bubble of a pipeline over the micro-batches."""
     return Lines(
         title="Idle share of a pipeline, over the micro-batches",
-        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        x=Axis(
+            label="micro-batches of a step",
+            quantity=COUNT,
+            low=1,
+            high=MAX_MICRO_BATCHES,
+            scale="log",
+        ),
         y=Axis(label="of the step", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -140,13 +162,13 @@ def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{bubble}"),
+                label=present.say("{bubble}"),
                 x=inputs.num_microbatches,
                 y=result.bubble,
             ),
         ),
         handle="num_microbatches",
-        caption=tell.say(
+        caption=present.say(
             "1F1B on {pipeline_parallel} stages. The first stage holds as many micro-batches as "
             "there are stages, and no more."
         ),
@@ -154,19 +176,19 @@ def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 
 def schemes(result: Result) -> Table:
-    """Return what every scheme sends and holds."""
+    """Return the table of bytes sent and held by each scheme."""
     return Table(
         title="All schemes with your numbers",
         columns=("Scheme", "Passes: gradients, parameters", "Sent", "For a token", "Fullest GPU"),
         rows=tuple(
             (
                 SCHEMES[key],
-                say("{r} and {a}", r=(one.reductions, COUNT), a=(one.gathers, COUNT)),
-                say("{v}", v=(one.sent, BYTES)),
-                say("{v}", v=(one.per_token, BYTES)),
-                say("{m}", m=(one.held, BYTES)),
+                say("{r} and {a}", r=(scheme.reductions, COUNT), a=(scheme.gathers, COUNT)),
+                say("{v}", v=(scheme.sent, BYTES)),
+                say("{v}", v=(scheme.per_token, BYTES)),
+                say("{m}", m=(scheme.memory, BYTES)),
             )
-            for key, one in result.schemes().items()
+            for key, scheme in result.schemes().items()
         ),
         caption="The memory of ZeRO-2 is that of DeepSpeed, with its buckets and its own buffers.",
     )

@@ -6,15 +6,15 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, Choice, Number
 from engine.core.outputs import Symbol
 from engine.core.units import Gbit
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
-from engine.simulate.data_parallel.accumulation import Step
+from engine.simulate.data_parallel.accumulation import AccumulationJob
 
-MOST = 256
+MAX_MICRO_BATCHES = 256
 SCHEMES: Mapping[str, str] = {
     "ddp_sync": "DDP, reduced every time",
     "ddp": "DDP with no_sync",
@@ -30,7 +30,7 @@ _GPUS = ("H100-SXM", "H200-SXM", "B200", "A100-SXM-80GB", "MI300X")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
@@ -51,7 +51,14 @@ class Inputs:
     ] = 1
     num_microbatches: Annotated[
         int,
-        Number(label="Micro-batches", low=1, high=MOST, scale="log2", whole=True, symbol="g"),
+        Number(
+            label="Micro-batches",
+            low=1,
+            high=MAX_MICRO_BATCHES,
+            scale="log2",
+            whole=True,
+            symbol="g",
+        ),
     ] = 4
     scheme: Annotated[str, Choice(label="Data parallelism", options=SCHEMES)] = "zero1"
     pipeline_parallel: Annotated[
@@ -82,16 +89,16 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def step_of(inputs: Inputs, scheme: str = "", count: int = 0) -> Step:
+def step_of(inputs: Inputs, scheme: str = "", count: int = 0) -> AccumulationJob:
     """Return the job; another scheme or number of micro-batches if given."""
-    return Step(
+    return AccumulationJob(
         model=MODELS[inputs.model],
         cluster=Cluster(
             gpu=ACCELERATORS[inputs.gpu],
             gpus_per_node=8,
             nics_per_node=8,
             nic_bandwidth=inputs.port,
-            own=parse(inputs.own_constants),
+            own=parse_constants(inputs.own_constants),
         ),
         ranks=inputs.world_size,
         sequence_length=inputs.sequence_length,

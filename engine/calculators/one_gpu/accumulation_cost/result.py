@@ -1,4 +1,4 @@
-"""What accumulation at scale shows."""
+"""Results of accumulation at scale."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from engine.calculators.one_gpu.accumulation_cost.sweeps import (
     Scheme,
     scheme_of,
     speeds,
-    tokens_of,
+    tokens_per_gpu,
     volumes,
 )
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
@@ -23,14 +23,14 @@ from engine.run.parallelism import Training
 from engine.simulate.data_parallel.accumulation import (
     GRADIENT,
     PARAMETER,
-    Held,
+    AccumulationMemory,
     accumulated_passes,
-    held,
-    run_of,
-    sent,
-    speed,
+    accumulation_bytes_sent,
+    accumulation_memory,
+    accumulation_run,
+    accumulation_token_rate,
 )
-from engine.simulate.memory.allocator import usable
+from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 MODELLED = (
@@ -42,7 +42,7 @@ _WIRE = ("Gradients travel in 4 bytes, parameters in 2, in rings over all GPUs."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One step of so many micro-batches.
+    """The results of one step with the chosen number of micro-batches.
 
     Attributes:
         evidence: on which the speed rests.
@@ -55,15 +55,15 @@ class Result:
     """
 
     sent: Annotated[
-        Bytes, Told("Sent by each GPU in a step", "V", color="communication", assumes=_WIRE)
+        Bytes, Output("Sent by each GPU in a step", "V", color="communication", assumes=_WIRE)
     ]
-    reductions: Annotated[Count, Told(symbol="r", of="num_microbatches")]
-    gathers: Annotated[Count, Told(symbol="a", of="num_microbatches")]
-    gradients: Annotated[Bytes, Told(symbol="G", of="model")]
-    parameters: Annotated[Bytes, Told(symbol="P", of="model")]
+    reductions: Annotated[Count, Output(symbol="r", of="num_microbatches")]
+    gathers: Annotated[Count, Output(symbol="a", of="num_microbatches")]
+    gradients: Annotated[Bytes, Output(symbol="G", of="model")]
+    parameters: Annotated[Bytes, Output(symbol="P", of="model")]
     per_token: Annotated[
         Bytes,
-        Told(
+        Output(
             "For each of its tokens",
             color="communication",
             assumes=("What is sent in a step over the GPU's tokens of a step.", *_WIRE),
@@ -72,7 +72,7 @@ class Result:
     ]
     collectives: Annotated[
         Count,
-        Told(
+        Output(
             "Passes around the ring",
             note="{reductions} of the gradients, {gathers} of the parameters",
             color="communication",
@@ -82,12 +82,12 @@ class Result:
     ]
     tokens: Annotated[
         Tokens,
-        Told("Tokens of a step", assumes=("All GPUs, all micro-batches.",)),
+        Output("Tokens of a step", assumes=("All GPUs, all micro-batches.",)),
     ]
     own: Tokens
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "Fullest GPU, in micro-batches",
             note="of {usable} that may be filled",
             color="activations",
@@ -100,7 +100,7 @@ class Result:
     ]
     at_once: Annotated[
         Bytes,
-        Told(
+        Output(
             "Fullest GPU, in one batch",
             color="activations",
             assumes=("The same sequences in one forward pass.",),
@@ -110,7 +110,7 @@ class Result:
     usable: Bytes
     token_rate: Annotated[
         TokenRate,
-        Told(
+        Output(
             "Tokens per second per GPU",
             color="compute",
             assumes=(MODELLED,),
@@ -119,7 +119,7 @@ class Result:
     ]
     gained: Annotated[
         Ratio,
-        Told(
+        Output(
             "Over a single micro-batch",
             color="compute",
             assumes=("Tokens per second with your micro-batches over those with one.",),
@@ -128,7 +128,7 @@ class Result:
     ]
     bubble: Annotated[
         Share,
-        Told(
+        Output(
             "Pipeline idle",
             assumes=("1F1B on {pipeline_parallel} equal stages, of the step.",),
             sources=("huang2019",),
@@ -136,18 +136,18 @@ class Result:
     ]
     in_flight: Annotated[
         Count,
-        Told(
+        Output(
             "Micro-batches held by the first stage",
             color="activations",
             assumes=("1F1B on {pipeline_parallel} stages.",),
             sources=("narayanan2019",),
         ),
     ]
-    parts: tuple[Held, Held]
-    volumes: Later[Mapping[str, tuple[Bytes, ...]]]
-    speeds: Later[Mapping[str, tuple[TokenRate, ...]]]
+    parts: tuple[AccumulationMemory, AccumulationMemory]
+    volumes: Lazy[Mapping[str, tuple[Bytes, ...]]]
+    speeds: Lazy[Mapping[str, tuple[TokenRate, ...]]]
     bubbles: tuple[Share, ...]
-    schemes: Later[Mapping[str, Scheme]]
+    schemes: Lazy[Mapping[str, Scheme]]
     evidence: Evidence
 
 
@@ -155,12 +155,12 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     step = step_of(inputs)
     reductions, gathers = accumulated_passes(step.scheme, step.count)
-    own = tokens_of(step)
-    size, volume = total_parameters(step.model), sent(step)
+    own = tokens_per_gpu(step)
+    size, volume = total_parameters(step.model), accumulation_bytes_sent(step)
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
     stages, count = inputs.pipeline_parallel, inputs.num_microbatches
-    rate = speed(step)
-    parts = held(step), held(step, at_once=True)
+    rate = accumulation_token_rate(step)
+    parts = accumulation_memory(step), accumulation_memory(step, at_once=True)
     return Result(
         sent=volume,
         reductions=reductions,
@@ -173,15 +173,15 @@ def solve(inputs: Inputs) -> Result:
         own=own,
         held=parts[0].total,
         at_once=parts[1].total,
-        usable=usable(step.cluster.gpu.memory, training),
+        usable=usable_bytes(step.cluster.gpu.memory, training),
         token_rate=rate,
         parts=parts,
-        volumes=Later(partial(volumes, inputs)),
-        speeds=Later(partial(speeds, inputs)),
+        volumes=Lazy(partial(volumes, inputs)),
+        speeds=Lazy(partial(speeds, inputs)),
         bubbles=tuple(bubble_share(stages, n) for n in COUNTS),
-        schemes=Later(lambda: {scheme: scheme_of(inputs, scheme) for scheme in SCHEMES}),
-        evidence=evidence(run_of(step)),
-        gained=rate / speed(step_of(inputs, count=1)),
+        schemes=Lazy(lambda: {scheme: scheme_of(inputs, scheme) for scheme in SCHEMES}),
+        evidence=evidence(accumulation_run(step)),
+        gained=rate / accumulation_token_rate(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),
     )

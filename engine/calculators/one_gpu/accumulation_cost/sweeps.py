@@ -3,42 +3,56 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.inputs import (
+    MAX_MICRO_BATCHES,
+    SCHEMES,
+    Inputs,
+    step_of,
+)
 from engine.core.units import Bytes, Count, TokenRate, Tokens
-from engine.simulate.data_parallel.accumulation import Step, accumulated_passes, held, sent, speed
+from engine.simulate.data_parallel.accumulation import (
+    AccumulationJob,
+    accumulated_passes,
+    accumulation_bytes_sent,
+    accumulation_memory,
+    accumulation_token_rate,
+)
 
-COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
+COUNTS = tuple(1 << power for power in range(MAX_MICRO_BATCHES.bit_length()))
 _TIMED = ("ddp", "zero1", "fsdp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """What a scheme sends in a step, in how many passes around the ring, and what a GPU holds."""
+    """Bytes sent per step, passes around the ring, and memory per GPU of a sharding scheme."""
 
     reductions: Count
     gathers: Count
     sent: Bytes
     per_token: Bytes
-    held: Bytes
+    memory: Bytes
 
 
-def tokens_of(step: Step) -> Tokens:
-    """Return the tokens of one GPU in a step."""
+def tokens_per_gpu(step: AccumulationJob) -> Tokens:
+    """Return the tokens per GPU in a step."""
     return float(step.batch * step.count * step.sequence_length)
 
 
 def volumes(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
-    """Return what a GPU sends for a token with every scheme, over `COUNTS`."""
+    """Return the bytes sent per GPU and token by scheme, over `COUNTS`."""
     steps = {scheme: [step_of(inputs, scheme, n) for n in COUNTS] for scheme in SCHEMES}
     return {
-        scheme: tuple(sent(step) / tokens_of(step) for step in some)
-        for scheme, some in steps.items()
+        scheme: tuple(accumulation_bytes_sent(step) / tokens_per_gpu(step) for step in scheme_steps)
+        for scheme, scheme_steps in steps.items()
     }
 
 
 def speeds(inputs: Inputs) -> Mapping[str, tuple[TokenRate, ...]]:
-    """Return tokens per second per GPU over `COUNTS`, of schemes whose speed the model knows."""
-    return {scheme: tuple(speed(step_of(inputs, scheme, n)) for n in COUNTS) for scheme in _TIMED}
+    """Return tokens per second per GPU over `COUNTS`, for the schemes that the model can time."""
+    return {
+        scheme: tuple(accumulation_token_rate(step_of(inputs, scheme, n)) for n in COUNTS)
+        for scheme in _TIMED
+    }
 
 
 def scheme_of(inputs: Inputs, scheme: str) -> Scheme:
@@ -48,7 +62,7 @@ def scheme_of(inputs: Inputs, scheme: str) -> Scheme:
     return Scheme(
         reductions=reductions,
         gathers=gathers,
-        sent=sent(step),
-        per_token=sent(step) / tokens_of(step),
-        held=held(step).total,
+        sent=accumulation_bytes_sent(step),
+        per_token=accumulation_bytes_sent(step) / tokens_per_gpu(step),
+        memory=accumulation_memory(step).total,
     )

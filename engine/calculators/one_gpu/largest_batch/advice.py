@@ -1,57 +1,57 @@
-"""What frees memory, ranked, and a challenge."""
+"""Memory-saving changes ranked by effect, and the challenge."""
 
 from collections.abc import Mapping
 
 from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result
-from engine.calculators.one_gpu.largest_batch.tried import Change, Tried
+from engine.calculators.one_gpu.largest_batch.tried import Change, TriedChange
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SHARE, TOKENS, Quantity, TokenRate
 from engine.core.views import Advice, Challenge, Condition, Remedy
-from engine.simulate.step.largest_batch import Fit
+from engine.simulate.step.largest_batch import BatchFit
 
 
 def advice(inputs: Inputs, result: Result) -> Advice:
-    """Return the knobs by what they free at the reader's micro-batch."""
-    found = result.tried()
+    """Return the memory-saving changes ranked by memory freed at the reader's micro-batch."""
+    changes = result.tried()
     words = "Nothing here frees memory."
-    if found:
+    if changes:
         words = "{m} on the fullest GPU with {b} at once. Each line gives its memory after one "
-        words += "change." if found[0].found.fits else "change; no single one is enough."
+        words += "change." if changes[0].fit.fits else "change; no single one is enough."
     return Advice(
         title="What frees memory",
         verdict=say(words, m=(result.total, BYTES), b=(inputs.micro_batch_size, COUNT)),
         figure="fullest GPU",
         now=result.total,
         quantity=BYTES,
-        remedies=tuple(_remedy(result, one) for one in found),
+        remedies=tuple(_remedy(result, change) for change in changes),
     )
 
 
-def _remedy(result: Result, one: Tried) -> Remedy:
+def _remedy(result: Result, change: TriedChange) -> Remedy:
     return Remedy(
-        key=one.key,
-        label=_label(one),
-        change=one.change,
-        after=one.found.held.total,
+        key=change.key,
+        label=_change_label(change),
+        change=change.change,
+        after=change.fit.memory.total,
         side_effect=say(
-            f"{_pace(result, one)}; largest micro-batch {{b}}, on "
-            f"{'one data-parallel rank' if one.ranks == 1 else '{d} data-parallel ranks'}",
-            p=(abs(one.slower), SHARE),
-            b=(one.found.largest, COUNT),
-            d=(one.ranks, COUNT),
+            f"{_speed_words(result, change)}; largest micro-batch {{b}}, on "
+            f"{'one data-parallel rank' if change.ranks == 1 else '{d} data-parallel ranks'}",
+            p=(abs(change.slower), SHARE),
+            b=(change.fit.largest, COUNT),
+            d=(change.ranks, COUNT),
         ),
     )
 
 
-def _pace(result: Result, one: Tried) -> str:
-    if not one.found.fits:
+def _speed_words(result: Result, change: TriedChange) -> str:
+    if not change.fit.fits:
         return "still does not fit"
     if not result.token_rate:
         return "then it fits"
-    if abs(one.slower) <= 0.0005:
+    if abs(change.slower) <= 0.0005:
         return "no slower"
-    return "{p} slower per token" if one.slower > 0 else "{p} faster per token"
+    return "{p} slower per token" if change.slower > 0 else "{p} faster per token"
 
 
 _NUMBERS: Mapping[str, tuple[str, str, Quantity]] = {
@@ -64,8 +64,8 @@ _NUMBERS: Mapping[str, tuple[str, str, Quantity]] = {
 }
 
 
-def _label(one: Tried) -> Text:
-    ((name, value),) = one.change.items()
+def _change_label(change: TriedChange) -> Text:
+    ((name, value),) = change.change.items()
     if name == "recompute":
         return f"Recompute: {RECOMPUTE[str(value)]}"
     if name == "zero_stage":
@@ -93,10 +93,10 @@ SOLUTION: Change = {
 _PACE = 800.0
 
 
-def challenge(inputs: Inputs, found: Fit, pace: TokenRate) -> Challenge:
+def challenge(inputs: Inputs, fit: BatchFit, pace: TokenRate) -> Challenge:
     """Return the challenge: a 70B model on 64 GPUs, nothing recomputed, and fast."""
     wanted = ("llama-3-70b", "H100-SXM", 64, 8192, "fsdp")
-    given = (
+    setting = (
         inputs.model,
         inputs.gpu,
         inputs.world_size,
@@ -106,12 +106,12 @@ def challenge(inputs: Inputs, found: Fit, pace: TokenRate) -> Challenge:
     conditions = (
         Condition(
             text="Llama 3 70B, sequences of 8,192 tokens, 64 H100 SXM, FSDP",
-            met=given == wanted,
+            met=setting == wanted,
         ),
         Condition(
             text="a micro-batch of two fits, at least 5 % of the memory left free",
             met=inputs.micro_batch_size >= 2
-            and inputs.micro_batch_size <= found.largest
+            and inputs.micro_batch_size <= fit.largest
             and inputs.margin >= 0.05,
         ),
         Condition(text="nothing is recomputed", met=inputs.recompute == "none"),

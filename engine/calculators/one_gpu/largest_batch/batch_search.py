@@ -1,4 +1,4 @@
-"""The search for the largest batch as a scene: one row for each attempt, against the capacity."""
+"""Animation of the search for the largest batch: a row per attempt, against the capacity."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _FONT = 21.1  # still read on a phone, where the sheet is half as wide
 
 
 def search_scene(probes: Sequence[Probe], usable: Bytes) -> Scene:
-    """Return the attempts in turn: each frame adds one, with what is known after it."""
+    """Return the search animation: each frame adds an attempt and the bounds known after it."""
     most = max(usable, *(probe.needed for probe in probes))
     scale = (_WIDTH - _LEFT - _RIGHT) / most
     height = _TOP + _ROW * len(probes) + 40
@@ -38,7 +38,9 @@ def _frame(
         for row, probe in enumerate(probes)
         for shape in _row(row, probe, usable, scale, shown=row <= now)
     ]
-    known = _text("known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, _FONT, _known(probes, now))
+    known = _text(
+        "known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, _FONT, _known_range(probes, now)
+    )
     return Frame(caption=_caption(probes, now, usable), shapes=(*rows, *line, known))
 
 
@@ -115,7 +117,7 @@ def _text(
     )
 
 
-def _known(probes: Sequence[Probe], now: int) -> str:
+def _known_range(probes: Sequence[Probe], now: int) -> str:
     low, high = probes[now].low, probes[now].high
     if now == len(probes) - 1:
         return f"answer: {low:,}" if low else "not even one sequence fits"
@@ -124,7 +126,7 @@ def _known(probes: Sequence[Probe], now: int) -> str:
 
 def _caption(probes: Sequence[Probe], now: int, usable: Bytes) -> Text:
     probe = probes[now]
-    what = "It fits." if probe.fits else "Out of memory."
+    outcome = "It fits." if probe.fits else "Out of memory."
     end = ""
     if now == len(probes) - 1:
         end = f" After {len(probes)} attempts the answer is {probe.low:,}."
@@ -132,7 +134,7 @@ def _caption(probes: Sequence[Probe], now: int, usable: Bytes) -> Text:
         end = f" The answer lies between {probe.low:,} and {probe.high:,}."
     needs = "sequence needs" if probe.batch == 1 else "sequences at once need"
     return say(
-        f"{{b}} {needs} {{m}}, {{u}} of what there is. {what}{end}",
+        f"{{b}} {needs} {{m}}, {{u}} of what there is. {outcome}{end}",
         b=(probe.batch, COUNT),
         m=(probe.needed, BYTES),
         u=(probe.needed / usable, SHARE),

@@ -1,22 +1,22 @@
-"""The largest micro-batch: what fills the memory of a GPU, and what makes room."""
+"""The largest micro-batch: the memory of a GPU by part, and the changes that free it."""
 
 from functools import partial
 
 from engine.calculators.one_gpu.largest_batch import values
 from engine.calculators.one_gpu.largest_batch.advice import advice, challenge
 from engine.calculators.one_gpu.largest_batch.charts import (
-    lengths,
+    largest_by_length,
     memory_bars,
     memory_line,
-    played_search,
+    search_animation,
     speed_bars,
 )
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result as Result
 from engine.calculators.one_gpu.largest_batch.result import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.form.run.equations import PEAK
-from engine.form.run.verdicts import possible
+from engine.form.run.verdicts import possible_badge
 from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY
 
 TITLE = "The largest batch that fits"
@@ -54,19 +54,19 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell, found = Teller(result, inputs, equations=EQUATIONS), result.found
-    told = values.values(tell, result)
+    present, fit = Presenter(result, inputs, equations=EQUATIONS), result.found
+    outputs = values.values(present, result)
     return {
-        "largest": values.largest(tell, result),
-        "fits": values.fits(tell, result),
-        "memory_line": partial(memory_line, inputs, found),
+        "largest": values.largest(present, result),
+        "fits": values.fits_badge(present, result),
+        "memory_line": partial(memory_line, inputs, fit),
         "memory_bars": partial(memory_bars, inputs, result),
-        **told,
-        "possible": possible(found.run, result.doubts, result.changes),
-        "search": partial(played_search, result),
+        **outputs,
+        "possible": possible_badge(fit.run, result.doubts, result.changes),
+        "search": partial(search_animation, result),
         "advice": partial(advice, inputs, result),
-        "formula": tell.formula("The closed form, with your numbers", LARGEST_BATCH),
+        "formula": present.formula("The closed form, with your numbers", LARGEST_BATCH),
         "speed_bars": partial(speed_bars, result),
-        "lengths": partial(lengths, result),
-        "challenge": challenge(inputs, found, result.token_rate),
+        "lengths": partial(largest_by_length, result),
+        "challenge": challenge(inputs, fit, result.token_rate),
     }

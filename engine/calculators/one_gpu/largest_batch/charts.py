@@ -6,29 +6,29 @@ from engine.calculators.one_gpu.largest_batch.result import Result
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, TOKEN_RATE, TOKENS
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
-from engine.form.memory_bar import parts_of
-from engine.simulate.step.largest_batch import Fit
+from engine.form.memory_bar import memory_segments
+from engine.simulate.step.largest_batch import BatchFit
 
 # Micro-batches at equal distances on a logarithmic axis.
 _COLUMN = tuple(HIGHEST ** (step / 64) for step in range(65))
 
 
-def memory_line(inputs: Inputs, found: Fit) -> Lines:
-    """Return memory over the micro-batch: what fits, what does not, and what never changes."""
-    top = 1.5 * found.usable
-    line = found.line
-    inside = [b for b in _COLUMN if line.at(b) <= found.usable]
-    outside = [b for b in _COLUMN if found.usable < line.at(b) <= top]
-    if 1 <= line.room <= HIGHEST:
-        inside, outside = [*inside, line.room], [line.room, *outside]
-    held = found.held.total
+def memory_line(inputs: Inputs, fit: BatchFit) -> Lines:
+    """Return the chart of memory over the micro-batch size, with fixed part and capacity."""
+    top = 1.5 * fit.usable
+    line = fit.line
+    inside = [b for b in _COLUMN if line.memory(b) <= fit.usable]
+    outside = [b for b in _COLUMN if fit.usable < line.memory(b) <= top]
+    if 1 <= line.max_sequences <= HIGHEST:
+        inside, outside = [*inside, line.max_sequences], [line.max_sequences, *outside]
+    total = fit.memory.total
     return Lines(
         title="Memory of the fullest GPU against the micro-batch",
         x=Axis(label="micro-batch, sequences", quantity=COUNT, low=1, high=HIGHEST, scale="log"),
         y=Axis(label="memory", quantity=BYTES, low=0.0, high=top),
         series=(
-            _series("fits", "fits", inside, list(map(line.at, inside)), "activations"),
-            _series("over", "out of memory", outside, list(map(line.at, outside)), "buffers"),
+            _series("fits", "fits", inside, list(map(line.memory, inside)), "activations"),
+            _series("over", "out of memory", outside, list(map(line.memory, outside)), "buffers"),
             _series("fixed", "without any sequence", [1, HIGHEST], [line.fixed] * 2, "ink")
             if line.fixed <= top
             else _series("fixed", "without any sequence", [], [], "ink"),
@@ -36,14 +36,14 @@ def memory_line(inputs: Inputs, found: Fit) -> Lines:
         points=(
             Point(
                 key="now",
-                label=say("{m}", m=(held, BYTES)),
+                label=say("{m}", m=(total, BYTES)),
                 x=inputs.micro_batch_size,
-                y=held,
+                y=total,
             ),
         )
-        if held <= top
+        if total <= top
         else (),
-        rules=_rules(found),
+        rules=_rules(fit),
         handle="micro_batch_size",
         caption="Drag the handle across the vertical line.",
     )
@@ -54,20 +54,20 @@ def _series(key: str, label: str, x: list[float], y: list[float], color: str) ->
     return Series(key=key, label=label, x=tuple(x), y=tuple(y), color=color, dashed=dashed)
 
 
-def _rules(found: Fit) -> tuple[Rule, ...]:
+def _rules(fit: BatchFit) -> tuple[Rule, ...]:
     usable = Rule(
-        key="usable", label=say("usable: {m}", m=(found.usable, BYTES)), axis="y", at=found.usable
+        key="usable", label=say("usable: {m}", m=(fit.usable, BYTES)), axis="y", at=fit.usable
     )
-    if not 1 <= found.line.room <= HIGHEST:
+    if not 1 <= fit.line.max_sequences <= HIGHEST:
         return (usable,)
-    label = say("largest: {b}", b=(found.largest, COUNT))
-    return (usable, Rule(key="largest", label=label, axis="x", at=found.line.room))
+    label = say("largest: {b}", b=(fit.largest, COUNT))
+    return (usable, Rule(key="largest", label=label, axis="x", at=fit.line.max_sequences))
 
 
 def memory_bars(inputs: Inputs, result: Result) -> Bars:
-    """Return what the fullest GPU holds, for some micro-batches up to one that does not fit."""
-    held, usable = result.held(), result.usable
-    most = max(usable, *(one.total for one in held.values()))
+    """Return the memory bars of the fullest GPU for micro-batches up to the first overflow."""
+    by_batch, usable = result.held(), result.usable
+    most = max(usable, *(memory.total for memory in by_batch.values()))
     return Bars(
         title="What the fullest GPU holds",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.04 * most),
@@ -76,11 +76,11 @@ def memory_bars(inputs: Inputs, result: Result) -> Bars:
                 key=str(batch),
                 label=f"{batch:,} {'sequence' if batch == 1 else 'sequences'}"
                 + (" (yours)" if batch == inputs.micro_batch_size else "")
-                + (", out of memory" if one.total > usable else ""),
-                segments=parts_of(one),
+                + (", out of memory" if memory.total > usable else ""),
+                segments=memory_segments(memory),
                 links=(f"batch:{batch}",),
             )
-            for batch, one in held.items()
+            for batch, memory in by_batch.items()
         ),
         rules=(
             Rule(
@@ -95,13 +95,13 @@ def memory_bars(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def played_search(result: Result) -> Scene:
+def search_animation(result: Result) -> Scene:
     """Return the search for the largest micro-batch by trial, attempt by attempt."""
     return search_scene(result.probes(), result.usable)
 
 
 def speed_bars(result: Result) -> Bars:
-    """Return the speed with one sequence and with the largest batch, for all recomputations."""
+    """Return the speed at micro-batch 1 and at the largest micro-batch, for each recomputation."""
     speeds = result.speeds()
     return Bars(
         title="Speed by what is recomputed, with one sequence and with the most that fit",
@@ -125,22 +125,22 @@ def speed_bars(result: Result) -> Bars:
     )
 
 
-def lengths(result: Result) -> Table:
-    """Return how the largest batch answers to the sequence length, with and without fusion."""
+def largest_by_length(result: Result) -> Table:
+    """Return the largest micro-batch over the sequence length, with and without fused attention."""
     return Table(
         title="Longer sequences",
         columns=("Tokens per sequence", "Fused attention", "Scores kept"),
         rows=tuple(
-            (say("{s}", s=(length, TOKENS)), _room(fused), _room(kept))
+            (say("{s}", s=(length, TOKENS)), _largest_words(fused), _largest_words(kept))
             for length, (fused, kept) in result.lengths().items()
         ),
         caption="The whole sequences that fit, and the closed form before it is rounded down.",
     )
 
 
-def _room(found: Fit) -> Text:
-    room = found.line.room
+def _largest_words(fit: BatchFit) -> Text:
+    room = fit.line.max_sequences
     if room < 0:
         return "0: the states do not fit"
-    numbers = {"b": (found.largest, COUNT), "r": (float(f"{room:.4g}"), COUNT)}
+    numbers = {"b": (fit.largest, COUNT), "r": (float(f"{room:.4g}"), COUNT)}
     return say("{b} of {r}", **numbers)

@@ -11,8 +11,8 @@ from engine.core.inputs import PERCENT, Choice, Number, Switch
 from engine.core.text import Text
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.nearest_valid import run_of
-from engine.simulate.step.largest_batch import Fit, fit_of
+from engine.form.run.nearest_valid import nearest_run
+from engine.simulate.step.largest_batch import BatchFit, batch_fit
 
 HIGHEST = 64
 LORA_RANK = 16
@@ -25,7 +25,7 @@ RECOMPUTE: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
@@ -148,17 +148,17 @@ def run_inputs(inputs: Inputs, batch: int) -> RunInputs:
 
 
 @lru_cache(maxsize=256)
-def fitted(inputs: Inputs) -> tuple[Fit, tuple[Text, ...]]:
-    """Return what fits of the run nearest to the inputs, and what differs from them in sentences.
+def fit_with_changes(inputs: Inputs) -> tuple[BatchFit, tuple[Text, ...]]:
+    """Return the batch fit of the nearest valid run, and the sentences on adjusted inputs.
 
     Every figure of the page asks for it.
     """
-    run, changes = run_of(run_inputs(inputs, inputs.micro_batch_size))
+    run, changes = nearest_run(run_inputs(inputs, inputs.micro_batch_size))
     if inputs.trained == "lora":
         run = replace(run, training=replace(run.training, lora_rank=LORA_RANK))
-    return fit_of(run, inputs.margin), changes
+    return batch_fit(run, inputs.margin), changes
 
 
-def fit(inputs: Inputs) -> Fit:
-    """Return what fits of the run nearest to the inputs."""
-    return fitted(inputs)[0]
+def fit(inputs: Inputs) -> BatchFit:
+    """Return the batch fit of the nearest valid run."""
+    return fit_with_changes(inputs)[0]

@@ -1,21 +1,21 @@
-"""What the largest batch shows: what fits, what fills the memory, and how fast it is."""
+"""Results of the largest batch: fit, memory by part, and speed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit, fitted
-from engine.calculators.one_gpu.largest_batch.tried import Tried, tried
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit, fit_with_changes
+from engine.calculators.one_gpu.largest_batch.tried import TriedChange, try_changes
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Ratio, TokenRate
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.run.doubts import Doubts, doubts
+from engine.run.doubts import RunWarnings, run_warnings
 from engine.simulate.memory.allocator import Memory
-from engine.simulate.step.batch_search import Probe, search
-from engine.simulate.step.largest_batch import Fit, memory_of, speed
+from engine.simulate.step.batch_search import Probe, search_largest_batch
+from engine.simulate.step.largest_batch import BatchFit, batch_memory, batch_token_rate
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 # No search of the page tries more.
@@ -24,7 +24,7 @@ LIMIT = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What fits.
+    """The fit, memory and speed of the job.
 
     Attributes:
         context: memory outside of the framework's tensors.
@@ -43,13 +43,13 @@ class Result:
         evidence: on which the speed rests.
     """
 
-    largest: Annotated[Count, Told("Largest micro-batch", "b", color="activations")]
+    largest: Annotated[Count, Output("Largest micro-batch", "b", color="activations")]
     total: Annotated[
-        Bytes, Told("Fullest GPU at your micro-batch", "M", "of {usable} that may be filled")
+        Bytes, Output("Fullest GPU at your micro-batch", "M", "of {usable} that may be filled")
     ]
     fixed: Annotated[
         Bytes,
-        Told(
+        Output(
             "Without any sequence",
             "M0",
             color="optimizer",
@@ -62,7 +62,7 @@ class Result:
     ]
     per_sequence: Annotated[
         Bytes,
-        Told(
+        Output(
             "Each sequence adds",
             "M1",
             color="activations",
@@ -76,88 +76,95 @@ class Result:
     ]
     usable: Annotated[
         Bytes,
-        Told(
+        Output(
             "May be filled",
             "U",
             assumes=("The share left free is a planning value of the reader's.",),
         ),
     ]
-    token_rate: Annotated[TokenRate, Told("Speed at your micro-batch", color="compute")]
-    context: Annotated[Bytes, Told(symbol="X")]
-    capacity: Annotated[Bytes, Told(symbol="C", of="gpu")]
-    parameters: Annotated[Bytes, Told(symbol="P")]
-    gradients: Annotated[Bytes, Told(symbol="G")]
-    optimizer: Annotated[Bytes, Told(symbol="O")]
-    activations: Annotated[Bytes, Told(symbol="A")]
-    buffers: Annotated[Bytes, Told(symbol="B")]
-    reserve: Annotated[Bytes, Told(symbol="R")]
+    token_rate: Annotated[TokenRate, Output("Speed at your micro-batch", color="compute")]
+    context: Annotated[Bytes, Output(symbol="X")]
+    capacity: Annotated[Bytes, Output(symbol="C", of="gpu")]
+    parameters: Annotated[Bytes, Output(symbol="P")]
+    gradients: Annotated[Bytes, Output(symbol="G")]
+    optimizer: Annotated[Bytes, Output(symbol="O")]
+    activations: Annotated[Bytes, Output(symbol="A")]
+    buffers: Annotated[Bytes, Output(symbol="B")]
+    reserve: Annotated[Bytes, Output(symbol="R")]
     ranks: Count
     again: Ratio
-    found: Fit
+    found: BatchFit
     changes: tuple[Text, ...]
-    held: Later[Mapping[Count, Memory]]
-    probes: Later[tuple[Probe, ...]]
-    speeds: Later[Mapping[tuple[str, Count], TokenRate]]
-    lengths: Later[Mapping[Count, tuple[Fit, Fit]]]
-    tried: Later[tuple[Tried, ...]]
-    doubts: Doubts
+    held: Lazy[Mapping[Count, Memory]]
+    probes: Lazy[tuple[Probe, ...]]
+    speeds: Lazy[Mapping[tuple[str, Count], TokenRate]]
+    lengths: Lazy[Mapping[Count, tuple[BatchFit, BatchFit]]]
+    tried: Lazy[tuple[TriedChange, ...]]
+    doubts: RunWarnings
     evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found, changes = fitted(inputs)
-    run, held = found.run, found.held
+    fit, changes = fit_with_changes(inputs)
+    run, memory = fit.run, fit.memory
     # What does not fit has no speed.
-    rate = speed(run, inputs.micro_batch_size) if found.fits else 0.0
+    rate = batch_token_rate(run, inputs.micro_batch_size) if fit.fits else 0.0
     return Result(
-        largest=found.largest,
-        total=held.total,
-        fixed=found.line.fixed,
-        per_sequence=found.line.per_sequence,
-        usable=found.usable,
+        largest=fit.largest,
+        total=memory.total,
+        fixed=fit.line.fixed,
+        per_sequence=fit.line.per_sequence,
+        usable=fit.usable,
         token_rate=rate,
-        context=found.context,
+        context=fit.context,
         capacity=run.cluster.gpu.memory,
-        parameters=held.parameters,
-        gradients=held.gradients,
-        optimizer=held.optimizer,
-        activations=held.activations,
-        buffers=held.buffers,
-        reserve=held.reserve,
+        parameters=memory.parameters,
+        gradients=memory.gradients,
+        optimizer=memory.optimizer,
+        activations=memory.activations,
+        buffers=memory.buffers,
+        reserve=memory.reserve,
         ranks=run.plan.data_parallel,
         again=hardware_operations(run.model, run.training)
         / model_operations(run.model, run.training),
-        found=found,
+        found=fit,
         changes=changes,
-        held=Later(partial(_held, inputs.micro_batch_size, found)),
-        probes=Later(partial(search, lambda one: memory_of(run, one).total, found.usable, LIMIT)),
-        speeds=Later(partial(_speeds, inputs)),
-        lengths=Later(partial(_lengths, inputs)),
-        tried=Later(partial(tried, inputs, found, rate)),
-        doubts=doubts(run),
+        held=Lazy(partial(_memory_by_batch, inputs.micro_batch_size, fit)),
+        probes=Lazy(
+            partial(
+                search_largest_batch,
+                lambda micro_batch: batch_memory(run, micro_batch).total,
+                fit.usable,
+                LIMIT,
+            )
+        ),
+        speeds=Lazy(partial(_speed_by_recomputation, inputs)),
+        lengths=Lazy(partial(_largest_by_length, inputs)),
+        tried=Lazy(partial(try_changes, inputs, fit, rate)),
+        doubts=run_warnings(run),
         evidence=evidence(run),
     )
 
 
-def _held(mine: Count, found: Fit) -> Mapping[Count, Memory]:
-    """One, the reader's, half of the largest, the largest and the next, without repeats."""
-    most = min(found.largest, LIMIT)
-    batches = sorted({1, mine, max(1, most // 2), max(1, most), most + 1})
-    return {batch: memory_of(found.run, batch) for batch in batches}
+def _memory_by_batch(micro_batch: Count, fit: BatchFit) -> Mapping[Count, Memory]:
+    """Return memory by micro-batch: 1, the reader's, half the largest, the largest and the next."""
+    most = min(fit.largest, LIMIT)
+    batches = sorted({1, micro_batch, max(1, most // 2), max(1, most), most + 1})
+    return {batch: batch_memory(fit.run, batch) for batch in batches}
 
 
-def _speeds(inputs: Inputs) -> Mapping[tuple[str, Count], TokenRate]:
+def _speed_by_recomputation(inputs: Inputs) -> Mapping[tuple[str, Count], TokenRate]:
     speeds = {}
     for kind in RECOMPUTE:
         other = fit(replace(inputs, recompute=kind))
         largest = min(other.largest, LIMIT)
         for batch in sorted({min(1, largest), largest} - {0}):
-            speeds[kind, batch] = speed(other.run, batch)
+            speeds[kind, batch] = batch_token_rate(other.run, batch)
     return speeds
 
 
-def _lengths(inputs: Inputs) -> Mapping[Count, tuple[Fit, Fit]]:
+def _largest_by_length(inputs: Inputs) -> Mapping[Count, tuple[BatchFit, BatchFit]]:
     lengths = (round(inputs.sequence_length * factor) for factor in (1 / 4, 1 / 2, 1, 2, 4))
     return {
         length: (

@@ -6,51 +6,57 @@ from dataclasses import dataclass, replace
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
 from engine.core.inputs import Number
 from engine.core.units import Count, Share, TokenRate
-from engine.simulate.step.largest_batch import Fit, speed
+from engine.simulate.step.largest_batch import BatchFit, batch_token_rate
 
 Change = Mapping[str, float | int | str | bool]
-_MOST = 8
+_MAX_CHANGES = 8
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """A change.
+class TriedChange:
+    """A change of inputs and its effect.
 
     Attributes:
-        key: of it.
-        change: inputs that are others.
-        found: what fits then.
-        slower: for a token, over the time now; 0 where there is no speed to compare.
-        ranks: of data parallelism.
+        key: of the change.
+        change: the changed inputs.
+        fit: batch fit with the changed inputs.
+        slower: lost share of the token rate; 0 where there is no speed to compare.
+        ranks: data-parallel ranks.
     """
 
     key: str
     change: Change
-    found: Fit
+    fit: BatchFit
     slower: Share
     ranks: Count
 
 
-def tried(inputs: Inputs, found: Fit, before: TokenRate) -> tuple[Tried, ...]:
+def try_changes(inputs: Inputs, fit: BatchFit, before: TokenRate) -> tuple[TriedChange, ...]:
     """Return the changes that free memory, the best first; of those, if any, that are enough."""
-    every = (
-        _tried(inputs, key, change, before) for key, change in _changes(inputs) if _in_range(change)
+    changes = (
+        _try_change(inputs, key, change, before)
+        for key, change in _possible_changes(inputs)
+        if _in_range(change)
     )
-    useful = [one for one in every if one.found.held.total < found.held.total * 0.9995]
-    enough = [one for one in useful if one.found.held.total <= found.usable]
-    return tuple(sorted(enough or useful, key=lambda one: one.found.held.total)[:_MOST])
+    useful = [change for change in changes if change.fit.memory.total < fit.memory.total * 0.9995]
+    enough = [change for change in useful if change.fit.memory.total <= fit.usable]
+    return tuple(
+        sorted(enough or useful, key=lambda change: change.fit.memory.total)[:_MAX_CHANGES]
+    )
 
 
-def _tried(inputs: Inputs, key: str, change: Change, before: TokenRate) -> Tried:
+def _try_change(inputs: Inputs, key: str, change: Change, before: TokenRate) -> TriedChange:
     changed = replace(inputs, **change)  # type: ignore[arg-type]
     after = fit(changed)
     compared = before and after.fits
-    return Tried(
+    return TriedChange(
         key=key,
         change=change,
-        found=after,
-        slower=1 - speed(after.run, changed.micro_batch_size) / before if compared else 0.0,
+        fit=after,
+        slower=1 - batch_token_rate(after.run, changed.micro_batch_size) / before
+        if compared
+        else 0.0,
         ranks=after.run.plan.data_parallel,
     )
 
@@ -63,7 +69,7 @@ def _in_range(change: Change) -> bool:
     )
 
 
-def _changes(inputs: Inputs) -> Iterator[tuple[str, Change]]:
+def _possible_changes(inputs: Inputs) -> Iterator[tuple[str, Change]]:
     for kind in ("selective", "full"):
         if kind != inputs.recompute:
             yield kind, {"recompute": kind}

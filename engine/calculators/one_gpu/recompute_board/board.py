@@ -4,12 +4,12 @@ from engine.calculators.one_gpu.recompute_board.inputs import NAMES, Inputs
 from engine.calculators.one_gpu.recompute_board.result import Result
 from engine.calculators.one_gpu.recompute_board.tile_board import Row, Tile, tile_board
 from engine.catalog.models import MODELS
-from engine.core.numbers import show
-from engine.core.outputs import Teller
+from engine.core.numbers import format_value
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, OPERATIONS
 from engine.core.views import Badge, Scene, Table
-from engine.simulate.memory.saved_tensors import ANCHOR, Saved
+from engine.simulate.memory.saved_tensors import ANCHOR, SavedTensor
 
 _ROWS = (
     ("input", (ANCHOR,)),
@@ -28,8 +28,8 @@ _ROWS = (
 
 def board(result: Result) -> Scene:
     """Return the layer with every saved tensor as a tile."""
-    by_key = {one.key: one for one in result.job.layer.tensors}
-    largest = max(one.size for one in by_key.values())
+    by_key = {tensor.key: tensor for tensor in result.job.layer.tensors}
+    largest = max(tensor.size for tensor in by_key.values())
     rows = []
     for name, keys in _ROWS:
         tiles = tuple(_tile(result, by_key[key], largest) for key in keys if key in by_key)
@@ -39,13 +39,13 @@ def board(result: Result) -> Scene:
     return tile_board(
         "What one layer saves for its backward pass",
         rows,
-        _sum(result),
+        _summary(result),
         "Click a tile, or press space on it, to drop the tensor or keep it again. The bar in a "
         "tile is its size beside the largest. A dropped tile shows what making it again costs.",
     )
 
 
-def _sum(result: Result) -> Text:
+def _summary(result: Result) -> Text:
     layer = result.job.layer
     return say(
         "One layer keeps {k} of {e}, all layers {a}. {o} of each layer run again.",
@@ -56,26 +56,26 @@ def _sum(result: Result) -> Text:
     )
 
 
-def _tile(result: Result, one: Saved, largest: float) -> Tile:
-    cost = result.job.layer.operations[one.operator]
-    price = show(cost, OPERATIONS) if cost else "cheap"
+def _tile(result: Result, tensor: SavedTensor, largest: float) -> Tile:
+    cost = result.job.layer.operations[tensor.operator]
+    price = format_value(cost, OPERATIONS) if cost else "cheap"
     return Tile(
-        key=one.key,
-        input="" if one.key == ANCHOR else f"keep_{one.key}",
-        name=NAMES[one.key][1],
-        size=show(one.size, BYTES),
-        share=one.size / largest,
+        key=tensor.key,
+        input="" if tensor.key == ANCHOR else f"keep_{tensor.key}",
+        name=NAMES[tensor.key][1],
+        size=format_value(tensor.size, BYTES),
+        share=tensor.size / largest,
         price=price,
-        kept=one.key not in result.gone,
-        caption=_of_tensor(result, one),
+        kept=tensor.key not in result.gone,
+        caption=_tensor_caption(result, tensor),
     )
 
 
-def _of_tensor(result: Result, one: Saved) -> Text:
-    cost = result.job.layer.operations[one.operator]
-    name = NAMES[one.key][0]
+def _tensor_caption(result: Result, tensor: SavedTensor) -> Text:
+    cost = result.job.layer.operations[tensor.operator]
+    name = NAMES[tensor.key][0]
     words = f"{name[0].upper()}{name[1:]}: {{s}} in every layer, {{a}} in all. "
-    if one.key == ANCHOR:
+    if tensor.key == ANCHOR:
         words += "From here the layer can be made again, so it always stays."
     elif cost:
         words += "Its operator computes {o} in every layer."
@@ -83,36 +83,36 @@ def _of_tensor(result: Result, one: Saved) -> Text:
         words += "Its operator only passes over memory."
     return say(
         words,
-        s=(one.size, BYTES),
-        a=(result.layers * one.size, BYTES),
+        s=(tensor.size, BYTES),
+        a=(result.layers * tensor.size, BYTES),
         o=(cost, OPERATIONS),
     )
 
 
-def changes(inputs: Inputs) -> tuple[Text, ...]:
-    """Return what of the job is another than asked for, or not what software would run."""
-    found: list[Text] = []
+def change_notes(inputs: Inputs) -> tuple[Text, ...]:
+    """Return the notes on inputs that were adjusted and on settings that no software runs."""
+    sentences: list[Text] = []
     tensor, heads = inputs.tensor_parallel, MODELS[inputs.model].num_attention_heads
     if tensor > inputs.world_size:
-        found.append(say("Computed on {t} GPUs, one for each tensor rank.", t=(tensor, COUNT)))
+        sentences.append(say("Computed on {t} GPUs, one for each tensor rank.", t=(tensor, COUNT)))
     if heads % tensor:
         words = "{t} tensor ranks do not divide the {h} attention heads; no software runs this."
-        found.append(say(words, t=(tensor, COUNT), h=(heads, COUNT)))
-    return tuple(found)
+        sentences.append(say(words, t=(tensor, COUNT), h=(heads, COUNT)))
+    return tuple(sentences)
 
 
-def fits(tell: Teller, result: Result) -> Badge:
+def fits_badge(present: Presenter, result: Result) -> Badge:
     """Return whether the step fits."""
     if result.total <= result.usable:
         words = "The fullest moment needs {total} of the {usable} that may be filled."
-        return Badge(text="Fits", sentence=tell.say(words), color="activations")
+        return Badge(text="Fits", sentence=present.say(words), color="activations")
     words = "The fullest moment needs {total}; {usable} may be filled. Drop more tensors."
     if result.fixed > result.usable:
         words = "The states alone need {fixed}; {usable} may be filled. Use more GPUs."
-    return Badge(text="Out of memory", sentence=tell.say(words), color="buffers")
+    return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
 
 
-def tensors(result: Result) -> Table:
+def tensor_table(result: Result) -> Table:
     """Return every tensor with its bytes, its price, and the bytes that an operation buys."""
     layer = result.job.layer
     return Table(
@@ -120,19 +120,19 @@ def tensors(result: Result) -> Table:
         columns=("Tensor", "One layer", "All layers", "Made again"),
         rows=tuple(
             (
-                NAMES[one.key][0] + (" (dropped)" if one.key in result.gone else ""),
-                say("{s}", s=(one.size, BYTES)),
-                say("{s}", s=(result.layers * one.size, BYTES)),
-                _price(layer.operations[one.operator], one.key),
+                NAMES[tensor.key][0] + (" (dropped)" if tensor.key in result.gone else ""),
+                say("{s}", s=(tensor.size, BYTES)),
+                say("{s}", s=(result.layers * tensor.size, BYTES)),
+                _recompute_cost(layer.operations[tensor.operator], tensor.key),
             )
-            for one in layer.tensors
+            for tensor in layer.tensors
         ),
         caption="Operations are those of one layer, forward. Cheap: one pass over memory.",
-        links=tuple((f"tensor:{one.key}",) for one in layer.tensors),
+        links=tuple((f"tensor:{tensor.key}",) for tensor in layer.tensors),
     )
 
 
-def _price(cost: float, key: str) -> Text:
+def _recompute_cost(cost: float, key: str) -> Text:
     if key == ANCHOR:
         return "stays"
     return say("{o}", o=(cost, OPERATIONS)) if cost else "cheap"

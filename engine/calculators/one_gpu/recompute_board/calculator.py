@@ -1,25 +1,25 @@
-"""The board of saved tensors: which of a layer's tensors to keep, and which to make again."""
+"""The recompute board: which saved tensors of a layer to keep, and which to recompute."""
 
 from functools import partial
 
 from engine.calculators.one_gpu.recompute_board import board, charts, code
 from engine.calculators.one_gpu.recompute_board.inputs import Inputs as Inputs
-from engine.calculators.one_gpu.recompute_board.inputs import keeping
+from engine.calculators.one_gpu.recompute_board.inputs import keep_inputs
 from engine.calculators.one_gpu.recompute_board.result import Result as Result
 from engine.calculators.one_gpu.recompute_board.result import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Challenge, Condition
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 from engine.formulas.recomputation import KEPT_BY_LAYERS, REPEATED_SHARE
 
 TITLE = "The board of saved tensors"
 QUESTION = "Which tensors of a layer are worth keeping, and which are cheaper to make again?"
 EQUATIONS = (REPEATED_SHARE, KEPT_BY_LAYERS)
 PRESETS = {
-    "Llama 3 8B: keep every second product (torchtitan)": keeping(
+    "Llama 3 8B: keep every second product (torchtitan)": keep_inputs(
         "query", "value", "gate", "normalizer", "attended"
     ),
-    "Llama 3 8B: keep the inputs only (full)": keeping(),
+    "Llama 3 8B: keep the inputs only (full)": keep_inputs(),
     "Llama 3 70B, 64 GPUs, TP 8": {
         "model": "llama-3-70b",
         "world_size": 64,
@@ -45,26 +45,26 @@ _PRICE = 0.15
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        "fits": told(board.fits(tell, result), board.changes(inputs)),
+        "fits": with_changes(board.fits_badge(present, result), board.change_notes(inputs)),
         "board": partial(board.board, result),
-        **tell.values("kept", "extra", "light_time", "total", "num_sets"),
-        "over_step": partial(charts.over_step, result),
-        "pareto": partial(charts.pareto, tell, result),
-        "policies": partial(charts.policies, result),
-        "lengths": partial(charts.lengths, inputs, result),
-        **tell.values("gpt_none", "gpt_selective", "gpt_full"),
-        "tensors": partial(board.tensors, result),
-        "policy": partial(code.policy, result),
-        "megatron": partial(code.megatron, result),
+        **present.values("kept", "extra", "light_time", "total", "num_sets"),
+        "over_step": partial(charts.memory_over_step, result),
+        "pareto": partial(charts.pareto, present, result),
+        "policies": partial(charts.policy_bars, result),
+        "lengths": partial(charts.memory_by_length, inputs, result),
+        **present.values("gpt_none", "gpt_selective", "gpt_full"),
+        "tensors": partial(board.tensor_table, result),
+        "policy": partial(code.pytorch_policy, result),
+        "megatron": partial(code.megatron_options, result),
         "challenge": _challenge(inputs, result),
     }
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     wanted = ("llama-3-8b", "H100-SXM", 64, 32_768, 1, 1, "fsdp", True)
-    given = (
+    setting = (
         inputs.model,
         inputs.gpu,
         inputs.world_size,
@@ -74,7 +74,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         inputs.framework,
         inputs.flash_attention,
     )
-    start = {"sequence_length": 32_768, "micro_batch_size": 1, "world_size": 64} | keeping()
+    start = {"sequence_length": 32_768, "micro_batch_size": 1, "world_size": 64} | keep_inputs()
     return Challenge(
         title="Challenge: 32,768 tokens, and little computed twice",
         goal="Llama 3 8B on 64 H100, one sequence of 32,768 tokens on each. Full recomputation "
@@ -84,7 +84,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(
                 text="Llama 3 8B on 64 H100, one sequence of 32,768 tokens, FSDP, no tensor "
                 "parallelism, fused attention",
-                met=given == wanted,
+                met=setting == wanted,
             ),
             Condition(text="the fullest moment fits", met=result.total <= result.usable),
             Condition(
@@ -98,5 +98,5 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             "At this length the attention is the most expensive operator of the layer.",
         ),
         start=start,
-        solution={**start, **keeping("normalizer", "attended")},
+        solution={**start, **keep_inputs("normalizer", "attended")},
     )

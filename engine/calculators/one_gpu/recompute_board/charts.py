@@ -2,8 +2,8 @@
 
 from engine.calculators.one_gpu.recompute_board.inputs import LONGEST, Inputs
 from engine.calculators.one_gpu.recompute_board.result import Result
-from engine.calculators.one_gpu.recompute_board.sweeps import LENGTHS, Stepped
-from engine.core.outputs import Teller
+from engine.calculators.one_gpu.recompute_board.sweeps import LENGTHS, RecomputeStep
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, OPERATIONS, SHARE, TOKENS
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
@@ -17,22 +17,22 @@ _POLICIES = {
 }
 
 
-def over_step(result: Result) -> Lines:
-    """Return the memory of the GPU over the operations of one step."""
+def memory_over_step(result: Result) -> Lines:
+    """Return the chart of GPU memory over the operations of a step."""
     looks = (
         ("yours", "your set", "activations"),
         ("none", "keep everything", "ink"),
         ("full", "recompute everything", "compute"),
     )
     series = tuple(_curve(key, label, result.steps()[key], color) for key, label, color in looks)
-    top = max(result.usable, *(max(one.y) for one in series))
+    top = max(result.usable, *(max(line.y) for line in series))
     return Lines(
         title="Memory over one step",
         x=Axis(
             label="work done since the step began",
             quantity=OPERATIONS,
             low=0.0,
-            high=max(one.x[-1] for one in series),
+            high=max(line.x[-1] for line in series),
         ),
         y=Axis(label="memory of the GPU", quantity=BYTES, low=0.0, high=1.05 * top),
         series=series,
@@ -50,18 +50,18 @@ def over_step(result: Result) -> Lines:
     )
 
 
-def _curve(key: str, label: str, step: Stepped, color: str) -> Series:
+def _curve(key: str, label: str, step: RecomputeStep, color: str) -> Series:
     return Series(
         key=key,
         label=label,
-        x=tuple(one.done for one in step.moments),
-        y=tuple(step.fixed + one.held for one in step.moments),
+        x=tuple(moment.done for moment in step.moments),
+        y=tuple(step.fixed + moment.activations for moment in step.moments),
         color=color,
         dashed=key != "yours",
     )
 
 
-def pareto(tell: Teller, result: Result) -> Lines:
+def pareto(present: Presenter, result: Result) -> Lines:
     """Return the sets that no other set beats, and the reader's."""
     best = result.best()
     xs, ys = [], []
@@ -73,8 +73,8 @@ def pareto(tell: Teller, result: Result) -> Lines:
         ys.append(kept)
     named = []
     for key, label in (("every_second", "every 2nd product"), ("full", "inputs only")):
-        one = result.steps()[key]
-        named.append(Point(key=key, label=label, x=one.extra, y=one.kept, color="muted"))
+        step = result.steps()[key]
+        named.append(Point(key=key, label=label, x=step.extra, y=step.kept, color="muted"))
     return Lines(
         title="Memory against work, over all sets",
         x=Axis(label="operations computed again", quantity=SHARE, low=0.0, high=0.36),
@@ -84,23 +84,23 @@ def pareto(tell: Teller, result: Result) -> Lines:
         ),
         points=(
             *named,
-            Point(key="yours", label=tell.say("yours: {kept}"), x=result.extra, y=result.kept),
+            Point(key="yours", label=present.say("yours: {kept}"), x=result.extra, y=result.kept),
         ),
-        caption=tell.say(
+        caption=present.say(
             "No other of the {num_sets} sets beats those on the stair. A ring above the stair "
             "keeps more than it must for its price."
         ),
     )
 
 
-def policies(result: Result) -> Bars:
+def policy_bars(result: Result) -> Bars:
     """Return the fullest moment under the policies that software offers, and the reader's."""
     steps = result.steps()
-    most = max(result.usable, *(one.fixed + one.peak for one in steps.values()))
+    most = max(result.usable, *(step.fixed + step.peak for step in steps.values()))
     return Bars(
         title="The fullest moment, by policy",
         axis=Axis(label="memory of the GPU", quantity=BYTES, low=0.0, high=1.05 * most),
-        bars=tuple(_bar(key, one) for key, one in steps.items()),
+        bars=tuple(_bar(key, step) for key, step in steps.items()),
         rules=(
             Rule(
                 key="usable",
@@ -112,20 +112,20 @@ def policies(result: Result) -> Bars:
     )
 
 
-def _bar(key: str, one: Stepped) -> Bar:
+def _bar(key: str, step: RecomputeStep) -> Bar:
     name = _POLICIES[key]
     return Bar(
         key=key,
-        label=name if key == "none" else f"{name}: +{100 * one.extra:.1f} % work",
+        label=name if key == "none" else f"{name}: +{100 * step.extra:.1f} % work",
         segments=(
-            Segment(key="fixed", label="states, buffers", value=one.fixed, color="optimizer"),
-            Segment(key="held", label="activations", value=one.peak, color="activations"),
+            Segment(key="fixed", label="states, buffers", value=step.fixed, color="optimizer"),
+            Segment(key="held", label="activations", value=step.peak, color="activations"),
         ),
     )
 
 
-def lengths(inputs: Inputs, result: Result) -> Lines:
-    """Return what the layers keep over the sequence length, for three policies and a formula."""
+def memory_by_length(inputs: Inputs, result: Result) -> Lines:
+    """Return the chart of saved bytes over the sequence length: three policies and a formula."""
     column, kept = tuple(map(float, LENGTHS)), result.lengths()
     looks = (
         ("none", "everything", "activations", False),

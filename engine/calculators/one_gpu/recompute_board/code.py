@@ -57,9 +57,9 @@ for name, layer in model.layers.named_children():
 """
 
 
-def policy(result: Result) -> Code:
+def pytorch_policy(result: Result) -> Code:
     """Return the set as a policy of selective activation checkpointing in PyTorch."""
-    keys = {one.key for one in result.job.layer.tensors} - {"input"}
+    keys = {tensor.key for tensor in result.job.layer.tensors} - {"input"}
     kept = keys - result.gone
     order = _GPT if "inner" in keys else _LLAMA
     saved = tuple(at for at, key in enumerate(order) if key in kept)
@@ -84,12 +84,12 @@ _MODULES = {
 }
 
 
-def megatron(result: Result) -> Code:
+def megatron_options(result: Result) -> Code:
     """Return the options of Megatron-Core that come nearest to the set."""
-    keys = {one.key for one in result.job.layer.tensors} - {"input"}
+    keys = {tensor.key for tensor in result.job.layer.tensors} - {"input"}
     gone = set(result.gone)
-    found = [name for name, parts in _MODULES.items() if parts & keys and parts & keys <= gone]
-    covered = {key for name in found for key in _MODULES[name]} & keys
+    modules = [name for name, parts in _MODULES.items() if parts & keys and parts & keys <= gone]
+    covered = {key for name in modules for key in _MODULES[name]} & keys
     if not gone:
         lines = ["# nothing is dropped; leave --recompute-granularity out"]
     elif gone == keys:
@@ -99,8 +99,8 @@ def megatron(result: Result) -> Code:
             "--recompute-num-layers 1",
         ]
     else:
-        lines = ["--recompute-granularity selective"] if found else []
-        lines += [f"--recompute-modules {' '.join(found)}"] if found else []
+        lines = ["--recompute-granularity selective"] if modules else []
+        lines += [f"--recompute-modules {' '.join(modules)}"] if modules else []
         left = gone - covered
         if left:
             lines.append(f"# no module drops just: {', '.join(sorted(left))}")

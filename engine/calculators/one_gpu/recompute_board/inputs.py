@@ -12,7 +12,7 @@ from engine.form.fields import OwnConstants
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.saved_tensors import ANCHOR, SavedLayer, saved_layer
 
-OFFERED = (
+OFFERED_MODELS = (
     "llama-3-8b",
     "llama-2-7b",
     "llama-2-13b",
@@ -47,30 +47,33 @@ NAMES = {
 }
 
 
-def _keep(key: str) -> Switch:
+def _keep_switch(key: str) -> Switch:
     return Switch(label=f"Keep {NAMES[key][0]}", advanced=True)
 
 
-def _count(label: str, low: int, high: int, symbol: str = "") -> Number:
+def _count_field(label: str, low: int, high: int, symbol: str = "") -> Number:
     return Number(label=label, low=low, high=high, scale="log2", whole=True, symbol=symbol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
-        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED})
+        str,
+        Choice(
+            label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED_MODELS}
+        ),
     ] = "llama-3-8b"
-    sequence_length: Annotated[int, _count("Sequence length", 1024, LONGEST, "s"), Symbol("s")] = (
-        8192
-    )
-    micro_batch_size: Annotated[int, _count("Micro-batch", 1, 64, "b"), Symbol("b")] = 2
+    sequence_length: Annotated[
+        int, _count_field("Sequence length", 1024, LONGEST, "s"), Symbol("s")
+    ] = 8192
+    micro_batch_size: Annotated[int, _count_field("Micro-batch", 1, 64, "b"), Symbol("b")] = 2
     gpu: Annotated[
         str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})
     ] = "H100-SXM"
-    world_size: Annotated[int, _count("GPUs", 1, 16_384, "n")] = 8
-    tensor_parallel: Annotated[int, _count("Tensor parallel", 1, 8, "t"), Symbol("t")] = 1
+    world_size: Annotated[int, _count_field("GPUs", 1, 16_384, "n")] = 8
+    tensor_parallel: Annotated[int, _count_field("Tensor parallel", 1, 8, "t"), Symbol("t")] = 1
     sequence_parallel: Annotated[
         bool,
         Switch(label="Sequence parallel", help="Has no effect without tensor parallelism."),
@@ -89,44 +92,44 @@ class Inputs:
         bool,
         Switch(label="Fused attention", help="Off: the scores of all pairs reach memory."),
     ] = True
-    keep_normed: Annotated[bool, _keep("normed")] = True
-    keep_query: Annotated[bool, _keep("query")] = True
-    keep_key: Annotated[bool, _keep("key")] = True
-    keep_value: Annotated[bool, _keep("value")] = True
-    keep_rotated: Annotated[bool, _keep("rotated")] = True
-    keep_normalizer: Annotated[bool, _keep("normalizer")] = True
-    keep_softmax: Annotated[bool, _keep("softmax")] = True
-    keep_score_mask: Annotated[bool, _keep("score_mask")] = True
-    keep_dropped_scores: Annotated[bool, _keep("dropped_scores")] = True
-    keep_attended: Annotated[bool, _keep("attended")] = True
-    keep_output_mask: Annotated[bool, _keep("output_mask")] = True
-    keep_middle: Annotated[bool, _keep("middle")] = True
-    keep_normed_2: Annotated[bool, _keep("normed_2")] = True
-    keep_gate: Annotated[bool, _keep("gate")] = True
-    keep_up: Annotated[bool, _keep("up")] = True
-    keep_inner: Annotated[bool, _keep("inner")] = True
-    keep_product: Annotated[bool, _keep("product")] = True
-    keep_mlp_mask: Annotated[bool, _keep("mlp_mask")] = True
+    keep_normed: Annotated[bool, _keep_switch("normed")] = True
+    keep_query: Annotated[bool, _keep_switch("query")] = True
+    keep_key: Annotated[bool, _keep_switch("key")] = True
+    keep_value: Annotated[bool, _keep_switch("value")] = True
+    keep_rotated: Annotated[bool, _keep_switch("rotated")] = True
+    keep_normalizer: Annotated[bool, _keep_switch("normalizer")] = True
+    keep_softmax: Annotated[bool, _keep_switch("softmax")] = True
+    keep_score_mask: Annotated[bool, _keep_switch("score_mask")] = True
+    keep_dropped_scores: Annotated[bool, _keep_switch("dropped_scores")] = True
+    keep_attended: Annotated[bool, _keep_switch("attended")] = True
+    keep_output_mask: Annotated[bool, _keep_switch("output_mask")] = True
+    keep_middle: Annotated[bool, _keep_switch("middle")] = True
+    keep_normed_2: Annotated[bool, _keep_switch("normed_2")] = True
+    keep_gate: Annotated[bool, _keep_switch("gate")] = True
+    keep_up: Annotated[bool, _keep_switch("up")] = True
+    keep_inner: Annotated[bool, _keep_switch("inner")] = True
+    keep_product: Annotated[bool, _keep_switch("product")] = True
+    keep_mlp_mask: Annotated[bool, _keep_switch("mlp_mask")] = True
     own_constants: OwnConstants = ""
 
 
 KEPT_KEYS = tuple(key for key in NAMES if key != ANCHOR)
 
 
-def keeping(*kept: str) -> dict[str, bool]:
+def keep_inputs(*kept: str) -> dict[str, bool]:
     """Return the inputs of a set that keeps these tensors only."""
     return {f"keep_{key}": key in kept for key in KEPT_KEYS}
 
 
-def dropped(inputs: Inputs, layer: SavedLayer) -> frozenset[str]:
+def dropped_tensors(inputs: Inputs, layer: SavedLayer) -> frozenset[str]:
     """Return the tensors of the layer that the reader drops."""
     gone = {key for key in KEPT_KEYS if not getattr(inputs, f"keep_{key}")}
-    return frozenset(one.key for one in layer.tensors if one.key in gone)
+    return frozenset(tensor.key for tensor in layer.tensors if tensor.key in gone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The job that the inputs describe, without what is kept."""
+    """The training job without the choice of saved tensors."""
 
     plan: Plan
     training: Training

@@ -1,30 +1,30 @@
-"""What the board shows: bytes kept, operations repeated, and whether the step fits."""
+"""Results of the recompute board: saved bytes, repeated operations, and the fit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped, job_of
+from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped_tensors, job_of
 from engine.calculators.one_gpu.recompute_board.sweeps import (
-    Stepped,
-    best_of,
-    gpt,
-    lengths_of,
+    RecomputeStep,
+    gpt_formula,
+    memory_over_lengths,
+    pareto_sets,
     step_of,
     steps_of,
 )
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.catalog.reader_constants import parse_constants
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Operations, Seconds, Share
 from engine.formulas.operations import output_gemm
 from engine.formulas.recomputation import kept_by_layers
 from engine.run.parallelism import Cluster
-from engine.simulate.layer.device_model import rank_of
-from engine.simulate.memory.allocator import usable
+from engine.simulate.layer.device_model import rank_rates
+from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.memory.saved_tensors import num_drop_sets
 
 _SIZES = ("Element-wise kernels are fused, as by torch.compile.",)
@@ -49,18 +49,18 @@ class Result:
 
     job: Job
     gone: frozenset[str]
-    steps: Later[Mapping[str, Stepped]]
-    best: Later[tuple[tuple[Share, Bytes], ...]]
-    lengths: Later[Mapping[str, tuple[Bytes, ...]]]
+    steps: Lazy[Mapping[str, RecomputeStep]]
+    best: Lazy[tuple[tuple[Share, Bytes], ...]]
+    lengths: Lazy[Mapping[str, tuple[Bytes, ...]]]
     kept: Annotated[
         Bytes,
-        Told("Kept by all layers", "K", "of {everything} if nothing is dropped", "activations"),
+        Output("Kept by all layers", "K", "of {everything} if nothing is dropped", "activations"),
     ]
-    kept_layer: Annotated[Bytes, Told("Kept by one layer", "k", color="activations")]
+    kept_layer: Annotated[Bytes, Output("Kept by one layer", "k", color="activations")]
     everything: Bytes
     extra: Annotated[
         Share,
-        Told(
+        Output(
             "Computed again",
             "x",
             "of the operations of a step",
@@ -68,13 +68,13 @@ class Result:
             assumes=("Element-wise operators count as no operations; their time is told apart.",),
         ),
     ]
-    layers: Annotated[Count, Told(symbol="L", of="model")]
-    again: Annotated[Operations, Told(symbol="a")]
-    forward: Annotated[Operations, Told(symbol="f")]
-    output: Annotated[Operations, Told(symbol="o")]
+    layers: Annotated[Count, Output(symbol="L", of="model")]
+    again: Annotated[Operations, Output(symbol="a")]
+    forward: Annotated[Operations, Output(symbol="f")]
+    output: Annotated[Operations, Output(symbol="o")]
     light_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Element-wise operators, again",
             note="in every step, at the bandwidth that long kernels reach",
             color="memory",
@@ -87,7 +87,7 @@ class Result:
     ]
     total: Annotated[
         Bytes,
-        Told(
+        Output(
             "Fullest moment of the step",
             note="of {usable} that may be filled",
             color="activations",
@@ -103,19 +103,19 @@ class Result:
     usable: Bytes
     num_sets: Annotated[
         Count,
-        Told("Sets to choose from", assumes=("Two choices for each tensor but the input.",)),
+        Output("Sets to choose from", assumes=("Two choices for each tensor but the input.",)),
     ]
-    gpt_none: Annotated[Bytes, Told("GPT formula", color="muted", assumes=_GPT)]
+    gpt_none: Annotated[Bytes, Output("GPT formula", color="muted", assumes=_GPT)]
     gpt_selective: Annotated[
-        Bytes, Told("GPT formula, scores dropped", color="muted", assumes=_GPT)
+        Bytes, Output("GPT formula, scores dropped", color="muted", assumes=_GPT)
     ]
-    gpt_full: Annotated[Bytes, Told("GPT formula, inputs only", color="muted", assumes=_GPT)]
+    gpt_full: Annotated[Bytes, Output("GPT formula, inputs only", color="muted", assumes=_GPT)]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the board."""
     job, model = job_of(inputs), MODELS[inputs.model]
-    layer, gone = job.layer, dropped(inputs, job.layer)
+    layer, gone = job.layer, dropped_tensors(inputs, job.layer)
     output = output_gemm(model, job.plan, job.training).operations
     own = step_of(model, job, gone, output)
     gpu = ACCELERATORS[inputs.gpu]
@@ -124,19 +124,21 @@ def solve(inputs: Inputs) -> Result:
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=5e10,
-        own=parse(inputs.own_constants),
+        own=parse_constants(inputs.own_constants),
     )
     light = sum(
-        one.size for one in layer.tensors if one.key in gone and not layer.operations[one.operator]
+        tensor.size
+        for tensor in layer.tensors
+        if tensor.key in gone and not layer.operations[tensor.operator]
     )
     layers = model.num_layers
-    none, selective, full = gpt(inputs, inputs.sequence_length)
+    none, selective, full = gpt_formula(inputs, inputs.sequence_length)
     return Result(
         job=job,
         gone=gone,
-        steps=Later(partial(steps_of, model, job, own, output)),
-        best=Later(partial(best_of, layers, layer, output)),
-        lengths=Later(partial(lengths_of, inputs)),
+        steps=Lazy(partial(steps_of, model, job, own, output)),
+        best=Lazy(partial(pareto_sets, layers, layer, output)),
+        lengths=Lazy(partial(memory_over_lengths, inputs)),
         kept=own.kept,
         kept_layer=layer.kept(gone),
         everything=kept_by_layers(layers, layer.size),
@@ -145,11 +147,11 @@ def solve(inputs: Inputs) -> Result:
         again=layer.again(gone),
         forward=layer.forward,
         output=output,
-        light_time=layers * 2 * light / rank_of(cluster, job.training).memory,
+        light_time=layers * 2 * light / rank_rates(cluster, job.training).memory,
         total=own.fixed + own.peak,
         fixed=own.fixed,
         peak=own.peak,
-        usable=usable(gpu.memory, job.training),
+        usable=usable_bytes(gpu.memory, job.training),
         num_sets=num_drop_sets(layer),
         gpt_none=none,
         gpt_selective=selective,

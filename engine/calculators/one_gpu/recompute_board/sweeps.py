@@ -8,17 +8,17 @@ from engine.catalog.models import MODELS, Model
 from engine.core.units import Bytes, Count, Operations, Share
 from engine.formulas.activations import HALF, korthikanti_activations
 from engine.formulas.recomputation import kept_by_layers, repeated_share
-from engine.simulate.memory.allocator import reserve
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.memory_over_step import Moment, memory_over_step, peak
-from engine.simulate.memory.saved_tensors import SavedLayer, best_sets, drops_of
+from engine.simulate.memory.allocator import reserve_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_over_step import MemoryMoment, memory_over_step, peak_moment
+from engine.simulate.memory.saved_tensors import SavedLayer, pareto_drop_sets, policy_drops
 
 POLICIES = ("none", "core_attn", "every_second", "full")
 LENGTHS = tuple(1 << power for power in range(10, LONGEST.bit_length()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stepped:
+class RecomputeStep:
     """A step that drops a set of tensors.
 
     Attributes:
@@ -29,64 +29,66 @@ class Stepped:
         extra: share of the step's operations that run again.
     """
 
-    moments: tuple[Moment, ...]
+    moments: tuple[MemoryMoment, ...]
     peak: Bytes
     fixed: Bytes
     kept: Bytes
     extra: Share
 
 
-def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) -> Stepped:
+def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) -> RecomputeStep:
     """Return the step that drops these tensors; `output` are operations of the output layer."""
     layers, layer = model.num_layers, job.layer
     moments = memory_over_step(model, job.plan, job.training, layer, gone)
-    highest = peak(moments).held
-    return Stepped(
+    highest = peak_moment(moments).activations
+    return RecomputeStep(
         moments=moments,
         peak=highest,
-        fixed=_fixed(model, job, highest),
+        fixed=_fixed_memory(model, job, highest),
         kept=kept_by_layers(layers, layer.kept(gone)),
         extra=repeated_share(layers, layer.again(gone), layer.forward, output),
     )
 
 
-def _fixed(model: Model, job: Job, activations: Bytes) -> Bytes:
-    held = memory(model, job.plan, job.training)
-    states = held.parameters + held.gradients + held.optimizer + held.buffers
-    return states + reserve(job.training, states + activations, job.plan.world_size)
+def _fixed_memory(model: Model, job: Job, activations: Bytes) -> Bytes:
+    usage = rank_memory(model, job.plan, job.training)
+    states = usage.parameters + usage.gradients + usage.optimizer + usage.buffers
+    return states + reserve_bytes(job.training, states + activations, job.plan.world_size)
 
 
-def steps_of(model: Model, job: Job, own: Stepped, output: Operations) -> Mapping[str, Stepped]:
+def steps_of(
+    model: Model, job: Job, own: RecomputeStep, output: Operations
+) -> Mapping[str, RecomputeStep]:
     """Return the step by policy, and the reader's own."""
-    steps = {key: step_of(model, job, drops_of(job.layer, key), output) for key in POLICIES}
+    steps = {key: step_of(model, job, policy_drops(job.layer, key), output) for key in POLICIES}
     return {**steps, "yours": own}
 
 
-def best_of(
+def pareto_sets(
     layers: Count, layer: SavedLayer, output: Operations
 ) -> tuple[tuple[Share, Bytes], ...]:
     """Return the share computed again and the bytes kept of the sets that no other set beats."""
     return tuple(
         (
-            repeated_share(layers, one.again, layer.forward, output),
-            kept_by_layers(layers, one.kept),
+            repeated_share(layers, choice.again, layer.forward, output),
+            kept_by_layers(layers, choice.kept),
         )
-        for one in best_sets(layer)
+        for choice in pareto_drop_sets(layer)
     )
 
 
-def lengths_of(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
-    """Return what all layers keep over `LENGTHS`, by policy and by the GPT formula."""
+def memory_over_lengths(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
+    """Return the saved bytes of all layers over `LENGTHS`, by policy and by the GPT formula."""
     layers = MODELS[inputs.model].num_layers
     every = [job_of(replace(inputs, sequence_length=length)).layer for length in LENGTHS]
     kept = {
-        key: tuple(kept_by_layers(layers, layer.kept(drops_of(layer, key))) for layer in every)
+        key: tuple(kept_by_layers(layers, layer.kept(policy_drops(layer, key))) for layer in every)
         for key in ("none", "every_second", "full")
     }
-    return {**kept, "gpt": tuple(gpt(inputs, length)[0] for length in LENGTHS)}
+    return {**kept, "gpt": tuple(gpt_formula(inputs, length)[0] for length in LENGTHS)}
 
 
-def gpt(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
+def gpt_formula(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
     """Return the GPT formula for the model's width: everything, without scores, inputs only."""
     model, batch = MODELS[inputs.model], inputs.micro_batch_size
     tokens = batch * sequence_length
@@ -95,5 +97,5 @@ def gpt(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
     scores = 5 * tokens * sequence_length * model.num_attention_heads / split
     every = korthikanti_activations(*shape, sequence_length, split)
     kept = (every, every - scores, HALF * tokens * model.hidden_size)
-    none, selective, full = (kept_by_layers(model.num_layers, one) for one in kept)
+    none, selective, full = (kept_by_layers(model.num_layers, size) for size in kept)
     return none, selective, full

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.core.text import Text
 from engine.core.views import Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 
 # Read on a phone, where the sheet is half as wide.
 _WIDTH, _LETTER, _SMALL, _CHARACTER = 640.0, 19.5, 18.8, 10.9
@@ -46,7 +46,7 @@ class Row:
 
 
 def tile_board(title: str, rows: Sequence[Row], caption: Text, help_text: Text) -> Scene:
-    """Return the board; the first frame is about all tiles, each other one about one of them."""
+    """Return the board; its first frame describes all tiles, each further frame a single tile."""
     tiles = [tile for row in rows for tile in row.tiles]
 
     def frame(now: Tile | None) -> Frame:
@@ -59,13 +59,13 @@ def tile_board(title: str, rows: Sequence[Row], caption: Text, help_text: Text) 
         title=title,
         width=_WIDTH,
         height=len(rows) * _ROW + 6,
-        frames=tuple(frame(one) for one in (None, *tiles)),
+        frames=tuple(frame(tile) for tile in (None, *tiles)),
         caption=help_text,
     )
 
 
 def _row(y: float, row: Row, now: Tile | None) -> list[Shape]:
-    shapes = [_words(f"row-{row.tiles[0].key}", 0, y + 26, row.name, "start", "muted", _SMALL)]
+    shapes = [_text(f"row-{row.tiles[0].key}", 0, y + 26, row.name, "start", "muted", _SMALL)]
     width = (_WIDTH - _LEFT - _GAP * (len(row.tiles) - 1) - 2) / len(row.tiles)
     for at, tile in enumerate(row.tiles):
         left = _LEFT + at * (width + _GAP)
@@ -100,7 +100,7 @@ def _tile(left: float, y: float, width: float, tile: Tile, *, strong: bool) -> l
     return [
         Shape(key=f"tile-{tile.key}", tag="rect", attributes=box | look),
         Shape(key=f"bar-{tile.key}", tag="rect", attributes=bar),
-        _words(
+        _text(
             f"name-{tile.key}",
             left + width / 2,
             y + 25,
@@ -112,8 +112,8 @@ def _tile(left: float, y: float, width: float, tile: Tile, *, strong: bool) -> l
     ]
 
 
-def _switch(tile: Tile) -> Grip:
-    return Grip(
+def _switch(tile: Tile) -> DragHandle:
+    return DragHandle(
         name=tile.input,
         key=tile.key,
         notch=0,
@@ -125,7 +125,7 @@ def _switch(tile: Tile) -> Grip:
     )
 
 
-def _words(key: str, x: float, y: float, text: str, anchor: str, color: str, size: float) -> Shape:
+def _text(key: str, x: float, y: float, text: str, anchor: str, color: str, size: float) -> Shape:
     attributes = {
         "x": f"{x:.1f}",
         "y": f"{y:g}",

@@ -1,4 +1,4 @@
-"""Claims about the axes of a plan: tensor parallelism, sharding, and what multiplies."""
+"""Claims about the axes of a plan: tensor parallelism, sharding, and their product."""
 
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.accelerators import ACCELERATORS
@@ -12,8 +12,8 @@ from engine.formulas.parameters import layer_parameters
 from engine.formulas.volumes import tensor_passes, zero_bytes_sent
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.run import Run
-from engine.simulate.step.modeled_plan import model_of
-from engine.simulate.step.tensor_scaling import lost, run_with
+from engine.simulate.step.modeled_plan import model_plan
+from engine.simulate.step.tensor_scaling import published_tensor_run, speed_loss
 
 _STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline"
 _MODEL = MODELS["llama-3-70b"]
@@ -24,7 +24,7 @@ _PEAK = GPUS["h100"].peak["bf16"]
 _PORT = 400 * Gbit
 
 
-def over_computation(tensor_parallel: Count, ports: Count) -> Ratio:
+def tensor_parallel_ratio(tensor_parallel: Count, ports: Count) -> Ratio:
     """Return the collectives of tensor parallelism over the computation, as the modeler has them.
 
     Its job: four stages, four replicas, eight micro-batches of one sequence, nodes of 8 H100.
@@ -40,7 +40,7 @@ def over_computation(tensor_parallel: Count, ports: Count) -> Ratio:
         gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=ports, nic_bandwidth=_PORT
     )
     run = Run(model=_MODEL, cluster=cluster, plan=plan, training=training)
-    return model_of(run, utilization=0.5).tensor_over_computation
+    return model_plan(run, utilization=0.5).tensor_over_computation
 
 
 def claims() -> tuple[Claim, ...]:
@@ -86,9 +86,9 @@ def _tensor() -> tuple[Claim, ...]:
             right=say(
                 "{node} on 8 GPUs over NVLink, {rails} on 16 with eight ports a node, {port} "
                 "through one port",
-                node=(over_computation(8, 8), RATIO),
-                rails=(over_computation(16, 8), RATIO),
-                port=(over_computation(16, 1), RATIO),
+                node=(tensor_parallel_ratio(8, 8), RATIO),
+                rails=(tensor_parallel_ratio(16, 8), RATIO),
+                port=(tensor_parallel_ratio(16, 1), RATIO),
             ),
             verdict="wrong",
             why=say(
@@ -97,7 +97,10 @@ def _tensor() -> tuple[Claim, ...]:
                 "Gb/s, each message at the bandwidth that its size reaches, and nothing hidden. In "
                 "a measurement, each GPU lost {lost} of its tokens per second when the group grew "
                 "from 8 GPUs to 16.",
-                lost=(lost(run_with(8).rate, run_with(16).rate), SHARE),
+                lost=(
+                    speed_loss(published_tensor_run(8).rate, published_tensor_run(16).rate),
+                    SHARE,
+                ),
             ),
             sources=(_PIPELINE, "narayanan2021", "bekman2025", "tazi2025"),
         ),

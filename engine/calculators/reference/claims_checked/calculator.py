@@ -1,30 +1,30 @@
-"""Claims we checked: what is widely published, what the engine says, and why they differ."""
+"""Claims checked: published numbers, the engine's numbers, and the reasons they differ."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators.reference.claims_checked import axes as _claims_axes
-from engine.calculators.reference.claims_checked import memory as _claims_memory
-from engine.calculators.reference.claims_checked import network as _claims_network
-from engine.calculators.reference.claims_checked import pipeline as _claims_pipeline
-from engine.calculators.reference.claims_checked import schedules as _claims_schedules
-from engine.calculators.reference.claims_checked import sync as _claims_sync
+from engine.calculators.reference.claims_checked import axes as axes_claims
+from engine.calculators.reference.claims_checked import memory as memory_claims
+from engine.calculators.reference.claims_checked import network as network_claims
+from engine.calculators.reference.claims_checked import pipeline as pipeline_claims
+from engine.calculators.reference.claims_checked import schedules as schedule_claims
+from engine.calculators.reference.claims_checked import sync as sync_claims
 from engine.calculators.reference.claims_checked.claim import VERDICTS, Claim
 from engine.core.inputs import Choice
-from engine.core.outputs import Teller, Told, Views
-from engine.core.text import as_printed
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.text import with_published_digits
 from engine.core.units import Count
-from engine.core.views import Cell, Cite, Table
+from engine.core.views import Cell, Citation, Table
 
 TITLE = "Claims, checked"
 QUESTION = "Which widely published numbers hold, and what is right instead?"
 TOPICS = {
-    "sync": ("Summing gradients", _claims_sync.claims),
-    "memory": ("Memory", _claims_memory.claims),
-    "pipeline": ("Pipelines", _claims_pipeline.claims),
-    "schedules": ("Schedules of a pipeline", _claims_schedules.claims),
-    "axes": ("Tensor parallelism, sharding, counting", _claims_axes.claims),
-    "network": ("Links, latency, overlap", _claims_network.claims),
+    "sync": ("Summing gradients", sync_claims.claims),
+    "memory": ("Memory", memory_claims.claims),
+    "pipeline": ("Pipelines", pipeline_claims.claims),
+    "schedules": ("Schedules of a pipeline", schedule_claims.claims),
+    "axes": ("Tensor parallelism, sharding, counting", axes_claims.claims),
+    "network": ("Links, latency, overlap", network_claims.claims),
 }
 
 
@@ -51,9 +51,9 @@ _COUNTED = ("Counted in the table of this page.",)
 class Result:
     """How many claims there are by verdict, and those asked for."""
 
-    checked: Annotated[Count, Told("Checked", assumes=_COUNTED, basis="definition")]
-    wrong: Annotated[Count, Told("Wrong", assumes=_COUNTED, basis="definition")]
-    hold: Annotated[Count, Told("Right", assumes=_COUNTED, basis="definition")]
+    checked: Annotated[Count, Output("Checked", assumes=_COUNTED, basis="definition")]
+    wrong: Annotated[Count, Output("Wrong", assumes=_COUNTED, basis="definition")]
+    hold: Annotated[Count, Output("Right", assumes=_COUNTED, basis="definition")]
     shown: tuple[Claim, ...]
 
 
@@ -77,7 +77,7 @@ def solve(inputs: Inputs) -> Result:
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     return {
-        **Teller(result).values("checked", "wrong", "hold"),
+        **Presenter(result).values("checked", "wrong", "hold"),
         "claims": Table(
             title="What is printed, and what is right",
             columns=("Claim", "Printed", "Right", "Verdict", "Why", "Sources"),
@@ -91,9 +91,9 @@ def views(inputs: Inputs, result: Result) -> Views:
 def _row(claim: Claim) -> tuple[Cell, ...]:
     return (
         claim.said,
-        as_printed(claim.printed),
+        with_published_digits(claim.printed),
         claim.right,
         VERDICTS[claim.verdict],
         claim.why,
-        Cite(claim.sources),
+        Citation(claim.sources),
     )

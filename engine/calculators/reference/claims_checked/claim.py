@@ -1,4 +1,4 @@
-"""One claim that was checked: what is printed, what is right, and why they differ."""
+"""A checked claim: the printed number, the correct number, and the reason they differ."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ VERDICTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A widely published number or statement, and what the engine says.
+    """A widely published number or statement, and the engine's answer.
 
     Attributes:
         key: the row of the list of claims, e.g. "E3.2".

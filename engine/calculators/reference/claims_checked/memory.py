@@ -13,7 +13,7 @@ _HIDDEN, _HEADS, _SEQUENCE = 12288, 96, 2048  # GPT-3 175B, as the published tex
 
 
 def claims() -> tuple[Claim, ...]:
-    """Return the claims: sharding first, then what a model needs."""
+    """Return the claims: sharding first, then the memory of a model."""
     return (*(_saving(stage) for stage in (1, 2, 3)), *_states(), *_activations())
 
 

@@ -1,4 +1,4 @@
-"""Claims about the schedule of a pipeline: what more micro-batches cost, what is left idle."""
+"""Claims about pipeline schedules: the cost of more micro-batches, and the idle time."""
 
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.transports import INFINIBAND

@@ -5,7 +5,7 @@ from engine.catalog.hardware import GPUS, MEASURED
 from engine.catalog.transports import INFINIBAND
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, LINK_SPEED, RATIO, SECONDS, TOKENS, Gbit, MiB
-from engine.form.published_sync_calculator import COMPUTE, SOURCE, printed
+from engine.form.published_sync_calculator import COMPUTE, SOURCE, published_outputs
 from engine.formulas.communication import (
     ring_all_reduce_time,
     ring_bytes_sent,
@@ -27,7 +27,7 @@ _PEAK = GPUS["h100"].peak["bf16"]
 _RING = ring_all_reduce_time(_SIZE, 8, _PORT)
 _NVLINK = ring_all_reduce_time(_SIZE, 8, MEASURED["h200_ring"].bus_bandwidth)
 _TOKENS = COMPUTE * 0.5 * _PEAK / (6 * 7e9)
-_PRINTED = printed(7e9, 2.0, 8, _PORT)
+_PRINTED = published_outputs(7e9, 2.0, 8, _PORT)
 
 
 def claims() -> tuple[Claim, ...]:

@@ -8,7 +8,7 @@ from engine.simulate.streams.meters import LateRank, read_meters
 
 def waiting_claim() -> Claim:
     """Return the claim, with the meters of a GPU that waits for a rank that is late."""
-    found = read_meters(LateRank())
+    meters = read_meters(LateRank())
     return Claim(
         key="E3.25",
         said="What the utilization shows while a GPU waits in a collective",
@@ -16,10 +16,10 @@ def waiting_claim() -> Claim:
         right=say(
             "{u} utilization, but {s} SM active and {t} tensor active, for a GPU that waits {w} of "
             "the time",
-            u=(found.utilization, SHARE),
-            s=(found.sm_active, SHARE),
-            t=(found.tensor_active, SHARE),
-            w=(found.waiting, SHARE),
+            u=(meters.utilization, SHARE),
+            s=(meters.sm_active, SHARE),
+            t=(meters.tensor_active, SHARE),
+            w=(meters.waiting, SHARE),
         ),
         verdict="right",
         why="A collective that waits is a kernel that runs, and utilization is the share of time "

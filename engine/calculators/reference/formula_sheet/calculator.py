@@ -1,15 +1,15 @@
-"""Formula sheet: every equation of the model with the numbers of one training job in it."""
+"""Formula sheet: every equation of the model with the numbers of a training job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
-from engine.calculators.reference.formula_sheet import model as _sheet_model
-from engine.calculators.reference.formula_sheet import network as _sheet_network
-from engine.calculators.reference.formula_sheet import pipeline as _sheet_pipeline
-from engine.calculators.reference.formula_sheet import run as _sheet_run
-from engine.calculators.reference.formula_sheet.example import Example, Shown
+from engine.calculators.reference.formula_sheet import model as model_examples
+from engine.calculators.reference.formula_sheet import network as network_examples
+from engine.calculators.reference.formula_sheet import pipeline as pipeline_examples
+from engine.calculators.reference.formula_sheet import run as run_examples
+from engine.calculators.reference.formula_sheet.example import Example, SymbolValues
 from engine.calculators.reference.formula_sheet.inputs import Inputs as Inputs
 from engine.core import registry
 from engine.core.equation import Equation
@@ -34,10 +34,10 @@ PRESETS = {
 }
 PACKAGE = "engine.formulas"
 EXAMPLES: Mapping[str, Example] = {
-    **_sheet_model.EXAMPLES,
-    **_sheet_network.EXAMPLES,
-    **_sheet_pipeline.EXAMPLES,
-    **_sheet_run.EXAMPLES,
+    **model_examples.EXAMPLES,
+    **network_examples.EXAMPLES,
+    **pipeline_examples.EXAMPLES,
+    **run_examples.EXAMPLES,
 }
 # Files that build on one another, in the order to read them; others follow by name.
 _ORDER = (
@@ -61,15 +61,15 @@ _ORDER = (
 
 def groups() -> dict[ModuleType, tuple[Equation, ...]]:
     """Return the modules of formulas that hold equations, in reading order, and their equations."""
-    names = registry.names(PACKAGE)
+    names = registry.module_names(PACKAGE)
     first = [name for name in _ORDER if name in names]
     ordered = [*first, *(name for name in names if name not in first)]
     modules = [registry.module(PACKAGE, name) for name in ordered]
-    found = {
-        module: tuple(thing for thing in vars(module).values() if isinstance(thing, Equation))
+    equations_of = {
+        module: tuple(value for value in vars(module).values() if isinstance(value, Equation))
         for module in modules
     }
-    return {module: equations for module, equations in found.items() if equations}
+    return {module: equations for module, equations in equations_of.items() if equations}
 
 
 EQUATIONS = tuple(
@@ -84,7 +84,7 @@ EQUATIONS = tuple(
 class Result:
     """The number behind every symbol of every equation, by the equation's name."""
 
-    numbers: Mapping[str, Shown]
+    numbers: Mapping[str, SymbolValues]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -101,7 +101,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _formula(equation: Equation, numbers: Shown) -> Formula:
+def _formula(equation: Equation, numbers: SymbolValues) -> Formula:
     example = EXAMPLES[equation.name]
     return Formula(
         title=example.title,

@@ -1,4 +1,4 @@
-"""An equation with numbers in it: which function gives the result, and what each symbol is."""
+"""Example values of an equation: the function, and the value of each symbol."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from engine.core.units import Bytes, Count, Quantity, Seconds, Tokens
 from engine.formulas.communication import ring_all_reduce_time
 from engine.formulas.overlap import bucket_count, gradient_size
 
-Shown = Mapping[str, tuple[float, Quantity]]
+SymbolValues = Mapping[str, tuple[float, Quantity]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """How the sheet fills one equation.
+    """The example of an equation: title, function and symbol values.
 
     Attributes:
         title: what the sheet calls it.
@@ -25,31 +25,31 @@ class Example:
 
     title: str
     function: Callable[..., Any]
-    symbols: Callable[[Inputs], Shown]
+    symbols: Callable[[Inputs], SymbolValues]
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
-def ranks(x: Inputs) -> Count:
-    """Return all GPUs."""
+def world_size(x: Inputs) -> Count:
+    """Return the number of GPUs."""
     return x.gpus_per_node * x.num_nodes
 
 
-def buffer(x: Inputs) -> Bytes:
-    """Return the gradients of one rank."""
+def gradient_bytes(x: Inputs) -> Bytes:
+    """Return the gradient bytes per rank."""
     return gradient_size(x.parameters, ELEMENT[x.gradient_type])
 
 
-def tokens(x: Inputs) -> Tokens:
-    """Return the tokens of one GPU in a step of one micro-batch."""
+def tokens_per_gpu(x: Inputs) -> Tokens:
+    """Return the tokens per GPU in a step of a single micro-batch."""
     return float(x.sequence_length * x.micro_batch_size)
 
 
-def buckets(x: Inputs) -> Count:
+def num_buckets(x: Inputs) -> Count:
     """Return the number of buckets."""
-    return bucket_count(buffer(x), x.bucket)
+    return bucket_count(gradient_bytes(x), x.bucket)
 
 
-def bucketed(x: Inputs, size: Bytes) -> Seconds:
-    """Return the all-reduces of all buckets of `size` bytes together, one after another."""
-    count = buckets(x)
-    return count * ring_all_reduce_time(size / count, ranks(x), x.port, x.latency)
+def bucketed_all_reduce_time(x: Inputs, size: Bytes) -> Seconds:
+    """Return the time of sequential all-reduces of all buckets, `size` bytes in total."""
+    count = num_buckets(x)
+    return count * ring_all_reduce_time(size / count, world_size(x), x.port, x.latency)

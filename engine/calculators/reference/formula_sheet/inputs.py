@@ -1,4 +1,4 @@
-"""The inputs of the formula sheet: one training job, from which every formula takes its numbers."""
+"""Inputs of the formula sheet: the training job behind every formula."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -26,7 +26,7 @@ ELEMENT: dict[str, Bytes] = {"bf16": 2.0, "fp32": 4.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     parameters: Annotated[
         float,

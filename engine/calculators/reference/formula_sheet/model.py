@@ -1,18 +1,18 @@
-"""Numbers for the equations on one GPU and its share of a model: computation and memory."""
+"""Examples of the equations on a GPU and its share of a model: computation and memory."""
 
 from collections.abc import Callable, Mapping
 
 from engine.calculators.reference.formula_sheet.example import (
     Example,
-    Shown,
-    bucketed,
-    buckets,
-    buffer,
-    ranks,
-    tokens,
+    SymbolValues,
+    bucketed_all_reduce_time,
+    gradient_bytes,
+    num_buckets,
+    tokens_per_gpu,
+    world_size,
 )
 from engine.calculators.reference.formula_sheet.inputs import ELEMENT, GPU, Inputs
-from engine.catalog.constants import achieved
+from engine.catalog.constants import achieved_shares
 from engine.core.units import (
     BANDWIDTH,
     BYTES,
@@ -36,16 +36,16 @@ from engine.formulas.communication import ring_bytes_sent
 _PASS = {"P": "parameters", "u": "utilization", "F": "peak"}
 
 
-def _passed(
+def _pass_example(
     title: str, key: str, function: Callable[[Parameters, Tokens, Share, float], Seconds]
 ) -> Example:
-    """A time of the GPU's own computation."""
+    """Return the example of a computation time on a GPU."""
 
-    def symbols(x: Inputs) -> Shown:
+    def symbols(x: Inputs) -> SymbolValues:
         return {
-            key: (function(x.parameters, tokens(x), x.utilization, x.peak), SECONDS),
+            key: (function(x.parameters, tokens_per_gpu(x), x.utilization, x.peak), SECONDS),
             "P": (x.parameters, PARAMETERS),
-            "t": (tokens(x), TOKENS),
+            "t": (tokens_per_gpu(x), TOKENS),
             "u": (x.utilization, SHARE),
             "F": (x.peak, FLOP_RATE),
         }
@@ -53,55 +53,59 @@ def _passed(
     return Example(title=title, function=function, symbols=symbols, inputs=_PASS)
 
 
-def _computation(x: Inputs) -> Seconds:
-    return overlap.compute_time(x.parameters, tokens(x), x.utilization, x.peak)
+def _compute_time(x: Inputs) -> Seconds:
+    return overlap.compute_time(x.parameters, tokens_per_gpu(x), x.utilization, x.peak)
 
 
 def _backward(x: Inputs) -> Seconds:
-    return overlap.backward_time(x.parameters, tokens(x), x.utilization, x.peak)
+    return overlap.backward_time(x.parameters, tokens_per_gpu(x), x.utilization, x.peak)
 
 
 def _exposed(x: Inputs) -> Seconds:
-    return overlap.exposed_time(bucketed(x, buffer(x)), _backward(x), buckets(x))
+    return overlap.exposed_time(
+        bucketed_all_reduce_time(x, gradient_bytes(x)), _backward(x), num_buckets(x)
+    )
 
 
-def _gradients(x: Inputs) -> Shown:
+def _gradients(x: Inputs) -> SymbolValues:
     return {
-        "S": (buffer(x), BYTES),
+        "S": (gradient_bytes(x), BYTES),
         "P": (x.parameters, PARAMETERS),
         "e": (ELEMENT[x.gradient_type], BYTES),
     }
 
 
-def _exposed_time(x: Inputs) -> Shown:
+def _exposed_time(x: Inputs) -> SymbolValues:
     return {
         "Te": (_exposed(x), SECONDS),
-        "Tm": (bucketed(x, buffer(x)), SECONDS),
-        "N": (buckets(x), COUNT),
+        "Tm": (bucketed_all_reduce_time(x, gradient_bytes(x)), SECONDS),
+        "N": (num_buckets(x), COUNT),
         "Tb": (_backward(x), SECONDS),
     }
 
 
-def _step(x: Inputs) -> Shown:
-    computation, exposed = _computation(x), _exposed(x)
+def _step(x: Inputs) -> SymbolValues:
+    computation, exposed = _compute_time(x), _exposed(x)
     time = overlap.step_time(computation, exposed)
     return {"Ts": (time, SECONDS), "Tc": (computation, SECONDS), "Te": (exposed, SECONDS)}
 
 
-def _share(function: Callable[[Seconds, Seconds], Share]) -> Callable[[Inputs], Shown]:
-    def symbols(x: Inputs) -> Shown:
-        computation, exposed = _computation(x), _exposed(x)
+def _share_example(
+    function: Callable[[Seconds, Seconds], Share],
+) -> Callable[[Inputs], SymbolValues]:
+    def symbols(x: Inputs) -> SymbolValues:
+        computation, exposed = _compute_time(x), _exposed(x)
         share = function(computation, exposed)
         return {"q": (share, SHARE), "Te": (exposed, SECONDS), "Tc": (computation, SECONDS)}
 
     return symbols
 
 
-def _break_even(x: Inputs) -> Shown:
-    time = bucketed(x, buffer(x))
-    found = overlap.break_even_tokens(time, x.parameters, x.utilization, x.peak)
+def _break_even(x: Inputs) -> SymbolValues:
+    time = bucketed_all_reduce_time(x, gradient_bytes(x))
+    tokens_needed = overlap.break_even_tokens(time, x.parameters, x.utilization, x.peak)
     return {
-        "t": (found, TOKENS),
+        "t": (tokens_needed, TOKENS),
         "Tm": (time, SECONDS),
         "u": (x.utilization, SHARE),
         "F": (x.peak, FLOP_RATE),
@@ -109,22 +113,22 @@ def _break_even(x: Inputs) -> Shown:
     }
 
 
-def _required(x: Inputs) -> Shown:
-    sent = ring_bytes_sent(buffer(x), ranks(x))
-    latency = bucketed(x, 0.0)
-    found = overlap.required_bandwidth(sent, _backward(x), latency)
+def _required(x: Inputs) -> SymbolValues:
+    sent = ring_bytes_sent(gradient_bytes(x), world_size(x))
+    latency = bucketed_all_reduce_time(x, 0.0)
+    required = overlap.required_bandwidth(sent, _backward(x), latency)
     return {
-        "B": (found, BANDWIDTH),
+        "B": (required, BANDWIDTH),
         "V": (sent, BYTES),
         "Tb": (_backward(x), SECONDS),
         "a": (latency, SECONDS),
     }
 
 
-def _gpt(x: Inputs) -> Shown:
-    found = parameters.gpt_parameters(x.num_layers, x.hidden_size, x.vocab_size, x.sequence_length)
+def _gpt(x: Inputs) -> SymbolValues:
+    count = parameters.gpt_parameters(x.num_layers, x.hidden_size, x.vocab_size, x.sequence_length)
     return {
-        "P": (found, PARAMETERS),
+        "P": (count, PARAMETERS),
         "l": (x.num_layers, COUNT),
         "h": (x.hidden_size, COUNT),
         "V": (x.vocab_size, COUNT),
@@ -132,10 +136,10 @@ def _gpt(x: Inputs) -> Shown:
     }
 
 
-def _palm(x: Inputs) -> Shown:
-    found = operations.palm_operations(x.parameters, x.num_layers, x.hidden_size, x.sequence_length)
+def _palm(x: Inputs) -> SymbolValues:
+    count = operations.palm_operations(x.parameters, x.num_layers, x.hidden_size, x.sequence_length)
     return {
-        "C": (found, OPERATIONS),
+        "C": (count, OPERATIONS),
         "N": (x.parameters, PARAMETERS),
         "L": (x.num_layers, COUNT),
         "H": (x.num_attention_heads, COUNT),
@@ -144,13 +148,13 @@ def _palm(x: Inputs) -> Shown:
     }
 
 
-def _megatron(x: Inputs) -> Shown:
-    sequences = x.micro_batch_size * ranks(x)
-    found = operations.megatron_operations(
+def _megatron(x: Inputs) -> SymbolValues:
+    sequences = x.micro_batch_size * world_size(x)
+    count = operations.megatron_operations(
         sequences, x.sequence_length, x.num_layers, x.hidden_size, x.vocab_size
     )
     return {
-        "F": (found, OPERATIONS),
+        "F": (count, OPERATIONS),
         "B": (sequences, COUNT),
         "s": (x.sequence_length, TOKENS),
         "l": (x.num_layers, COUNT),
@@ -159,12 +163,16 @@ def _megatron(x: Inputs) -> Shown:
     }
 
 
-def _korthikanti(x: Inputs) -> Shown:
-    found = activations.korthikanti_activations(
-        tokens(x), x.hidden_size, x.num_attention_heads, x.sequence_length, x.tensor_parallel
+def _korthikanti(x: Inputs) -> SymbolValues:
+    size = activations.korthikanti_activations(
+        tokens_per_gpu(x),
+        x.hidden_size,
+        x.num_attention_heads,
+        x.sequence_length,
+        x.tensor_parallel,
     )
     return {
-        "A": (found, BYTES),
+        "A": (size, BYTES),
         "s": (x.sequence_length, TOKENS),
         "b": (x.micro_batch_size, COUNT),
         "h": (x.hidden_size, COUNT),
@@ -173,13 +181,13 @@ def _korthikanti(x: Inputs) -> Shown:
     }
 
 
-def _zero(x: Inputs) -> Shown:
+def _zero(x: Inputs) -> SymbolValues:
     kinds = states.MIXED_PRECISION
-    held = states.sharded_states(x.parameters, kinds, x.zero_stage, ranks(x))
-    total: Bytes = held.parameters + held.gradients + held.optimizer
+    sharded = states.sharded_states(x.parameters, kinds, x.zero_stage, world_size(x))
+    total: Bytes = sharded.parameters + sharded.gradients + sharded.optimizer
 
     def sharers(stage: int) -> tuple[float, Quantity]:
-        return (ranks(x) if x.zero_stage >= stage else 1, COUNT)
+        return (world_size(x) if x.zero_stage >= stage else 1, COUNT)
 
     return {
         "M": (total, BYTES),
@@ -193,9 +201,9 @@ def _zero(x: Inputs) -> Shown:
     }
 
 
-def _matmul(x: Inputs) -> Shown:
-    """The first product of a feed-forward part: [tokens, h] x [h, 4h], in one kernel."""
-    rows, columns, fill = tokens(x), 4.0 * x.hidden_size, achieved(GPU).fill
+def _matmul(x: Inputs) -> SymbolValues:
+    """Return the symbols of the first feed-forward product: [tokens, h] x [h, 4h], one kernel."""
+    rows, columns, fill = tokens_per_gpu(x), 4.0 * x.hidden_size, achieved_shares(GPU).fill
     rate = x.utilization * x.peak
     time = compute.matmul_time(rows, columns, x.hidden_size, 1, rate, GPU.sms, fill)
     tiles = -(-rows // compute.TILE_ROWS) * -(-columns // compute.TILE_COLUMNS)
@@ -269,9 +277,9 @@ EXAMPLES: Mapping[str, Example] = {
         symbols=_gradients,
         inputs={"P": "parameters", "e": "gradient_type"},
     ),
-    "forward_time": _passed("Forward pass", "Tf", overlap.forward_time),
-    "backward_time": _passed("Backward pass", "Tb", overlap.backward_time),
-    "compute_time": _passed("Computation of a step", "Tc", overlap.compute_time),
+    "forward_time": _pass_example("Forward pass", "Tf", overlap.forward_time),
+    "backward_time": _pass_example("Backward pass", "Tb", overlap.backward_time),
+    "compute_time": _pass_example("Computation of a step", "Tc", overlap.compute_time),
     "exposed_time": Example(
         title="Exposed communication", function=overlap.exposed_time, symbols=_exposed_time
     ),
@@ -279,10 +287,10 @@ EXAMPLES: Mapping[str, Example] = {
     "communication_share": Example(
         title="Share of the step that waits",
         function=overlap.communication_share,
-        symbols=_share(overlap.communication_share),
+        symbols=_share_example(overlap.communication_share),
     ),
     "efficiency": Example(
-        title="Efficiency", function=overlap.efficiency, symbols=_share(overlap.efficiency)
+        title="Efficiency", function=overlap.efficiency, symbols=_share_example(overlap.efficiency)
     ),
     "break_even_tokens": Example(
         title="Tokens that hide the all-reduce",

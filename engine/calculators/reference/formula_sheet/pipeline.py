@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.calculators.reference.formula_sheet.example import Example, Shown, tokens
+from engine.calculators.reference.formula_sheet.example import Example, SymbolValues, tokens_per_gpu
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Seconds
 from engine.formulas import pipeline, pipeline_idle
@@ -13,81 +13,94 @@ _ELEMENT: Bytes = 2.0  # bf16
 _RANK = 0  # The first rank holds most.
 
 
-def _pass(x: Inputs) -> Seconds:
-    """Return the forward pass of a rank on one micro-batch; both backward halves take as long."""
-    return forward_time(x.parameters / x.pipeline_parallel, tokens(x), x.utilization, x.peak)
+def _forward_time(x: Inputs) -> Seconds:
+    """Return the forward time of a rank per micro-batch; each backward half takes as long."""
+    return forward_time(
+        x.parameters / x.pipeline_parallel, tokens_per_gpu(x), x.utilization, x.peak
+    )
 
 
-def _in_domain(x: Inputs) -> int:
+def _num_microbatches(x: Inputs) -> int:
     """Return the micro-batches; with several chunks at least as many as stages."""
     few = x.num_chunks > 1 and x.num_microbatches < x.pipeline_parallel
     return x.pipeline_parallel if few else x.num_microbatches
 
 
-def _bubble(x: Inputs) -> Shown:
-    case = (x.pipeline_parallel, _in_domain(x), x.num_chunks)
+def _bubble(x: Inputs) -> SymbolValues:
+    case = (x.pipeline_parallel, _num_microbatches(x), x.num_chunks)
     return {
         "q": (pipeline.bubble_share(*case), SHARE),
         "o": (pipeline.bubble_over_ideal(*case), SHARE),
         "p": (x.pipeline_parallel, COUNT),
-        "m": (_in_domain(x), COUNT),
+        "m": (_num_microbatches(x), COUNT),
         "v": (x.num_chunks, COUNT),
     }
 
 
-def _converted(x: Inputs) -> Shown:
+def _converted(x: Inputs) -> SymbolValues:
     over = pipeline.bubble_over_ideal(x.pipeline_parallel, x.num_microbatches, x.num_chunks)
     return {"q": (pipeline.share_of_step(over), SHARE), "o": (over, SHARE)}
 
 
-def _idle(x: Inputs, idle: Seconds) -> Shown:
-    one = _pass(x)
+def _idle_symbols(x: Inputs, idle: Seconds) -> SymbolValues:
+    forward = _forward_time(x)
     return {
         "Ti": (idle, SECONDS),
-        "F": (one, SECONDS),
-        "I": (one, SECONDS),
-        "W": (one, SECONDS),
-        "D": (2 * one, SECONDS),
-        "O": (3 * one, SECONDS),
+        "F": (forward, SECONDS),
+        "I": (forward, SECONDS),
+        "W": (forward, SECONDS),
+        "D": (2 * forward, SECONDS),
+        "O": (3 * forward, SECONDS),
         "p": (x.pipeline_parallel, COUNT),
         "v": (x.num_chunks, COUNT),
     }
 
 
-def _one_f_one_b(x: Inputs) -> Shown:
-    one = _pass(x)
-    return _idle(
-        x, pipeline_idle.one_f_one_b_idle(x.pipeline_parallel, one, one, one, x.num_chunks)
+def _one_f_one_b(x: Inputs) -> SymbolValues:
+    forward = _forward_time(x)
+    return _idle_symbols(
+        x,
+        pipeline_idle.one_f_one_b_idle(
+            x.pipeline_parallel, forward, forward, forward, x.num_chunks
+        ),
     )
 
 
-def _zb_h1(x: Inputs) -> Shown:
-    one = _pass(x)
-    return _idle(x, pipeline_idle.zb_h1_idle(x.pipeline_parallel, one, one, one))
+def _zb_h1(x: Inputs) -> SymbolValues:
+    forward = _forward_time(x)
+    return _idle_symbols(
+        x, pipeline_idle.zb_h1_idle(x.pipeline_parallel, forward, forward, forward)
+    )
 
 
-def _zb_h2(x: Inputs) -> Shown:
-    one = _pass(x)
-    return _idle(x, pipeline_idle.zb_h2_idle(x.pipeline_parallel, one, one, one))
+def _zb_h2(x: Inputs) -> SymbolValues:
+    forward = _forward_time(x)
+    return _idle_symbols(
+        x, pipeline_idle.zb_h2_idle(x.pipeline_parallel, forward, forward, forward)
+    )
 
 
-def _dualpipe(x: Inputs) -> Shown:
-    one = _pass(x)
-    return _idle(x, pipeline_idle.dualpipe_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
+def _dualpipe(x: Inputs) -> SymbolValues:
+    forward = _forward_time(x)
+    return _idle_symbols(
+        x, pipeline_idle.dualpipe_idle(x.pipeline_parallel, 3 * forward, 2 * forward, forward)
+    )
 
 
-def _dualpipe_v(x: Inputs) -> Shown:
-    one = _pass(x)
-    return _idle(x, pipeline_idle.dualpipe_v_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
+def _dualpipe_v(x: Inputs) -> SymbolValues:
+    forward = _forward_time(x)
+    return _idle_symbols(
+        x, pipeline_idle.dualpipe_v_idle(x.pipeline_parallel, 3 * forward, 2 * forward, forward)
+    )
 
 
-def _step(x: Inputs) -> Shown:
-    one, idle = _pass(x), _one_f_one_b(x)["Ti"][0]
-    step = pipeline.pipeline_step(x.num_microbatches, one, one, one, idle)
-    return {**_idle(x, idle), "Ts": (step, SECONDS), "m": (x.num_microbatches, COUNT)}
+def _step(x: Inputs) -> SymbolValues:
+    forward, idle = _forward_time(x), _one_f_one_b(x)["Ti"][0]
+    step = pipeline.pipeline_step(x.num_microbatches, forward, forward, forward, idle)
+    return {**_idle_symbols(x, idle), "Ts": (step, SECONDS), "m": (x.num_microbatches, COUNT)}
 
 
-def _held(x: Inputs) -> Shown:
+def _held(x: Inputs) -> SymbolValues:
     p, m, v = x.pipeline_parallel, x.num_microbatches, x.num_chunks
     return {
         "A": (pipeline.one_f_one_b_peak(_RANK, p, m), COUNT),
@@ -98,14 +111,14 @@ def _held(x: Inputs) -> Shown:
     }
 
 
-def _interleaved_held(x: Inputs) -> Shown:
+def _interleaved_held(x: Inputs) -> SymbolValues:
     peak = pipeline.interleaved_peak(_RANK, x.pipeline_parallel, x.num_chunks)
     return {**_held(x), "A": (peak, COUNT)}
 
 
-def _bytes(x: Inputs) -> Shown:
+def _bytes(x: Inputs) -> SymbolValues:
     p, m, v = x.pipeline_parallel, x.num_microbatches, x.num_chunks
-    message = _ELEMENT * tokens(x) * x.hidden_size
+    message = _ELEMENT * tokens_per_gpu(x) * x.hidden_size
     return {
         "V": (pipeline.pipeline_bytes(m, p, message, v), BYTES),
         "S": (message, BYTES),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.calculators.reference.formula_sheet.example import Example, Shown, ranks
+from engine.calculators.reference.formula_sheet.example import Example, SymbolValues, world_size
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.core.units import (
     COUNT,
@@ -36,36 +36,36 @@ def _rate(x: Inputs) -> TokenRate:
 
 
 def _mtbf(x: Inputs) -> Seconds:
-    return goodput.job_mtbf(x.gpu_mtbf, ranks(x))
+    return goodput.job_mtbf(x.gpu_mtbf, world_size(x))
 
 
 def _interval(x: Inputs) -> Seconds:
-    """Return what lies between two checkpoints: Young's choice."""
+    """Return the checkpoint interval by Young's formula."""
     return goodput.young_interval(x.checkpoint, _mtbf(x))
 
 
-def _lasting(x: Inputs) -> Share:
+def _goodput(x: Inputs) -> Share:
     return goodput.goodput(_interval(x), x.checkpoint, x.restart, _mtbf(x))
 
 
 def _slowest(x: Inputs) -> Ratio:
-    return stragglers.slowest_of(ranks(x), x.deviation)
+    return stragglers.slowest_of(world_size(x), x.deviation)
 
 
 def _work(x: Inputs) -> Seconds:
-    return run.work_time(x.run_tokens, ranks(x), _rate(x))
+    return run.work_time(x.run_tokens, world_size(x), _rate(x))
 
 
 def _run(x: Inputs) -> Seconds:
-    return run.run_time(_work(x), _slowest(x), _lasting(x))
+    return run.run_time(_work(x), _slowest(x), _goodput(x))
 
 
 def _hours(x: Inputs) -> GpuTime:
-    return run.gpu_time(ranks(x), _run(x))
+    return run.gpu_time(world_size(x), _run(x))
 
 
-def _computing(x: Inputs) -> Shown:
-    """Return what relates a rate of tokens and a share of the peak; each is the other's result."""
+def _utilization_symbols(x: Inputs) -> SymbolValues:
+    """Return the symbols that relate token rate and utilization."""
     return {
         "r": (_rate(x), TOKEN_RATE),
         "u": (run.utilization(x.parameters, _rate(x), x.peak), SHARE),
@@ -74,23 +74,23 @@ def _computing(x: Inputs) -> Shown:
     }
 
 
-def _time(x: Inputs) -> Shown:
+def _time(x: Inputs) -> SymbolValues:
     return {
         "Tk": (_work(x), SECONDS),
         "Tr": (_run(x), SECONDS),
         "D": (x.run_tokens, TOKENS),
-        "n": (ranks(x), COUNT),
+        "n": (world_size(x), COUNT),
         "r": (_rate(x), TOKEN_RATE),
         "m": (_slowest(x), RATIO),
-        "g": (_lasting(x), SHARE),
+        "g": (_goodput(x), SHARE),
     }
 
 
-def _price(x: Inputs) -> Shown:
+def _price(x: Inputs) -> SymbolValues:
     gpus = _hours(x)
     return {
         "G": (gpus, GPU_TIME),
-        "n": (ranks(x), COUNT),
+        "n": (world_size(x), COUNT),
         "Tr": (_run(x), SECONDS),
         "K": (run.cost(gpus, x.price), MONEY),
         "p": (x.price, PRICE),
@@ -100,11 +100,11 @@ def _price(x: Inputs) -> Shown:
     }
 
 
-def _failing(x: Inputs, interval: Seconds, share: Share) -> Shown:
+def _failure_symbols(x: Inputs, interval: Seconds, share: Share) -> SymbolValues:
     return {
         "M": (_mtbf(x), SECONDS),
         "Mg": (x.gpu_mtbf, SECONDS),
-        "n": (ranks(x), COUNT),
+        "n": (world_size(x), COUNT),
         "t": (interval, SECONDS),
         "d": (x.checkpoint, SECONDS),
         "R": (x.restart, SECONDS),
@@ -112,26 +112,26 @@ def _failing(x: Inputs, interval: Seconds, share: Share) -> Shown:
     }
 
 
-def _complete(x: Inputs) -> Shown:
-    return _failing(x, _interval(x), _lasting(x))
+def _goodput_symbols(x: Inputs) -> SymbolValues:
+    return _failure_symbols(x, _interval(x), _goodput(x))
 
 
-def _daly(x: Inputs) -> Shown:
-    return _failing(x, goodput.daly_interval(x.checkpoint, _mtbf(x)), 0.0)
+def _daly(x: Inputs) -> SymbolValues:
+    return _failure_symbols(x, goodput.daly_interval(x.checkpoint, _mtbf(x)), 0.0)
 
 
-def _first_order(x: Inputs) -> Shown:
+def _first_order(x: Inputs) -> SymbolValues:
     interval = _interval(x)
     share = goodput.first_order_goodput(interval, x.checkpoint, x.restart, _mtbf(x))
-    return _failing(x, interval, share)
+    return _failure_symbols(x, interval, share)
 
 
-def _all_below(x: Inputs) -> Shown:
-    share = stragglers.all_below(_QUANTILE, ranks(x))
-    return {"A": (share, SHARE), "q": (_QUANTILE, SHARE), "n": (ranks(x), COUNT)}
+def _all_below(x: Inputs) -> SymbolValues:
+    share = stragglers.all_below(_QUANTILE, world_size(x))
+    return {"A": (share, SHARE), "q": (_QUANTILE, SHARE), "n": (world_size(x), COUNT)}
 
 
-def _waiting(x: Inputs) -> Shown:
+def _waiting(x: Inputs) -> SymbolValues:
     gpus, slowest = _hours(x), _slowest(x)
     lost = stragglers.lost_to_waiting(gpus, slowest)
     return {"Gl": (lost, GPU_TIME), "G": (gpus, GPU_TIME), "S": (slowest, RATIO)}
@@ -142,13 +142,13 @@ EXAMPLES: Mapping[str, Example] = {
     "token_rate": Example(
         title="Tokens per second of a GPU",
         function=run.token_rate,
-        symbols=_computing,
+        symbols=_utilization_symbols,
         inputs={"u": "utilization", "F": "peak", "P": "parameters"},
     ),
     "utilization_of_rate": Example(
         title="Share of the peak that a rate amounts to",
         function=run.utilization,
-        symbols=_computing,
+        symbols=_utilization_symbols,
         inputs={"F": "peak", "P": "parameters"},
     ),
     "work_time": Example(
@@ -171,13 +171,13 @@ EXAMPLES: Mapping[str, Example] = {
     "job_mtbf": Example(
         title="Time between failures of a job",
         function=goodput.job_mtbf,
-        symbols=_complete,
+        symbols=_goodput_symbols,
         inputs={"Mg": "gpu_mtbf"},
     ),
     "young_interval": Example(
         title="Young's interval between checkpoints",
         function=goodput.young_interval,
-        symbols=_complete,
+        symbols=_goodput_symbols,
         inputs=_FAILURES,
     ),
     "daly_interval": Example(
@@ -193,7 +193,7 @@ EXAMPLES: Mapping[str, Example] = {
         inputs=_FAILURES,
     ),
     "goodput": Example(
-        title="Goodput", function=goodput.goodput, symbols=_complete, inputs=_FAILURES
+        title="Goodput", function=goodput.goodput, symbols=_goodput_symbols, inputs=_FAILURES
     ),
     "all_below_quantile": Example(
         title="All GPUs below a quantile", function=stragglers.all_below, symbols=_all_below

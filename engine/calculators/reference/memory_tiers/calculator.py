@@ -1,4 +1,4 @@
-"""Memory tiers: which tensor of a step lives where, and what the move to another memory costs."""
+"""Memory tiers: placement of a step's tensors in memories, and the cost of moving them."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ from engine.calculators.reference.memory_tiers.inputs import Inputs as Inputs
 from engine.calculators.reference.memory_tiers.values import EQUATIONS as EQUATIONS
 from engine.calculators.reference.memory_tiers.values import Result
 from engine.calculators.reference.memory_tiers.values import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 
 TITLE = "Memory tiers"
 QUESTION = "Which tensor can live in a slower memory, and what does a step pay for it?"
@@ -36,16 +36,16 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell, placed = Teller(inputs, result, equations=EQUATIONS), result.placed
+    present, placed = Presenter(inputs, result, equations=EQUATIONS), result.placed
     return {
-        "step": tell.value("step"),
-        "fits": figures.fits(placed),
+        "step": present.value("step"),
+        "fits": figures.fits_badge(placed),
         "shelves": partial(figures.shelves, result),
-        **values.computed(tell, result),
-        "host_update": values.host_update(tell, result),
-        "bound": figures.bound(placed),
-        "times": tables.times(placed),
-        "tensors": tables.tensors(result),
-        "memories": tables.memories(result),
-        "copies": tables.copies(),
+        **values.compute_values(present, result),
+        "host_update": values.host_update_value(present, result),
+        "bound": figures.limit_badge(placed),
+        "times": tables.time_bars(placed),
+        "tensors": tables.tensor_table(result),
+        "memories": tables.memory_table(result),
+        "copies": tables.copy_table(),
     }

@@ -26,19 +26,29 @@ TENSORS: Mapping[str, tuple[str, str]] = {
     "checkpoints": ("checkpoints", "activations"),
     "logits": ("logits", "activations"),
 }
-_OFFERED = ("llama-3-8b", "llama-2-7b", "llama-2-13b", "llama-3-70b", "gpt-3-175b", "llama-3-405b")
+_OFFERED_MODELS = (
+    "llama-3-8b",
+    "llama-2-7b",
+    "llama-2-13b",
+    "llama-3-70b",
+    "gpt-3-175b",
+    "llama-3-405b",
+)
 
 
-def _tier(label: str, help_text: str) -> Choice:
+def _tier_field(label: str, help_text: str) -> Choice:
     return Choice(label=label, options=TIERS, help=help_text, advanced=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
-        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _OFFERED})
+        str,
+        Choice(
+            label="Model", cites=False, options={key: MODELS[key].name for key in _OFFERED_MODELS}
+        ),
     ] = "llama-3-8b"
     ranks: Annotated[
         int,
@@ -76,24 +86,24 @@ class Inputs:
         "dgx-h100"
     )
     parameters_in: Annotated[
-        str, _tier("Parameters live in", "In bf16, as products read them.")
+        str, _tier_field("Parameters live in", "In bf16, as products read them.")
     ] = "hbm"
-    gradients_in: Annotated[str, _tier("Gradients live in", "In bf16.")] = "hbm"
+    gradients_in: Annotated[str, _tier_field("Gradients live in", "In bf16.")] = "hbm"
     master_in: Annotated[
-        str, _tier("Master weights live in", "The copy in fp32 that the update changes.")
+        str, _tier_field("Master weights live in", "The copy in fp32 that the update changes.")
     ] = "hbm"
     moments_in: Annotated[
-        str, _tier("Moments live in", "Two of Adam in fp32. The update runs next to them.")
+        str, _tier_field("Moments live in", "Two of Adam in fp32. The update runs next to them.")
     ] = "hbm"
     checkpoints_in: Annotated[
-        str, _tier("Checkpoints live in", "The input of every layer, for the backward pass.")
+        str, _tier_field("Checkpoints live in", "The input of every layer, for the backward pass.")
     ] = "hbm"
     logits_in: Annotated[
-        str, _tier("Logits live in", "In fp32, for the loss, with what the final norm keeps.")
+        str, _tier_field("Logits live in", "In fp32, for the loss, with what the final norm keeps.")
     ] = "hbm"
     own_constants: OwnConstants = ""
 
 
-def home(inputs: Inputs, tensor: str) -> str:
+def tier_of(inputs: Inputs, tensor: str) -> str:
     """Return the tier that a tensor lives in."""
     return str(getattr(inputs, f"{tensor}_in"))

@@ -11,23 +11,25 @@ from engine.draw.shelf_shapes import (
     SHELF,
     WIDTH,
     Chip,
-    Fixed,
+    ChipMemory,
     Shelf,
+    chip_memory_shapes,
     chip_shapes,
-    fixed_shapes,
     shelf_shapes,
     slot,
 )
 
 
 def shelves_scene(
-    fixed: Sequence[Fixed], shelves: Sequence[Shelf], chips: Sequence[Chip], caption: Text
+    fixed: Sequence[ChipMemory], shelves: Sequence[Shelf], chips: Sequence[Chip], caption: Text
 ) -> Scene:
     """Return the shelves from the fastest to the slowest, with the tensors on them.
 
     The first frame is about all of them, with `caption`, each other one about one tensor.
     """
-    ground = [shape for at, one in enumerate(fixed) for shape in fixed_shapes(at * FIXED, one)]
+    ground = [
+        shape for at, item in enumerate(fixed) for shape in chip_memory_shapes(at * FIXED, item)
+    ]
     top = len(fixed) * FIXED
     columns = tuple(zip(*_columns(chips), strict=True))
     for at, shelf in enumerate(shelves):
@@ -50,7 +52,7 @@ def shelves_scene(
         title="Which tensor lives where",
         width=WIDTH,
         height=top + len(shelves) * SHELF,
-        frames=tuple(frame(one) for one in (None, *chips)),
+        frames=tuple(frame(item) for item in (None, *chips)),
         caption="Drag a tensor up or down, or move it with the arrow keys. The line under a "
         "memory shows how full it is. On the chip lies the tile of one matrix product; its program "
         "put it there, so it cannot be dragged.",

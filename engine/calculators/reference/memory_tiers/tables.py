@@ -1,4 +1,4 @@
-"""What every tensor moves, how long every wire is busy, and the memories with their sources."""
+"""Tables of the memory tiers: moves by tensor, busy time by link, and memories with sources."""
 
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
 from engine.calculators.reference.memory_tiers.values import WIRES, Result
@@ -6,26 +6,26 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_timings import OWN_COPIES, OWN_DATE
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, BYTES, SECONDS, SHARE
-from engine.core.views import Axis, Bar, Bars, Cell, Cite, Segment, Table
-from engine.simulate.memory.memory_tiers import Placement
+from engine.core.views import Axis, Bar, Bars, Cell, Citation, Segment, Table
+from engine.simulate.memory.memory_tiers import TierPlacement
 
 
-def tensors(result: Result) -> Table:
-    """Return where every tensor lives, and what that costs a step."""
-    found = result.placed
+def tensor_table(result: Result) -> Table:
+    """Return the table of tensors with their tier and its cost per step."""
+    placement = result.placed
     rows: list[tuple[Cell, ...]] = []
     for key, (name, _) in TENSORS.items():
-        moves = [move for move in found.moves if move.tensor == key]
+        moves = [move for move in placement.moves if move.tensor == key]
         time = sum(move.time for move in moves)
         rows.append(
             (
                 name,
                 TIERS[result.homes[key]],
-                say("{s}", s=(found.job.sizes[key], BYTES)),
+                say("{s}", s=(placement.job.sizes[key], BYTES)),
                 say("{s}", s=(sum(move.size for move in moves), BYTES)),
                 ", ".join(dict.fromkeys(WIRES[move.wire] for move in moves)) or "the host itself",
                 say("{t}", t=(time, SECONDS)),
-                say("{r}", r=(time / found.compute, SHARE)),
+                say("{r}", r=(time / placement.compute, SHARE)),
             )
         )
     return Table(
@@ -38,25 +38,25 @@ def tensors(result: Result) -> Table:
     )
 
 
-def times(found: Placement) -> Bars:
-    """Return how long every wire is busy, beside the computation."""
+def time_bars(placement: TierPlacement) -> Bars:
+    """Return the bars of busy time by link, beside the computation."""
     kinds: dict[str, list[str]] = {}
     for key, (_, color) in TENSORS.items():
         kinds.setdefault(color, []).append(key)
     bars = [
-        _bar("compute", "computation", [("compute", found.compute, ())]),
+        _bar("compute", "computation", [("compute", placement.compute, ())]),
         *(
             _bar(
                 wire,
                 name,
                 [
-                    (kind, sum(found.of(key, wire) for key in keys), tuple(keys))
+                    (kind, sum(placement.of(key, wire) for key in keys), tuple(keys))
                     for kind, keys in kinds.items()
                 ],
             )
             for wire, name in WIRES.items()
         ),
-        _bar("update", "update on host", [("memory", found.host_update, ())]),
+        _bar("update", "update on host", [("memory", placement.host_update, ())]),
     ]
     totals = [sum(segment.value for segment in bar.segments) for bar in bars]
     return Bars(
@@ -81,17 +81,17 @@ def _bar(key: str, label: str, parts: list[tuple[str, float, tuple[str, ...]]]) 
                 label=_WORDS.get(color, color),
                 value=value,
                 color=color,
-                links=tuple(f"tensor:{one}" for one in tensors),
+                links=tuple(f"tensor:{tensor}" for tensor in tensors),
             )
             for color, value, tensors in parts
         ),
     )
 
 
-def memories(result: Result) -> Table:
+def memory_table(result: Result) -> Table:
     """Return every memory from the fastest to the slowest, with its sources."""
-    found, shared = result.placed, result.shared_bandwidth
-    chip = found.job.chip
+    placement, shared = result.placed, result.shared_bandwidth
+    chip = placement.job.chip
     rows: list[tuple[Cell, ...]] = [
         (
             chip.sums,
@@ -99,7 +99,7 @@ def memories(result: Result) -> Table:
             "–",
             "–",
             "–",
-            Cite((chip.clock_source if chip.sums != "registers" else chip.source,)),
+            Citation((chip.clock_source if chip.sums != "registers" else chip.source,)),
         ),
         (
             "shared memory",
@@ -107,7 +107,7 @@ def memories(result: Result) -> Table:
             say("{b}", b=(shared, BANDWIDTH)),
             say("{b}", b=(shared, BANDWIDTH)),
             "–",
-            Cite((chip.source, "cuda_guide", chip.clock_source)),
+            Citation((chip.source, "cuda_guide", chip.clock_source)),
         ),
     ]
     rows += [
@@ -116,10 +116,10 @@ def memories(result: Result) -> Table:
             say("{s}", s=(tier.capacity, BYTES)),
             say("{b}", b=(tier.read, BANDWIDTH)),
             say("{b}", b=(tier.write, BANDWIDTH)),
-            say("{h}", h=(found.held[key], BYTES)),
-            Cite(tier.sources),
+            say("{h}", h=(placement.bytes_by_tier[key], BYTES)),
+            Citation(tier.sources),
         )
-        for key, tier in found.tiers.items()
+        for key, tier in placement.tiers.items()
     ]
     return Table(
         title="The memories of one GPU of the job",
@@ -132,16 +132,16 @@ def memories(result: Result) -> Table:
     )
 
 
-def copies() -> Table:
-    """Return what copies between a GPU and its host reached, beside the line rate."""
+def copy_table() -> Table:
+    """Return the table of measured copy rates between GPU and host, beside the line rate."""
     rows: list[tuple[Cell, ...]] = []
-    for one in OWN_COPIES:
-        gpu = ACCELERATORS[one.gpu]
-        rates = (one.size / time for time in (*one.pinned, *one.pageable))
+    for copy in OWN_COPIES:
+        gpu = ACCELERATORS[copy.gpu]
+        rates = (copy.size / time for time in (*copy.pinned, *copy.pageable))
         rows.append(
             (
                 gpu.name,
-                say("{s}", s=(one.size, BYTES)),
+                say("{s}", s=(copy.size, BYTES)),
                 *(say("{b}", b=(rate, BANDWIDTH)) for rate in rates),
                 say("{b}", b=(gpu.pcie, BANDWIDTH)),
             )

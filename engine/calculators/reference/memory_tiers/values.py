@@ -1,15 +1,15 @@
-"""The numbers of the memory tiers: what computes, what moves, and what can hide."""
+"""Values of the memory tiers: computation, moves and overlap."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, home
+from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, tier_of
 from engine.catalog.hosts import CPU_ADAM
 from engine.core.equation import Equation
-from engine.core.outputs import Symbol, Teller, Told
+from engine.core.outputs import Output, Presenter, Symbol
 from engine.core.units import Bandwidth, Bytes, FlopRate, Parameters, Seconds, Share, Tokens
 from engine.core.views import Value
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.formulas.offload import (
     HOST_UPDATE,
     OFFLOAD_EFFICIENCY,
@@ -19,11 +19,16 @@ from engine.formulas.offload import (
     offload_efficiency,
     overlapped_step_time,
 )
-from engine.simulate.memory.memory_tiers import Placement, place, shared_bandwidth, tile_bytes
-from engine.simulate.memory.tiered_job import Placed
+from engine.simulate.memory.memory_tiers import (
+    TierPlacement,
+    place_tensors,
+    shared_memory_bandwidth,
+    tile_bytes,
+)
+from engine.simulate.memory.tiered_job import JobPlacement
 
 WIRES = {"hbm": "HBM", "peer": "NVLink", "host": "PCIe", "nvme": "NVMe"}
-MOVING = Equation(
+MOVING_EQUATION = Equation(
     name="serial_moves",
     tex=r"\v{M} = \v{h} + \v{l} + \v{p} + \v{d} + \v{A}",
     symbols={
@@ -38,7 +43,7 @@ MOVING = Equation(
 )
 EQUATIONS = (
     SERIAL_STEP,
-    MOVING,
+    MOVING_EQUATION,
     RECOMPUTED_TIME,
     OFFLOAD_EFFICIENCY,
     OVERLAPPED_STEP,
@@ -49,7 +54,7 @@ _LINE_RATES = "Line rates of the datasheets, and measured rates of the drives; n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The placement, and the numbers that are told of it.
+    """The placement of tensors and its times.
 
     Attributes:
         placed: what is held and moved.
@@ -58,25 +63,25 @@ class Result:
         tile: bytes of the sums of a tile, and of the slices that are loaded for it.
     """
 
-    placed: Placement
+    placed: TierPlacement
     homes: dict[str, str]
     shared_bandwidth: Bandwidth
     tile: tuple[Bytes, Bytes]
     step: Annotated[
         Seconds,
-        Told(
+        Output(
             "Step, nothing hidden",
             "T",
             assumes=(
                 "Everything one after the other: computation, every move, and the update.",
                 _LINE_RATES,
-                UNRANGED,
+                NO_RANGE,
             ),
         ),
     ]
     best: Annotated[
         Seconds,
-        Told(
+        Output(
             "Step, at best",
             note="all that can hide does; the update cannot",
             assumes=(
@@ -85,7 +90,7 @@ class Result:
                 "The update waits for the last gradient and the next forward pass for the update, "
                 "so that it hides behind nothing; its own reads, writes and computation run as a "
                 "pipeline.",
-                UNRANGED,
+                NO_RANGE,
             ),
         ),
     ]
@@ -93,7 +98,7 @@ class Result:
     update: Annotated[Seconds, Symbol("U")]
     compute: Annotated[
         Seconds,
-        Told(
+        Output(
             "Computation",
             "C",
             color="compute",
@@ -103,13 +108,13 @@ class Result:
             ),
         ),
     ]
-    parameters: Annotated[Parameters, Told(symbol="P", of="model")]
+    parameters: Annotated[Parameters, Output(symbol="P", of="model")]
     tokens: Annotated[Tokens, Symbol("t")]
     rate: Annotated[Share, Symbol("u")]
-    peak: Annotated[FlopRate, Told(symbol="F", of="node")]
+    peak: Annotated[FlopRate, Output(symbol="F", of="node")]
     moving: Annotated[
         Seconds,
-        Told(
+        Output(
             "Moving and updating",
             "M",
             note="{moving_ratio} of the computation",
@@ -130,7 +135,7 @@ class Result:
     on_drives: Annotated[Seconds, Symbol("d")]
     efficiency: Annotated[
         Share,
-        Told(
+        Output(
             "Efficiency",
             "e",
             note="if nothing hides",
@@ -140,7 +145,7 @@ class Result:
     ]
     host_update: Annotated[
         Seconds,
-        Told(
+        Output(
             "Update on the host",
             "A",
             note="at a measured rate",
@@ -152,16 +157,16 @@ class Result:
             ),
         ),
     ]
-    on_host: Annotated[Parameters, Told(of="ranks")]
+    on_host: Annotated[Parameters, Output(of="ranks")]
     measured_parameters: Parameters
     measured_time: Annotated[Seconds, Symbol("a")]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    homes = {tensor: home(inputs, tensor) for tensor in TENSORS}
-    found = place(
-        Placed(
+    homes = {tensor: tier_of(inputs, tensor) for tensor in TENSORS}
+    placement = place_tensors(
+        JobPlacement(
             model=inputs.model,
             node=inputs.node,
             ranks=inputs.ranks,
@@ -172,48 +177,48 @@ def solve(inputs: Inputs) -> Result:
             own=inputs.own_constants,
         )
     )
-    job, busy = found.job, {wire: found.busy(wire) for wire in WIRES}
+    job, busy = placement.job, {wire: placement.busy(wire) for wire in WIRES}
     return Result(
-        placed=found,
+        placed=placement,
         homes=homes,
-        shared_bandwidth=shared_bandwidth(job),
+        shared_bandwidth=shared_memory_bandwidth(job),
         tile=tile_bytes(),
-        step=found.compute + found.moving,
-        best=overlapped_step_time(found.compute, found.passes, found.update),
-        passes=found.passes,
-        update=found.update,
-        compute=found.compute,
+        step=placement.compute + placement.moving,
+        best=overlapped_step_time(placement.compute, placement.passes, placement.update),
+        passes=placement.passes,
+        update=placement.update,
+        compute=placement.compute,
         parameters=job.parameters,
-        tokens=found.tokens,
+        tokens=placement.tokens,
         rate=job.rate,
         peak=job.peak,
-        moving=found.moving,
-        moving_ratio=found.moving / found.compute,
+        moving=placement.moving,
+        moving_ratio=placement.moving / placement.compute,
         on_hbm=busy["hbm"],
         on_links=busy["peer"],
         on_pcie=busy["host"],
         on_drives=busy["nvme"],
-        efficiency=offload_efficiency(found.compute, found.moving),
-        host_update=found.host_update,
-        on_host=found.on_host,
+        efficiency=offload_efficiency(placement.compute, placement.moving),
+        host_update=placement.host_update,
+        on_host=placement.on_host,
         measured_parameters=CPU_ADAM.parameters,
         measured_time=CPU_ADAM.time,
     )
 
 
-def computed(tell: Teller, result: Result) -> dict[str, Value]:
-    """Return the computation, what moves, and the efficiency."""
+def compute_values(present: Presenter, result: Result) -> dict[str, Value]:
+    """Return the values of computation, moves and efficiency."""
     return {
-        "compute": tell.value("compute", sources=(result.placed.job.gpu.source,)),
-        **tell.values("moving", "efficiency"),
-        "best": tell.value("best", equation=OVERLAPPED_STEP, symbols={"T": "best"}),
+        "compute": present.value("compute", sources=(result.placed.job.gpu.source,)),
+        **present.values("moving", "efficiency"),
+        "best": present.value("best", equation=OVERLAPPED_STEP, symbols={"T": "best"}),
     }
 
 
-def host_update(tell: Teller, result: Result) -> Value:
+def host_update_value(present: Presenter, result: Result) -> Value:
     """Return the update on the host's processors."""
     symbols = {"P": "on_host", "p": "measured_parameters"}
     if result.on_host:
-        return tell.value("host_update", symbols=symbols)
+        return present.value("host_update", symbols=symbols)
     near = "the moments are with the GPU, and so is the update"
-    return tell.value("host_update", symbols=symbols, note=near)
+    return present.value("host_update", symbols=symbols, note=near)

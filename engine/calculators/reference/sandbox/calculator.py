@@ -1,4 +1,4 @@
-"""Sandbox: every input of a run, two plans side by side, and what makes the difference."""
+"""Sandbox: two plans with every input of a run, compared change by change."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -8,15 +8,15 @@ from engine.calculators.reference.sandbox import pictures
 from engine.calculators.reference.sandbox.inputs import Inputs as Inputs
 from engine.calculators.reference.sandbox.inputs import inputs_of
 from engine.calculators.reference.sandbox.pictures import Side
-from engine.calculators.reference.sandbox.way import Station, way
-from engine.core.outputs import Teller, Told, Views
+from engine.calculators.reference.sandbox.way import ChangedPlan, plans_between
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bytes, Ratio, Seconds, Share, TokenRate
 from engine.estimate import estimate
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.nearest_valid import run_of
-from engine.form.run.prediction_text import ranged
-from engine.run.doubts import doubts
-from engine.simulate.planner.evaluate import one_candidate
+from engine.form.run.nearest_valid import nearest_run
+from engine.form.run.prediction_text import value_with_range
+from engine.run.doubts import run_warnings
+from engine.simulate.planner.evaluate import run_candidate
 from engine.simulate.planner.why import differences
 from engine.simulate.step.prediction_evidence import evidence
 from engine.simulate.step.step_range import step_range
@@ -82,34 +82,34 @@ class Result:
     second: Side
     parts: dict[str, Seconds]
     tied: bool
-    stations: tuple[Station, ...]
-    ratio: Annotated[Ratio, Told("B's step over A's", color="compute", assumes=_MODEL)]
-    first_step: Annotated[Seconds, Told("Step of A", color="compute", assumes=_MODEL)]
-    second_step: Annotated[Seconds, Told("Step of B", color="compute", assumes=_MODEL)]
-    first_rate: Annotated[TokenRate, Told("Per GPU, A", assumes=_MODEL)]
-    second_rate: Annotated[TokenRate, Told("Per GPU, B", assumes=_MODEL)]
-    first_mfu: Annotated[Share, Told("MFU of A", assumes=_MODEL)]
-    second_mfu: Annotated[Share, Told("MFU of B", assumes=_MODEL)]
-    first_held: Annotated[Bytes, Told("Fullest GPU, A", color="memory", assumes=_HELD)]
-    second_held: Annotated[Bytes, Told("Fullest GPU, B", color="memory", assumes=_HELD)]
+    stations: tuple[ChangedPlan, ...]
+    ratio: Annotated[Ratio, Output("B's step over A's", color="compute", assumes=_MODEL)]
+    first_step: Annotated[Seconds, Output("Step of A", color="compute", assumes=_MODEL)]
+    second_step: Annotated[Seconds, Output("Step of B", color="compute", assumes=_MODEL)]
+    first_rate: Annotated[TokenRate, Output("Per GPU, A", assumes=_MODEL)]
+    second_rate: Annotated[TokenRate, Output("Per GPU, B", assumes=_MODEL)]
+    first_mfu: Annotated[Share, Output("MFU of A", assumes=_MODEL)]
+    second_mfu: Annotated[Share, Output("MFU of B", assumes=_MODEL)]
+    first_held: Annotated[Bytes, Output("Fullest GPU, A", color="memory", assumes=_HELD)]
+    second_held: Annotated[Bytes, Output("Fullest GPU, B", color="memory", assumes=_HELD)]
 
 
 def _side(inputs: RunInputs) -> Side:
-    run, changes = run_of(inputs)
+    run, changes = nearest_run(inputs)
     return Side(
         run=run,
         changes=changes,
-        plan=one_candidate(run),
-        doubts=doubts(run),
+        plan=run_candidate(run),
+        doubts=run_warnings(run),
         evidence=evidence(run),
     )
 
 
 def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not written)
-    """Return both plans, and the way from one to the other."""
+    """Return both plans, and the sequence of changes between them."""
     before, after = inputs_of(inputs, "A"), inputs_of(inputs, "B")
     first, second = _side(before), _side(after)
-    found, others = estimate(first.run), estimate(second.run)
+    own, others = estimate(first.run), estimate(second.run)
     low, high, _ = step_range(first.run, first.plan.step)
     other_low, other_high, _ = step_range(second.run, second.plan.step)
     return Result(
@@ -117,34 +117,38 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not writ
         second=second,
         tied=other_low <= high and low <= other_high,
         parts=dict(differences(second.plan, first.plan)),
-        stations=tuple(way(before, after)),
+        stations=tuple(plans_between(before, after)),
         ratio=second.plan.step / first.plan.step,
         first_step=first.plan.step,
         second_step=second.plan.step,
-        first_rate=found["tokens_per_second_per_gpu"],
+        first_rate=own["tokens_per_second_per_gpu"],
         second_rate=others["tokens_per_second_per_gpu"],
-        first_mfu=found["mfu"],
+        first_mfu=own["mfu"],
         second_mfu=others["mfu"],
-        first_held=first.plan.held.total,
-        second_held=second.plan.held.total,
+        first_held=first.plan.memory.total,
+        second_held=second.plan.memory.total,
     )
 
 
 def views(inputs: Any, result: Result) -> Views:  # noqa: ANN401 (the inputs are made, not written)
     """Return the views, in the order of the page."""
-    tell, pair = Teller(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
+    present, pair = Presenter(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
     return {
-        "ratio": tell.value("ratio"),
+        "ratio": present.value("ratio"),
         "verdict": pictures.verdict(result.first, result.second, result.parts, tied=result.tied),
-        "steps": partial(pictures.steps, result.first, result.second),
-        "memory": partial(pictures.memory, result.first, result.second),
-        "first_step": ranged(tell, "first_step", result.first.evidence, assumes=_MODEL),
-        "second_step": ranged(tell, "second_step", result.second.evidence, assumes=_MODEL),
-        **tell.values("first_rate", "second_rate", "first_mfu", "second_mfu"),
-        **tell.values("first_held", "second_held"),
-        "first_possible": pictures.possible("A", result.first),
-        "second_possible": pictures.possible("B", result.second),
-        "changes": partial(pictures.changes, pair, result.first, result.stations),
-        "first_export": partial(pictures.export, "A", result.first),
-        "second_export": partial(pictures.export, "B", result.second),
+        "steps": partial(pictures.step_bars, result.first, result.second),
+        "memory": partial(pictures.memory_bars, result.first, result.second),
+        "first_step": value_with_range(
+            present, "first_step", result.first.evidence, assumes=_MODEL
+        ),
+        "second_step": value_with_range(
+            present, "second_step", result.second.evidence, assumes=_MODEL
+        ),
+        **present.values("first_rate", "second_rate", "first_mfu", "second_mfu"),
+        **present.values("first_held", "second_held"),
+        "first_possible": pictures.feasibility_badge("A", result.first),
+        "second_possible": pictures.feasibility_badge("B", result.second),
+        "changes": partial(pictures.change_table, pair, result.first, result.stations),
+        "first_export": partial(pictures.config_code, "A", result.first),
+        "second_export": partial(pictures.config_code, "B", result.second),
     }

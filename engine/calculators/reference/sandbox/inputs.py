@@ -10,9 +10,9 @@ from typing import Annotated, Any, get_args, get_type_hints
 from engine.core.inputs import Choice, Field, Number, Scalar, Switch
 from engine.form.run import inputs as run_inputs
 
-SECOND = "b_"
+SECOND_PREFIX = "b_"
 # What is trained: the same for both plans.
-JOB = ("model", "sequence_length", "global_batch_size")
+JOB_INPUTS = ("model", "sequence_length", "global_batch_size")
 # What was measured on the reader's cluster counts in whichever plan has its GPU.
 _MEASURED = ("own_constants",)
 _SHAPE = (
@@ -31,7 +31,9 @@ _SHAPE = (
     "num_dense_layers",
 )
 PLAN = tuple(
-    one.name for one in fields(run_inputs.Inputs) if one.name not in JOB + _SHAPE + _MEASURED
+    item.name
+    for item in fields(run_inputs.Inputs)
+    if item.name not in JOB_INPUTS + _SHAPE + _MEASURED
 )
 # The page opens with a plan that needs less memory than the first, and is as fast.
 _OTHER: Mapping[str, Scalar] = {
@@ -49,21 +51,21 @@ MARKS: Mapping[str, Field] = {
 }
 
 
-def _job(name: str) -> tuple[str, Any, Any]:
+def _job_field(name: str) -> tuple[str, Any, Any]:
     """Return an input of both plans as a dataclass takes it."""
     return name, _HINTS[name], field(default=getattr(_DEFAULTS, name))
 
 
-def _plan(name: str) -> Iterator[tuple[str, Any, Any]]:
+def _plan_fields(name: str) -> Iterator[tuple[str, Any, Any]]:
     """Yield an input of plan A, and the same of plan B."""
     default = getattr(_DEFAULTS, name)
     kind = get_args(_HINTS[name])[0]
-    yield name, Annotated[kind, _of(MARKS[name], "A")], field(default=default)
+    yield name, Annotated[kind, _for_plan(MARKS[name], "A")], field(default=default)
     other = _OTHER.get(name, default)
-    yield SECOND + name, Annotated[kind, _of(MARKS[name], "B")], field(default=other)
+    yield SECOND_PREFIX + name, Annotated[kind, _for_plan(MARKS[name], "B")], field(default=other)
 
 
-def _of(mark: Field, plan: str) -> Field:
+def _for_plan(mark: Field, plan: str) -> Field:
     assert isinstance(mark, Number | Choice | Switch)
     label = f"{mark.label}, {plan}"
     if isinstance(mark, Number):
@@ -71,20 +73,20 @@ def _of(mark: Field, plan: str) -> Field:
     return replace(mark, label=label)
 
 
-def _all() -> Iterator[tuple[str, Any, Any]]:
-    yield from map(_job, JOB)
+def _input_fields() -> Iterator[tuple[str, Any, Any]]:
+    yield from map(_job_field, JOB_INPUTS)
     for name in PLAN:
-        yield from _plan(name)
-    yield from map(_job, _SHAPE + _MEASURED)
+        yield from _plan_fields(name)
+    yield from map(_job_field, _SHAPE + _MEASURED)
 
 
-Inputs = make_dataclass("Inputs", list(_all()), frozen=True, slots=True, kw_only=True)
+Inputs = make_dataclass("Inputs", list(_input_fields()), frozen=True, slots=True, kw_only=True)
 
 
 def inputs_of(inputs: Any, plan: str) -> run_inputs.Inputs:  # noqa: ANN401 (made above)
     """Return the inputs of plan "A" or "B" as those of one run."""
-    prefix = SECOND if plan == "B" else ""
+    prefix = SECOND_PREFIX if plan == "B" else ""
     keys = {name: prefix + name for name in PLAN} | {
-        name: name for name in JOB + _SHAPE + _MEASURED
+        name: name for name in JOB_INPUTS + _SHAPE + _MEASURED
     }
     return run_inputs.Inputs(**{name: getattr(inputs, key) for name, key in keys.items()})

@@ -1,4 +1,4 @@
-"""Fused attention by the length of a sequence, timed on an H100, beside the model's."""
+"""Fused attention by sequence length: measured on an H100, and modeled."""
 
 from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.catalog.measured_timings import OWN_ATTENTIONS, OWN_DATE
@@ -9,13 +9,13 @@ from engine.core.views import Cell, Table
 _KERNELS = {"flash": "FlashAttention-2", "cudnn": "cuDNN"}
 
 
-def timed(result: Result) -> Table:
-    """Return the measured rates beside the modeled ones."""
+def measured_attention(result: Result) -> Table:
+    """Return a table of measured and modeled attention rates."""
     rows: list[tuple[Cell, ...]] = []
-    for one, rates in zip(OWN_ATTENTIONS, result.attentions(), strict=True):
+    for row, rates in zip(OWN_ATTENTIONS, result.attentions(), strict=True):
         rows.append(
             (
-                say(f"{_KERNELS[one.kernel]}, {{n}}", n=(one.length, TOKENS)),
+                say(f"{_KERNELS[row.kernel]}, {{n}}", n=(row.length, TOKENS)),
                 *(say("{r}", r=(rate, FLOP_RATE)) for rate in rates),
             )
         )

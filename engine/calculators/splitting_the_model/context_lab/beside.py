@@ -1,4 +1,4 @@
-"""What stands beside the reader's run: other ways, ranks and lengths, and what was measured."""
+"""Comparisons for the context-parallel run: other methods, ranks, lengths and measurements."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -13,16 +13,16 @@ from engine.catalog.measured_rings import MEASURED_RINGS
 from engine.catalog.measured_timings import OWN_ATTENTIONS
 from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.formulas.context import ring_buffer
-from engine.simulate.collectives.measured_ring import modelled_rate
+from engine.simulate.collectives.measured_ring import modeled_rate
 from engine.simulate.layer.attention_masks import Layout
-from engine.simulate.layer.measured_attention import rates
+from engine.simulate.layer.measured_attention import measured_and_modeled_rates
 from engine.simulate.step.context_job import (
     ContextJob,
-    Way,
-    added,
-    hidden_up_to,
-    layer_without,
-    step_ratio,
+    ContextMethod,
+    added_attention_time,
+    layer_time_without_context,
+    most_hidden_ranks,
+    ring_overlap_ratio,
 )
 
 RANKS = tuple(1 << power for power in range(1, 9))
@@ -31,7 +31,7 @@ LAYOUTS: tuple[Layout, ...] = ("contiguous", "striped", "zigzag")
 ROWS = tuple(1 << power for power in range(MOST.bit_length()))
 COLUMNS = tuple(1 << power for power in range(LENGTHS[0].bit_length() - 1, LENGTHS[1].bit_length()))
 # Way of getting keys and values, buffers of its ring.
-_HELD = {
+_KEPT_BLOCKS = {
     **{f"b{n}": ("ring", n) for n in (1, 2, 3, 4)},
     "gather": ("gather", 2),
     "swap": ("swap", 2),
@@ -41,7 +41,7 @@ _POINTS = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What a way of getting keys and values adds to a layer, forward and backward together."""
+    """Time that a key-value exchange method adds to a layer, forward and backward together."""
 
     waits: Seconds
     merged: Seconds
@@ -49,21 +49,23 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """Up to how many ranks the ring hides over the length, on NVLink and on the network."""
+    """Largest rank count of a hidden ring by length, on NVLink and on the network."""
 
     lengths: tuple[Tokens, ...]
     near: tuple[Ratio, ...]
     far: tuple[Ratio, ...]
 
 
-def way_of(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Added:
-    """Return what a way adds to a layer."""
-    waits, merged = added(job, cast(Way, way), cast(Layout, layout), num_buffers)
+def added_time(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Added:
+    """Return the time that an exchange method adds to a layer."""
+    waits, merged = added_attention_time(
+        job, cast(ContextMethod, way), cast(Layout, layout), num_buffers
+    )
     return Added(waits=sum(waits), merged=sum(merged))
 
 
-def blocks_of(job: ContextJob, way: str, num_buffers: Count) -> Count:
-    """Return the blocks of keys and values that a GPU holds of one layer."""
+def kv_blocks(job: ContextJob, way: str, num_buffers: Count) -> Count:
+    """Return how many key-value blocks of a layer a GPU holds."""
     ranks = job.plan.context_parallel
     if ranks == 1:
         return 0
@@ -75,54 +77,59 @@ def blocks_of(job: ContextJob, way: str, num_buffers: Count) -> Count:
     return max(1, round(ranks / job.scores.key_value_heads))
 
 
-def buffers_of(job: ContextJob, width: Count, element: Bytes) -> dict[str, Bytes]:
-    """Return the keys and values of others that each way holds; "b3" is a ring of three buffers."""
+def kv_buffers(job: ContextJob, width: Count, element: Bytes) -> dict[str, Bytes]:
+    """Return remote key-value bytes per method; "b3" is a ring of three buffers."""
     tokens = job.scores.queries
     return {
-        key: ring_buffer(tokens, width, element, blocks_of(job, way, many))
-        for key, (way, many) in _HELD.items()
+        key: ring_buffer(tokens, width, element, kv_blocks(job, way, blocks))
+        for key, (way, blocks) in _KEPT_BLOCKS.items()
     }
 
 
 def ratios(inputs: Inputs, job: ContextJob) -> tuple[tuple[Ratio, ...], tuple[Ratio, ...]]:
-    """Return computing over sending of a ring step at `RANKS`: on the cluster, all on NVLink."""
+    """Return compute time over send time of a ring step at `RANKS`: cluster and NVLink."""
     inside = [job_of(inputs, ranks).ring.group.nodes == 1 for ranks in RANKS]
     return (
-        tuple(step_ratio(job, n, inside=near) for n, near in zip(RANKS, inside, strict=True)),
-        tuple(step_ratio(job, n, inside=True) for n in RANKS),
+        tuple(
+            ring_overlap_ratio(job, n, inside=near) for n, near in zip(RANKS, inside, strict=True)
+        ),
+        tuple(ring_overlap_ratio(job, n, inside=True) for n in RANKS),
     )
 
 
 def hidden(inputs: Inputs) -> Hidden:
-    """Return where overlap ends, over all lengths that a reader can set."""
+    """Return the rank limit of overlap over all selectable sequence lengths."""
     low, high = LENGTHS
     lengths = [round(low * (high / low) ** (i / (_POINTS - 1))) for i in range(_POINTS)]
     jobs = [job_of(inputs, length=length) for length in lengths]
     near, far = (
-        tuple(hidden_up_to(job, inside=inside, most=MOST) for job in jobs)
+        tuple(most_hidden_ranks(job, inside=inside, limit=MOST) for job in jobs)
         for inside in (True, False)
     )
     return Hidden(lengths=tuple(map(float, lengths)), near=near, far=far)
 
 
 def exposed(job: ContextJob) -> Share:
-    """Return the share of a layer that waits and merges: a ring in a zig-zag, two buffers."""
-    waits = sum(map(sum, added(job, "ring")))
-    return waits / (waits + layer_without(job))
+    """Return the exposed share of a layer: a zig-zag ring with two buffers."""
+    waits = sum(map(sum, added_attention_time(job, "ring")))
+    return waits / (waits + layer_time_without_context(job))
 
 
 def exposed_map(inputs: Inputs) -> tuple[tuple[Share, ...], ...]:
-    """Return it for `ROWS` of ranks and `COLUMNS` of lengths."""
+    """Return the exposed share for `ROWS` of ranks and `COLUMNS` of lengths."""
     return tuple(
         tuple(exposed(job_of(inputs, ranks, length)) for length in COLUMNS) for ranks in ROWS
     )
 
 
-def rings() -> tuple[tuple[Ratio, ...], ...]:
+def ring_ratios() -> tuple[tuple[Ratio, ...], ...]:
     """Return the modeled rate of each measured ring in each of `LAYOUTS`."""
-    return tuple(tuple(modelled_rate(row, layout) for layout in LAYOUTS) for row in MEASURED_RINGS)
+    return tuple(tuple(modeled_rate(row, layout) for layout in LAYOUTS) for row in MEASURED_RINGS)
 
 
-def attentions() -> tuple[tuple[FlopRate, ...], ...]:
-    """Return the rate of each attention timed: forward and modeled, backward and modeled."""
-    return tuple((*rates(one, False), *rates(one, True)) for one in OWN_ATTENTIONS)
+def attention_rates() -> tuple[tuple[FlopRate, ...], ...]:
+    """Return the measured and modeled rates of each attention, forward and backward."""
+    return tuple(
+        (*measured_and_modeled_rates(row, False), *measured_and_modeled_rates(row, True))
+        for row in OWN_ATTENTIONS
+    )

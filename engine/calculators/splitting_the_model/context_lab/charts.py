@@ -6,13 +6,13 @@ from engine.calculators.splitting_the_model.context_lab.inputs import (
     Inputs,
 )
 from engine.calculators.splitting_the_model.context_lab.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, TOKENS
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.form.memory_bar import parts_of
+from engine.form.memory_bar import memory_segments
 
-_WAYS = {
+_METHODS = {
     "ring": "ring, zig-zag, two buffers",
     "one": "ring, zig-zag, one buffer",
     "contiguous": "ring, contiguous",
@@ -21,18 +21,18 @@ _WAYS = {
 }
 
 
-def by_way(result: Result) -> Bars:
-    """Return the attention of a layer and what each way adds to it."""
-    core = sum(result.job.core)
+def attention_by_method(result: Result) -> Bars:
+    """Return a layer's attention time and the time that each method adds."""
+    core = sum(result.job.attention_time)
     bars = []
-    for key, name in _WAYS.items():
-        one = result.alternatives[key]
+    for key, name in _METHODS.items():
+        alternative = result.alternatives[key]
         if key == "swap" and not result.allowed["swap"]:
             continue
         parts = (
             ("core", "attention, evenly dealt", core, "compute"),
-            ("merged", "merging results", one.merged, "memory"),
-            ("waits", "waited for", one.waits, "communication"),
+            ("merged", "merging results", alternative.merged, "memory"),
+            ("waits", "waited for", alternative.waits, "communication"),
         )
         segments = tuple(Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts)
         bars.append(Bar(key=key, label=name, segments=segments))
@@ -48,12 +48,14 @@ def by_way(result: Result) -> Bars:
     )
 
 
-def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def ratio_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the ratio of a ring step over the number of ranks."""
-    found, near = result.ratios()
-    every = (*found, *near, 1.0)
+    far, near = result.ratios()
+    every = (*far, *near, 1.0)
     xs = tuple(float(ranks) for ranks in RANKS)
-    point = Point(key="now", label=tell.say("{ratio}"), x=inputs.context_parallel, y=result.ratio)
+    point = Point(
+        key="now", label=present.say("{ratio}"), x=inputs.context_parallel, y=result.ratio
+    )
     return Lines(
         title="A ring step: computing over sending",
         x=Axis(
@@ -67,7 +69,7 @@ def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             scale="log",
         ),
         series=(
-            Series(key="own", label="your cluster", x=xs, y=found, color="context"),
+            Series(key="own", label="your cluster", x=xs, y=far, color="context"),
             Series(key="near", label="all on NVLink", x=xs, y=near, color="muted", dashed=True),
         ),
         points=(point,) if inputs.context_parallel > 1 else (),
@@ -90,7 +92,9 @@ def buffers(result: Result) -> Bars:
     bars = []
     for key, size in result.buffers.items():
         others = Segment(key="others", label="keys and values", value=size, color="context")
-        bars.append(Bar(key=key, label=names[key], segments=(*parts_of(result.memory), others)))
+        bars.append(
+            Bar(key=key, label=names[key], segments=(*memory_segments(result.memory), others))
+        )
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
         title="The fullest GPU, with the keys and values of others",

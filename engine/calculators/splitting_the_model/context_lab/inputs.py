@@ -1,4 +1,4 @@
-"""What a reader can change about a run whose sequences are cut over ranks."""
+"""Inputs of the context-parallelism lab."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     sequence_length: Annotated[
         int,

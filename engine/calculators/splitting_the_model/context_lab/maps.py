@@ -1,4 +1,4 @@
-"""The maps of the lab: where overlap ends over length and ranks, the reader's point on both."""
+"""Maps of the lab: limit of overlap over length and ranks, with the configured point."""
 
 import math
 
@@ -17,16 +17,16 @@ from engine.core.views import Axis, Heatmap, Lines, Point, Rule, Series
 def regime_map(inputs: Inputs, result: Result) -> Lines:
     """Return up to how many ranks the ring hides, over the length of the sequence."""
     low, high = LENGTHS
-    found = result.hidden()
-    xs = found.lengths
+    hidden = result.hidden()
+    xs = hidden.lengths
     most = result.job.rank.domain // int(inputs.tensor_parallel)
     return Lines(
         title="Where overlap ends",
         x=Axis(label="sequence length", quantity=TOKENS, low=low, high=high, scale="log"),
         y=Axis(label="ranks", quantity=COUNT, low=1, high=MOST, scale="log"),
         series=(
-            Series(key="near", label="on NVLink", x=xs, y=found.near, color="muted", dashed=True),
-            Series(key="far", label="on the network", x=xs, y=found.far, color="context"),
+            Series(key="near", label="on NVLink", x=xs, y=hidden.near, color="muted", dashed=True),
+            Series(key="far", label="on the network", x=xs, y=hidden.far, color="context"),
         ),
         points=(
             Point(

@@ -1,4 +1,4 @@
-"""The numbers of a run whose sequences are cut over ranks."""
+"""Results of the context-parallelism lab."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ from engine.calculators.splitting_the_model.context_lab import beside
 from engine.calculators.splitting_the_model.context_lab.beside import (
     Added,
     Hidden,
-    blocks_of,
-    buffers_of,
-    way_of,
+    added_time,
+    kv_blocks,
+    kv_buffers,
 )
 from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
 from engine.run.run import Run
 from engine.simulate.memory.allocator import Memory
-from engine.simulate.step.axis_wires import line_rank
+from engine.simulate.step.axis_wires import line_rate_rank
 from engine.simulate.step.context_job import (
     ContextJob,
-    Way,
-    held,
-    layer_without,
-    reached,
-    sent,
-    step_ratio,
-    ways_allowed,
-    whole_step,
+    ContextMethod,
+    achieved_rate,
+    allowed_methods,
+    context_step_time,
+    layer_bytes_sent,
+    layer_time_without_context,
+    peak_memory,
+    ring_overlap_ratio,
 )
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
@@ -41,7 +41,7 @@ _CAUSAL: Share = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the lab; what is drawn beside the run is explained in `beside`.
+    """Every number of the lab; `beside` documents the comparisons.
 
     Attributes:
         exposed: of a layer, with a ring in a zig-zag and two buffers.
@@ -49,32 +49,32 @@ class Result:
         sends: bytes of a rank in a layer, by the name of the method.
     """
 
-    ratios: Later[tuple[tuple[Ratio, ...], tuple[Ratio, ...]]]
-    hidden: Later[Hidden]
+    ratios: Lazy[tuple[tuple[Ratio, ...], tuple[Ratio, ...]]]
+    hidden: Lazy[Hidden]
     exposed: Share
-    exposed_map: Later[tuple[tuple[Share, ...], ...]]
+    exposed_map: Lazy[tuple[tuple[Share, ...], ...]]
     buffers: Mapping[str, Bytes]
     sends: Mapping[str, Bytes]
-    rings: Later[tuple[tuple[Ratio, ...], ...]]
-    attentions: Later[tuple[tuple[FlopRate, ...], ...]]
+    rings: Lazy[tuple[tuple[Ratio, ...], ...]]
+    attentions: Lazy[tuple[tuple[FlopRate, ...], ...]]
     job: ContextJob
     memory: Memory
     world: Count
-    tokens: Annotated[Tokens, Told(symbol="c", of="context_parallel")]
-    width: Annotated[Count, Told(symbol="w", of="model")]
-    element_bytes: Annotated[Bytes, Told(symbol="e", of="element")]
-    group: Annotated[Ratio, Told(symbol="g", of="heads")]
-    visible: Annotated[Share, Told(symbol="v")]
-    peak: Annotated[FlopRate, Told(symbol="F", of="machine")]
-    line: Annotated[Bandwidth, Told(symbol="B", of="machine")]
-    blocks: Annotated[Count, Told(symbol="b", of="num_buffers")]
+    tokens: Annotated[Tokens, Output(symbol="c", of="context_parallel")]
+    width: Annotated[Count, Output(symbol="w", of="model")]
+    element_bytes: Annotated[Bytes, Output(symbol="e", of="element")]
+    group: Annotated[Ratio, Output(symbol="g", of="heads")]
+    visible: Annotated[Share, Output(symbol="v")]
+    peak: Annotated[FlopRate, Output(symbol="F", of="machine")]
+    line: Annotated[Bandwidth, Output(symbol="B", of="machine")]
+    blocks: Annotated[Count, Output(symbol="b", of="num_buffers")]
     block: Annotated[
         Bytes,
-        Told("Sent per ring step", "V", "keys and values of {tokens} tokens", "context"),
+        Output("Sent per ring step", "V", "keys and values of {tokens} tokens", "context"),
     ]
     computes: Annotated[
         Seconds,
-        Told(
+        Output(
             "A step computes",
             note="forward; the block travels for {hop}",
             color="compute",
@@ -85,7 +85,7 @@ class Result:
     hop: Seconds
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Computing over sending, per ring step",
             note="above 1 the ring hides",
             color="context",
@@ -95,7 +95,7 @@ class Result:
     ]
     threshold: Annotated[
         Tokens,
-        Told(
+        Output(
             "Hidden from, at peak and line rate",
             "c",
             "tokens per GPU, causal",
@@ -104,7 +104,7 @@ class Result:
     ]
     unmasked: Annotated[
         Tokens,
-        Told(
+        Output(
             "The same without a mask",
             note="tokens per GPU; F/B in 16 bits without grouped queries",
             color="context",
@@ -113,7 +113,7 @@ class Result:
     ]
     waits: Annotated[
         Seconds,
-        Told(
+        Output(
             "Waited for, per layer",
             note="forward and backward",
             color="communication",
@@ -123,7 +123,7 @@ class Result:
     ]
     merged: Annotated[
         Seconds,
-        Told(
+        Output(
             "Merging, per layer",
             note="the partial results of the ring's steps, forward and backward",
             color="memory",
@@ -132,7 +132,7 @@ class Result:
     ]
     layer_share: Annotated[
         Share,
-        Told(
+        Output(
             "Of the layer",
             note="waiting and merging",
             color="communication",
@@ -141,7 +141,7 @@ class Result:
     ]
     layer: Annotated[
         Seconds,
-        Told(
+        Output(
             "One layer",
             note="forward and backward, one sequence",
             color="compute",
@@ -150,7 +150,7 @@ class Result:
     ]
     step_share: Annotated[
         Share,
-        Told(
+        Output(
             "Of the step, by the step model",
             note="a ring with two buffers, zig-zag, in 16 bits; {step} in all",
             color="communication",
@@ -160,7 +160,7 @@ class Result:
     step: Seconds
     buffer: Annotated[
         Bytes,
-        Told(
+        Output(
             "Keys and values of others",
             "M",
             "on a GPU, for one layer at a time",
@@ -169,7 +169,7 @@ class Result:
     ]
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "Fullest GPU",
             note="with them; {usable} can be used",
             color="activations",
@@ -179,42 +179,42 @@ class Result:
     usable: Bytes
     rate: Annotated[
         FlopRate,
-        Told(
+        Output(
             "Reached per GPU",
             note="the step model's ring, half of the pairs counted",
             color="compute",
         ),
     ]
     alternatives: Mapping[str, Added]
-    allowed: Mapping[Way, bool]
+    allowed: Mapping[ContextMethod, bool]
     evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
     """Return bytes, times and memory."""
     job = job_of(inputs)
-    scores, ring, step = job.scores, job.ring, whole_step(job)
-    memory, usable = held(job)
+    scores, ring, step = job.scores, job.ring, context_step_time(job)
+    memory, usable = peak_memory(job)
     inside = ring.group.nodes == 1
-    best = line_rank(job.cluster, job.rank)
+    best = line_rate_rank(job.cluster, job.rank)
     ranks = job.plan.context_parallel
     width = round(scores.key_value_heads * scores.head_size)
-    element, blocks = WIDTHS[inputs.element], blocks_of(job, inputs.way, inputs.num_buffers)
-    now = way_of(job, inputs.way, inputs.layout, inputs.num_buffers)
-    layer = layer_without(job) + now.waits + now.merged
+    element, blocks = WIDTHS[inputs.element], kv_blocks(job, inputs.way, inputs.num_buffers)
+    now = added_time(job, inputs.way, inputs.layout, inputs.num_buffers)
+    layer = layer_time_without_context(job) + now.waits + now.merged
     peak = job.cluster.gpu.peak["bf16"]
     line = best.scale_up if inside else best.port
     group = scores.heads / scores.key_value_heads
     buffer = ring_buffer(scores.queries, width, element, blocks)
     return Result(
-        ratios=Later(partial(beside.ratios, inputs, job)),
-        hidden=Later(partial(beside.hidden, inputs)),
+        ratios=Lazy(partial(beside.ratios, inputs, job)),
+        hidden=Lazy(partial(beside.hidden, inputs)),
         exposed=beside.exposed(job),
-        exposed_map=Later(partial(beside.exposed_map, inputs)),
-        buffers=buffers_of(job, width, element),
-        sends=sent(job),
-        rings=Later(beside.rings),
-        attentions=Later(beside.attentions),
+        exposed_map=Lazy(partial(beside.exposed_map, inputs)),
+        buffers=kv_buffers(job, width, element),
+        sends=layer_bytes_sent(job),
+        rings=Lazy(beside.ring_ratios),
+        attentions=Lazy(beside.attention_rates),
         job=job,
         memory=memory,
         world=job.plan.world_size,
@@ -227,9 +227,9 @@ def solve(inputs: Inputs) -> Result:
         line=line,
         blocks=blocks,
         block=ring_step_bytes(scores.queries, width, element),
-        computes=job.core[0] / ranks,
+        computes=job.attention_time[0] / ranks,
         hop=ring.hop,
-        ratio=step_ratio(job, ranks, inside=inside),
+        ratio=ring_overlap_ratio(job, ranks, inside=inside),
         threshold=overlap_tokens(peak, line, group, element, _CAUSAL),
         unmasked=overlap_tokens(peak, line, group, element),
         waits=now.waits,
@@ -241,15 +241,15 @@ def solve(inputs: Inputs) -> Result:
         buffer=buffer,
         held=memory.total + buffer,
         usable=usable,
-        rate=reached(job, step, _CAUSAL),
+        rate=achieved_rate(job, step, _CAUSAL),
         alternatives={
-            "ring": way_of(job, "ring", "zigzag", 2),
-            "one": way_of(job, "ring", "zigzag", 1),
-            "contiguous": way_of(job, "ring", "contiguous", 2),
-            "gather": way_of(job, "gather", "zigzag", 2),
-            "swap": way_of(job, "swap", "zigzag", 2),
+            "ring": added_time(job, "ring", "zigzag", 2),
+            "one": added_time(job, "ring", "zigzag", 1),
+            "contiguous": added_time(job, "ring", "contiguous", 2),
+            "gather": added_time(job, "gather", "zigzag", 2),
+            "swap": added_time(job, "swap", "zigzag", 2),
         },
-        allowed=ways_allowed(job),
+        allowed=allowed_methods(job),
         evidence=evidence(
             Run(model=job.model, cluster=job.cluster, plan=job.plan, training=job.training)
         ),

@@ -1,4 +1,4 @@
-"""What binds in the lab, what was measured, and the challenge."""
+"""Verdicts, measured rings and the challenge of the context-parallelism lab."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_rings import MEASURED_RINGS, SOURCE
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
-from engine.core.units import BYTES, COUNT, SHARE, TOKENS, as_given
-from engine.core.views import Badge, Cell, Challenge, Cite, Condition, Published, Table
+from engine.core.units import BYTES, COUNT, SHARE, TOKENS, with_digits
+from engine.core.views import Badge, Cell, Challenge, Citation, Condition, Published, Table
 
 _LENGTH, _MOST = 1 << 20, 0.02
 START: Mapping[str, Scalar] = {
@@ -38,16 +38,16 @@ SOLUTION: Mapping[str, Scalar] = {
 
 
 def fits(result: Result) -> bool:
-    """Return whether the fullest GPU holds all of it."""
+    """Return whether the job fits on the fullest GPU."""
     return result.held <= result.usable
 
 
-def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what binds."""
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return a badge with the bottleneck."""
     if not fits(result):
         return Badge(
             text="Does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "The fullest GPU would need {held} of {usable}. More ranks, stages or "
                 "recomputation make room; the times mean nothing yet."
             ),
@@ -68,27 +68,27 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.way != "ring":
         return Badge(
             text="Nothing hides it",
-            sentence=tell.say(
+            sentence=present.say(
                 "Keys and values arrive before the attention begins: {waits} per layer, "
                 "{layer_share} of it."
             ),
             color="communication",
         )
-    return _of_ring(tell, inputs, result)
+    return _ring_verdict(present, inputs, result)
 
 
-def _of_ring(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _ring_verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if inputs.num_buffers == 1 or result.ratio < 1:
         why = "One buffer" if inputs.num_buffers == 1 else "Short pieces"
         return Badge(
             text=f"{why}: the ring shows",
-            sentence=tell.say("{waits} per layer are waited for, {layer_share} of it."),
+            sentence=present.say("{waits} per layer are waited for, {layer_share} of it."),
             color="communication",
         )
     if inputs.layout == "contiguous":
         return Badge(
             text="Bound by the last rank",
-            sentence=tell.say(
+            sentence=present.say(
                 "Blocks arrive in time, but the last rank has the most to compute: {waits} per "
                 "layer."
             ),
@@ -96,7 +96,7 @@ def _of_ring(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Hidden",
-        sentence=tell.say(
+        sentence=present.say(
             "A step computes {ratio} as long as a block travels. What remains is merging: {merged} "
             "per layer."
         ),
@@ -104,8 +104,8 @@ def _of_ring(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def published(inputs: Inputs) -> Published | None:
-    """Return what Llama 3's paper prints, if this is its run."""
+def published_run(inputs: Inputs) -> Published | None:
+    """Return the figures of Llama 3's paper if the inputs match its run."""
     run = {**LLAMA, "sequence_length": 131_072, "tensor_parallel": "8", "heads": "model"}
     if any(getattr(inputs, name) != value for name, value in run.items() if name != "way"):
         return None
@@ -117,8 +117,8 @@ def published(inputs: Inputs) -> Published | None:
     )
 
 
-def names(result: Result) -> Table:
-    """Return what each of the names means, with the bytes of this job."""
+def parallelism_names(result: Result) -> Table:
+    """Return a table of the parallelism names, with the bytes of this job."""
     tensor, ranks = result.job.plan.tensor_parallel, result.job.plan.context_parallel
     texts = (
         ("tensor", "Tensor parallel (TP)", "matrices and heads", "hidden states, all-reduced"),
@@ -157,16 +157,16 @@ def names(result: Result) -> Table:
     )
 
 
-def measured(result: Result) -> Table:
-    """Return the measured rings beside the modeled ones."""
+def measured_rings(result: Result) -> Table:
+    """Return a table of measured and modeled rings."""
     rows: list[tuple[Cell, ...]] = []
     for row, rates in zip(MEASURED_RINGS, result.rings(), strict=True):
-        what = "forward and backward" if row.backward else "forward"
+        passes = "forward and backward" if row.backward else "forward"
         cells: list[Cell] = []
         for layout, rate in zip(LAYOUTS, rates, strict=True):
-            found, modelled = getattr(row, layout) / row.even, rate / row.even
-            cells.append(say("{m}, model {p}", m=(found, SHARE), p=(modelled, SHARE)))
-        rows.append((f"{ACCELERATORS[row.gpu].name}, {what}", *cells, Cite((SOURCE,))))
+            measured, modelled = getattr(row, layout) / row.even, rate / row.even
+            cells.append(say("{m}, model {p}", m=(measured, SHARE), p=(modelled, SHARE)))
+        rows.append((f"{ACCELERATORS[row.gpu].name}, {passes}", *cells, Citation((SOURCE,))))
     return Table(
         title="Of an even share of the attention on one GPU, a ring of 8 reaches",
         columns=("8 GPUs", "Contiguous", "Striped", "Zig-zag", "Source"),
@@ -199,7 +199,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             ),
             Condition(
                 text=say(
-                    "waiting and merging take {p} of a layer or less", p=(_MOST, as_given(SHARE))
+                    "waiting and merging take {p} of a layer or less", p=(_MOST, with_digits(SHARE))
                 ),
                 met=result.layer_share <= _MOST,
             ),

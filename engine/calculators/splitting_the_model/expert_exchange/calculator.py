@@ -1,4 +1,4 @@
-"""The exchange of tokens with experts on other GPUs: bytes, links, nodes, and what hides it."""
+"""Token exchange of expert parallelism: bytes, links, nodes and overlap."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ from engine.calculators.splitting_the_model.expert_exchange.challenge import cha
 from engine.calculators.splitting_the_model.expert_exchange.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.expert_exchange.result import Result as Result
 from engine.calculators.splitting_the_model.expert_exchange.result import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.formulas.experts import EXCHANGE_BYTES
 
 TITLE = "Sending tokens to experts, and back"
@@ -29,15 +29,15 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **tell.values("time"),
-        "sent": tell.value("sent", symbols={"T": "num_tokens"}),
-        **tell.values("token_out", "claimed", "products", "ratio", "load", "step"),
-        "regime": charts.regime(tell, result),
-        "over_ranks": partial(charts.over_ranks, tell, result),
+        **present.values("time"),
+        "sent": present.value("sent", symbols={"T": "num_tokens"}),
+        **present.values("token_out", "claimed", "products", "ratio", "load", "step"),
+        "regime": charts.regime(present, result),
+        "over_ranks": partial(charts.over_ranks, present, result),
         "over_limits": partial(charts.over_limits, result),
-        "formula": tell.formula("With your numbers", EXCHANGE_BYTES, T="num_tokens"),
+        "formula": present.formula("With your numbers", EXCHANGE_BYTES, T="num_tokens"),
         "measured": partial(charts.measured, result),
         "challenge": challenge(inputs, result),
     }

@@ -6,7 +6,7 @@ from engine.calculators.splitting_the_model.expert_exchange.inputs import Inputs
 from engine.calculators.splitting_the_model.expert_exchange.result import Result
 from engine.core.inputs import Scalar
 from engine.core.text import say
-from engine.core.units import COUNT, MILLI, SECONDS, as_given
+from engine.core.units import COUNT, MILLI, SECONDS, with_digits
 from engine.core.views import Challenge, Condition
 
 _MOST, _RANKS = 6 * MILLI, 32
@@ -49,7 +49,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             ),
             Condition(text="results come back in bf16", met=inputs.combine == "bf16"),
             Condition(
-                text=say("out and back in {t} or less", t=(_MOST, as_given(SECONDS))),
+                text=say("out and back in {t} or less", t=(_MOST, with_digits(SECONDS))),
                 met=result.time <= _MOST,
             ),
         ),

@@ -3,15 +3,15 @@
 from engine.calculators.splitting_the_model.expert_exchange.job import LIMITS
 from engine.calculators.splitting_the_model.expert_exchange.result import Result
 from engine.catalog.measured_exchanges import SOURCE
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BANDWIDTH, BYTES, COUNT, SECONDS
-from engine.core.views import Axis, Badge, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
-from engine.form.plural import noun
+from engine.core.views import Axis, Badge, Bar, Bars, Citation, Lines, Point, Segment, Series, Table
+from engine.form.plural import pluralize
 
 
-def regime(tell: Teller, result: Result) -> Badge:
-    """Return what the exchange waits for, and whether the experts' products could hide it."""
+def regime(present: Presenter, result: Result) -> Badge:
+    """Return the exchange's bottleneck, and whether the experts' products could hide it."""
     if result.ranks == 1:
         return Badge(
             text="No exchange",
@@ -22,7 +22,7 @@ def regime(tell: Teller, result: Result) -> Badge:
     if result.network > result.links:
         return Badge(
             text="Bound by the network",
-            sentence=tell.say(
+            sentence=present.say(
                 f"The ports need {{network}}, the links {{links}}. The exchange {hidden} the "
                 "products of the experts, {products}."
             ),
@@ -30,7 +30,7 @@ def regime(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="Bound by the links in the node",
-        sentence=tell.say(
+        sentence=present.say(
             f"The links need {{links}}, the ports {{network}}. The exchange {hidden} the products "
             "of the experts, {products}."
         ),
@@ -38,16 +38,16 @@ def regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def over_ranks(tell: Teller, result: Result) -> Lines:
+def over_ranks(present: Presenter, result: Result) -> Lines:
     """Return the time of the exchange on links and network over the number of ranks."""
-    found = result.over_ranks()
+    points = result.over_ranks()
     columns = {
-        "links": tuple(one.links for one in found),
-        "network": tuple(one.network for one in found),
-        "products": tuple(one.products for one in found),
+        "links": tuple(point.links for point in points),
+        "network": tuple(point.network for point in points),
+        "products": tuple(point.products for point in points),
     }
     most = 1.1 * max(max(column) for column in columns.values())
-    numbers = tuple(float(one.ranks) for one in found)
+    numbers = tuple(float(point.ranks) for point in points)
     looks = {
         "links": ("links in the node", "expert"),
         "network": ("network", "communication"),
@@ -55,7 +55,7 @@ def over_ranks(tell: Teller, result: Result) -> Lines:
     }
     return Lines(
         title="Out and back, over the ranks that share the experts",
-        x=tell.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log"),
+        x=present.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log"),
         y=Axis(label="time", quantity=SECONDS, low=0.0, high=most),
         series=tuple(
             Series(
@@ -68,7 +68,9 @@ def over_ranks(tell: Teller, result: Result) -> Lines:
             )
             for key, column in columns.items()
         ),
-        points=(Point(key="now", label=tell.say("{time}"), x=float(result.ranks), y=result.time),),
+        points=(
+            Point(key="now", label=present.say("{time}"), x=float(result.ranks), y=result.time),
+        ),
         handle="expert_parallel",
         caption="One layer, forward. Links and network work at the same time: the higher of the "
         "two counts.",
@@ -80,7 +82,7 @@ def over_limits(result: Result) -> Bars:
     *sizes, copies = result.over_limits()
     bars = []
     for limit, size in zip(LIMITS, sizes, strict=True):
-        name = f"at most {limit} {noun(limit, 'node')}" if limit else "any node"
+        name = f"at most {limit} {pluralize(limit, 'node')}" if limit else "any node"
         bars.append(_bar(f"limit{limit}", name, size))
     bars.append(_bar("copies", "each copy by itself", copies))
     most = max(*sizes, copies)
@@ -98,20 +100,20 @@ def _bar(key: str, label: str, size: float) -> Bar:
 
 
 def measured(result: Result) -> Table:
-    """Return DeepEP's printed bandwidths, what they mean on each wire, and the rates modeled."""
+    """Return DeepEP's printed bandwidths, their rates per wire, and the modeled rates."""
     rows = []
     for wires in result.measured():
-        one, network, links = wires.row, wires.network, wires.links
+        row, network, links = wires.row, wires.network, wires.links
         rows.append(
             (
-                say("{n} GPUs", n=(one.ranks, COUNT)),
-                say(f"{{b}}, {one.link}", b=(one.dispatch, BANDWIDTH)),
+                say("{n} GPUs", n=(row.ranks, COUNT)),
+                say(f"{{b}}, {row.link}", b=(row.dispatch, BANDWIDTH)),
                 say("{b}", b=(network, BANDWIDTH)) if network else "-",
                 say("{b}", b=(wires.port, BANDWIDTH)) if network else "-",
                 say("{b}", b=(links, BANDWIDTH)),
                 say("{b}", b=(wires.link, BANDWIDTH)),
                 "links" if links / wires.link > network / wires.port else "network",
-                Cite((SOURCE,)),
+                Citation((SOURCE,)),
             )
         )
     return Table(

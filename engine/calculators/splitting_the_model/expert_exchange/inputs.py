@@ -1,4 +1,4 @@
-"""What a reader can change about an exchange of tokens."""
+"""Inputs of the expert-exchange calculator."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,13 +10,13 @@ from engine.form.fields import OwnConstants
 
 _MACHINES = ("h800", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72")
 WIDTHS = {"fp8": 1.0, "bf16": 2.0}
-SPARSE = {key: one.name for key, one in MODELS.items() if one.num_experts}
+SPARSE = {key: model.name for key, model in MODELS.items() if model.num_experts}
 RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=SPARSE)] = "deepseek-v3"
     machine: Annotated[

@@ -1,4 +1,4 @@
-"""The exchange of tokens that the reader's inputs describe, and those that were measured."""
+"""The configured token exchange, and the measured ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.expert_places import reached
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.device_model import Group, Rank, group_of, rank_of
-from engine.simulate.layer.expert_exchange import Exchanged, Routes, exchanged
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group, rank_rates
+from engine.simulate.layer.expert_exchange import TokenExchange, TokenRoutes, exchange_tokens
 from engine.simulate.layer.product_time import GROUPED, layer_products
 
 LIMITS = (1, 2, 3, 4, 6, 8, 0)
@@ -24,18 +24,18 @@ LIMITS = (1, 2, 3, 4, 6, 8, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The exchange's surroundings: the model, the rank and its group, both ways."""
+    """Context of the exchange: model, rank and group, dispatch and combine."""
 
     model: Model
-    rank: Rank
-    group: Group
-    out: Exchanged
-    back: Exchanged
+    rank: RankRates
+    group: RankGroup
+    out: TokenExchange
+    back: TokenExchange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wires:
-    """What a printed bandwidth of a dispatch means on each wire, and the rates modeled there."""
+    """Rates on network and links behind a printed dispatch bandwidth, and the modeled rates."""
 
     row: MeasuredExchange
     network: Bandwidth
@@ -45,20 +45,20 @@ class Wires:
 
 
 def ranks_of(inputs: Inputs) -> Count:
-    """Return the ranks that share the experts: as asked, or as many as there are experts."""
+    """Return the expert-parallel degree, at most the number of experts."""
     return min(inputs.expert_parallel, MODELS[inputs.model].num_experts)
 
 
 def job_of(inputs: Inputs) -> Job:
     """Return the exchange of a layer, forward."""
     model = MODELS[inputs.model]
-    rank = rank_of(cluster_of(inputs.machine, inputs.own_constants), _training(inputs))
-    group = group_of(rank, ranks_of(inputs), 1, "expert")
-    routes = Routes(
+    rank = rank_rates(cluster_of(inputs.machine, inputs.own_constants), _training(inputs))
+    group = rank_group(rank, ranks_of(inputs), 1, "expert")
+    routes = TokenRoutes(
         copies=model.experts_per_token, joined=inputs.way == "nodes", most=inputs.nodes_limit
     )
     out, back = (
-        exchanged(inputs.num_tokens, WIDTHS[width] * model.hidden_size, routes, rank, group)
+        exchange_tokens(inputs.num_tokens, WIDTHS[width] * model.hidden_size, routes, rank, group)
         for width in (inputs.dispatch, inputs.combine)
     )
     return Job(model=model, rank=rank, group=group, out=out, back=back)
@@ -100,11 +100,11 @@ def measured() -> Iterator[Wires]:
         yield Wires(row=row, network=network, links=links, port=job.rank.port, link=job.out.link)
 
 
-def wires(one: MeasuredExchange) -> tuple[Bandwidth, Bandwidth]:
-    """Return what a printed bandwidth of a dispatch means on the network and on the links."""
-    nodes = one.ranks // PER_NODE
+def wires(row: MeasuredExchange) -> tuple[Bandwidth, Bandwidth]:
+    """Return the network and link rates behind a printed dispatch bandwidth."""
+    nodes = row.ranks // PER_NODE
     if nodes == 1:
-        return 0.0, one.dispatch
-    counted = reached(one.groups, COPIES)
-    gpus = reached(PER_NODE * one.groups, COPIES)
-    return one.dispatch * (nodes - 1) / nodes, one.dispatch * gpus / counted
+        return 0.0, row.dispatch
+    counted = reached(row.groups, COPIES)
+    gpus = reached(PER_NODE * row.groups, COPIES)
+    return row.dispatch * (nodes - 1) / nodes, row.dispatch * gpus / counted

@@ -1,4 +1,4 @@
-"""What an exchange of tokens sends, and its times."""
+"""Results of the expert-exchange calculator."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,8 +15,8 @@ from engine.calculators.splitting_the_model.expert_exchange.job import (
     ranks_of,
 )
 from engine.catalog.models import num_sparse_layers
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.formulas.experts import exchange_bytes, hot_rank_load
 
@@ -28,25 +28,25 @@ _EVEN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Bytes and times of one layer, forward.
+    """Bytes and times of a layer, forward.
 
     Attributes:
         over_ranks: the same for all of `RANKS` that there are experts for.
         over_limits: bytes over the network, as `LIMITS` are, and each copy by itself.
     """
 
-    over_ranks: Later[tuple["Result", ...]]
-    over_limits: Later[tuple[Bytes, ...]]
-    measured: Later[tuple[Wires, ...]]
+    over_ranks: Lazy[tuple["Result", ...]]
+    over_limits: Lazy[tuple[Bytes, ...]]
+    measured: Lazy[tuple[Wires, ...]]
     job: Job
-    ranks: Annotated[Count, Told(symbol="r", of="expert_parallel")]
-    copies: Annotated[Count, Told(symbol="k", of="model")]
-    hidden: Annotated[Count, Told(symbol="h", of="model")]
-    out_width: Annotated[Bytes, Told(symbol="d", of="dispatch")]
-    back_width: Annotated[Bytes, Told(symbol="c", of="combine")]
+    ranks: Annotated[Count, Output(symbol="r", of="expert_parallel")]
+    copies: Annotated[Count, Output(symbol="k", of="model")]
+    hidden: Annotated[Count, Output(symbol="h", of="model")]
+    out_width: Annotated[Bytes, Output(symbol="d", of="dispatch")]
+    back_width: Annotated[Bytes, Output(symbol="c", of="combine")]
     token_out: Annotated[
         Bytes,
-        Told(
+        Output(
             "A token's copies, out",
             note="{token_back} back",
             color="communication",
@@ -57,7 +57,7 @@ class Result:
     token_back: Bytes
     sent: Annotated[
         Bytes,
-        Told(
+        Output(
             "Out and back, per GPU and layer",
             "S",
             "{across} over the network",
@@ -68,7 +68,7 @@ class Result:
     across: Bytes
     claimed: Annotated[
         Bytes,
-        Told(
+        Output(
             "A published formula",
             note="2 x tokens x hidden size, in 16 bits",
             color="muted",
@@ -81,7 +81,7 @@ class Result:
     ]
     time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Out and back",
             note="{links} on the links, {network} on the network",
             color="communication",
@@ -94,7 +94,7 @@ class Result:
     even: Seconds
     load: Annotated[
         Ratio,
-        Told(
+        Output(
             "Load of the hottest rank",
             note="over the mean",
             color="expert",
@@ -103,7 +103,7 @@ class Result:
     ]
     products: Annotated[
         Seconds,
-        Told(
+        Output(
             "Products of the experts",
             note="of that layer, forward, on the hottest rank",
             color="compute",
@@ -113,7 +113,7 @@ class Result:
     ]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Exchange over products",
             note="above 1, products alone cannot hide it",
             assumes=("Shared experts and attention can hide more; they are not counted.",),
@@ -121,7 +121,7 @@ class Result:
     ]
     step: Annotated[
         Seconds,
-        Told(
+        Output(
             "All layers, forward and backward",
             note="{layers} layers with experts, nothing hidden",
             color="communication",
@@ -142,9 +142,9 @@ def solve(inputs: Inputs) -> Result:
     in_half = job_of(replace(inputs, dispatch="bf16", combine="bf16"))
     layers = num_sparse_layers(model)
     return Result(
-        over_ranks=Later(partial(_over_ranks, inputs, model.num_experts)),
-        over_limits=Later(partial(over_limits, inputs)),
-        measured=Later(lambda: tuple(measured())),
+        over_ranks=Lazy(partial(_over_ranks, inputs, model.num_experts)),
+        over_limits=Lazy(partial(over_limits, inputs)),
+        measured=Lazy(lambda: tuple(measured())),
         job=job,
         ranks=ranks,
         copies=copies,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.core.text import Text
 from engine.core.views import Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 
 _WIDTH, _HEIGHT, _CHIP, _TOP = 600.0, 92.0, 130.0, 26.0
 
@@ -28,7 +28,7 @@ class Chip:
 
 
 def order_scene(chips: Sequence[Chip], orders: Sequence[str]) -> Scene:
-    """Return the chips, innermost first, one frame for each.
+    """Return the axis chips, innermost first, with a frame for each.
 
     `orders` holds, for each place but the last, the value of the input with this chip and the next
     changed over.
@@ -47,8 +47,8 @@ def order_scene(chips: Sequence[Chip], orders: Sequence[str]) -> Scene:
 
 
 def _shapes(chips: Sequence[Chip], orders: Sequence[str], now: int) -> Iterator[Shape]:
-    yield _words("inner", 4, 14, "neighbors", "start")
-    yield _words("outer", _WIDTH - 4, 14, "far apart", "end")
+    yield _label("inner", 4, 14, "neighbors", "start")
+    yield _label("outer", _WIDTH - 4, 14, "far apart", "end")
     room = _WIDTH / len(chips)
     for place, chip in enumerate(chips):
         yield from _chip(place, room, chip, orders, strong=place == now)
@@ -60,7 +60,7 @@ def _chip(
     axis, name, size = chip.axis, chip.name, chip.size
     middle = (place + 0.5) * room
     last = len(orders)
-    grip = Grip(
+    grip = DragHandle(
         name="order",
         key=axis,
         label=f"Place of {name}",
@@ -89,12 +89,12 @@ def _chip(
     )
     return [
         box,
-        _words(f"name-{axis}", middle, _TOP + 25, name, "middle", 20),
-        _words(f"size-{axis}", middle, _TOP + 47, size, "middle", 17.6),
+        _label(f"name-{axis}", middle, _TOP + 25, name, "middle", 20),
+        _label(f"size-{axis}", middle, _TOP + 47, size, "middle", 17.6),
     ]
 
 
-def _words(key: str, x: float, y: float, text: str, anchor: str, size: float = 17.6) -> Shape:
+def _label(key: str, x: float, y: float, text: str, anchor: str, size: float = 17.6) -> Shape:
     return Shape(
         key=key,
         tag="text",

@@ -10,8 +10,13 @@ from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.calculators.splitting_the_model.parallel_map.result import solve as solve
 from engine.calculators.splitting_the_model.parallel_map.scenes import matrix, order_strip, scene
 from engine.calculators.splitting_the_model.parallel_map.swaps import orders, swap_table, swaps
-from engine.calculators.splitting_the_model.parallel_map.values import WORLD, legal, regime, values
-from engine.core.outputs import Teller, Views
+from engine.calculators.splitting_the_model.parallel_map.values import (
+    WORLD,
+    plan_verdict,
+    regime,
+    values,
+)
+from engine.core.outputs import Presenter, Views
 from engine.form.run.equations import STEP
 
 TITLE = "The map"
@@ -24,8 +29,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "map": partial(scene, result),
         "regime": regime(result),
-        "legal": legal(result),
-        **values(Teller(inputs, result, equations=EQUATIONS), result),
+        "legal": plan_verdict(result),
+        **values(Presenter(inputs, result, equations=EQUATIONS), result),
         "gpu": partial(tables.gpu_table, result),
         "matrix": partial(matrix, result),
         "order_strip": partial(order_strip, result),

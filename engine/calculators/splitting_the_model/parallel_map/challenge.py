@@ -6,7 +6,7 @@ from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs
 from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.core.inputs import Scalar
 from engine.core.text import say
-from engine.core.units import COUNT, SHARE, as_given
+from engine.core.units import COUNT, SHARE, with_digits
 from engine.core.views import Challenge, Condition
 
 _GPUS, _PARTS, _WAITS = 64, 16, 0.1
@@ -29,10 +29,10 @@ SOLUTION: Mapping[str, Scalar] = {
 }
 
 
-def challenge(inputs: Inputs, found: Result) -> Challenge:
+def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge for the inputs."""
-    mesh, plan, step = found.plan.mesh, found.plan.run.plan, found.plan.step
-    across = {axis: one.across for axis, one in found.plan.traffic.items()}
+    mesh, plan, step = result.plan.mesh, result.plan.run.plan, result.plan.step
+    across = {axis: traffic.across for axis, traffic in result.plan.traffic.items()}
     waits = step.tensor_parallel + step.data_parallel + step.pipeline
     parts = plan.tensor_parallel * plan.pipeline_parallel
     model_fixed = (inputs.model, inputs.machine, inputs.sequence_length, inputs.gpus_per_node) == (
@@ -57,7 +57,7 @@ def challenge(inputs: Inputs, found: Result) -> Challenge:
         Condition(text="no gradient leaves a node", met=across.get("data", 0.0) == 0),
         Condition(
             text=say(
-                "less than {s} of the step waits for communication", s=(_WAITS, as_given(SHARE))
+                "less than {s} of the step waits for communication", s=(_WAITS, with_digits(SHARE))
             ),
             met=waits < _WAITS * step.total,
         ),

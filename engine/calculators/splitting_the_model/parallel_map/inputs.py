@@ -78,7 +78,7 @@ def _ranks(label: str, help_text: str = "") -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
@@ -149,5 +149,5 @@ def axes_of(order: str) -> tuple[str, ...]:
 
 
 def order_of(axes: tuple[str, ...]) -> str:
-    """Return the order as the input writes it."""
+    """Return the axis order in the input's notation."""
     return "-".join(SHORT[axis].lower() for axis in axes)

@@ -1,41 +1,41 @@
-"""What of the reader's plan is impossible, uneven or refused, in words."""
+"""Notes on impossible, uneven or refused parts of the plan."""
 
 from dataclasses import replace
 
 from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
-from engine.form.plain_words import plainly
+from engine.form.plain_words import plain_sentences
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
 
 
-def at_most(inputs: Inputs) -> tuple[Inputs, tuple[Text, ...]]:
+def within_limits(inputs: Inputs) -> tuple[Inputs, tuple[Text, ...]]:
     """Return the inputs with at most 1,024 GPUs: the outer axes of most plans shrink first."""
-    found = inputs
+    limited = inputs
     for name in ("data_parallel", "context_parallel", "pipeline_parallel", "tensor_parallel"):
-        excess = product(found) / MOST
+        excess = total_gpus(limited) / MOST
         if excess > 1:
             # The largest number that keeps the product in bounds.
-            fits = max(1, int(getattr(found, name) / excess))
-            found = replace(found, **{name: fits})  # type: ignore[arg-type]
-    if found == inputs:
+            fits = max(1, int(getattr(limited, name) / excess))
+            limited = replace(limited, **{name: fits})  # type: ignore[arg-type]
+    if limited == inputs:
         return inputs, ()
     sentence = say(
         "Together the axes ask for {asked} GPUs; the map shows at most {most}, with TP {t}, "
         "CP {c}, DP {d}, PP {p}.",
-        asked=(product(inputs), COUNT),
+        asked=(total_gpus(inputs), COUNT),
         most=(MOST, COUNT),
-        t=(found.tensor_parallel, COUNT),
-        c=(found.context_parallel, COUNT),
-        d=(found.data_parallel, COUNT),
-        p=(found.pipeline_parallel, COUNT),
+        t=(limited.tensor_parallel, COUNT),
+        c=(limited.context_parallel, COUNT),
+        d=(limited.data_parallel, COUNT),
+        p=(limited.pipeline_parallel, COUNT),
     )
-    return found, (sentence,)
+    return limited, (sentence,)
 
 
-def product(inputs: Inputs) -> Count:
+def total_gpus(inputs: Inputs) -> Count:
     """Return the GPUs that the axes ask for."""
     inside = inputs.tensor_parallel * inputs.context_parallel
     return inside * inputs.data_parallel * inputs.pipeline_parallel
@@ -59,12 +59,12 @@ def uneven(run: Run) -> tuple[Text, ...]:
     )
 
 
-def others(run: Run) -> tuple[Text, ...]:
-    """Return what else the software would refuse, with the names of fields in plain words."""
-    return plainly(problems(run.model, run.cluster, run.plan, run.training))
+def other_problems(run: Run) -> tuple[Text, ...]:
+    """Return other problems that the software would refuse, in plain words."""
+    return plain_sentences(problems(run.model, run.cluster, run.plan, run.training))
 
 
-def refused(inputs: Inputs, run: Run) -> tuple[Text, ...]:
+def refused_order(inputs: Inputs, run: Run) -> tuple[Text, ...]:
     """Return whether Megatron's check of the order fails: experts, and the pipeline not last."""
     plan = run.plan
     last = inputs.order.endswith("pp") or plan.pipeline_parallel == 1

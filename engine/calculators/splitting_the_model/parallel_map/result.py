@@ -1,4 +1,4 @@
-"""What the map solves: the possible plan nearest to the inputs, laid on its machines."""
+"""Results of the parallel map: the nearest possible plan, placed on its machines."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -6,20 +6,20 @@ from typing import Annotated, cast
 
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, axes_of
 from engine.calculators.splitting_the_model.parallel_map.notes import (
-    at_most,
-    others,
-    product,
-    refused,
+    other_problems,
+    refused_order,
+    total_gpus,
     uneven,
+    within_limits,
 )
 from engine.catalog.nodes import NODES
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Seconds, Share
 from engine.form.run import inputs as run_inputs
-from engine.form.run.nearest_valid import run_of
-from engine.simulate.network.traffic_matrix import Cells, between_parties
+from engine.form.run.nearest_valid import nearest_run
+from engine.simulate.network.traffic_matrix import TrafficMatrix, party_traffic
 from engine.simulate.step.mapped_plan import MappedPlan, Order, mapped_plan
 from engine.simulate.step.rank_map import Mesh
 from engine.simulate.step.what_if import run_fits
@@ -33,7 +33,7 @@ _ROWS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Party:
-    """Who a row of the matrix stands for: a rank, a node or a block of nodes.
+    """Unit of a matrix row: a rank, a node or a block of nodes.
 
     Attributes:
         kind: "rank", "node" or "block".
@@ -48,7 +48,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The map, and the numbers that are told of it.
+    """The map and its output numbers.
 
     Attributes:
         plan: the possible plan nearest to the inputs, on its machines.
@@ -62,32 +62,34 @@ class Result:
     plan: MappedPlan
     fits: bool
     party: Party
-    cells: Later[Cells]
+    cells: Lazy[TrafficMatrix]
     rank: Count
     notes: tuple[Text, ...]
     refused: bool
     world_size: Annotated[
         Count,
-        Told(
+        Output(
             "GPUs",
             "n",
             basis="definition",
             assumes=("Sequence and expert parallelism reuse ranks and add none.",),
         ),
     ]
-    tensor: Annotated[Count, Told(symbol="t", of="tensor_parallel")]
-    context: Annotated[Count, Told(symbol="c", of="context_parallel")]
-    data: Annotated[Count, Told(symbol="d", of="data_parallel")]
-    pipeline: Annotated[Count, Told(symbol="p", of="pipeline_parallel")]
+    tensor: Annotated[Count, Output(symbol="t", of="tensor_parallel")]
+    context: Annotated[Count, Output(symbol="c", of="context_parallel")]
+    data: Annotated[Count, Output(symbol="d", of="data_parallel")]
+    pipeline: Annotated[Count, Output(symbol="p", of="pipeline_parallel")]
     num_nodes: Count
     step: Annotated[
         Seconds,
-        Told("Step", "T", note="{waiting} of it waits for communication", assumes=(ORDER,)),
+        Output("Step", "T", note="{waiting} of it waits for communication", assumes=(ORDER,)),
     ]
-    worst_swap: Annotated[Seconds, Told("Step after the worst swap of two axes", assumes=(ORDER,))]
+    worst_swap: Annotated[
+        Seconds, Output("Step after the worst swap of two axes", assumes=(ORDER,))
+    ]
     waits: Annotated[
         Seconds,
-        Told(
+        Output(
             "Exposed communication",
             note="of all axes, per step",
             color="communication",
@@ -98,7 +100,7 @@ class Result:
     waiting: Share
     tensor_waits: Annotated[
         Seconds,
-        Told(
+        Output(
             "Exposed tensor parallelism",
             note="over {tensor_sent} per GPU",
             color="tensor",
@@ -109,7 +111,7 @@ class Result:
     tensor_sent: Bytes
     tensor_leaves: Annotated[
         Share,
-        Told(
+        Output(
             "Tensor-parallel bytes that leave a node",
             color="tensor",
             basis="simulated",
@@ -118,7 +120,7 @@ class Result:
     ]
     leaves: Annotated[
         Bytes,
-        Told(
+        Output(
             "Leaves its node, per GPU",
             note="per step, all axes",
             basis="simulated",
@@ -133,25 +135,25 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     # Nothing but the chosen rank depends on the rank.
-    found = _first_rank(replace(inputs, rank=0))
-    return replace(found, rank=min(inputs.rank, found.world_size - 1))
+    first_rank = _first_rank(replace(inputs, rank=0))
+    return replace(first_rank, rank=min(inputs.rank, first_rank.world_size - 1))
 
 
 @lru_cache(maxsize=8)
 def _first_rank(inputs: Inputs) -> Result:
-    limited, cut = at_most(inputs)
-    run, changes = run_of(_run_inputs_of(limited))
+    limited, cut = within_limits(inputs)
+    run, changes = nearest_run(_run_inputs_of(limited))
     plan = mapped_plan(run, cast("Order", axes_of(limited.order)))
-    against = refused(limited, run)
+    against = refused_order(limited, run)
     mesh, step, tensor = plan.mesh, plan.step, plan.traffic.get("tensor")
-    party = _party(mesh)
+    party = _axis_group(mesh)
     return Result(
         plan=plan,
         fits=run_fits(run),
         party=party,
-        cells=Later(partial(between_parties, mesh, plan.traffic, party.ranks)),
+        cells=Lazy(partial(party_traffic, mesh, plan.traffic, party.ranks)),
         rank=0,
-        notes=(*cut, *changes, *uneven(run), *others(run), *against),
+        notes=(*cut, *changes, *uneven(run), *other_problems(run), *against),
         refused=bool(against),
         world_size=mesh.world_size,
         tensor=mesh.sizes["tensor"],
@@ -161,16 +163,16 @@ def _first_rank(inputs: Inputs) -> Result:
         num_nodes=mesh.num_nodes,
         step=step.total,
         worst_swap=max((swap.step.total for swap in plan.swaps), default=step.total),
-        waits=plan.waits,
-        waiting=plan.waits / step.total,
+        waits=plan.total_exposed,
+        waiting=plan.total_exposed / step.total,
         tensor_waits=step.tensor_parallel,
         tensor_sent=tensor.sent if tensor else 0.0,
         tensor_leaves=tensor.across if tensor else 0.0,
-        leaves=plan.leaving,
+        leaves=plan.bytes_leaving_node,
     )
 
 
-def _party(mesh: Mesh) -> Party:
+def _axis_group(mesh: Mesh) -> Party:
     if mesh.world_size <= _ROWS:
         return Party(kind="rank", nodes=1, ranks=1)
     nodes = -(-mesh.num_nodes // _ROWS)
@@ -184,7 +186,7 @@ def _run_inputs_of(inputs: Inputs) -> run_inputs.Inputs:
         model=inputs.model,
         sequence_length=inputs.sequence_length,
         gpu=node.gpu,
-        world_size=product(inputs),
+        world_size=total_gpus(inputs),
         tensor_parallel=inputs.tensor_parallel,
         pipeline_parallel=inputs.pipeline_parallel,
         virtual_pipeline=1,

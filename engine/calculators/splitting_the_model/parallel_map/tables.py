@@ -1,4 +1,4 @@
-"""The tables of the map: the mesh, what each axis moves, and the groups of the chosen GPU."""
+"""Tables of the map: mesh, traffic per axis, and groups of the chosen GPU."""
 
 from engine.calculators.splitting_the_model.parallel_map.links import links_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
@@ -41,7 +41,7 @@ _NATURE = {
 }
 
 
-def name(axis: Axis) -> str:
+def axis_name(axis: Axis) -> str:
     """Return an axis in words, with its short name."""
     return f"{axis} ({SHORT[axis]})"
 
@@ -53,27 +53,27 @@ def link_words(nodes: Count, across: float) -> str:
     return "network" if across > 0.99 else "NVLink and network"
 
 
-def mesh_table(found: Result) -> Table:
+def mesh_table(result: Result) -> Table:
     """Return which axes multiply, how far apart their neighbors are, and where they run."""
-    mesh = found.plan.mesh
+    mesh = result.plan.mesh
     rows: list[tuple[Cell, ...]] = []
     axes: tuple[Axis, ...] = (*mesh.order, "expert")
-    for one in axes:
-        count, spread = found.plan.size(one), mesh.nodes_spanned(one)
-        traffic = found.plan.traffic.get(one)
+    for axis in axes:
+        count, spread = result.plan.size(axis), mesh.nodes_spanned(axis)
+        traffic = result.plan.traffic.get(axis)
         across = traffic.across if traffic else 0.0
-        apart: Text = "-" if count == 1 else say("{n}", n=(_apart(found, one), COUNT))
+        apart: Text = "-" if count == 1 else say("{n}", n=(_rank_stride(result, axis), COUNT))
         rows.append(
             (
-                name(one),
+                axis_name(axis),
                 say("{n}", n=(count, COUNT)),
-                _MULTIPLIES.get(one, "yes"),
+                _MULTIPLIES.get(axis, "yes"),
                 apart,
                 say("{n}", n=(spread, COUNT)),
                 link_words(spread, across) if count > 1 else "-",
             )
         )
-    on = "on" if found.plan.run.plan.sequence_parallel else "off"
+    on = "on" if result.plan.run.plan.sequence_parallel else "off"
     tensor = say(f"{on}, {{n}}", n=(mesh.sizes["tensor"], COUNT))
     rows.append(("sequence (SP)", tensor, "no: reuses TP's ranks", "as TP", "as TP", "as TP"))
     return Table(
@@ -91,23 +91,23 @@ def mesh_table(found: Result) -> Table:
     )
 
 
-def _apart(found: Result, axis: Axis) -> Count:
-    ranks = found.plan.mesh.group(axis, 0)
+def _rank_stride(result: Result, axis: Axis) -> Count:
+    ranks = result.plan.mesh.group(axis, 0)
     return ranks[1] - ranks[0]
 
 
-def traffic_table(found: Result) -> Table:
-    """Return what each axis moves per step, and what of it the step waits for."""
+def traffic_table(result: Result) -> Table:
+    """Return the bytes that each axis moves per step, and their exposed time."""
     rows: list[tuple[Cell, ...]] = [
         (
-            name(axis),
-            say("{b}", b=(one.sent, BYTES)),
-            say("{n}", n=(round(one.messages), COUNT)),
-            say("{a}", a=(one.across, SHARE)),
-            say("{t}", t=(found.plan.alone[axis], SECONDS)),
-            say("{t}", t=(found.plan.exposed(axis), SECONDS)),
+            axis_name(axis),
+            say("{b}", b=(traffic.sent, BYTES)),
+            say("{n}", n=(round(traffic.messages), COUNT)),
+            say("{a}", a=(traffic.across, SHARE)),
+            say("{t}", t=(result.plan.alone[axis], SECONDS)),
+            say("{t}", t=(result.plan.exposed(axis), SECONDS)),
         )
-        for axis, one in found.plan.traffic.items()
+        for axis, traffic in result.plan.traffic.items()
     ]
     return Table(
         title="What each axis moves in a step",
@@ -119,14 +119,14 @@ def traffic_table(found: Result) -> Table:
     )
 
 
-def nature_table(found: Result) -> Table:
-    """Return, of each axis, its operation, whether the step must wait, and what hides it."""
+def nature_table(result: Result) -> Table:
+    """Return each axis's operation, whether the step must wait for it, and its overlap."""
     rows: list[tuple[Cell, ...]] = []
-    for axis in found.plan.traffic:
+    for axis in result.plan.traffic:
         operation, critical, hidden = _NATURE[axis]
-        if axis == "tensor" and not found.plan.run.plan.sequence_parallel:
+        if axis == "tensor" and not result.plan.run.plan.sequence_parallel:
             operation = "all-reduce"
-        rows.append((name(axis), critical, operation, hidden))
+        rows.append((axis_name(axis), critical, operation, hidden))
     return Table(
         title="Waiting, and what hides it",
         columns=("Axis", "Critical path", "Operation", "Hidden by"),
@@ -134,20 +134,20 @@ def nature_table(found: Result) -> Table:
     )
 
 
-def gpu_table(found: Result) -> Table:
-    """Return the groups of the chosen GPU: where it stands, its peers, bytes and links."""
-    mesh, rank = found.plan.mesh, found.rank
-    own = links_of(found.plan, rank)
+def gpu_table(result: Result) -> Table:
+    """Return the groups of the chosen GPU: position, peers, bytes and links."""
+    mesh, rank = result.plan.mesh, result.rank
+    own = links_of(result.plan, rank)
     rows = []
-    for axis in found.plan.traffic:
+    for axis in result.plan.traffic:
         ranks = mesh.group(axis, rank)
         rows.append(
             (
-                name(axis),
+                axis_name(axis),
                 say("{i} of {n}", i=(ranks.index(rank), COUNT), n=(len(ranks), COUNT)),
                 _peers(ranks, rank),
-                say("{b}", b=(_sent(found, axis), BYTES)),
-                _path(found, axis, ranks),
+                say("{b}", b=(_sent(result, axis), BYTES)),
+                _link_name(result, axis, ranks),
             )
         )
     return Table(
@@ -155,7 +155,7 @@ def gpu_table(found: Result) -> Table:
         columns=("Axis", "Place", "Shares the group with", "Sends per step", "Over"),
         rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
         caption="Places count from 0. Type another GPU's number to see its groups.",
-        links=tuple((own[axis],) for axis in found.plan.traffic) or ((),),
+        links=tuple((own[axis],) for axis in result.plan.traffic) or ((),),
     )
 
 
@@ -165,14 +165,16 @@ def _peers(ranks: Ranks, rank: Count) -> str:
     return ", ".join(others[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _sent(found: Result, axis: Axis) -> Bytes:
-    sent = found.plan.traffic[axis].sent
-    return sent * found.plan.mesh.pipeline_neighbors(found.rank) / 2 if axis == "pipeline" else sent
+def _sent(result: Result, axis: Axis) -> Bytes:
+    sent = result.plan.traffic[axis].sent
+    return (
+        sent * result.plan.mesh.pipeline_neighbors(result.rank) / 2 if axis == "pipeline" else sent
+    )
 
 
-def _path(found: Result, axis: Axis, ranks: Ranks) -> str:
-    """Return the links to those it sends to: all of its experts' ranks, its neighbors otherwise."""
-    mesh, rank = found.plan.mesh, found.rank
+def _link_name(result: Result, axis: Axis, ranks: Ranks) -> str:
+    """Return links to its receivers: all of its experts' ranks, otherwise its neighbors."""
+    mesh, rank = result.plan.mesh, result.rank
     at = ranks.index(rank)
     if axis == "expert":
         to = [other for other in ranks if other != rank]

@@ -70,7 +70,7 @@ def _cell(
     square: Mapping[str, str],
     look: tuple[str, Bytes],
 ) -> Shape:
-    """Return a cell; in a frame of one axis those without it are nearly empty."""
+    """Return a cell; frames of an axis fade the cells without its traffic."""
     shown, most = look
     axis = shown if shown in cell else max(cell, key=lambda name: cell[name])
     size = cell[axis] if shown else sum(cell.values())
@@ -112,7 +112,7 @@ def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
                 },
             )
         )
-        shapes.append(_words(f"l{index}", (x + 18, SIDE + 23), axis, 16.8, "c-ink"))
+        shapes.append(_label(f"l{index}", (x + 18, SIDE + 23), axis, 16.8, "c-ink"))
     return shapes
 
 
@@ -132,9 +132,9 @@ def _outline(index: Count, matrix: Matrix, side: float) -> Shape:
     )
 
 
-def _names(one: tuple[Count, str], matrix: Matrix, side: float, chosen: Count) -> list[Shape]:
+def _names(label: tuple[Count, str], matrix: Matrix, side: float, chosen: Count) -> list[Shape]:
     """Return the name of a row, and that of its column where names stay apart."""
-    index, name = one
+    index, name = label
     middle = MARGIN + (index + 0.5) * side
     font = min(16.8, side * 0.77)  # 11 pixels on a phone with 24 ranks
     kind = "c-accent" if index == chosen else "c-muted"
@@ -142,12 +142,12 @@ def _names(one: tuple[Count, str], matrix: Matrix, side: float, chosen: Count) -
     near = index != chosen and abs(index - chosen) < every
     above = "" if near or (index % every and index != chosen) else name
     return [
-        _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),
-        _words(f"q{index}", (middle, MARGIN - 6), above, font, kind, "middle"),
+        _label(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),
+        _label(f"q{index}", (middle, MARGIN - 6), above, font, kind, "middle"),
     ]
 
 
-def _words(
+def _label(
     key: str,
     at: tuple[float, float],
     text: str,

@@ -1,16 +1,16 @@
-"""The numbers of the map, its verdicts, and what a swap of two axes costs."""
+"""Values and verdicts of the map."""
 
 from collections.abc import Sequence
 
 from engine.calculators.splitting_the_model.parallel_map.result import ORDER, Result
 from engine.core.equation import Equation
-from engine.core.outputs import Teller
-from engine.core.text import Sentence, Text, literal, say
+from engine.core.outputs import Presenter
+from engine.core.text import Sentence, Text, escape_braces, say
 from engine.core.units import SECONDS, SHARE, Seconds
 from engine.core.views import Badge, Value
-from engine.form.plural import noun
+from engine.form.plural import pluralize
 from engine.form.run.equations import STEP
-from engine.form.run.prediction_text import near, ranged
+from engine.form.run.prediction_text import range_text, value_with_range
 from engine.form.step_parts import step_symbols
 from engine.simulate.layer.device_model import Axis
 
@@ -28,39 +28,39 @@ WORLD = Equation(
 )
 
 
-def values(tell: Teller, result: Result) -> dict[str, Value]:
+def values(present: Presenter, result: Result) -> dict[str, Value]:
     """Return the numbers."""
     plan = result.plan
     worst = max(plan.swaps, key=lambda swap: swap.step.total, default=None)
     swapped = f"{worst.first} and {worst.second} swapped" if worst else "nothing to swap"
     sizes = {"t": "tensor", "c": "context", "d": "data", "p": "pipeline"}
     return {
-        "world_size": tell.value(
+        "world_size": present.value(
             "world_size",
             symbols=sizes,
-            note=f"on {{num_nodes}} {noun(result.num_nodes, 'node')}",
+            note=f"on {{num_nodes}} {pluralize(result.num_nodes, 'node')}",
         ),
-        "step": ranged(
-            tell, "step", plan.evidence, symbols=step_symbols(plan.step), assumes=(ORDER,)
+        "step": value_with_range(
+            present, "step", plan.evidence, symbols=step_symbols(plan.step), assumes=(ORDER,)
         ),
-        "worst_swap": tell.value(
+        "worst_swap": present.value(
             "worst_swap",
             equation=STEP,
             symbols=step_symbols(worst.step if worst else plan.step),
             note=swapped,
-            assumes=(ORDER, near(plan.evidence)),
+            assumes=(ORDER, range_text(plan.evidence)),
         ),
-        **tell.values("waits", "tensor_waits", "tensor_leaves", "leaves"),
+        **present.values("waits", "tensor_waits", "tensor_leaves", "leaves"),
     }
 
 
-def regime(found: Result) -> Badge:
-    """Return which axis binds the step, if one does."""
-    step = found.plan.step
-    waits: dict[Axis, Seconds] = {axis: found.plan.exposed(axis) for axis in found.plan.traffic}
+def regime(result: Result) -> Badge:
+    """Return a badge with the axis that limits the step, if any."""
+    step = result.plan.step
+    waits: dict[Axis, Seconds] = {axis: result.plan.exposed(axis) for axis in result.plan.traffic}
     worst = max(waits, key=lambda axis: waits[axis], default=None)
     if worst and waits[worst] > max(0.05 * step.total, step.bubble):
-        nodes = found.plan.wires[worst].nodes
+        nodes = result.plan.wires[worst].nodes
         link = "NVLink" if nodes == 1 else "the network"
         return Badge(
             text=f"{worst.capitalize()} parallelism, on {link}",
@@ -87,27 +87,27 @@ def regime(found: Result) -> Badge:
     )
 
 
-def legal(found: Result) -> Badge:
-    """Return whether the plan is possible as asked, and in words what is not."""
-    if not found.notes:
+def plan_verdict(result: Result) -> Badge:
+    """Return whether the plan is possible as configured, and its problems in words."""
+    if not result.notes:
         return Badge(
             text="Possible",
             sentence="The sizes divide the model, the batch and the nodes.",
             color="compute",
         )
     return Badge(
-        text="Refused by Megatron-LM" if found.refused else "Not as asked, or uneven",
-        sentence=joined(found.notes),
+        text="Refused by Megatron-LM" if result.refused else "Not as asked, or uneven",
+        sentence=join_texts(result.notes),
         color="accent",
     )
 
 
-def joined(texts: Sequence[Text]) -> Sentence:
-    """Return the texts as one, their numbers kept."""
+def join_texts(texts: Sequence[Text]) -> Sentence:
+    """Return the texts joined into a sentence, numbers preserved."""
     template, numbers = [], {}
     for index, text in enumerate(texts):
         if isinstance(text, str):
-            template.append(literal(text))
+            template.append(escape_braces(text))
             continue
         part = text.template
         for key, value in text.numbers.items():

@@ -1,4 +1,4 @@
-"""What would cost fewer GPU hours, with side effects; and a challenge."""
+"""Advice on fewer GPU hours, with side effects; and the challenge."""
 
 from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
@@ -6,73 +6,73 @@ from engine.calculators.splitting_the_model.parallelism_modeler.result import Re
 from engine.core.text import Sentence, Text, say
 from engine.core.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
 from engine.core.views import Advice, Challenge, Condition, Remedy
-from engine.form.plural import noun
-from engine.simulate.step.modeled_plan import Modeled
+from engine.form.plural import pluralize
+from engine.simulate.step.modeled_plan import ModeledPlan
 
 
 def advice(inputs: Inputs, result: Result) -> Advice:
-    """Return the changes that lower the GPU time per token, with what else they change.
+    """Return changes that lower the GPU time per token, with their side effects.
 
     What does not fit is not among them; a plan that does not fit itself needs what makes it fit.
     """
-    found, labels = result.plan, _labels(inputs)
-    now = found.token_time
+    plan, labels = result.plan, _labels(inputs)
+    now = plan.token_time
     remedies = [
         Remedy(
             key=key,
             label=labels[key],
             change=change,
             after=after.token_time,
-            side_effect=_side(found, after),
+            side_effect=_side_effects(plan, after),
         )
         for key, (change, after) in result.changed().items()
         if after.fits
     ]
-    useful = [one for one in remedies if not found.fits or one.after < now * 0.9995]
-    useful.sort(key=lambda one: one.after)
+    useful = [remedy for remedy in remedies if not plan.fits or remedy.after < now * 0.9995]
+    useful.sort(key=lambda remedy: remedy.after)
     return Advice(
         title="What would help",
-        verdict=_verdict(found, useful),
+        verdict=_verdict(plan, useful),
         figure="GPU time for a million tokens",
         now=now,
         quantity=GPU_TIME,
         remedies=tuple(useful[:8]),
-        enabling=not found.fits,
+        enabling=not plan.fits,
     )
 
 
-def _verdict(found: Modeled, useful: list[Remedy]) -> Text:
-    if not found.fits and useful:
+def _verdict(plan: ModeledPlan, useful: list[Remedy]) -> Text:
+    if not plan.fits and useful:
         return "This plan does not fit. Each line is one change after which it fits."
-    if not found.fits:
+    if not plan.fits:
         return "This plan does not fit, and no single change here makes it fit."
     if not useful:
         return "Nothing here makes tokens cheaper."
-    step = found.step
+    step = plan.step
     return say(
         "The step computes for {c} of its time, the bubble takes {b}, exposed communication "
         "{e}. Each line gives the GPU time for a million tokens after one change.",
         c=(step.compute / step.total, SHARE),
         b=(step.bubble / step.total, SHARE),
-        e=(found.exposed / step.total, SHARE),
+        e=(plan.exposed / step.total, SHARE),
     )
 
 
-def _side(before: Modeled, after: Modeled) -> Sentence:
-    """Return what else changes: GPUs, batch, memory; and what does not divide."""
+def _side_effects(before: ModeledPlan, after: ModeledPlan) -> Sentence:
+    """Return side effects: GPUs, batch, memory, and uneven divisions."""
     numbers: dict[str, tuple[float, Quantity]] = {}
     words: list[str] = []
     pairs = (
         (
             "n",
-            f"{{n}} {noun(after.run.plan.world_size, 'GPU')}",
+            f"{{n}} {pluralize(after.run.plan.world_size, 'GPU')}",
             before.run.plan.world_size,
             after.run.plan.world_size,
             COUNT,
         ),
         (
             "b",
-            f"a batch of {{b}} {noun(after.run.training.global_batch_size, 'sequence')}",
+            f"a batch of {{b}} {pluralize(after.run.training.global_batch_size, 'sequence')}",
             before.run.training.global_batch_size,
             after.run.training.global_batch_size,
             COUNT,
@@ -93,20 +93,24 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
     return say(", ".join(words) or "nothing else changes", **numbers)
 
 
-def _uneven(found: Modeled) -> list[str]:
-    if sizes := found.doubts.pieces:
-        return [f"{found.run.model.num_layers} layers do not divide by {len(sizes)}"]
-    return ["but " + note.replace("_", " ").rstrip(".") for note in found.doubts.problems[:1]]
+def _uneven(plan: ModeledPlan) -> list[str]:
+    if sizes := plan.doubts.pieces:
+        return [f"{plan.run.model.num_layers} layers do not divide by {len(sizes)}"]
+    return ["but " + note.replace("_", " ").rstrip(".") for note in plan.doubts.problems[:1]]
 
 
 def _labels(inputs: Inputs) -> dict[str, Text]:
-    """Return what each change is called."""
-    many, stages, tensor = inputs.num_microbatches, inputs.pipeline_parallel, inputs.tensor_parallel
+    """Return the labels of the changes."""
+    batches, stages, tensor = (
+        inputs.num_microbatches,
+        inputs.pipeline_parallel,
+        inputs.tensor_parallel,
+    )
     return {
-        "microbatches": say("{m} micro-batches", m=(2 * many, COUNT)),
+        "microbatches": say("{m} micro-batches", m=(2 * batches, COUNT)),
         "larger": say(
-            f"{{m}} {noun(many // 2, 'micro-batch')} of {{b}}",
-            m=(many // 2, COUNT),
+            f"{{m}} {pluralize(batches // 2, 'micro-batch')} of {{b}}",
+            m=(batches // 2, COUNT),
             b=(2 * inputs.micro_batch_size, COUNT),
         ),
         "stages": _stages(stages - 1),
@@ -129,7 +133,7 @@ def _stages(count: int) -> Text:
     return say("{p} stages" if count > 1 else "{p} stage", p=(count, COUNT))
 
 
-_GIVEN: Change = {
+_CHALLENGE_INPUTS: Change = {
     "model": "llama-3-70b",
     "gpu": "H100-SXM",
     "sequence_length": 4096,
@@ -154,18 +158,18 @@ SOLUTION: Change = {
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge: little waiting on the same GPUs."""
-    found = result.plan
-    run, step = found.run, found.step
-    given = all(getattr(inputs, name) == value for name, value in _GIVEN.items())
+    plan = result.plan
+    run, step = plan.run, plan.step
+    unchanged = all(getattr(inputs, name) == value for name, value in _CHALLENGE_INPUTS.items())
     conditions = (
         Condition(
             text="Llama 3 70B on 128 H100 with their network as at the start, sequences of 4,096",
-            met=given and run.plan.world_size == 128,
+            met=unchanged and run.plan.world_size == 128,
         ),
         Condition(
             text="at most 256 sequences in a step", met=run.training.global_batch_size <= 256
         ),
-        Condition(text="every GPU holds its part", met=found.fits),
+        Condition(text="every GPU holds its part", met=plan.fits),
         Condition(
             text=say("a bubble of at most {b} of the step", b=(0.05, SHARE)),
             met=step.bubble <= 0.05 * step.total,

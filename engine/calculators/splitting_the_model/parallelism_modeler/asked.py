@@ -1,4 +1,4 @@
-"""Our digits for just what a published calculator asks for."""
+"""Our numbers for the quantities of a published calculator."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,12 +8,12 @@ from engine.core.units import LINK_SPEED, Bytes, Count, Share
 from engine.formulas.axes import least_bandwidth
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share
 from engine.simulate.pipeline.published_pipeline import printed_efficiency
-from engine.simulate.step.modeled_plan import Modeled
+from engine.simulate.step.modeled_plan import ModeledPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Our digits for just what a published calculator asks for: 1F1B of the reader's stages.
+    """Our numbers for a published calculator's quantities: 1F1B of the configured stages.
 
     Attributes:
         advised: what it prints, and what is left of the step, for twice the micro-batches and for
@@ -30,8 +30,8 @@ class Asked:
     advised: tuple[tuple[str, float], ...]
 
 
-def asked(inputs: Inputs, plan: Modeled, whole: Bytes) -> Asked:
-    """Return them; `whole` is what crosses a boundary of stages for one micro-batch."""
+def published_inputs_result(inputs: Inputs, plan: ModeledPlan, whole: Bytes) -> Asked:
+    """Return the numbers; `whole` is the stage-boundary transfer of a micro-batch."""
     p, m = inputs.pipeline_parallel, inputs.num_microbatches
     both = 2 * m * whole
     per_gpu = both / inputs.tensor_parallel / inputs.context_parallel

@@ -1,4 +1,4 @@
-"""Changes of a plan, one at a time, that could lower its GPU hours."""
+"""Candidate changes of a plan that could lower its GPU hours."""
 
 from collections.abc import Iterator, Mapping
 
@@ -24,11 +24,15 @@ def _in_range(change: Change) -> bool:
 
 
 def _sizes(inputs: Inputs) -> Iterator[tuple[str, Change]]:
-    many, stages, tensor = inputs.num_microbatches, inputs.pipeline_parallel, inputs.tensor_parallel
-    yield "microbatches", {"num_microbatches": 2 * many}
-    if many > 1 and many % 2 == 0:
+    batches, stages, tensor = (
+        inputs.num_microbatches,
+        inputs.pipeline_parallel,
+        inputs.tensor_parallel,
+    )
+    yield "microbatches", {"num_microbatches": 2 * batches}
+    if batches > 1 and batches % 2 == 0:
         sequences = 2 * inputs.micro_batch_size
-        yield "larger", {"num_microbatches": many // 2, "micro_batch_size": sequences}
+        yield "larger", {"num_microbatches": batches // 2, "micro_batch_size": sequences}
     if stages > 1:
         yield "stages", {"pipeline_parallel": stages - 1}
     if stages > 2 and stages % 2 == 0:
@@ -54,7 +58,7 @@ def _settings(inputs: Inputs) -> Iterator[tuple[str, Change]]:
 
 
 def _moves(inputs: Inputs) -> Iterator[tuple[str, Change]]:
-    """Yield one layer more off the last stage, and off both ends."""
+    """Yield variants with a layer moved off the last stage, and off both ends."""
     if inputs.pipeline_parallel < 3:
         return
     last, first = inputs.off_last + 1, inputs.off_first + 1

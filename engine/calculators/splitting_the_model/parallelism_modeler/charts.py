@@ -7,21 +7,21 @@ from engine.calculators.splitting_the_model.parallelism_modeler.result import Re
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
-from engine.simulate.step.modeled_plan import Modeled
+from engine.simulate.step.modeled_plan import ModeledPlan
 
 # What a published calculator calls too low.
 THRESHOLD = 0.8
 _WAITS = (("bubble", "muted"), ("optimizer", "memory"), ("other", "ink"))
 
 
-def bandwidths(found: Modeled) -> Bars:
-    """Return for every axis the bandwidth that it needs and that of its wire."""
+def bandwidths(plan: ModeledPlan) -> Bars:
+    """Return each axis's required bandwidth, and the bandwidth of its link."""
     bars = []
-    for axis in found.axes:
+    for axis in plan.axes:
         label = f"{axis.label} of {axis.ranks:,}"
         bars += [
-            _bar(f"{axis.key}_needs", f"{label} needs", axis.needed, axis.key),
-            _bar(f"{axis.key}_has", f"{label} has, {axis.wire}", axis.has, "muted"),
+            _bar(f"{axis.key}_needs", f"{label} needs", axis.required_bandwidth, axis.key),
+            _bar(f"{axis.key}_has", f"{label} has, {axis.wire}", axis.bandwidth, "muted"),
         ]
     if not bars:
         bars = [_bar("none", "one GPU sends nothing", 0.0, "muted")]
@@ -45,16 +45,16 @@ def _bar(key: str, label: str, value: float, color: str) -> Bar:
     )
 
 
-def axes(found: Modeled) -> Table:
+def axes(plan: ModeledPlan) -> Table:
     """Return bytes, messages, and times of every axis in words."""
     rows: list[tuple[Text, ...]] = [
         (
-            f"{axis.label} of {axis.ranks:,}: {axis.what}",
+            f"{axis.label} of {axis.ranks:,}: {axis.description}",
             say("{b}", b=(axis.sent, BYTES)),
             say("{n}", n=(round(axis.messages), COUNT)),
             say("{e} of {t}", e=(axis.exposed, SECONDS), t=(axis.alone, SECONDS)),
         )
-        for axis in found.axes
+        for axis in plan.axes
     ]
     return Table(
         title="What a GPU sends in a step",
@@ -66,19 +66,19 @@ def axes(found: Modeled) -> Table:
     )
 
 
-def breakdown(found: Modeled) -> Bars:
+def breakdown(plan: ModeledPlan) -> Bars:
     """Return the step as planned, and with nothing hidden."""
-    step = found.step
+    step = plan.step
     rest = [(key, key, getattr(step, key), color) for key, color in _WAITS]
 
     def bar(key: str, label: str, *, alone: bool) -> Bar:
-        sent = [(a.key, a.label, a.alone if alone else a.exposed, a.key) for a in found.axes]
+        sent = [(a.key, a.label, a.alone if alone else a.exposed, a.key) for a in plan.axes]
         parts = [("compute", "compute", step.compute, "compute"), *sent, *rest]
         segments = [Segment(key=k, label=w, value=v, color=c) for k, w, v, c in parts]
         return Bar(key=key, label=label, segments=tuple(segments))
 
     bars = (bar("set", "as set", alone=False), bar("alone", "nothing hidden", alone=True))
-    most = max(sum(part.value for part in one.segments) for one in bars)
+    most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
         title="Where a step goes, with and without overlap",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.02 * most),
@@ -130,7 +130,7 @@ def utilization_curve(result: Result) -> Lines:
 
 
 def same_batch(result: Result) -> Table:
-    """Return what crosses one boundary if the same batch is cut in more or fewer micro-batches."""
+    """Return boundary traffic over the number of micro-batches at a fixed batch size."""
     rows: list[tuple[Text, ...]] = [
         (
             say("{m} of {b}", m=(cut.num_microbatches, COUNT), b=(cut.sequences, COUNT)),

@@ -73,7 +73,7 @@ def _degree(label: str, high: int, symbol: str = "", *, advanced: bool = False) 
     )
 
 
-def _moved(label: str) -> Number:
+def _moved_layers(label: str) -> Number:
     return Number(
         label=label,
         low=-20,
@@ -97,7 +97,7 @@ def _size(label: str, low: int, high: int) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[
         str,
@@ -129,8 +129,8 @@ class Inputs:
             help="ZB-1p splits the backward pass; a search finds it within the memory of 1F1B.",
         ),
     ] = "1f1b"
-    off_first: Annotated[int, _moved("Layers moved off the first stage")] = 0
-    off_last: Annotated[int, _moved("Layers moved off the last stage")] = 0
+    off_first: Annotated[int, _moved_layers("Layers moved off the first stage")] = 0
+    off_last: Annotated[int, _moved_layers("Layers moved off the last stage")] = 0
     target: Annotated[
         float,
         Number(

@@ -1,8 +1,8 @@
-"""A widely published pipeline calculator's digits beside ours."""
+"""A published pipeline calculator's digits, compared with ours."""
 
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE
 from engine.core.views import Published, Table
@@ -30,8 +30,8 @@ _REASONS = {
 }
 
 
-def note(key: str, result: Result) -> Published:
-    """Return what it prints for a number, for that number's receipt."""
+def published_note(key: str, result: Result) -> Published:
+    """Return the published calculator's number, for the receipt."""
     claim, reason = _REASONS[key]
     return Published(
         text=f"a published calculator prints {result.printed[key]}",
@@ -41,59 +41,61 @@ def note(key: str, result: Result) -> Published:
     )
 
 
-def table(tell: Teller, inputs: Inputs, result: Result) -> Table:
-    """Return the published digits beside the right ones; empty unless asked for."""
+def table(present: Presenter, inputs: Inputs, result: Result) -> Table:
+    """Return a table of published and corrected digits; empty unless requested."""
     if not inputs.published:
         return Table(title="", columns=(), rows=())
     theirs = result.printed
-    rows = tuple((label, theirs[key], right, why) for key, label, right, why in _ours(tell, result))
+    rows = tuple(
+        (label, theirs[key], right, why) for key, label, right, why in _our_rows(present, result)
+    )
     return Table(
         title="A published calculator's digits beside ours",
         columns=("Output", "It prints", "Right", "Why they differ"),
-        rows=(*rows, *_suggestions(tell, inputs, result)),
+        rows=(*rows, *_suggestions(present, inputs, result)),
         caption="Its column follows its own arithmetic with your inputs; it asks for layers, "
         "hidden size, sequence, micro-batch, stages and micro-batches only.",
     )
 
 
-def _ours(tell: Teller, result: Result) -> list[tuple[str, str, Text, Text]]:
+def _our_rows(present: Presenter, result: Result) -> list[tuple[str, str, Text, Text]]:
     return [
-        ("operations", "Operations", tell.say("{asked_operations}"), "forward and backward"),
+        ("operations", "Operations", present.say("{asked_operations}"), "forward and backward"),
         (
             "stage",
             "A stage, and what it sends",
-            tell.say("{first_layers} layers, {boundary}"),
+            present.say("{first_layers} layers, {boundary}"),
             "MiB printed as MB",
         ),
         (
             "transfer",
             "Transfer of a step",
-            tell.say("{asked_transfer} over one boundary, {asked_transfers} over all"),
+            present.say("{asked_transfer} over one boundary, {asked_transfers} over all"),
             "GiB printed as GB; one boundary taken for all",
         ),
         (
             "bubble",
             "Bubble",
-            tell.say("{asked_share} of the step, {asked_ideal} over ideal"),
+            present.say("{asked_share} of the step, {asked_ideal} over ideal"),
             "right, as a share of the step",
         ),
         (
             "compute",
             "Compute of a step",
-            tell.say("{computation}"),
-            tell.say("6 operations for each parameter and token, at {utilization} of the peak"),
+            present.say("{computation}"),
+            present.say("6 operations for each parameter and token, at {utilization} of the peak"),
         ),
         (
             "bandwidth",
             "Bandwidth between stages",
-            tell.say("{asked_bandwidth}"),
+            present.say("{asked_bandwidth}"),
             "its compute time",
         ),
         (
             "activation",
             "Activations of a GPU at the peak",
-            tell.say("{activation} first stage, {last_activation} last"),
-            tell.say(
+            present.say("{activation} first stage, {last_activation} last"),
+            present.say(
                 "all tensors of its layers, for {first_held} micro-batches on the first stage",
                 first_held=(result.first_held, COUNT),
             ),
@@ -107,8 +109,8 @@ def _ours(tell: Teller, result: Result) -> list[tuple[str, str, Text, Text]]:
     ]
 
 
-def _suggestions(tell: Teller, inputs: Inputs, result: Result) -> list[tuple[Text, ...]]:
-    """Return its two suggestions for less than 80 % with what they give."""
+def _suggestions(present: Presenter, inputs: Inputs, result: Result) -> list[tuple[Text, ...]]:
+    """Return the calculator's two suggestions below 80 %, with their effects."""
     p, m = inputs.pipeline_parallel, inputs.num_microbatches
     more, fewer = result.asked.advised
     rows: list[tuple[Text, ...]] = [

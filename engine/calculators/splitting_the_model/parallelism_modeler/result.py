@@ -1,20 +1,26 @@
-"""What the modeler solves: the plan nearest to the inputs, and the numbers that it shows of it."""
+"""Results of the parallelism modeler: the nearest possible plan and its numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.parallelism_modeler.asked import Asked, asked
+from engine.calculators.splitting_the_model.parallelism_modeler.asked import (
+    Asked,
+    published_inputs_result,
+)
 from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change, changes_of
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
 )
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of, report_of
-from engine.catalog.reported_runs import Reported
-from engine.core.lazy import Later
-from engine.core.outputs import Symbol, Told
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import (
+    possible_plan,
+    reported_run,
+)
+from engine.catalog.reported_runs import ReportedRun
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Symbol
 from engine.core.text import Text
 from engine.core.units import (
     LINK_SPEED,
@@ -32,13 +38,13 @@ from engine.core.units import (
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
 from engine.simulate.layer.batch_cuts import BatchCut, batch_cuts
-from engine.simulate.pipeline.published_pipeline import printed
+from engine.simulate.pipeline.published_pipeline import printed_outputs
 from engine.simulate.step.modeled_plan import (
-    Modeled,
-    computing_share,
-    peak_of,
-    share_at_work,
-    tokens_of_replica,
+    ModeledPlan,
+    active_parameters_per_gpu,
+    compute_share,
+    dense_peak,
+    replica_tokens,
 )
 
 _ALIKE = "All stages alike, messages free."
@@ -62,11 +68,11 @@ class Result:
         printed: what a published calculator prints for the same inputs, by output.
     """
 
-    plan: Modeled
+    plan: ModeledPlan
     changes: tuple[Text, ...]
     ratio: Annotated[
         Share,
-        Told(
+        Output(
             "Exposed communication over computation",
             "r",
             note="{exposed} of {compute}",
@@ -76,19 +82,19 @@ class Result:
     ]
     exposed: Annotated[Seconds, Symbol("Te")]
     compute: Seconds
-    step: Annotated[Seconds, Told("Step", "T")]
+    step: Annotated[Seconds, Output("Step", "T")]
     tokens: Tokens
     gpus: Count
     token_time: Annotated[
         GpuTime,
-        Told("GPU time for a million tokens", note="compares plans of different sizes"),
+        Output("GPU time for a million tokens", note="compares plans of different sizes"),
     ]
-    token_rate: Annotated[TokenRate, Told("Tokens per second per GPU")]
-    mfu: Annotated[Share, Told("MFU", color="compute", sources=("chowdhery2022",))]
-    report: Reported | None
+    token_rate: Annotated[TokenRate, Output("Tokens per second per GPU")]
+    mfu: Annotated[Share, Output("MFU", color="compute", sources=("chowdhery2022",))]
+    report: ReportedRun | None
     computation: Annotated[
         Seconds,
-        Told(
+        Output(
             "A GPU computes, in a step",
             "Tc",
             note="its layers alone, at {utilization} of the peak",
@@ -101,10 +107,10 @@ class Result:
     ]
     parameters_at_work: Annotated[Parameters, Symbol("P")]
     tokens_at_work: Tokens
-    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
     utilization_after: Annotated[
         Share,
-        Told(
+        Output(
             "Utilization after the bubble",
             color="compute",
             assumes=(_ALIKE, "One less the bubble's share; nothing else costs time."),
@@ -112,17 +118,17 @@ class Result:
         ),
     ]
     bubble_share: Annotated[
-        Share, Told("Bubble, of the step", "q", note="{bubble_over_ideal} over the ideal time")
+        Share, Output("Bubble, of the step", "q", note="{bubble_over_ideal} over the ideal time")
     ]
     bubble_over_ideal: Annotated[
-        Share, Told("Bubble, over the ideal time", "o", note="{bubble_share} of the step")
+        Share, Output("Bubble, over the ideal time", "o", note="{bubble_share} of the step")
     ]
-    stages: Annotated[Count, Told(symbol="p", of="pipeline_parallel")]
-    microbatches: Annotated[Count, Told(symbol="m", of="num_microbatches")]
+    stages: Annotated[Count, Output(symbol="p", of="pipeline_parallel")]
+    microbatches: Annotated[Count, Output(symbol="m", of="num_microbatches")]
     pieces: Annotated[Count, Symbol("v")]
     operations: Annotated[
         Count,
-        Told(
+        Output(
             "Passes in a step",
             basis="definition",
             assumes=("A forward and a backward pass of each micro-batch on each stage.",),
@@ -130,7 +136,7 @@ class Result:
     ]
     boundary: Annotated[
         Bytes,
-        Told(
+        Output(
             "Over a boundary, one micro-batch",
             "S",
             color="pipeline",
@@ -140,14 +146,14 @@ class Result:
     microbatch_tokens: Tokens
     hidden: Count
     element: Annotated[Bytes, Symbol("e")]
-    transfer: Annotated[Bytes, Told("Over one boundary in a step", "V", color="pipeline")]
-    transfer_total: Annotated[Bytes, Told("Over all boundaries in a step", color="pipeline")]
+    transfer: Annotated[Bytes, Output("Over one boundary in a step", "V", color="pipeline")]
+    transfer_total: Annotated[Bytes, Output("Over all boundaries in a step", color="pipeline")]
     two: Count
     all_pieces: Count
     needed_pipeline: Annotated[
         float,
         LINK_SPEED,
-        Told(
+        Output(
             "Least bandwidth between stages",
             "B",
             color="pipeline",
@@ -161,7 +167,7 @@ class Result:
     sent_on: Bytes
     tensor_alone: Annotated[
         Ratio,
-        Told(
+        Output(
             "Tensor parallelism alone, over computation",
             color="tensor",
             assumes=(
@@ -175,29 +181,31 @@ class Result:
     tensor_time: Seconds
     activation: Annotated[
         Bytes,
-        Told("Activations on the first stage", color="activations", sources=("korthikanti2022",)),
+        Output("Activations on the first stage", color="activations", sources=("korthikanti2022",)),
     ]
     first_layers: Count
     first_held: Ratio
     peak_memory: Annotated[
         Bytes,
-        Told("Fullest GPU", "M", color="optimizer", sources=("korthikanti2022", "rajbhandari2020")),
+        Output(
+            "Fullest GPU", "M", color="optimizer", sources=("korthikanti2022", "rajbhandari2020")
+        ),
     ]
     usable: Bytes
     sold: Bytes
     column: tuple[Count, ...]
     closed: tuple[Share, ...]
-    modeled: Later[tuple[Share, ...]]
-    changed: Later[dict[str, tuple[Change, Modeled]]]
+    modeled: Lazy[tuple[Share, ...]]
+    changed: Lazy[dict[str, tuple[Change, ModeledPlan]]]
     batch_sent: Bytes
-    batch_cuts: Later[tuple[BatchCut, ...]]
+    batch_cuts: Lazy[tuple[BatchCut, ...]]
     printed: Mapping[str, str]
     asked: Asked
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    plan, changes = plan_of(inputs)
+    plan, changes = possible_plan(inputs)
     run = plan.run
     sizes = run.plan.pipeline_parallel, plan.microbatches, run.plan.virtual_pipeline
     share = bubble_share(*sizes)
@@ -220,11 +228,11 @@ def solve(inputs: Inputs) -> Result:
         token_time=plan.token_time,
         token_rate=plan.token_rate,
         mfu=plan.mfu,
-        report=report_of(run),
+        report=reported_run(run),
         computation=plan.computation,
-        parameters_at_work=share_at_work(run),
-        tokens_at_work=tokens_of_replica(run),
-        peak=peak_of(run),
+        parameters_at_work=active_parameters_per_gpu(run),
+        tokens_at_work=replica_tokens(run),
+        peak=dense_peak(run),
         utilization_after=1 - share,
         bubble_share=share,
         bubble_over_ideal=bubble_over_ideal(*sizes),
@@ -247,32 +255,32 @@ def solve(inputs: Inputs) -> Result:
         tensor_time=alone,
         activation=first.memory.activations,
         first_layers=first.layers,
-        first_held=first.held,
+        first_held=first.microbatches_in_flight,
         peak_memory=plan.stages[plan.fullest].memory.total,
         usable=plan.usable,
         sold=run.cluster.gpu.memory,
         column=_COLUMN,
         closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
-        modeled=Later(lambda: tuple(computing_share(run, m) for m in _COLUMN)),
-        changed=Later(partial(_changed, inputs)),
+        modeled=Lazy(lambda: tuple(compute_share(run, m) for m in _COLUMN)),
+        changed=Lazy(partial(_changed, inputs)),
         batch_sent=batch_sent,
-        batch_cuts=Later(partial(batch_cuts, run, sequences, batch_sent)),
-        printed=printed(
+        batch_cuts=Lazy(partial(batch_cuts, run, sequences, batch_sent)),
+        printed=printed_outputs(
             run.model.num_layers,
             inputs.pipeline_parallel,
             inputs.num_microbatches,
             tokens,
             whole,
         ),
-        asked=asked(inputs, plan, whole),
+        asked=published_inputs_result(inputs, plan, whole),
     )
 
 
-def _changed(inputs: Inputs) -> dict[str, tuple[Change, Modeled]]:
-    present = plan_of(inputs)[1]
-    found = {
-        key: (change, *plan_of(replace(inputs, **change)))  # type: ignore[arg-type]
+def _changed(inputs: Inputs) -> dict[str, tuple[Change, ModeledPlan]]:
+    present = possible_plan(inputs)[1]
+    changed = {
+        key: (change, *possible_plan(replace(inputs, **change)))  # type: ignore[arg-type]
         for key, change in changes_of(inputs).items()
     }
     # What would be computed with other sizes than its name says is no advice.
-    return {key: (change, plan) for key, (change, plan, said) in found.items() if said == present}
+    return {key: (change, plan) for key, (change, plan, said) in changed.items() if said == present}

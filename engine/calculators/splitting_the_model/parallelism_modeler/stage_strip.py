@@ -1,11 +1,11 @@
-"""The stages of a pipeline as a strip of boxes; each frame points at one of them."""
+"""Scene of pipeline stages as a strip of boxes; each frame points at a stage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.core.text import Text
 from engine.core.views import Frame, Scene, Shape
-from engine.draw.drag_handle import Grip
+from engine.draw.drag_handle import DragHandle
 
 _COLUMNS, _WIDTH = 4, 720.0
 _BOX, _HEIGHT, _GAP = 147.0, 120.0, 44.0
@@ -21,7 +21,7 @@ class Box:
         index: of the stage.
         layers: that it holds.
         ends: what else, in words.
-        held: micro-batches in flight, as written.
+        in_flight: micro-batches in flight, as written.
         slowest: no other stage takes longer.
         fits: into the memory of a GPU.
         caption: everything about it.
@@ -30,14 +30,14 @@ class Box:
     index: int
     layers: int
     ends: str
-    held: str
+    in_flight: str
     slowest: bool
     fits: bool
     caption: Text
 
 
-def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[Grip]) -> Scene:
-    """Return the stages in rows of four, with what goes from each to the next and back.
+def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[DragHandle]) -> Scene:
+    """Return the stages in rows of four, with the transfers between neighbors.
 
     `grips` move layers over the first and over the last boundary: on the right end of the first
     box, on the left end of the last one.
@@ -53,7 +53,7 @@ def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[Grip]) -> Sc
         ends = (_corner(0)[0] + _BOX, *_corner(0)[1:]), _corner(len(boxes) - 1)
         ground += [_grip(*end, grip) for end, grip in zip(ends, grips, strict=True)]
     frames = tuple(
-        Frame(caption=box.caption, shapes=(*_mark(at, len(boxes)), *ground))
+        Frame(caption=box.caption, shapes=(*_slowest_mark(at, len(boxes)), *ground))
         for at, box in enumerate(boxes)
     )
     return Scene(
@@ -67,7 +67,7 @@ def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[Grip]) -> Sc
     )
 
 
-def _grip(x: float, y: float, grip: Grip) -> Shape:
+def _grip(x: float, y: float, grip: DragHandle) -> Shape:
     attributes = {
         "x": f"{x - 7:g}",
         "y": f"{y + 14:g}",
@@ -86,9 +86,9 @@ def _corner(at: int) -> tuple[float, float]:
     return column * (_BOX + _GAP), 28 + row * _LINE
 
 
-def _mark(now: int, count: int) -> list[Shape]:
-    """Return the ground behind every box; only that of the stage at hand is seen."""
-    found = []
+def _slowest_mark(now: int, count: int) -> list[Shape]:
+    """Return the highlight behind each box, visible only in its stage's frame."""
+    shapes = []
     for at in range(count):
         x, y = _corner(at)
         attributes = {
@@ -99,8 +99,8 @@ def _mark(now: int, count: int) -> list[Shape]:
             "class": "sent c-pipeline",
             "fill-opacity": "0.3" if at == now else "0.08",
         }
-        found.append(Shape(key=f"mark{at}", tag="rect", attributes=attributes))
-    return found
+        shapes.append(Shape(key=f"mark{at}", tag="rect", attributes=attributes))
+    return shapes
 
 
 def _box(at: int, box: Box) -> list[Shape]:
@@ -121,7 +121,7 @@ def _box(at: int, box: Box) -> list[Shape]:
         },
     )
     middle = x + _BOX / 2
-    fit = f"{box.held} in flight" if box.fits else "does not fit"
+    fit = f"{box.in_flight} in flight" if box.fits else "does not fit"
     lines = (
         ("name", 27.0, _SMALL, f"stage {box.index}"),
         ("layers", 54.0, _SMALL, f"{box.layers} layers"),

@@ -1,15 +1,15 @@
-"""Whether the modeler's plan is possible, what binds it, and whether it meets the reader's goal."""
+"""Verdicts of the parallelism modeler: feasibility, bottleneck, and goal."""
 
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.core.text import say
 from engine.core.units import BYTES, SECONDS, SHARE
 from engine.core.views import Badge
-from engine.form.run.verdicts import possible as run_possible
+from engine.form.run.verdicts import possible_badge as run_possible
 
 
 def goal(inputs: Inputs, result: Result) -> Badge:
-    """Return whether the exposed communication is within what the reader allows."""
+    """Return whether the exposed communication is within the allowed share."""
     now = result.ratio
     if now <= inputs.target:
         return Badge(
@@ -35,30 +35,30 @@ def goal(inputs: Inputs, result: Result) -> Badge:
 
 
 def regime(result: Result) -> Badge:
-    """Return what costs most beside the computation, or that the plan does not fit."""
-    found = result.plan
-    fullest = found.stages[found.fullest].memory.total
-    if not found.fits:
+    """Return the largest cost besides computation, or that the plan does not fit."""
+    plan = result.plan
+    fullest = plan.stages[plan.fullest].memory.total
+    if not plan.fits:
         return Badge(
             text="Capacity",
             sentence=say(
-                f"Stage {found.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
+                f"Stage {plan.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
                 "the plan does not run.",
                 m=(fullest, BYTES),
-                s=(found.run.cluster.gpu.memory, BYTES),
-                u=(found.usable, BYTES),
+                s=(plan.run.cluster.gpu.memory, BYTES),
+                u=(plan.usable, BYTES),
             ),
             color="buffers",
         )
-    costs = [(axis.exposed, axis.label, axis.key) for axis in found.axes]
-    costs += [(found.step.bubble, "Bubble", "muted"), (0.0, "Compute", "compute")]
+    costs = [(axis.exposed, axis.label, axis.key) for axis in plan.axes]
+    costs += [(plan.step.bubble, "Bubble", "muted"), (0.0, "Compute", "compute")]
     worst, name, color = max(costs)
     return Badge(
         text=name,
         sentence=say(
             "After computation, this is the largest part of the step: {t} of {s}.",
             t=(worst, SECONDS),
-            s=(found.step.total, SECONDS),
+            s=(plan.step.total, SECONDS),
         )
         if worst
         else "The step computes all the time.",
@@ -69,9 +69,9 @@ def regime(result: Result) -> Badge:
 def possible(inputs: Inputs, result: Result) -> Badge:
     """Return whether every size divides, in words."""
     run = result.plan.run
-    found = run_possible(run, result.plan.doubts, result.changes)
-    if found.text != "Possible":
-        return found
+    badge = run_possible(run, result.plan.doubts, result.changes)
+    if badge.text != "Possible":
+        return badge
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
         sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")

@@ -1,16 +1,16 @@
-"""What keeps the stages idle, what each remedy would give, and a challenge."""
+"""Causes of idle stages, gains of each remedy, and the challenge."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.calculators.splitting_the_model.schedule_lab.changes import Change, changes_of
+from engine.calculators.splitting_the_model.schedule_lab.changes import Change, candidate_changes
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.core.text import Text, say
 from engine.core.units import COUNT, MILLI, SHARE
 from engine.core.views import Advice, Badge, Challenge, Condition, Remedy
-from engine.form.plural import noun
-from engine.simulate.pipeline.schedule_bench import Played
-from engine.simulate.pipeline.schedule_case import Case
+from engine.form.plural import pluralize
+from engine.simulate.pipeline.schedule_bench import ScheduleResult
+from engine.simulate.pipeline.schedule_case import ScheduleCase
 
 _SCHEDULES = ("interleaved", "zb_h1", "zb_v", "dualpipe_v")
 # What could be at fault: the change that takes it away, its name, and the step without it.
@@ -28,7 +28,7 @@ def regime(result: Result) -> Badge:
     setting = own.setting
     if not setting.reason:
         return badge
-    batches = noun(setting.num_microbatches, "micro-batch")
+    batches = pluralize(setting.num_microbatches, "micro-batch")
     words = f"Played with {{p}} stages and {{m}} {batches}: "
     words += f"{own.title} {setting.reason}." if setting.refused else f"{setting.reason}."
     return replace(
@@ -43,21 +43,21 @@ def regime(result: Result) -> Badge:
 
 def _regime(result: Result) -> Badge:
     own = result.own
-    if own.share < 0.01:
+    if own.idle_share < 0.01:
         return Badge(text="Compute", sentence="The stages hardly ever wait.", color="compute")
     for key, name, without in _CAUSES:
         after = result.changed[key]() if key in result.changed else None
-        if after is not None and after.share < own.share / 2:
+        if after is not None and after.idle_share < own.idle_share / 2:
             return Badge(
                 text=name,
                 sentence=say(
                     f"{{q}} of the step is idle; {without} it would be {{r}}.",
-                    q=(own.share, SHARE),
-                    r=(after.share, SHARE),
+                    q=(own.idle_share, SHARE),
+                    r=(after.idle_share, SHARE),
                 ),
                 color="communication" if name == "Messages" else "ink",
             )
-    batches = noun(own.setting.num_microbatches, "micro-batch")
+    batches = pluralize(own.setting.num_microbatches, "micro-batch")
     words = f"{{q}} of the step is idle: {{p}} stages fill and drain for only {{m}} {batches}."
     if own.name == "naive":
         words = "{q} of the step is idle: only one of {p} stages works at a time."
@@ -65,7 +65,7 @@ def _regime(result: Result) -> Badge:
         text="Fill and drain",
         sentence=say(
             words,
-            q=(own.share, SHARE),
+            q=(own.idle_share, SHARE),
             p=(own.setting.pipeline_parallel, COUNT),
             m=(own.setting.num_microbatches, COUNT),
         ),
@@ -73,13 +73,13 @@ def _regime(result: Result) -> Badge:
 
 
 def advice(result: Result) -> Advice:
-    """Return every remedy that is within range, with the bubble that it leaves.
+    """Return every remedy within range, with its remaining bubble.
 
     Of the schedules with the reader's numbers those drawn out from shorter runs are left out, for
     what a remedy promises is exact.
     """
-    own, changes = result.own, changes_of(result.case)
-    found = [
+    own, changes = result.own, candidate_changes(result.case)
+    remedies = [
         *_of_schedules(own, result.others),
         *(
             _remedy(own, after, key, label, changes[key], side)
@@ -87,7 +87,7 @@ def advice(result: Result) -> Advice:
             if key in changes and (after := result.changed[key]()) is not None
         ),
     ]
-    useful = [one for one in found if one.after < own.share * 0.9995 - 1e-9]
+    useful = [remedy for remedy in remedies if remedy.after < own.idle_share * 0.9995 - 1e-9]
     useful.sort(key=lambda remedy: remedy.after)
     return Advice(
         title="What would help",
@@ -95,45 +95,47 @@ def advice(result: Result) -> Advice:
         if useful
         else "No change that was played leaves a smaller bubble.",
         figure="bubble, share of the step",
-        now=own.share,
+        now=own.idle_share,
         quantity=SHARE,
         remedies=tuple(useful[:6]),
     )
 
 
-def _of_schedules(own: Played, others: Mapping[str, Played | str]) -> list[Remedy]:
+def _of_schedules(own: ScheduleResult, others: Mapping[str, ScheduleResult | str]) -> list[Remedy]:
     return [
-        _remedy(own, one, name, one.title, {"schedule": name}, "")
+        _remedy(own, schedule, name, schedule.title, {"schedule": name}, "")
         for name in _SCHEDULES
-        if isinstance(one := others.get(name), Played) and not one.continued and one is not own
+        if isinstance(schedule := others.get(name), ScheduleResult)
+        and not schedule.extrapolated
+        and schedule is not own
     ]
 
 
 def _remedy(
-    own: Played, after: Played, key: str, label: Text, change: Change, side: Text
+    own: ScheduleResult, after: ScheduleResult, key: str, label: Text, change: Change, side: Text
 ) -> Remedy:
     return Remedy(
         key=key,
         label=label,
         change=change,
-        after=after.share,
+        after=after.idle_share,
         side_effect=side or _memory(own, after),
     )
 
 
-def _memory(own: Played, after: Played) -> Text:
+def _memory(own: ScheduleResult, after: ScheduleResult) -> Text:
     if after.peak == own.peak:
-        batches = noun(after.peak, "micro-batch")
+        batches = pluralize(after.peak, "micro-batch")
         return say(f"holds {{a}} {batches}, as now", a=(after.peak, COUNT))
     return say(
-        f"holds {{a}} {noun(after.peak, 'micro-batch')} instead of {{b}}",
+        f"holds {{a}} {pluralize(after.peak, 'micro-batch')} instead of {{b}}",
         a=(after.peak, COUNT),
         b=(own.peak, COUNT),
     )
 
 
-def _candidates(case: Case) -> dict[str, tuple[Text, Text]]:
-    """Return label and side effect of each change; without one, the memory is told."""
+def _candidates(case: ScheduleCase) -> dict[str, tuple[Text, Text]]:
+    """Return label and side effect of each change; an empty side effect means memory."""
     return {
         "more": (
             say("{m} micro-batches", m=(2 * case.num_microbatches, COUNT)),
@@ -171,7 +173,7 @@ def challenge(result: Result) -> Challenge:
             text="no more memory than 1F1B, weights and activations",
             met=own.memory <= result.usual_memory * (1 + 1e-9),
         ),
-        Condition(text=say("a bubble below {q}", q=(0.05, SHARE)), met=own.share < 0.05),
+        Condition(text=say("a bubble below {q}", q=(0.05, SHARE)), met=own.idle_share < 0.05),
     )
     return Challenge(
         title="Challenge: a small bubble in 1F1B's memory",

@@ -1,4 +1,4 @@
-"""Schedule lab: where the bubble of a pipeline is, and what removing it costs."""
+"""Schedule lab: the bubble of a pipeline schedule, and the cost of removing it."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from engine.calculators.splitting_the_model.schedule_lab.table import comparison
 from engine.calculators.splitting_the_model.schedule_lab.timeline import timeline
 from engine.calculators.splitting_the_model.schedule_lab.values import EQUATIONS as EQUATIONS
 from engine.calculators.splitting_the_model.schedule_lab.values import formula, values
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.units import MILLI
 
 TITLE = "Schedule lab"
@@ -47,13 +47,13 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views of the lab, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS[:1])
+    present = Presenter(result, inputs, equations=EQUATIONS[:1])
     return {
         "timeline": partial(timeline, result),
         "regime": partial(regime, result),
-        **values(tell, result),
+        **values(present, result),
         "staircase": charts.staircase(result),
-        "formula": formula(tell, result),
+        "formula": formula(present, result),
         "pieces": pieces(result),
         "comparison": comparison(result),
         "pareto": charts.pareto(result),

@@ -1,4 +1,4 @@
-"""The charts of the schedule lab: held activations, bubble against memory, bubble over m."""
+"""Charts of the schedule lab: activation memory, bubble against memory, bubble over m."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from engine.core.slices import Slices
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SHARE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.simulate.pipeline.schedule_bench import LONGEST
+from engine.simulate.pipeline.schedule_bench import MOST_MICROBATCHES
 
 _BARS = 8
 
 
 def staircase(result: Result) -> Bars:
-    """Return how many micro-batches' activations each stage holds at most."""
+    """Return each stage's peak number of micro-batches in activation memory."""
     peaks = result.peaks
-    ranks = _spread(len(peaks))
+    ranks = _evenly_spaced(len(peaks))
     return Bars(
         title="Most micro-batches held, by stage",
         axis=Axis(label="micro-batches", quantity=COUNT, low=0.0, high=max(peaks) * 1.12),
@@ -33,8 +33,8 @@ def staircase(result: Result) -> Bars:
     )
 
 
-def _spread(count: int) -> Sequence[int]:
-    """Return which of so many to draw: all, or a few at even distances with both ends."""
+def _evenly_spaced(count: int) -> Sequence[int]:
+    """Return indices to draw: all, or a few at even distances including both ends."""
     if count <= _BARS:
         return range(count)
     return [round(place * (count - 1) / (_BARS - 1)) for place in range(_BARS)]
@@ -43,14 +43,14 @@ def _spread(count: int) -> Sequence[int]:
 def pareto(result: Result) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
     own, shown = result.own, result.shown
-    high = max(one.memory for one in shown) * 1.15
-    top = max(one.share for one in shown)
+    high = max(schedule.memory for schedule in shown) * 1.15
+    top = max(schedule.idle_share for schedule in shown)
     rules = tuple(
-        Rule(key="limit", label="1F1B's memory", axis="x", at=one.memory)
-        for one in shown
-        if one.name == "one_f_one_b"
+        Rule(key="limit", label="1F1B's memory", axis="x", at=schedule.memory)
+        for schedule in shown
+        if schedule.name == "one_f_one_b"
     )
-    edge = [(one.memory, one.share) for one in result.best]
+    edge = [(schedule.memory, schedule.idle_share) for schedule in result.best]
     return Lines(
         title="Bubble against memory",
         x=Axis(
@@ -73,13 +73,13 @@ def pareto(result: Result) -> Lines:
         else (),
         points=tuple(
             Point(
-                key=one.name,
-                label=one.title,
-                x=one.memory,
-                y=one.share,
-                color="accent" if one.name == own.name else "ink",
+                key=schedule.name,
+                label=schedule.title,
+                x=schedule.memory,
+                y=schedule.idle_share,
+                color="accent" if schedule.name == own.name else "ink",
             )
-            for one in shown
+            for schedule in shown
         ),
         rules=rules,
         caption="Lower and farther left is better. The dashed line joins those that no other "
@@ -88,12 +88,12 @@ def pareto(result: Result) -> Lines:
 
 
 def bubble_curve(result: Result) -> Slices[Lines]:
-    """Show the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
+    """Return the bubble over the micro-batches: simulated, and 1F1B's closed form."""
     own = result.own
     points = yield from result.played_column.rest()
     return Lines(
         title="Bubble over micro-batches",
-        x=Axis(label="micro-batches", quantity=COUNT, low=1, high=LONGEST, scale="log"),
+        x=Axis(label="micro-batches", quantity=COUNT, low=1, high=MOST_MICROBATCHES, scale="log"),
         y=Axis(label="share of the step", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -115,9 +115,9 @@ def bubble_curve(result: Result) -> Slices[Lines]:
         points=(
             Point(
                 key="now",
-                label=say("{e}", e=(own.share, SHARE)),
+                label=say("{e}", e=(own.idle_share, SHARE)),
                 x=own.setting.num_microbatches,
-                y=own.share,
+                y=own.idle_share,
             ),
         ),
         handle="num_microbatches",

@@ -1,4 +1,4 @@
-"""The schedule as it was played, for PyTorch and for Megatron-LM."""
+"""Export of the simulated schedule for PyTorch and Megatron-LM."""
 
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.calculators.splitting_the_model.schedule_lab.schedule_export import (
@@ -12,7 +12,7 @@ from engine.simulate.pipeline.pipeline import PACKAGE
 
 
 def pytorch(result: Result) -> Code:
-    """Return the order of every rank as PyTorch reads it."""
+    """Return the order of every rank in PyTorch's format."""
     schedule = registry.module(PACKAGE, result.own.name)
     orders = result.run.program.orders
     if sum(map(len, orders)) > MOST_ACTIONS:

@@ -1,11 +1,11 @@
-"""What the reader of the schedule lab can change, and the schedules to choose from."""
+"""Inputs of the schedule lab, and its schedules."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated
 
 from engine.core.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
 from engine.core.units import BYTES, GB, MILLI, GiB, MiB
-from engine.simulate.pipeline.schedule_case import Case, schedules
+from engine.simulate.pipeline.schedule_case import ScheduleCase, schedule_titles
 
 _LAYERS = Unit(" layers", 1.0)
 _GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES)
@@ -13,9 +13,9 @@ _GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
-    schedule: Annotated[str, Choice(label="Schedule", options=schedules())] = "one_f_one_b"
+    schedule: Annotated[str, Choice(label="Schedule", options=schedule_titles())] = "one_f_one_b"
     pipeline_parallel: Annotated[
         int, Number(label="Stages", low=2, high=64, scale="log", whole=True, symbol="p")
     ] = 4
@@ -209,6 +209,8 @@ class Inputs:
     ] = 64 * MiB
 
 
-def case_of(inputs: Inputs) -> Case:
-    """Return what is to be played."""
-    return Case(**{field.name: getattr(inputs, field.name) for field in fields(Case)})
+def schedule_case(inputs: Inputs) -> ScheduleCase:
+    """Return the schedule case to simulate."""
+    return ScheduleCase(
+        **{field.name: getattr(inputs, field.name) for field in fields(ScheduleCase)}
+    )

@@ -1,40 +1,48 @@
-"""What the schedule lab solves: the reader's schedule, played, and the others beside it."""
+"""Results of the schedule lab: the chosen schedule and the others, simulated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.schedule_lab.changes import changes_of, played_with
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
-from engine.core.lazy import Later
-from engine.core.outputs import Told
-from engine.core.slices import Running, Slices, part, whole
+from engine.calculators.splitting_the_model.schedule_lab.changes import (
+    candidate_changes,
+    play_changes,
+)
+from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedule_case
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
+from engine.core.slices import SlicedRun, Slices, partial_progress, run_to_end
 from engine.core.units import COUNT, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
-from engine.run.exporters.stage_layout import layout_of
+from engine.run.exporters.stage_layout import format_layout
 from engine.schedules.interleaved import group
-from engine.simulate.pipeline.pipeline import Run
-from engine.simulate.pipeline.pipeline_measures import activations, peak_activations
+from engine.simulate.pipeline.pipeline import PipelineRun
+from engine.simulate.pipeline.pipeline_measures import activation_timeline, peak_activations
 from engine.simulate.pipeline.schedule_bench import (
-    Played,
-    beside,
-    copies_of,
-    measured,
-    over_microbatches,
-    playing,
-    setting_of,
+    ScheduleResult,
+    bubble_curve,
+    compare_schedules,
+    feasible_setting,
+    measure_schedule,
+    model_copies,
+    simulate_in_steps,
 )
-from engine.simulate.pipeline.schedule_case import Case, cut_of, pieces_of, schedules
+from engine.simulate.pipeline.schedule_case import (
+    ScheduleCase,
+    part_layers,
+    part_times,
+    schedule_titles,
+)
 from engine.simulate.pipeline.schedule_frontier import frontier
-from engine.simulate.pipeline.schedule_idle import closed_idle
+from engine.simulate.pipeline.schedule_idle import closed_form_idle
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step, the figures of every schedule, and the numbers that are told.
+    """The step, the figures of every schedule, and the output numbers.
 
     Attributes:
         case: what was to be played.
@@ -59,16 +67,16 @@ class Result:
         usual_memory: weights and activations of 1F1B's fullest stage.
     """
 
-    case: Case
-    run: Run
-    own: Played
-    others: dict[str, Played | str]
+    case: ScheduleCase
+    run: PipelineRun
+    own: ScheduleResult
+    others: dict[str, ScheduleResult | str]
     titles: Mapping[str, str]
-    shown: tuple[Played, ...]
-    best: tuple[Played, ...]
-    changed: Mapping[str, Later[Played | None]]
+    shown: tuple[ScheduleResult, ...]
+    best: tuple[ScheduleResult, ...]
+    changed: Mapping[str, Lazy[ScheduleResult | None]]
     peaks: tuple[Ratio, ...]
-    held: Later[tuple[tuple[tuple[Seconds, ...], tuple[Ratio, ...]], ...]]
+    held: Lazy[tuple[tuple[tuple[Seconds, ...], tuple[Ratio, ...]], ...]]
     cut: tuple[Count, ...]
     shares: tuple[Ratio, ...]
     layout: str
@@ -77,27 +85,27 @@ class Result:
     few: bool
     column: tuple[Count, ...]
     closed_column: tuple[Share, ...]
-    played_column: Running[list[tuple[float, float]]]
+    played_column: SlicedRun[list[tuple[float, float]]]
     usual_memory: Bytes
-    stages: Annotated[Count, Told(symbol="p", of="pipeline_parallel")]
-    chunks: Annotated[Count, Told(symbol="v", of="num_chunks")]
-    one: Annotated[Seconds, Told(symbol="F", of="forward")]
-    back: Annotated[Seconds, Told(symbol="I", of="backward_input")]
-    weight: Annotated[Seconds, Told(symbol="W", of="backward_weight")]
-    whole: Annotated[Seconds, Told(symbol="D")]
-    pair: Annotated[Seconds, Told(symbol="O", of="overlapped")]
+    stages: Annotated[Count, Output(symbol="p", of="pipeline_parallel")]
+    chunks: Annotated[Count, Output(symbol="v", of="num_chunks")]
+    one: Annotated[Seconds, Output(symbol="F", of="forward")]
+    back: Annotated[Seconds, Output(symbol="I", of="backward_input")]
+    weight: Annotated[Seconds, Output(symbol="W", of="backward_weight")]
+    whole: Annotated[Seconds, Output(symbol="D")]
+    pair: Annotated[Seconds, Output(symbol="O", of="overlapped")]
     bubble_share: Annotated[
-        Share, Told("Bubble, share of the step", "q", "all stages together", basis="simulated")
+        Share, Output("Bubble, share of the step", "q", "all stages together", basis="simulated")
     ]
     bubble_over_ideal: Annotated[
-        Share, Told("Bubble, over the ideal", "o", "the same idle time", basis="simulated")
+        Share, Output("Bubble, over the ideal", "o", "the same idle time", basis="simulated")
     ]
-    idle: Annotated[Seconds, Told("Idle time per stage", "Ti", basis="simulated")]
-    step: Annotated[Seconds, Told("Step", basis="simulated")]
+    idle: Annotated[Seconds, Output("Idle time per stage", "Ti", basis="simulated")]
+    step: Annotated[Seconds, Output("Step", basis="simulated")]
     peak: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Most micro-batches held",
             note="on the fullest stage",
             color="activations",
@@ -106,7 +114,7 @@ class Result:
     ]
     activations: Annotated[
         Bytes,
-        Told(
+        Output(
             "Their activations",
             note="each {activation_share}, a stage's share of the whole model's",
             color="activations",
@@ -122,7 +130,7 @@ class Result:
     activation_share: Bytes
     copies: Annotated[
         Count,
-        Told(
+        Output(
             "Copies of the weights",
             note="each is one part in p of the model",
             color="parameters",
@@ -133,7 +141,7 @@ class Result:
     ]
     weights: Annotated[
         Bytes,
-        Told(
+        Output(
             "Weights per stage",
             note="gradients and optimizer come on top",
             color="parameters",
@@ -142,7 +150,7 @@ class Result:
     ]
     messages: Annotated[
         Count,
-        Told(
+        Output(
             "Messages",
             note="between all stages, both ways",
             color="communication",
@@ -151,50 +159,50 @@ class Result:
     ]
     message_bytes: Annotated[
         Bytes,
-        Told("Bytes between stages", note="in a step", color="communication", basis="simulated"),
+        Output("Bytes between stages", note="in a step", color="communication", basis="simulated"),
     ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Play the reader's schedule, and then the others."""
-    case = case_of(inputs)
-    setting = setting_of(case)
-    run = yield from part(playing(case, setting), 0, 2)
-    own = measured(case, setting, run)
-    others = yield from part(beside(case, own), 1, 2)
+    """Simulate the chosen schedule, and then the others."""
+    case = schedule_case(inputs)
+    setting = feasible_setting(case)
+    run = yield from partial_progress(simulate_in_steps(case, setting), 0, 2)
+    own = measure_schedule(case, setting, run)
+    others = yield from partial_progress(compare_schedules(case, own), 1, 2)
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
     usual = one_f_one_b_peak(0, p, m)
-    cut = cut_of(case, p * run.program.num_parts)
-    shown = _shown(own, others)
+    cut = part_layers(case, p * run.program.num_parts)
+    shown = _comparable(own, others)
     return Result(
         case=case,
         run=run,
         own=own,
         others=others,
-        titles=schedules(),
+        titles=schedule_titles(),
         shown=shown,
         best=tuple(frontier(shown)),
         changed={
-            key: Later(partial(played_with, case, own, change))
-            for key, change in changes_of(case).items()
+            key: Lazy(partial(play_changes, case, own, change))
+            for key, change in candidate_changes(case).items()
         },
         peaks=peak_activations(run),
-        held=Later(lambda: tuple(activations(run, rank) for rank in (0, p - 1))),
+        held=Lazy(lambda: tuple(activation_timeline(run, rank) for rank in (0, p - 1))),
         cut=cut,
-        shares=pieces_of(case, len(cut)),
-        layout=layout_of(cut) if cut else "",
+        shares=part_times(case, len(cut)),
+        layout=format_layout(cut) if cut else "",
         group=group(p, m),
-        closed=None if cut else closed_idle(own.name, (p, m, v), passes, case.pair),
+        closed=None if cut else closed_form_idle(own.name, (p, m, v), passes, case.pair),
         few=own.name in ("interleaved", "breadth_first") and v > 1 and m < p,
         column=_COLUMN,
         closed_column=tuple(bubble_share(p, m) for m in _COLUMN),
-        played_column=Running(over_microbatches(case, own)),
+        played_column=SlicedRun(bubble_curve(case, own)),
         usual_memory=usual * case.activation_size / p + case.weight_size / p,
         stages=p,
         chunks=v,
@@ -203,24 +211,28 @@ def search(inputs: Inputs) -> Slices[Result]:
         weight=case.backward_weight,
         whole=case.backward + case.backward_weight,
         pair=case.pair,
-        bubble_share=own.share,
-        bubble_over_ideal=own.over,
-        idle=own.share * own.step,
+        bubble_share=own.idle_share,
+        bubble_over_ideal=own.idle_over_compute,
+        idle=own.idle_share * own.step,
         step=own.step,
         peak=own.peak,
         activations=own.activations,
         activation_share=case.activation_size / p,
-        copies=copies_of(own.name),
+        copies=model_copies(own.name),
         weights=own.weights,
         messages=own.messages,
         message_bytes=own.messages * case.message_size,
     )
 
 
-def _shown(own: Played, others: Mapping[str, Played | str]) -> tuple[Played, ...]:
-    """Return the schedules that can be compared; one micro-batch at a time is out of every scale.
+def _comparable(
+    own: ScheduleResult, others: Mapping[str, ScheduleResult | str]
+) -> tuple[ScheduleResult, ...]:
+    """Return comparable schedules; a single micro-batch at a time would dwarf the others.
 
     Unless it is what the reader looks at.
     """
-    found = (one for one in others.values() if isinstance(one, Played))
-    return tuple(one for one in found if one.name != "naive" or one.name == own.name) or (own,)
+    played = (schedule for schedule in others.values() if isinstance(schedule, ScheduleResult))
+    return tuple(
+        schedule for schedule in played if schedule.name != "naive" or schedule.name == own.name
+    ) or (own,)

@@ -4,7 +4,7 @@ from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE
 from engine.core.views import Table
-from engine.simulate.pipeline.schedule_bench import Played
+from engine.simulate.pipeline.schedule_bench import ScheduleResult
 
 _COLUMNS = (
     "Schedule",
@@ -19,16 +19,21 @@ _COLUMNS = (
 
 
 def comparison(result: Result) -> Table:
-    """Return a row for every schedule; who cannot run says why."""
-    found, own = result.others, result.own
+    """Return a row for every schedule, with the reason if it cannot run."""
+    schedules, own = result.others, result.own
     return Table(
         title="All schedules with these numbers",
         columns=_COLUMNS,
-        rows=tuple(_row(result.titles[name], one, own) for name, one in found.items()),
+        rows=tuple(
+            _row(result.titles[name], schedule, own) for name, schedule in schedules.items()
+        ),
         caption="All run the same micro-batches with the same times: their steps can be compared."
         + (
             " Long runs of the others are drawn out from two shorter ones."
-            if any(isinstance(one, Played) and one.continued for one in found.values())
+            if any(
+                isinstance(schedule, ScheduleResult) and schedule.extrapolated
+                for schedule in schedules.values()
+            )
             else ""
         ),
     )
@@ -43,7 +48,7 @@ _ENDS = {
 
 
 def pieces(result: Result) -> Table:
-    """Return the layers of every stage and what they take; nothing if all stages are alike."""
+    """Return layers and times of every stage; empty if all stages are alike."""
     if not result.cut:
         return Table(title="", columns=(), rows=())
     case, places = result.case, result.run.program.places
@@ -65,16 +70,16 @@ def pieces(result: Result) -> Table:
     )
 
 
-def _row(title: str, one: Played | str, own: Played) -> tuple[Text, ...]:
-    if isinstance(one, str):
-        return (title, one, *("–",) * (len(_COLUMNS) - 2))
+def _row(title: str, schedule: ScheduleResult | str, own: ScheduleResult) -> tuple[Text, ...]:
+    if isinstance(schedule, str):
+        return (title, schedule, *("–",) * (len(_COLUMNS) - 2))
     return (
-        f"{title} (shown)" if one.name == own.name else title,
-        say("{t}", t=(one.step, SECONDS)),
-        say("{q}", q=(one.share, SHARE)),
-        say("{o}", o=(one.over, SHARE)),
-        say("{a}", a=(one.peak, COUNT)),
-        say("{b}", b=(one.activations, BYTES)),
-        say("{b}", b=(one.weights, BYTES)),
-        say("{n}", n=(one.messages, COUNT)),
+        f"{title} (shown)" if schedule.name == own.name else title,
+        say("{t}", t=(schedule.step, SECONDS)),
+        say("{q}", q=(schedule.idle_share, SHARE)),
+        say("{o}", o=(schedule.idle_over_compute, SHARE)),
+        say("{a}", a=(schedule.peak, COUNT)),
+        say("{b}", b=(schedule.activations, BYTES)),
+        say("{b}", b=(schedule.weights, BYTES)),
+        say("{n}", n=(schedule.messages, COUNT)),
     )

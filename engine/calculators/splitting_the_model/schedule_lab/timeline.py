@@ -1,4 +1,4 @@
-"""The played schedule as a timeline: what every stage does, and what it waits for."""
+"""Timeline of the simulated schedule: operations and waits of every stage."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,8 +8,8 @@ from engine.core.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op, 
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS, Ratio, Seconds
 from engine.core.views import Axis, Lane, Rule, Series, Span, Timeline
-from engine.simulate.pipeline.pipeline import PACKAGE, Run
-from engine.simulate.pipeline.schedule_bench import Played
+from engine.simulate.pipeline.pipeline import PACKAGE, PipelineRun
+from engine.simulate.pipeline.schedule_bench import ScheduleResult
 
 # What a page can draw and a reader can follow.
 _SPANS, _LANES = 640, 8
@@ -33,16 +33,16 @@ _Pass = tuple[str, int, int]
 
 
 def timeline(result: Result) -> Timeline:
-    """Return the step, or of a long one its beginning, on the outer stages of a deep pipeline."""
+    """Return the timeline of a step, truncated to its beginning and the outer stages."""
     played, run = result.own, result.run
     lanes = _lanes(len(run.starts))
     until = _window(run, lanes)
     whole = until >= run.length
-    held = [
+    memory = [
         _curve(f"{rank}", steps, until, last=rank == lanes[-1])
         for rank, steps in zip((lanes[0], lanes[-1]), result.held(), strict=True)
     ]
-    most = max(max(series.y) for series in held)
+    most = max(max(series.y) for series in memory)
     return Timeline(
         title="One step",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=until * (1.01 if whole else 1.0)),
@@ -50,9 +50,9 @@ def timeline(result: Result) -> Timeline:
             Lane(key=f"s{rank}", label=f"stage {rank}", links=(f"stage:{rank}",)) for rank in lanes
         ),
         spans=tuple(_spans(played, run, lanes, until)),
-        rules=_rules(run, until) if whole else (),
+        rules=_next_step_rule(run, until) if whole else (),
         caption=_caption(run, lanes, until, whole=whole),
-        curves=tuple(held),
+        curves=tuple(memory),
         curve_axis=Axis(label="micro-batches held", quantity=COUNT, low=0.0, high=most * 1.05),
         keys=_KEYS,
         player=True,
@@ -67,13 +67,13 @@ def _lanes(ranks: int) -> tuple[int, ...]:
     return (*range(half), *range(ranks - half, ranks))
 
 
-def _window(run: Run, lanes: Sequence[int]) -> Seconds:
+def _window(run: PipelineRun, lanes: Sequence[int]) -> Seconds:
     """Return until when there are no more spans than a page can draw."""
     starts = sorted(start for rank in lanes for start in run.starts[rank])
     return run.length if len(starts) <= _SPANS else starts[_SPANS]
 
 
-def _caption(run: Run, lanes: Sequence[int], until: Seconds, *, whole: bool) -> Text:
+def _caption(run: PipelineRun, lanes: Sequence[int], until: Seconds, *, whole: bool) -> Text:
     numbers = "Numbers are micro-batches."
     if whole and len(lanes) == len(run.starts):
         return numbers
@@ -87,8 +87,8 @@ def _caption(run: Run, lanes: Sequence[int], until: Seconds, *, whole: bool) -> 
     )
 
 
-def _rules(run: Run, until: Seconds) -> tuple[Rule, ...]:
-    """Return where the next step can begin, if some ranks still work on this one then."""
+def _next_step_rule(run: PipelineRun, until: Seconds) -> tuple[Rule, ...]:
+    """Return the next step's earliest start, if some ranks are still busy by then."""
     if run.period >= run.length * (1 - 1e-9):
         return ()
     return (Rule(key="next", label="stage 0 is free again", axis="x", at=run.ends[0][-1]),)
@@ -96,12 +96,12 @@ def _rules(run: Run, until: Seconds) -> tuple[Rule, ...]:
 
 def _curve(
     rank: str,
-    held: tuple[tuple[Seconds, ...], tuple[Ratio, ...]],
+    memory: tuple[tuple[Seconds, ...], tuple[Ratio, ...]],
     until: Seconds,
     *,
     last: bool,
 ) -> Series:
-    times, counts = held
+    times, counts = memory
     shown = [(x, y) for x, y in zip(times, counts, strict=True) if x <= until]
     shown.append((until, shown[-1][1]))
     return Series(
@@ -129,7 +129,9 @@ def _key(op: Op, rank: int) -> str:
     return f"{_LETTER[op.kind]}{op.microbatch}.{op.chunk}{back}@{rank}"
 
 
-def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> Iterator[Span]:
+def _spans(
+    played: ScheduleResult, run: PipelineRun, lanes: Sequence[int], until: Seconds
+) -> Iterator[Span]:
     placement = registry.module(PACKAGE, played.name).PLACEMENT
     ranks = len(run.starts)
     drawn = [
@@ -141,15 +143,15 @@ def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> It
         if start < until
     ]
     keys: dict[_Pass, str] = {
-        one: _key(op, rank)
+        part: _key(op, rank)
         for rank, op, _, _ in drawn
-        for one in _passes(op, rank, ranks, placement)
+        for part in _passes(op, rank, ranks, placement)
     }
     chunked = any(op.chunk for _, op, _, _ in drawn)
     before = ("", -1)
     for rank, op, start, end in drawn:
         key = _key(op, rank)
-        after = [keys[need] for need in _needs(op, rank, ranks, placement) if need in keys]
+        after = [keys[need] for need in _dependencies(op, rank, ranks, placement) if need in keys]
         if before[1] == rank:
             after.append(before[0])
         before = (key, rank)
@@ -162,11 +164,11 @@ def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> It
             color=_COLOR[op.kind],
             links=_links(op, rank),
             after=tuple(after),
-            called=_called(op, chunked=chunked),
+            called=_op_name(op, chunked=chunked),
         )
 
 
-def _needs(op: Op, rank: int, ranks: int, placement: str) -> Iterator[_Pass]:
+def _dependencies(op: Op, rank: int, ranks: int, placement: str) -> Iterator[_Pass]:
     """Yield the passes that others make first; the ends of the model find none."""
     for way, microbatch, stage in _passes(op, rank, ranks, placement):
         yield way, microbatch, stage - 1 if way == "F" else stage + 1
@@ -176,11 +178,11 @@ def _label(op: Op) -> str:
     return f"{op.microbatch}&{op.back_microbatch}" if op.kind == PAIR else str(op.microbatch)
 
 
-def _called(op: Op, *, chunked: bool) -> str:
+def _op_name(op: Op, *, chunked: bool) -> str:
     if op.kind == PAIR:
         return f"F{op.microbatch}&B{op.back_microbatch}"
-    one = f"{_LETTER[op.kind]}{op.microbatch}"
-    return f"{one} of chunk {op.chunk}" if chunked else one
+    name = f"{_LETTER[op.kind]}{op.microbatch}"
+    return f"{name} of chunk {op.chunk}" if chunked else name
 
 
 def _links(op: Op, rank: int) -> tuple[str, ...]:

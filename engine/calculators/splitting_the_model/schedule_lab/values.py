@@ -1,11 +1,11 @@
 """The numbers of the schedule lab, each with its receipt."""
 
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import SECONDS
 from engine.core.views import Formula, Value
-from engine.form.missing_range import UNRANGED
+from engine.form.missing_range import NO_RANGE
 from engine.formulas import pipeline, pipeline_idle
 from engine.simulate.pipeline.schedule_idle import IDLE
 
@@ -20,15 +20,15 @@ EQUATIONS = (
 _PLAYED = "Counted in the step that the timeline shows, from its first to its last micro-batch."
 
 
-def formula(tell: Teller, result: Result) -> Formula:
-    """Return the published closed form with the reader's numbers, or how the shares convert."""
+def formula(present: Presenter, result: Result) -> Formula:
+    """Return the published closed form with the input values, or the conversion of shares."""
     title = "The closed form, where one is published"
     if result.closed is None or result.few:
-        return tell.formula(title, pipeline.BUBBLE_CONVERSION)
-    return tell.formula(title, IDLE[result.own.name], Ti=(result.closed, SECONDS))
+        return present.formula(title, pipeline.BUBBLE_CONVERSION)
+    return present.formula(title, IDLE[result.own.name], Ti=(result.closed, SECONDS))
 
 
-def values(tell: Teller, result: Result) -> dict[str, Value]:
+def values(present: Presenter, result: Result) -> dict[str, Value]:
     """Return the numbers in the order of the page."""
     reason = result.own.setting.reason
     counted: tuple[Text, ...] = (_PLAYED,)
@@ -38,26 +38,26 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
     if not result.case.synchronized:
         length = "of the stage that takes longest"
     return {
-        "bubble_share": tell.value(
+        "bubble_share": present.value(
             "bubble_share", equation=pipeline.BUBBLE_CONVERSION, assumes=counted
         ),
-        "bubble_over_ideal": tell.value("bubble_over_ideal", assumes=counted),
-        "idle": _idle(tell, result, counted),
-        "step": tell.value("step", assumes=(*counted, UNRANGED), note=length),
-        "peak": tell.value("peak", assumes=counted),
-        **tell.values("activations", "copies", "weights"),
-        "messages": tell.value("messages", assumes=counted),
-        "message_bytes": tell.value("message_bytes", assumes=counted),
+        "bubble_over_ideal": present.value("bubble_over_ideal", assumes=counted),
+        "idle": _idle(present, result, counted),
+        "step": present.value("step", assumes=(*counted, NO_RANGE), note=length),
+        "peak": present.value("peak", assumes=counted),
+        **present.values("activations", "copies", "weights"),
+        "messages": present.value("messages", assumes=counted),
+        "message_bytes": present.value("message_bytes", assumes=counted),
     }
 
 
-def _idle(tell: Teller, result: Result, counted: tuple[Text, ...]) -> Value:
-    """Return the idle time with its closed form, where that gives the same."""
+def _idle(present: Presenter, result: Result, counted: tuple[Text, ...]) -> Value:
+    """Return the idle time, with its closed form if both agree."""
     closed, assumes = result.closed, (*counted, "The mean over the stages.")
     if closed is None:
-        return tell.value("idle", note="no closed form is published", assumes=assumes)
+        return present.value("idle", note="no closed form is published", assumes=assumes)
     if abs(closed - result.idle) <= 1e-9 * result.step:
-        return tell.value(
+        return present.value(
             "idle",
             equation=None if result.few else IDLE[result.own.name],
             note="the closed form gives the same",
@@ -68,4 +68,4 @@ def _idle(tell: Teller, result: Result, counted: tuple[Text, ...]) -> Value:
         "the times that its source assumes."
     )
     note = say("the closed form would say {t}", t=(closed, SECONDS))
-    return tell.value("idle", note=note, assumes=(*assumes, holds))
+    return present.value("idle", note=note, assumes=(*assumes, holds))

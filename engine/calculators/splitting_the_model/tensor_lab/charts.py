@@ -5,7 +5,7 @@ from engine.calculators.splitting_the_model.tensor_lab.result import Result
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, GPU_TIME, RATIO, Count
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.simulate.step.modeled_plan import Modeled
+from engine.simulate.step.modeled_plan import ModeledPlan
 
 _CURVES = (
     ("own", "your cluster", "communication", False),
@@ -35,7 +35,14 @@ def ratio_curve(inputs: Inputs, result: Result) -> Lines:
             scale="log",
         ),
         series=tuple(
-            Series(key=key, label=label, x=_of(result), y=ratios[key], color=color, dashed=dashed)
+            Series(
+                key=key,
+                label=label,
+                x=_rank_numbers(result),
+                y=ratios[key],
+                color=color,
+                dashed=dashed,
+            )
             for key, label, color, dashed in _CURVES
         ),
         points=(
@@ -57,12 +64,12 @@ def ratio_curve(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _of(result: Result) -> tuple[float, ...]:
+def _rank_numbers(result: Result) -> tuple[float, ...]:
     return tuple(float(t) for t in result.ranks[1:])
 
 
 def gpu_time(result: Result) -> Bars:
-    """Return GPU time for a million tokens over the number of ranks, by what it is spent on."""
+    """Return the breakdown of GPU time per million tokens over the number of ranks."""
     return Bars(
         title="GPU time for a million tokens",
         axis=Axis(
@@ -77,7 +84,7 @@ def gpu_time(result: Result) -> Bars:
     )
 
 
-def _bar(tensor: Count, plan: Modeled) -> Bar:
+def _bar(tensor: Count, plan: ModeledPlan) -> Bar:
     step = plan.step
     each = plan.token_time / step.total
     other = step.total - step.compute - step.tensor_parallel
@@ -97,7 +104,7 @@ def _bar(tensor: Count, plan: Modeled) -> Bar:
 
 
 def tiles(result: Result) -> Lines:
-    """Return what one layer keeps on each GPU over the number of ranks."""
+    """Return a layer's memory per GPU over the number of ranks."""
     xs = tuple(float(t) for t in result.ranks)
     whole = tuple(alone.total for alone, _ in result.tiles)
     split = tuple(both.total for _, both in result.tiles)

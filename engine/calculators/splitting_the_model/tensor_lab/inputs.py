@@ -28,7 +28,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     tensor_parallel: Annotated[
         int,
@@ -104,7 +104,7 @@ class Inputs:
 
 
 def run_inputs(inputs: Inputs, tensor: Count) -> RunInputs:
-    """Return the run with so many ranks of tensor parallelism, the other axes as they are."""
+    """Return the run at a tensor-parallel degree, other axes unchanged."""
     return RunInputs(
         model=inputs.model,
         gpu=inputs.gpu,

@@ -1,4 +1,4 @@
-"""What the tensor-parallel lab solves: one plan, and the same plan with other numbers of ranks."""
+"""Results of the tensor-parallel lab: the plan, and the plan at other numbers of ranks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,14 +6,14 @@ from functools import lru_cache
 from typing import Annotated
 
 from engine.calculators.splitting_the_model.tensor_lab.inputs import MOST, Inputs, run_inputs
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import LINK_SPEED, Bytes, Count, Ratio, Seconds, Share, TokenRate, Tokens
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.formulas.axes import HALF, least_bandwidth, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
-from engine.simulate.memory.tensor_tiles import Tiles, tensor_tiles
-from engine.simulate.step.modeled_plan import Modeled, model_of
+from engine.simulate.memory.tensor_tiles import ActivationSplit, activation_split
+from engine.simulate.step.modeled_plan import ModeledPlan, model_plan
 
 _ALONE = (
     "All collectives of tensor parallelism one after another, nothing hidden; each with its "
@@ -38,12 +38,12 @@ class Result:
         tiles: (alone, with sequence parallelism) over the ranks.
     """
 
-    plan: Modeled
+    plan: ModeledPlan
     changes: tuple[Text, ...]
-    num_gpus: Annotated[Count, Told(symbol="n", of="tensor_parallel")]
+    num_gpus: Annotated[Count, Output(symbol="n", of="tensor_parallel")]
     ratio: Annotated[
         Ratio,
-        Told(
+        Output(
             "Communication alone, over computation",
             "",
             "tensor parallelism over {num_gpus} GPUs",
@@ -52,18 +52,20 @@ class Result:
             sources=("narayanan2021",),
         ),
     ]
-    tokens: Annotated[Tokens, Told(symbol="t", of="sequence_length")]
-    hidden: Annotated[Count, Told(symbol="h", of="model")]
-    passes: Annotated[Count, Told(symbol="k", of="sequence_parallel")]
-    element: Annotated[Bytes, Told(symbol="e")] = HALF
+    tokens: Annotated[Tokens, Output(symbol="t", of="sequence_length")]
+    hidden: Annotated[Count, Output(symbol="h", of="model")]
+    passes: Annotated[Count, Output(symbol="k", of="sequence_parallel")]
+    element: Annotated[Bytes, Output(symbol="e")] = HALF
     layer_bytes: Annotated[
         Bytes,
-        Told("Sent by each GPU, per layer and micro-batch", "V", "forward and backward", "tensor"),
+        Output(
+            "Sent by each GPU, per layer and micro-batch", "V", "forward and backward", "tensor"
+        ),
     ]
     needed: Annotated[
         float,
         LINK_SPEED,
-        Told(
+        Output(
             "Bandwidth needed to keep up",
             "",
             "of a GPU, one way; the links that its ring can use reach {has}",
@@ -75,7 +77,7 @@ class Result:
     has: Annotated[float, LINK_SPEED]
     exposed: Annotated[
         Seconds,
-        Told(
+        Output(
             "Waited for in a step",
             "",
             "for tensor parallelism, of {step}; {computing} computing",
@@ -87,7 +89,7 @@ class Result:
     computing: Seconds
     exposed_share: Annotated[
         Share,
-        Told(
+        Output(
             "Of the step",
             "",
             "waiting for tensor parallelism",
@@ -97,7 +99,7 @@ class Result:
     ]
     token_rate: Annotated[
         TokenRate,
-        Told(
+        Output(
             "Tokens per second per GPU",
             "",
             "on {world_size} GPUs",
@@ -108,7 +110,7 @@ class Result:
     world_size: Count
     memory: Annotated[
         Bytes,
-        Told(
+        Output(
             "Fullest GPU",
             "",
             "{usable} can be used",
@@ -119,7 +121,7 @@ class Result:
     usable: Bytes
     kept: Annotated[
         Bytes,
-        Told(
+        Output(
             "One layer keeps on each GPU",
             "",
             "without sequence parallelism {kept_whole}",
@@ -131,15 +133,15 @@ class Result:
     kept_whole: Bytes
     ranks: tuple[Count, ...]
     ratios: Mapping[str, tuple[Ratio, ...]]
-    plans: tuple[Modeled, ...]
-    tiles: tuple[tuple[Tiles, Tiles], ...]
+    plans: tuple[ModeledPlan, ...]
+    tiles: tuple[tuple[ActivationSplit, ActivationSplit], ...]
 
 
 @lru_cache(maxsize=256)
-def plan_of(inputs: Inputs, tensor: Count) -> tuple[Modeled, tuple[Text, ...]]:
-    """Return the possible plan with so many ranks, modelled, and what differs from the inputs."""
-    run, changes = run_of(run_inputs(inputs, tensor))
-    return model_of(run, inputs.utilization), changes
+def plan_of(inputs: Inputs, tensor: Count) -> tuple[ModeledPlan, tuple[Text, ...]]:
+    """Return the modeled nearest possible plan of so many ranks, and its changes."""
+    run, changes = nearest_run(run_inputs(inputs, tensor))
+    return model_plan(run, inputs.utilization), changes
 
 
 def solve(inputs: Inputs) -> Result:
@@ -150,8 +152,8 @@ def solve(inputs: Inputs) -> Result:
     passes = tensor_passes(sequence_parallel=run.plan.sequence_parallel)
     tokens = inputs.micro_batch_size * inputs.sequence_length
     tensor = axes.get("tensor")
-    many = divisors(run.model.num_attention_heads)
-    tiles = tuple(_tiles(plan, t) for t in many)
+    degrees = divisors(run.model.num_attention_heads)
+    tiles = tuple(_tiles(plan, t) for t in degrees)
     whole, split = _tiles(plan, ranks)
     return Result(
         plan=plan,
@@ -163,7 +165,7 @@ def solve(inputs: Inputs) -> Result:
         passes=passes,
         layer_bytes=tensor_layer_bytes(tokens, run.model.hidden_size, ranks, passes),
         needed=least_bandwidth(tensor.sent, plan.computation) if tensor else 0.0,
-        has=tensor.has if tensor else 0.0,
+        has=tensor.bandwidth if tensor else 0.0,
         exposed=plan.step.tensor_parallel,
         step=plan.step.total,
         computing=plan.step.compute,
@@ -174,9 +176,9 @@ def solve(inputs: Inputs) -> Result:
         usable=plan.usable,
         kept=split.total if run.plan.sequence_parallel else whole.total,
         kept_whole=whole.total,
-        ranks=many,
-        ratios=_ratios(inputs, many),
-        plans=tuple(plan_of(inputs, t)[0] for t in many),
+        ranks=degrees,
+        ratios=_ratios(inputs, degrees),
+        plans=tuple(plan_of(inputs, t)[0] for t in degrees),
         tiles=tiles,
     )
 
@@ -186,25 +188,25 @@ def divisors(heads: Count) -> tuple[Count, ...]:
     return tuple(t for t in (1, 2, 4, 8, 16, 32, 64) if heads % t == 0 and t <= MOST)
 
 
-def _ratios(inputs: Inputs, many: tuple[Count, ...]) -> Mapping[str, tuple[Ratio, ...]]:
-    """Return the ratio on the reader's cluster, with one port per node, and all on NVLink."""
+def _ratios(inputs: Inputs, degrees: tuple[Count, ...]) -> Mapping[str, tuple[Ratio, ...]]:
+    """Return ratios on the chosen cluster, with a single port per node, and on NVLink."""
     clusters = {
         "own": inputs,
         "port": replace(inputs, nics_per_node=1),
         "rack": replace(inputs, gpus_per_node=MOST),
     }
     return {
-        key: tuple(plan_of(one, t)[0].tensor_over_computation for t in many)
-        for key, one in clusters.items()
+        key: tuple(plan_of(cluster, t)[0].tensor_over_computation for t in degrees)
+        for key, cluster in clusters.items()
     }
 
 
-def _tiles(plan: Modeled, tensor: Count) -> tuple[Tiles, Tiles]:
-    """Return what a layer keeps on each of so many ranks, alone and with sequence parallelism."""
+def _tiles(plan: ModeledPlan, tensor: Count) -> tuple[ActivationSplit, ActivationSplit]:
+    """Return a layer's memory per rank, alone and with sequence parallelism."""
     run = plan.run
     cut = replace(run.plan, tensor_parallel=tensor, sequence_parallel=False)
     split = replace(cut, sequence_parallel=tensor > 1)
     return (
-        tensor_tiles(run.model, cut, run.training),
-        tensor_tiles(run.model, split, run.training),
+        activation_split(run.model, cut, run.training),
+        activation_split(run.model, split, run.training),
     )

@@ -1,13 +1,13 @@
-"""What binds the plan of the tensor-parallel lab, whether it fits, and a challenge."""
+"""Verdicts and challenge of the tensor-parallel lab."""
 
 from collections.abc import Mapping
 
 from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs
 from engine.calculators.splitting_the_model.tensor_lab.result import Result
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
-from engine.core.units import SHARE, Share, as_given
+from engine.core.units import SHARE, Share, with_digits
 from engine.core.views import Badge, Challenge, Condition
 
 START: Mapping[str, Scalar] = {"tensor_parallel": 32, "sequence_length": 4096}
@@ -15,8 +15,8 @@ SOLUTION: Mapping[str, Scalar] = {"tensor_parallel": 4, "sequence_length": 4096,
 _MOST: Share = 0.05
 
 
-def regime(tell: Teller, result: Result) -> Badge:
-    """Return where the group lies and what that means."""
+def regime(present: Presenter, result: Result) -> Badge:
+    """Return a badge with the tensor group's placement."""
     cluster = result.plan.run.cluster
     if result.num_gpus == 1:
         return Badge(
@@ -28,12 +28,12 @@ def regime(tell: Teller, result: Result) -> Badge:
     if nodes == 1:
         return Badge(
             text="Inside a node",
-            sentence=tell.say("All {num_gpus} GPUs of a group share one node, and its NVLink."),
+            sentence=present.say("All {num_gpus} GPUs of a group share one node, and its NVLink."),
             color="tensor",
         )
     return Badge(
         text="Across nodes",
-        sentence=tell.say(
+        sentence=present.say(
             f"A group spreads over {nodes} nodes. Its collectives alone take {{ratio}} as long as "
             "the computation."
         ),
@@ -41,34 +41,34 @@ def regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def fits(tell: Teller, result: Result) -> Badge:
-    """Return whether the fullest GPU holds its part, and what was changed to make it possible."""
+def fits(present: Presenter, result: Result) -> Badge:
+    """Return whether the fullest GPU holds its part, and the changes made to the plan."""
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="muted")
     if result.plan.fits:
         return Badge(
             text="Fits",
-            sentence=tell.say("{memory} of the {usable} that tensors may fill."),
+            sentence=present.say("{memory} of the {usable} that tensors may fill."),
             color="optimizer",
         )
     return Badge(
         text="Does not fit",
-        sentence=tell.say("{memory} on the fullest GPU; tensors may fill {usable}."),
+        sentence=present.say("{memory} on the fullest GPU; tensors may fill {usable}."),
         color="communication",
     )
 
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge: hardly any waiting, on machines as they are."""
-    given = Inputs()
+    defaults = Inputs()
     machine = ("gpu", "gpus_per_node", "nics_per_node", "nic_bandwidth", "model")
-    same = all(getattr(inputs, name) == getattr(given, name) for name in machine)
+    same = all(getattr(inputs, name) == getattr(defaults, name) for name in machine)
     batch = inputs.micro_batch_size * inputs.sequence_length <= 4096
     return Challenge(
         title="Challenge: 70B without waiting",
         goal=say(
             "Train Llama 3 70B so that less than {s} of the step waits for tensor parallelism.",
-            s=(_MOST, as_given(SHARE)),
+            s=(_MOST, with_digits(SHARE)),
         ),
         conditions=(
             Condition(text="Llama 3 70B on nodes of 8 H100 with 8 ports of 400 Gb/s", met=same),
@@ -76,7 +76,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="at most 4 stages", met=inputs.pipeline_parallel <= 4),
             Condition(text="the plan fits", met=result.plan.fits and not result.changes),
             Condition(
-                text=say("less than {s} of the step exposed", s=(_MOST, as_given(SHARE))),
+                text=say("less than {s} of the step exposed", s=(_MOST, with_digits(SHARE))),
                 met=result.exposed_share < _MOST,
             ),
         ),

@@ -1,4 +1,4 @@
-"""Measurements to try with one click, each marked as what it is.
+"""Sample measurements to try, each labeled with its origin.
 
 `published`: products (Microsoft Azure) and streaming (BabelStream) on an A100, and the nccl-tests
 of 8 A100 (Bekman), put in the form that the script prints. `made-up`: times that the engine's own
@@ -14,7 +14,7 @@ from engine.core.inputs import Sample
 from engine.core.units import Count, GiB, Seconds
 from engine.form.log_samples import SAMPLES as LOGS
 from engine.form.nccl_samples import SAMPLES as TABLES
-from engine.simulate.measured.synthetic_timings import made_up
+from engine.simulate.measured.synthetic_timings import synthetic_text
 
 _A100 = "A100-SXM-80GB"
 _OPERATIONS = 2.0
@@ -32,14 +32,14 @@ def _rounded(time: Seconds) -> Seconds:
 def _published() -> str:
     products: list[tuple[object, ...]] = [
         (
-            one.precision,
-            one.rows,
-            one.columns,
-            one.inner,
-            _rounded(_OPERATIONS * one.rows * one.columns * one.inner / one.rate),
+            row.precision,
+            row.rows,
+            row.columns,
+            row.inner,
+            _rounded(_OPERATIONS * row.rows * row.columns * row.inner / row.rate),
         )
-        for one in MEASURED
-        if one.gpu == _A100 and one.source == "azure_gpu_guide"
+        for row in MEASURED
+        if row.gpu == _A100 and row.source == "azure_gpu_guide"
     ]
     copies: list[tuple[object, ...]] = [
         (int(size * GiB), _rounded(size * GiB / STREAMED[_A100])) for size in (1, 2)
@@ -92,7 +92,7 @@ _H100 = (
     '03596], [2147483648, 0.0007136]], "collectives": []}'
 )
 SAMPLES: Mapping[str, Sample] = {
-    "made-up": Sample(title="16 H100 (made up)", text=made_up()),
+    "made-up": Sample(title="16 H100 (made up)", text=synthetic_text()),
     "published": Sample(title="8 A100, published tables", text=_published()),
     "log": Sample(
         title="nccl-tests and a log (made up)", text=TABLES["h100"].text + LOGS["megatron"].text

@@ -1,11 +1,11 @@
-"""The verdict on a calibration, and its constants beside the catalog's."""
+"""Verdict on a calibration, and its constants against the catalog's."""
 
 from collections.abc import Mapping
 from math import isfinite
 
 from engine.calculators.whole_runs.calibrate.result import Result
 from engine.catalog.accelerators import Gpu
-from engine.catalog.reader_constants import NAMES, Measurement, reached
+from engine.catalog.reader_constants import NAMES, MeasuredConstant, gpu_constants
 from engine.core.text import Text, say
 from engine.core.units import BANDWIDTH, COUNT, FLOP_RATE, RATIO, SECONDS, SHARE, Quantity
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
@@ -30,7 +30,7 @@ FASTEST: Mapping[str, str] = {
 
 
 def verdict(result: Result) -> Badge:
-    """Return what was measured, and what of it counts."""
+    """Return a badge with the measurements, and how many of them count."""
     if not result.machine:
         return Badge(
             text="No machine of the catalog",
@@ -62,21 +62,21 @@ def verdict(result: Result) -> Badge:
     return Badge(text="Calibrated", sentence=say(words, **numbers), color="compute")
 
 
-def note(result: Result, name: str) -> str:
-    """Return what one of the fastest counts, or that nothing of its kind was measured."""
+def count_note(result: Result, name: str) -> str:
+    """Return the note of a fastest measurement, or that none of its kind exists."""
     return FASTEST[name] if isfinite(getattr(result, name)) else "not measured"
 
 
-def compared(result: Result) -> Table:
+def comparison(result: Result) -> Table:
     """Return each constant: measured, the catalog's, and the datasheet."""
     gpu = result.run.cluster.gpu
-    table = reached(gpu, None)
+    table = gpu_constants(gpu, None)
     measured = dict(result.own.measured) if result.own else {}
     rows: list[tuple[Cell, ...]] = []
     for name in NAMES:
-        one = measured.get(name)
+        measurement = measured.get(name)
         ours = getattr(table, name)
-        rows.append((_LABELS[name][0], *_row(name, one, ours, result)))
+        rows.append((_LABELS[name][0], *_row(name, measurement, ours, result)))
     if result.own and result.own.paced:
         bits, _, software = result.own.paced.partition(".")
         pace = say("{p}", p=(result.own.pace, RATIO))
@@ -89,22 +89,24 @@ def compared(result: Result) -> Table:
     )
 
 
-def _row(name: str, one: Measurement | None, ours: float, result: Result) -> tuple[Cell, ...]:
+def _row(
+    name: str, measurement: MeasuredConstant | None, ours: float, result: Result
+) -> tuple[Cell, ...]:
     quantity: Quantity = SECONDS if name == "fill" else SHARE
-    sheet = _sheet(name, result.run.cluster)
-    if one is None:
+    sheet = _datasheet_figure(name, result.run.cluster)
+    if measurement is None:
         return "not measured", "", say("{o}", o=(ours, quantity)), "", sheet
     return (
-        say("{v}", v=(one.value, quantity)),
-        say("{e}", e=(one.error, SHARE)),
+        say("{v}", v=(measurement.value, quantity)),
+        say("{e}", e=(measurement.error, SHARE)),
         say("{o}", o=(ours, quantity)),
-        say("{r}", r=(one.value / ours, RATIO)),
+        say("{r}", r=(measurement.value / ours, RATIO)),
         sheet,
     )
 
 
-def _sheet(name: str, cluster: Cluster) -> Text:
-    """Return what the share is of."""
+def _datasheet_figure(name: str, cluster: Cluster) -> Text:
+    """Return the datasheet figure behind a share."""
     gpu = cluster.gpu
     if name == "fill":
         return "none"
@@ -123,8 +125,8 @@ def _peak(gpu: Gpu, precision: str) -> Text:
 
 
 def shares(result: Result) -> Bars:
-    """Return what is reached of each datasheet figure, yours with its error beside ours."""
-    table = reached(result.run.cluster.gpu, None)
+    """Return reached shares of the datasheet figures: yours with its error, and ours."""
+    table = gpu_constants(result.run.cluster.gpu, None)
     measured = dict(result.own.measured) if result.own else {}
     bars: list[Bar] = []
     for name in NAMES:
@@ -132,8 +134,16 @@ def shares(result: Result) -> Bars:
             continue
         label, color = _LABELS[name]
         bars.append(_bar(f"{name}_ours", f"{label}, ours", getattr(table, name), "muted"))
-        if one := measured.get(name):
-            bars.append(_bar(name, f"{label}, yours", one.value, color, one.error * one.value))
+        if measurement := measured.get(name):
+            bars.append(
+                _bar(
+                    name,
+                    f"{label}, yours",
+                    measurement.value,
+                    color,
+                    measurement.error * measurement.value,
+                )
+            )
     most = max(bar.segments[0].value + (bar.high - bar.low) / 2 for bar in bars)
     return Bars(
         title="What is reached of the datasheet",

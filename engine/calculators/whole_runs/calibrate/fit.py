@@ -1,11 +1,11 @@
-"""How well the formulas fit the times that were measured."""
+"""Fit of the formulas to the measured times."""
 
 from collections.abc import Sequence
 
 from engine.calculators.whole_runs.calibrate.result import Result
 from engine.core.units import RATIO, SECONDS
 from engine.core.views import Axis, Lines, Rule, Series
-from engine.simulate.measured.calibration import Point
+from engine.simulate.measured.calibration import CalibrationPoint
 
 # Of two kinds of one color, the one that is drawn hollow.
 _SECOND = ("products, 8 bits", "attention backward", "between nodes")
@@ -13,21 +13,21 @@ _SECOND = ("products, 8 bits", "attention backward", "between nodes")
 
 def points(result: Result) -> Lines:
     """Return each measured time against the formula with the fitted constants."""
-    found = result.found.points
-    kinds = dict.fromkeys(one.kind for one in found)
+    measured_points = result.found.points
+    kinds = dict.fromkeys(point.kind for point in measured_points)
     series = tuple(
         Series(
             key=kind.replace(" ", "_").replace(",", ""),
             label=kind,
-            x=tuple(one.measured for one in _of_kind(kind, result)),
-            y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
+            x=tuple(point.measured for point in _of_kind(kind, result)),
+            y=tuple(point.fitted / point.measured for point in _of_kind(kind, result)),
             color=_color(kind),
             dashed=kind in _SECOND,
         )
         for kind in kinds
     )
-    times = [one.measured for one in found] or [1e-5, 1.0]
-    ratios = [one.fitted / one.measured for one in found] or [1.0]
+    times = [point.measured for point in measured_points] or [1e-5, 1.0]
+    ratios = [point.fitted / point.measured for point in measured_points] or [1.0]
     return Lines(
         title="How well the formulas fit your times",
         x=Axis(
@@ -39,7 +39,7 @@ def points(result: Result) -> Lines:
         ),
         y=_around_one(ratios),
         series=series,
-        dots=tuple(one.key for one in series),
+        dots=tuple(point.key for point in series),
         rules=(Rule(key="alike", label="", axis="y", at=1.0),),  # the axis names it
         caption="Small messages and small products show latency, which is not fitted here: the "
         "catalog's stays.",
@@ -47,7 +47,7 @@ def points(result: Result) -> Lines:
 
 
 def _around_one(ratios: Sequence[float]) -> Axis:
-    """Return the axis of the ratios: as high as they reach to either side of one, up to 3."""
+    """Return an axis around 1 that spans all ratios, up to 3."""
     low, high = min(1.0, *ratios), max(1.0, *ratios)
     edge = max(0.005, 0.15 * (high - low))
     return Axis(
@@ -58,10 +58,11 @@ def _around_one(ratios: Sequence[float]) -> Axis:
     )
 
 
-def _of_kind(kind: str, result: Result) -> list[Point]:
+def _of_kind(kind: str, result: Result) -> list[CalibrationPoint]:
     """Return the points of a kind by time."""
     return sorted(
-        (one for one in result.found.points if one.kind == kind), key=lambda one: one.measured
+        (point for point in result.found.points if point.kind == kind),
+        key=lambda point: point.measured,
     )
 
 

@@ -1,4 +1,4 @@
-"""The inputs of a calibration: measurements, machines, and the job that they are tried on."""
+"""Inputs of a calibration: measurements, machines, and a test job."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,10 +8,10 @@ from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Text
 from engine.form import short_job
-from engine.form.text_validation import checked_by
-from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterText, read_cluster_text
+from engine.form.text_validation import text_check
+from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterMeasurements, read_cluster_text
 from engine.run.run import Run
-from engine.simulate.measured.measured_cluster import machine_in
+from engine.simulate.measured.measured_cluster import machine_of_text
 
 AS_SAID = "text"
 # Where neither the text nor the reader names machines, the job is predicted on these.
@@ -27,14 +27,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 @lru_cache(maxsize=4)
-def read(text: str) -> ClusterText:
+def parse_measurements(text: str) -> ClusterMeasurements:
     """Return a text, read once for the check under its box and for the results."""
     return read_cluster_text(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     measured: Annotated[
         str,
@@ -46,7 +46,7 @@ class Inputs(short_job.Shape):
             placeholder="Paste what the script printed, a table of nccl-tests, lines of a training "
             "log, or several of them",
             help="A log needs its job, in the fields below.",
-            check=checked_by(read),
+            check=text_check(parse_measurements),
         ),
     ] = SAMPLES["made-up"].text
     machine: Annotated[
@@ -54,7 +54,7 @@ class Inputs(short_job.Shape):
         Choice(
             label="Machines",
             cites=False,
-            options={AS_SAID: "as the text says"} | {key: one.name for key, one in NODES.items()},
+            options={AS_SAID: "as the text says"} | {key: node.name for key, node in NODES.items()},
             help="Shares are of their datasheets: GPU, links, ports.",
         ),
     ] = AS_SAID
@@ -74,8 +74,12 @@ class Inputs(short_job.Shape):
 
 
 def machine_of(inputs: Inputs) -> str:
-    """Return the machines that the reader or the text names; empty where neither does."""
-    return machine_in(read(inputs.measured)) if inputs.machine == AS_SAID else inputs.machine
+    """Return the machines named by the input or the text; empty if none."""
+    return (
+        machine_of_text(parse_measurements(inputs.measured))
+        if inputs.machine == AS_SAID
+        else inputs.machine
+    )
 
 
 def job_on(inputs: Inputs, machine: str) -> Run:

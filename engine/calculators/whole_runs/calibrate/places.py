@@ -1,11 +1,11 @@
-"""Where measured constants can be taken."""
+"""Links to calculators that accept measured constants."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
 
 from engine.calculators.whole_runs.calibrate.result import Result
-from engine.catalog.reader_constants import write
-from engine.core.views import Cell, Open, Table
+from engine.catalog.reader_constants import format_constants
+from engine.core.views import CalculatorLink, Cell, Table
 
 # Where a job's constants go, with the pages.
 _PLACES: Mapping[str, tuple[str, str]] = {
@@ -24,11 +24,11 @@ _PLACES: Mapping[str, tuple[str, str]] = {
 _WITHOUT_GPU = ("import_job", "parallel_map")
 
 
-def takes(result: Result) -> Table:
-    """Return links that take the constants to other pages, and keep them for all."""
+def constant_links(result: Result) -> Table:
+    """Return links that open other pages with the constants, or store them for all."""
     if result.own is None:
         return Table(title="", columns=(), rows=())
-    text, gpu = quote(write(result.own), safe=",:"), result.own.gpu
+    text, gpu = quote(format_constants(result.own), safe=",:"), result.own.gpu
     job = f"job.gpu={gpu}&job.machine={result.machine}&job.own_constants={text}"
     rows: list[tuple[Cell, ...]] = []
     for index, (name, (title, page)) in enumerate(_PLACES.items()):
@@ -38,7 +38,9 @@ def takes(result: Result) -> Table:
         rows.append(
             (
                 title,
-                Open("open on my cluster", name, query, page=page, job=job if not index else ""),
+                CalculatorLink(
+                    "open on my cluster", name, query, page=page, job=job if not index else ""
+                ),
             )
         )
     return Table(

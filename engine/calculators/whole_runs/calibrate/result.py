@@ -9,34 +9,34 @@ from engine.calculators.whole_runs.calibrate.inputs import (
     Inputs,
     job_on,
     machine_of,
-    read,
+    parse_measurements,
 )
 from engine.catalog.nodes import NODES
 from engine.catalog.reader_constants import OwnConstants
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Count, FlopRate, Ratio, Seconds
 from engine.run.logs.calibration import Timings
 from engine.run.machines import cluster_of
 from engine.run.run import Run
 from engine.simulate.measured.calibration import Calibration, calibrate
 from engine.simulate.measured.measured_cluster import (
-    constants_of,
-    count_of,
-    fastest_of,
-    logged,
-    paced,
-    timings_of,
+    all_timings,
+    fastest_rates,
+    logged_step,
+    num_timings,
+    own_constants,
+    with_log_pace,
 )
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
-from engine.simulate.step.what_if import step_of
+from engine.simulate.step.what_if import run_step_time
 
 _INFINITE = float("inf")  # of what the text does not measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured, and what it makes of a prediction.
+    """The measurements, and the calibrated prediction.
 
     Attributes:
         machine: key of `NODES`; empty where neither text nor reader names one.
@@ -55,18 +55,18 @@ class Result:
     logged: tuple[Seconds, float] | None
     step_time: Annotated[
         Seconds,
-        Told("Step on your cluster", "T", "{ours} with the catalog's constants"),
+        Output("Step on your cluster", "T", "{ours} with the catalog's constants"),
     ]
     ours: Seconds
     least: Annotated[
-        Seconds, Told("Range, from", assumes=("Eight in ten such steps lie in the range.",))
+        Seconds, Output("Range, from", assumes=("Eight in ten such steps lie in the range.",))
     ]
     most: Annotated[
-        Seconds, Told("Range, to", assumes=("Eight in ten such steps lie in the range.",))
+        Seconds, Output("Range, to", assumes=("Eight in ten such steps lie in the range.",))
     ]
     width: Annotated[
         Ratio,
-        Told(
+        Output(
             "Range against the catalog's",
             note="relative to the step",
             assumes=(
@@ -78,7 +78,7 @@ class Result:
     ]
     product: Annotated[
         FlopRate,
-        Told(
+        Output(
             "Fastest product",
             basis="measured",
             color="compute",
@@ -87,7 +87,7 @@ class Result:
     ]
     copy: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Fastest copy",
             basis="measured",
             color="memory",
@@ -96,7 +96,7 @@ class Result:
     ]
     collective: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Fastest collective",
             basis="measured",
             color="communication",
@@ -112,29 +112,29 @@ def _measured(timings: Timings, machine: str) -> Calibration:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the constants that the text says, and the job with them."""
-    text, machine = read(inputs.measured), machine_of(inputs)
-    timings = timings_of(text, machine or ASSUMED)
+    """Return the constants in the text, and the job's prediction with them."""
+    text, machine = parse_measurements(inputs.measured), machine_of(inputs)
+    timings = all_timings(text, machine or ASSUMED)
     run = job_on(inputs, machine or ASSUMED)
-    found = Calibration(measured=(), points=())
+    calibration = Calibration(measured=(), points=())
     if machine:
-        found = _measured(timings, machine)
-    own = constants_of(found, NODES[machine].gpu) if machine else None
+        calibration = _measured(timings, machine)
+    own = own_constants(calibration, NODES[machine].gpu) if machine else None
     if machine and text.log:
-        own = paced(own or OwnConstants(gpu=NODES[machine].gpu), text, run)
+        own = with_log_pace(own or OwnConstants(gpu=NODES[machine].gpu), text, run)
     mine = replace(run, cluster=replace(run.cluster, own=own))
-    ours, step = step_of(run).total, step_of(mine).total
+    ours, step = run_step_time(run).total, run_step_time(mine).total
     least, most, _ = step_range(mine, step)
     before = step_range(run, ours)
-    fastest = fastest_of(timings)
+    fastest = fastest_rates(timings)
     return Result(
         machine=machine,
         run=mine,
         evidence=evidence(mine),
         own=own,
-        found=found,
+        found=calibration,
         unread=timings.unread,
-        logged=logged(text, run),
+        logged=logged_step(text, run),
         step_time=step,
         ours=ours,
         least=least,
@@ -143,5 +143,5 @@ def solve(inputs: Inputs) -> Result:
         product=fastest.product or _INFINITE,
         copy=fastest.copy or _INFINITE,
         collective=fastest.collective or _INFINITE,
-        rows=count_of(timings),
+        rows=num_timings(timings),
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
 from engine.core.inputs import Scalar
 from engine.core.text import say
-from engine.core.units import GB, SHARE, Seconds, Share, as_given
+from engine.core.units import GB, SHARE, Seconds, Share, with_digits
 from engine.core.views import Challenge, Condition
 from engine.form.saving_inputs import LLAMA3_MTBF
 
@@ -27,7 +27,7 @@ def challenge(inputs: Inputs, goodput: Share, fits: bool) -> Challenge:
         title="A cheap file system",
         goal=say(
             "Llama 3 70B on 1,024 GPUs keeps {share} of its time with a storage of 10 GB/s.",
-            share=(_GOAL, as_given(SHARE)),
+            share=(_GOAL, with_digits(SHARE)),
         ),
         conditions=(
             Condition(text="Llama 3 70B", met=inputs.model == "llama-3-70b"),
@@ -38,7 +38,7 @@ def challenge(inputs: Inputs, goodput: Share, fits: bool) -> Challenge:
             ),
             Condition(text="weights and optimizer are saved", met=inputs.optimizer == "yes"),
             Condition(text="it fits", met=fits),
-            Condition(text=say("{g} goodput", g=(_GOAL, as_given(SHARE))), met=goodput >= _GOAL),
+            Condition(text=say("{g} goodput", g=(_GOAL, with_digits(SHARE))), met=goodput >= _GOAL),
         ),
         hints=(
             "What do the steps wait for if the write runs behind them?",

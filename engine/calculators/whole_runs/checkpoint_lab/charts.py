@@ -1,9 +1,9 @@
-"""The checkpoint lab: time lost by interval, what a checkpoint holds, what was published."""
+"""Charts of the checkpoint lab: lost time by interval, contents, published runs."""
 
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
 from engine.calculators.whole_runs.checkpoint_lab.result import Result
-from engine.core.numbers import significant
-from engine.core.outputs import Teller
+from engine.core.numbers import format_significant
+from engine.core.outputs import Presenter
 from engine.core.text import Sentence, say
 from engine.core.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
 from engine.core.views import (
@@ -11,7 +11,7 @@ from engine.core.views import (
     Badge,
     Bar,
     Bars,
-    Cite,
+    Citation,
     Lines,
     Point,
     Rule,
@@ -19,7 +19,7 @@ from engine.core.views import (
     Series,
     Table,
 )
-from engine.form.adjusted_inputs import told
+from engine.form.adjusted_inputs import with_changes
 
 STEP = "From the step that the planner predicts."
 _LEAST: Seconds = 30.0
@@ -29,12 +29,12 @@ _FLOOR: Share = 1e-4
 _NEAR: Share = 0.002
 
 
-def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what saving costs at the reader's interval, and what had to change of the plan."""
-    return told(_verdict(tell, inputs, result), result.changes)
+def verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the cost of saving at the chosen interval, and changes made to the plan."""
+    return with_changes(_verdict(present, inputs, result), result.changes)
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.fits:
         return Badge(
             text="Does not fit",
@@ -44,7 +44,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.optimizer == "no":
         return Badge(
             text="Not enough to go on",
-            sentence=tell.say(
+            sentence=present.say(
                 "A checkpoint of weights alone takes {whole}. Training that goes on from it has "
                 "lost Adam's moments."
             ),
@@ -53,16 +53,16 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.background and result.saved.write > inputs.interval:
         return Badge(
             text="Storage too slow",
-            sentence=tell.say(
+            sentence=present.say(
                 "A checkpoint is written after {write}, later than the next one is due. So the "
                 "next one waits."
             ),
             color="bad",
         )
-    return _interval(tell, inputs, result)
+    return _interval(present, inputs, result)
 
 
-def _interval(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _interval(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     often = inputs.interval < result.daly
     if result.best - result.goodput < _NEAR:
         text, color = "Near the best interval", "compute"
@@ -71,11 +71,11 @@ def _interval(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     sentence = (
         "Steps wait {stall} for each checkpoint. The best interval is {daly}, with a goodput "
     )
-    return Badge(text=text, sentence=tell.say(sentence + "of {best}."), color=color)
+    return Badge(text=text, sentence=present.say(sentence + "of {best}."), color=color)
 
 
 def binding(result: Result) -> str:
-    """Return what sets the pace of writing."""
+    """Return the bottleneck of writing."""
     shared = result.saved.write > result.saved.per_node / result.node
     return "the storage sets the pace" if shared else "the ports of a node set the pace"
 
@@ -95,13 +95,13 @@ def curve(inputs: Inputs, result: Result) -> Lines:
                 key=key,
                 label=label,
                 x=INTERVALS,
-                y=tuple(_lost(pair[at]) for pair in result.curve),
+                y=tuple(_lost_share(pair[at]) for pair in result.curve),
                 color="compute" if at else "memory",
                 dashed=not at,
             )
             for key, label, at in rows
         ),
-        points=(Point(key="you", label="you", x=inputs.interval, y=_lost(now.goodput)),),
+        points=(Point(key="you", label="you", x=inputs.interval, y=_lost_share(now.goodput)),),
         rules=(Rule(key="daly", label="best", axis="x", at=now.daly),)
         if _LEAST <= now.daly <= DAY
         else (),
@@ -110,20 +110,20 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _lost(goodput: Share) -> Share:
+def _lost_share(goodput: Share) -> Share:
     return max(_FLOOR, 1.0 - goodput)
 
 
 def parts(result: Result) -> Bars:
-    """Return what a checkpoint holds, beside the weights alone."""
-    one, size = result.saved, result.size
+    """Return the contents of a checkpoint, compared with the weights alone."""
+    checkpoint, size = result.saved, result.size
     return Bars(
         title="What is in a checkpoint",
         axis=Axis(
             label="bytes",
             quantity=BYTES,
             low=0.0,
-            high=1.05 * size * max(14.0, one.weight + one.optimizer),
+            high=1.05 * size * max(14.0, checkpoint.weight + checkpoint.optimizer),
         ),
         bars=(
             Bar(
@@ -131,12 +131,15 @@ def parts(result: Result) -> Bars:
                 label="your checkpoint",
                 segments=(
                     Segment(
-                        key="weights", label="weights", value=size * one.weight, color="parameters"
+                        key="weights",
+                        label="weights",
+                        value=size * checkpoint.weight,
+                        color="parameters",
                     ),
                     Segment(
                         key="optimizer",
                         label="optimizer",
-                        value=size * one.optimizer,
+                        value=size * checkpoint.optimizer,
                         color="optimizer",
                     ),
                 ),
@@ -152,8 +155,8 @@ def parts(result: Result) -> Bars:
     )
 
 
-def published(tell: Teller, result: Result) -> Table:
-    """Return what was published of two runs beside what is computed of them."""
+def published(present: Presenter, result: Result) -> Table:
+    """Return published and computed figures of two runs."""
     bloom, llama = result.bloom, result.llama
     weights = bloom.whole * 2.0 / (bloom.weight + bloom.optimizer)
     return Table(
@@ -163,33 +166,38 @@ def published(tell: Teller, result: Result) -> Table:
             (
                 "BLOOM 176B: a checkpoint",
                 "2.3 TB",
-                _both(bloom.whole),
-                Cite(("bigscience_readme",)),
+                _both_units(bloom.whole),
+                Citation(("bigscience_readme",)),
             ),
-            ("Its weights in bf16", "329 GB", _both(weights), Cite(("bigscience_readme",))),
+            (
+                "Its weights in bf16",
+                "329 GB",
+                _both_units(weights),
+                Citation(("bigscience_readme",)),
+            ),
             (
                 "Its steps wait",
                 "40 s",
                 say("{t} at 300 GB/s", t=(bloom.write, SECONDS)),
-                Cite(("bigscience_chronicles",)),
+                Citation(("bigscience_chronicles",)),
             ),
             (
                 "Llama 3 405B: one GPU writes",
                 "1 MB to 4 GB",
                 say("{b} on average", b=(llama.per_gpu, BYTES)),
-                Cite(("dubey2024",)),
+                Citation(("dubey2024",)),
             ),
             (
                 "All of it is written",
                 "2 TB/s sustained",
                 say("{t} at 2 TB/s", t=(llama.write, SECONDS)),
-                Cite(("dubey2024",)),
+                Citation(("dubey2024",)),
             ),
         ),
         caption="These rows do not change with your job. GiB and TiB are binary units.",
     )
 
 
-def _both(size: Bytes) -> Sentence:
+def _both_units(size: Bytes) -> Sentence:
     unit, name = (TiB, "TiB") if size >= TiB else (GiB, "GiB")
-    return say("{b}, or " + f"{significant(size / unit)} {name}", b=(size, BYTES))
+    return say("{b}, or " + f"{format_significant(size / unit)} {name}", b=(size, BYTES))

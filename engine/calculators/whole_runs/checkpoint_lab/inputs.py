@@ -74,13 +74,13 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-def _folded(field: Any) -> Number | Choice:  # noqa: ANN401 (an annotation)
-    """Return the mark of a field, folded away until asked for."""
+def _advanced(field: Any) -> Number | Choice:  # noqa: ANN401 (an annotation)
+    """Return a field's input widget, marked as advanced."""
     mark: Number | Choice = field.__metadata__[0]
     return replace(mark, advanced=True)
 
 
-def _rate(label: str, help_text: str) -> Number:
+def _rate_input(label: str, help_text: str) -> Number:
     return Number(
         label=label,
         unit=GBYTES_PER_SECOND,
@@ -93,7 +93,7 @@ def _rate(label: str, help_text: str) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     interval: Interval = HOUR
     background: Annotated[
@@ -111,9 +111,11 @@ class Inputs:
         ),
     ] = "yes"
     storage: Annotated[
-        float, _rate("Storage, all writers", "Sustained writing of the file system.")
+        float, _rate_input("Storage, all writers", "Sustained writing of the file system.")
     ] = 40 * GB
-    node: Annotated[float, _rate("One node to the storage", "Its ports for storage.")] = 20 * GB
+    node: Annotated[float, _rate_input("One node to the storage", "Its ports for storage.")] = (
+        20 * GB
+    )
     gpu_mtbf: Annotated[
         float,
         Number(
@@ -141,14 +143,14 @@ class Inputs:
     gpu: GpuName = "H100-SXM"
     world_size: WorldSize = 1024
     zero_stage: ZeroStage = "1"
-    tensor_parallel: Annotated[int, _folded(TensorParallel)] = 4
-    pipeline_parallel: Annotated[int, _folded(PipelineParallel)] = 4
-    context_parallel: Annotated[int, _folded(ContextParallel)] = 2
-    expert_parallel: Annotated[int, _folded(ExpertParallel)] = 1
-    micro_batch_size: Annotated[int, _folded(MicroBatch)] = 1
-    global_batch_size: Annotated[int, _folded(GlobalBatch)] = 1024
-    sequence_length: Annotated[int, _folded(SequenceLength)] = 8192
-    precision: Annotated[str, _folded(PrecisionName)] = "bf16"
-    recompute: Annotated[str, _folded(RecomputeName)] = "selective"
-    framework: Annotated[str, _folded(FrameworkName)] = "megatron"
+    tensor_parallel: Annotated[int, _advanced(TensorParallel)] = 4
+    pipeline_parallel: Annotated[int, _advanced(PipelineParallel)] = 4
+    context_parallel: Annotated[int, _advanced(ContextParallel)] = 2
+    expert_parallel: Annotated[int, _advanced(ExpertParallel)] = 1
+    micro_batch_size: Annotated[int, _advanced(MicroBatch)] = 1
+    global_batch_size: Annotated[int, _advanced(GlobalBatch)] = 1024
+    sequence_length: Annotated[int, _advanced(SequenceLength)] = 8192
+    precision: Annotated[str, _advanced(PrecisionName)] = "bf16"
+    recompute: Annotated[str, _advanced(RecomputeName)] = "selective"
+    framework: Annotated[str, _advanced(FrameworkName)] = "megatron"
     own_constants: OwnConstants = ""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
-from engine.simulate.job.saved_run import Pace, Saved
+from engine.simulate.job.saved_run import Checkpoint, CheckpointCost
 from engine.simulate.step.prediction_evidence import Evidence
 
 # Token numbers of a vocabulary beyond 65,536.
@@ -24,14 +24,14 @@ class Result:
 
     evidence: Evidence
     changes: tuple[Text, ...]
-    saved: Saved
-    bloom: Saved
-    llama: Saved
-    now: Pace
+    saved: Checkpoint
+    bloom: Checkpoint
+    llama: Checkpoint
+    now: CheckpointCost
     fits: bool
     whole: Annotated[
         Bytes,
-        Told(
+        Output(
             "A checkpoint",
             "C",
             "{per_parameter} for each parameter",
@@ -41,7 +41,7 @@ class Result:
     ]
     per_gpu: Annotated[
         Bytes,
-        Told(
+        Output(
             "Of that, one GPU writes",
             note="{writers} GPUs write",
             color="optimizer",
@@ -51,7 +51,7 @@ class Result:
     ]
     host: Annotated[
         Bytes,
-        Told(
+        Output(
             "Held in a host's memory",
             note="while it is written behind the steps",
             color="buffers",
@@ -59,10 +59,10 @@ class Result:
             sources=("pytorch_async",),
         ),
     ]
-    write: Annotated[Seconds, Told("Written after", "Tw", "all nodes at once", "memory")]
+    write: Annotated[Seconds, Output("Written after", "Tw", "all nodes at once", "memory")]
     rank_0: Annotated[
         Seconds,
-        Told(
+        Output(
             "Written by one node",
             note="if rank 0 gathered all of it",
             color="memory",
@@ -72,7 +72,7 @@ class Result:
     ]
     stall: Annotated[
         Seconds,
-        Told(
+        Output(
             "Steps wait",
             note="for each checkpoint",
             color="bad",
@@ -84,12 +84,14 @@ class Result:
         ),
     ]
     mtbf: Annotated[
-        Seconds, Told("Something fails every", "M", "in the whole job", assumes=(_POISSON,))
+        Seconds, Output("Something fails every", "M", "in the whole job", assumes=(_POISSON,))
     ]
-    young: Annotated[Seconds, Told("Young's interval", "t", "to first order", assumes=(_POISSON,))]
+    young: Annotated[
+        Seconds, Output("Young's interval", "t", "to first order", assumes=(_POISSON,))
+    ]
     daly: Annotated[
         Seconds,
-        Told(
+        Output(
             "Best interval",
             note="by Daly, but never shorter than a write",
             assumes=(_POISSON,),
@@ -98,7 +100,7 @@ class Result:
     ]
     goodput: Annotated[
         Share,
-        Told(
+        Output(
             "Goodput",
             note="at your interval",
             color="compute",
@@ -111,7 +113,7 @@ class Result:
     ]
     tokens: Annotated[
         TokenRate,
-        Told(
+        Output(
             "Tokens of all GPUs",
             note="in a second",
             assumes=("From the step time that the planner computes.",),
@@ -119,11 +121,11 @@ class Result:
         ),
     ]
     reading: Annotated[
-        Bandwidth, Told("Read of tokens", "B", "by all GPUs together, 4 bytes each", "memory")
+        Bandwidth, Output("Read of tokens", "B", "by all GPUs together, 4 bytes each", "memory")
     ]
     best: Annotated[
         Share,
-        Told(
+        Output(
             "Best goodput",
             note="with work of {daly} between two checkpoints",
             color="compute",
@@ -131,12 +133,12 @@ class Result:
             sources=("daly2006",),
         ),
     ]
-    size: Annotated[Parameters, Told(symbol="P", of="model")]
-    weight: Annotated[Bytes, Told(symbol="w")]
-    optimizer: Annotated[Bytes, Told(symbol="o")]
+    size: Annotated[Parameters, Output(symbol="P", of="model")]
+    weight: Annotated[Bytes, Output(symbol="w")]
+    optimizer: Annotated[Bytes, Output(symbol="o")]
     per_parameter: Annotated[
         Bytes,
-        Told(
+        Output(
             "For each parameter",
             note="{weight} of the weight, {optimizer} of the optimizer",
             color="optimizer",
@@ -144,8 +146,8 @@ class Result:
             sources=("rajbhandari2020",),
         ),
     ]
-    gpus: Annotated[Count, Told(symbol="n", of="world_size")]
-    largest: Annotated[Bytes, Told(symbol="c")]
+    gpus: Annotated[Count, Output(symbol="n", of="world_size")]
+    largest: Annotated[Bytes, Output(symbol="c")]
     writers: int
     node: Bandwidth
     curve: tuple[tuple[Share, Share], ...]

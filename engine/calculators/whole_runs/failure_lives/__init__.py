@@ -1,1 +1,1 @@
-"""Failure lives."""
+"""Failure lives: simulated runs of a job with failures."""

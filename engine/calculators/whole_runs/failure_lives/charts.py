@@ -1,4 +1,4 @@
-"""Pictures of the lives of a job: when they end, how often to save, and how jobs fail with size."""
+"""Charts of failure lives: completion times, checkpoint interval, and failures by job size."""
 
 from engine.calculators.whole_runs.failure_lives.curves import (
     CHECKPOINTS,
@@ -11,16 +11,16 @@ from engine.calculators.whole_runs.failure_lives.curves import (
 from engine.calculators.whole_runs.failure_lives.inputs import Inputs
 from engine.calculators.whole_runs.failure_lives.result import Result
 from engine.catalog.failure_reports import FAILURE_REPORTS
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
-from engine.core.views import Axis, Cell, Cite, Heatmap, Lines, Point, Rule, Series, Table
+from engine.core.views import Axis, Cell, Citation, Heatmap, Lines, Point, Rule, Series, Table
 
 _NO_ENDS = "No life is drawn: too many failures to play them all, or a job that never ends."
 
 
-def ends(tell: Teller, result: Result) -> Lines:
-    """Return the share of lives that have ended by a time, played and by the formula."""
+def finish_curve(present: Presenter, result: Result) -> Lines:
+    """Return the share of finished lives over time, simulated and by formula."""
     played = result.played
     if played is None:
         now = Axis(label="time", quantity=SECONDS, low=0.0, high=DAY)
@@ -30,7 +30,7 @@ def ends(tell: Teller, result: Result) -> Lines:
     grid, ended = result.ended()
     return Lines(
         title="When the lives of the job end",
-        x=tell.axis("wall", "time", low=grid[0], high=grid[-1]),
+        x=present.axis("wall", "time", low=grid[0], high=grid[-1]),
         y=Axis(label="lives that have ended", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -50,23 +50,25 @@ def ends(tell: Teller, result: Result) -> Lines:
             ),
         ),
         rules=(
-            Rule(key="mean", label=tell.say("mean: {wall}"), axis="x", at=result.wall),
-            Rule(key="nine", label=tell.say("9 in 10: {promised}"), axis="x", at=result.promised),
+            Rule(key="mean", label=present.say("mean: {wall}"), axis="x", at=result.wall),
+            Rule(
+                key="nine", label=present.say("9 in 10: {promised}"), axis="x", at=result.promised
+            ),
         ),
         caption="Luck alone. The error of the predicted step comes on top, and is often larger. "
         "Dashed: a normal curve with the mean and the spread that formulas give.",
     )
 
 
-def saving_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return goodput over the interval: by formula, to first order, and played."""
+def saving_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return goodput over the interval: by formula, to first order, and simulated."""
     curves = result.saving()
-    best = Rule(key="best", label=tell.say("Daly: {daly}"), axis="x", at=result.daly)
+    best = Rule(key="best", label=present.say("Daly: {daly}"), axis="x", at=result.daly)
     tried, shares = zip(*result.tried, strict=True)
     return Lines(
         title="Goodput against the work between two checkpoints",
-        x=tell.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
-        y=tell.axis("goodput", "goodput", low=0.0, high=1.0),
+        x=present.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
+        y=present.axis("goodput", "goodput", low=0.0, high=1.0),
         series=(
             Series(
                 key="daly",
@@ -86,7 +88,7 @@ def saving_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Series(key="tried", label="played", x=tried, y=shares, color="accent"),
         ),
         points=(
-            Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=result.goodput),
+            Point(key="now", label=present.say("{goodput}"), x=inputs.interval, y=result.goodput),
         ),
         rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
@@ -101,8 +103,8 @@ def required(result: Result) -> Heatmap:
         title="Best goodput, by checkpoint and restart",
         x_label="time of a checkpoint",
         y_label="restart",
-        x=tuple(_words(checkpoint) for checkpoint in CHECKPOINTS),
-        y=tuple(_words(restart) for restart in RESTARTS),
+        x=tuple(_duration_text(checkpoint) for checkpoint in CHECKPOINTS),
+        y=tuple(_duration_text(restart) for restart in RESTARTS),
         values=result.required(),
         quantity=SHARE,
         caption=say(
@@ -112,12 +114,12 @@ def required(result: Result) -> Heatmap:
     )
 
 
-def _words(time: Seconds) -> str:
+def _duration_text(time: Seconds) -> str:
     return f"{time:g} s" if time < 60 else f"{time / 60:g} min"
 
 
-def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return the time between failures over the number of GPUs, with what was published."""
+def scale(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the time between failures over the number of GPUs, with published rates."""
     ours = result.scale
     published = tuple(
         Point(
@@ -129,12 +131,12 @@ def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         )
         for report in FAILURE_REPORTS
     )
-    now = Point(key="now", label=tell.say("{mtbf}"), x=float(inputs.num_gpus), y=result.mtbf)
+    now = Point(key="now", label=present.say("{mtbf}"), x=float(inputs.num_gpus), y=result.mtbf)
     theirs = [report.mtbf for report in FAILURE_REPORTS]
     return Lines(
         title="Time between two failures of a job, by its size",
-        x=tell.axis("num_gpus", "GPUs", low=SIZES[0], high=SIZES[-1], scale="log"),
-        y=tell.axis(
+        x=present.axis("num_gpus", "GPUs", low=SIZES[0], high=SIZES[-1], scale="log"),
+        y=present.axis(
             "mtbf",
             "time between failures",
             low=min(*ours, *theirs) / 2,
@@ -149,7 +151,7 @@ def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 
 def reports(result: Result) -> Table:
-    """Return what was published, per GPU, and what it would mean for the reader's job."""
+    """Return published failure rates per GPU, and their effect on the job."""
     rows: list[tuple[Cell, ...]] = []
     for report, here in zip(FAILURE_REPORTS, result.reports, strict=True):
         rows.append(
@@ -160,7 +162,7 @@ def reports(result: Result) -> Table:
                 say("{h} h", h=(float(round(report.gpu_mtbf / HOUR, -2)), COUNT)),
                 say("{m}", m=(here.mtbf, SECONDS)),
                 say("{g}", g=(here.best, SHARE)),
-                Cite((report.source,)),
+                Citation((report.source,)),
             )
         )
     return Table(

@@ -1,4 +1,4 @@
-"""What the pictures of failure lives draw: curves, a map, and the rates that were published."""
+"""Data of the failure charts: curves, a map, and the published rates."""
 
 import math
 
@@ -25,17 +25,17 @@ class Saving:
 
 
 @record
-class Here:
-    """What a published rate of failures would mean for the job, saving at Daly's interval."""
+class PublishedRate:
+    """Effect of a published failure rate on the job, saving at Daly's interval."""
 
     mtbf: Seconds
     best: Share
 
 
-def ended(
+def finished_share(
     wall: Seconds, spread: Seconds, last: Seconds
 ) -> tuple[tuple[Seconds, ...], tuple[Share, ...]]:
-    """Return times around the mean, and the share of lives that has ended by each, by formula."""
+    """Return times around the mean, and the share of lives finished by each, by formula."""
     wide = max(3 * spread, last - wall, 600.0)
     low, high = max(0.0, wall - wide), wall + wide
     grid = tuple(low + (high - low) * i / 80 for i in range(81))
@@ -55,7 +55,7 @@ def saving(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Saving:
 def required(mtbf: Seconds) -> tuple[tuple[Share, ...], ...]:
     """Return the best goodput for each of `RESTARTS`, by `CHECKPOINTS`."""
     return tuple(
-        tuple(_best(checkpoint, restart, mtbf) for checkpoint in CHECKPOINTS)
+        tuple(_best_goodput(checkpoint, restart, mtbf) for checkpoint in CHECKPOINTS)
         for restart in RESTARTS
     )
 
@@ -65,15 +65,17 @@ def scale(gpu_mtbf: Seconds) -> tuple[Seconds, ...]:
     return tuple(job_mtbf(gpu_mtbf, round(size)) for size in SIZES)
 
 
-def reports(inputs: Inputs) -> tuple[Here, ...]:
-    """Return what each published rate of failures would mean for the job."""
-    found = []
+def reports(inputs: Inputs) -> tuple[PublishedRate, ...]:
+    """Return the effect of each published failure rate on the job."""
+    rates = []
     for report in FAILURE_REPORTS:
         here = job_mtbf(report.gpu_mtbf, inputs.num_gpus)
-        found.append(Here(mtbf=here, best=_best(inputs.checkpoint, inputs.restart, here)))
-    return tuple(found)
+        rates.append(
+            PublishedRate(mtbf=here, best=_best_goodput(inputs.checkpoint, inputs.restart, here))
+        )
+    return tuple(rates)
 
 
-def _best(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Share:
-    """Return what saving at Daly's interval reaches."""
+def _best_goodput(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Share:
+    """Return the goodput of saving at Daly's interval."""
     return goodput(daly_interval(checkpoint, mtbf), checkpoint, restart, mtbf)

@@ -1,4 +1,4 @@
-"""The inputs of the lives of a job."""
+"""Inputs of the failure-lives calculator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     num_gpus: Annotated[
         int, Number(label="GPUs", low=FEWEST, high=MOST, scale="log2", whole=True, symbol="n")

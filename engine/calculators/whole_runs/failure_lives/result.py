@@ -1,13 +1,13 @@
-"""The numbers of the lives of a job."""
+"""Results of the failure-lives calculator."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators.whole_runs.failure_lives.curves import Here, Saving
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.calculators.whole_runs.failure_lives.curves import PublishedRate, Saving
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import COUNT, Count, Seconds, Share
-from engine.simulate.job.failure_monte_carlo import Lives
+from engine.simulate.job.failure_monte_carlo import SimulatedRuns
 from engine.simulate.job.whole_run import WholeRun
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
@@ -26,14 +26,14 @@ class Result:
     """
 
     mtbf: Annotated[
-        Seconds, Told("Something fails every", "M", "{failures} times", assumes=(_POISSON,))
+        Seconds, Output("Something fails every", "M", "{failures} times", assumes=(_POISSON,))
     ]
     wall: Annotated[
-        Seconds, Told("Mean of all lives", "", "± {spread} by luck alone", assumes=(_POISSON,))
+        Seconds, Output("Mean of all lives", "", "± {spread} by luck alone", assumes=(_POISSON,))
     ]
     promised: Annotated[
         Seconds,
-        Told(
+        Output(
             "Nine lives in ten end within",
             note="of {count} lives that were played",
             assumes=(_PLAYED, _POISSON),
@@ -41,27 +41,28 @@ class Result:
         ),
     ]
     goodput: Annotated[
-        Share, Told("Goodput", "g", "share of the time spent on work that lasts", "compute")
+        Share, Output("Goodput", "g", "share of the time spent on work that lasts", "compute")
     ]
-    young: Annotated[Seconds, Told("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
-    daly: Annotated[Seconds, Told("Save every (Daly)", "t", "higher order", assumes=(_POISSON,))]
+    young: Annotated[Seconds, Output("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
+    daly: Annotated[Seconds, Output("Save every (Daly)", "t", "higher order", assumes=(_POISSON,))]
     best: Annotated[
-        Share, Told("Goodput at Daly's interval", "g", "instead of {goodput}", assumes=(_POISSON,))
+        Share,
+        Output("Goodput at Daly's interval", "g", "instead of {goodput}", assumes=(_POISSON,)),
     ]
     failures: Annotated[float, COUNT]
     spread: Annotated[
         Seconds,
-        Told(
+        Output(
             "Luck alone, one standard deviation",
             assumes=(_POISSON, "The variances of all intervals in the model of goodput, added up."),
         ),
     ]
     count: Count
     whole: WholeRun
-    played: Lives | None
+    played: SimulatedRuns | None
     tried: tuple[tuple[Seconds, Share], ...]
-    ended: Later[tuple[tuple[Seconds, ...], tuple[Share, ...]]]
-    saving: Later[Saving]
-    required: Later[tuple[tuple[Share, ...], ...]]
+    ended: Lazy[tuple[tuple[Seconds, ...], tuple[Share, ...]]]
+    saving: Lazy[Saving]
+    required: Lazy[tuple[tuple[Share, ...], ...]]
     scale: tuple[Seconds, ...]
-    reports: tuple[Here, ...]
+    reports: tuple[PublishedRate, ...]

@@ -1,4 +1,4 @@
-"""Job time: when a run will be done, really, and what it costs."""
+"""Job time: real completion time and cost of a run."""
 
 import math
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 from engine.calculators.whole_runs.job_time import charts, values
 from engine.calculators.whole_runs.job_time.result import Result as Result
 from engine.calculators.whole_runs.job_time.solve import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.units import SHARE
 from engine.core.views import Badge
 from engine.form.job_inputs import PRESETS as PRESETS
@@ -37,29 +37,29 @@ EQUATIONS = (
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
-        **values.outcome(tell, inputs, result),
-        "verdict": _verdict(tell, result),
-        "formula": tell.formula("All of it in one line", run.RUN_TIME),
-        "waterfall": partial(charts.waterfall, tell, result),
-        **values.speed(tell, inputs, result),
-        "goodput_curve": partial(charts.goodput_curve, tell, inputs, result),
-        **values.failing(tell, inputs, result),
-        "life": partial(charts.one_life, tell, result),
-        "straggler_curve": partial(charts.straggler_curve, tell, inputs, result),
-        **values.slowest(tell, inputs, result),
-        "waiting": partial(charts.waiting, tell, inputs, result),
-        "slowest_curve": partial(charts.slowest_curve, tell, result),
+        **values.outcome_values(present, inputs, result),
+        "verdict": _verdict(present, result),
+        "formula": present.formula("All of it in one line", run.RUN_TIME),
+        "waterfall": partial(charts.waterfall, present, result),
+        **values.speed_value(present, inputs, result),
+        "goodput_curve": partial(charts.goodput_curve, present, inputs, result),
+        **values.failure_values(present, inputs, result),
+        "life": partial(charts.one_life, present, result),
+        "straggler_curve": partial(charts.straggler_curve, present, inputs, result),
+        **values.straggler_values(present, inputs, result),
+        "waiting": partial(charts.waiting, present, inputs, result),
+        "slowest_curve": partial(charts.slowest_curve, present, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
-    """Return what takes most of the time beyond the steps themselves."""
+def _verdict(present: Presenter, result: Result) -> Badge:
+    """Return the largest loss of time beyond the steps themselves."""
     if not math.isfinite(result.wall_time):
         return Badge(
             text="Never done",
-            sentence=tell.say(
+            sentence=present.say(
                 "Something fails every {mtbf}, before the next checkpoint is reached."
             ),
             color="ink",
@@ -67,7 +67,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.short:
         return Badge(
             text="Short",
-            sentence=tell.say(
+            sentence=present.say(
                 "The run is over before the first checkpoint is due; that anything fails in it has "
                 "a chance of {chance}."
             ),
@@ -80,11 +80,11 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         "Restarts": ("restarts", "restarts"),
     }
     name = max(parts, key=lambda part: float(getattr(result, parts[part][0])))
-    field, what = parts[name]
+    field, cause = parts[name]
     return Badge(
         text=name,
-        sentence=tell.say(
-            f"Beyond its steps the run spends most on {what}: {{t}}, {{s}} of the whole.",
+        sentence=present.say(
+            f"Beyond its steps the run spends most on {cause}: {{t}}, {{s}} of the whole.",
             t=field,
             s=(getattr(result, field) / result.wall_time, SHARE),
         ),

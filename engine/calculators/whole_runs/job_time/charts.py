@@ -1,10 +1,10 @@
-"""Pictures of a run: from ideal to real, goodput over the interval, the slowest of n, one life."""
+"""Charts of job time: waterfall, goodput, stragglers, and a simulated run."""
 
 import math
 
 from engine.calculators.whole_runs.job_time.curves import INTERVALS, LONGEST, SHORTEST, SIZES
 from engine.calculators.whole_runs.job_time.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.units import SHARE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.job_inputs import Inputs
@@ -12,7 +12,7 @@ from engine.form.job_inputs import Inputs
 _ENDLESS = "The job fails before it gets anywhere: the last two parts have no end."
 
 
-def waterfall(tell: Teller, result: Result) -> Bars:
+def waterfall(present: Presenter, result: Result) -> Bars:
     """Return the run's time, grown part by part; a part without end is left out."""
     parts = (
         ("Waste below the peak", result.work_time - result.at_peak),
@@ -31,41 +31,41 @@ def waterfall(tell: Teller, result: Result) -> Bars:
         more = Segment(key="added", label="added", value=added, color="accent")
         bars.append(Bar(key=f"part{number}", label=label, segments=(before, more)))
         so_far += added
-    real = tell.say("Of {wall_time}, the GPUs at their peak would need {at_peak}.")
+    real = present.say("Of {wall_time}, the GPUs at their peak would need {at_peak}.")
     return Bars(
         title="From the ideal to the real run",
-        axis=tell.axis("wall_time", "time", low=0.0, high=so_far * 1.02),
+        axis=present.axis("wall_time", "time", low=0.0, high=so_far * 1.02),
         bars=tuple(bars),
         caption=real if math.isfinite(result.wall_time) else _ENDLESS,
     )
 
 
-def goodput_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def goodput_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return goodput over the work between checkpoints, with the handle on it."""
-    best = Rule(key="best", label=tell.say("best: {daly}"), axis="x", at=result.daly)
+    best = Rule(key="best", label=present.say("best: {daly}"), axis="x", at=result.daly)
     curves, now = result.curves, result.goodput
     first = Series(
         key="first", label="first order", x=INTERVALS, y=curves.first, color="muted", dashed=True
     )
     return Lines(
         title="Goodput against the work between two checkpoints",
-        x=tell.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
-        y=tell.axis("goodput", "goodput", low=0.0, high=1.0),
+        x=present.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
+        y=present.axis("goodput", "goodput", low=0.0, high=1.0),
         series=(
             Series(key="higher", label="Daly's model", x=INTERVALS, y=curves.daly, color="compute"),
             first,
         ),
         points=()
         if result.short
-        else (Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=now),),
+        else (Point(key="now", label=present.say("{goodput}"), x=inputs.interval, y=now),),
         rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
         caption="Left of the best point the job saves too often; right of it, too much is lost.",
     )
 
 
-def straggler_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return how much longer a step is than its mean, over the number of GPUs."""
+def straggler_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the straggler slowdown of a step over the number of GPUs."""
     sizes = tuple(float(n) for n in SIZES)
     alike, slowed = (
         tuple(max(0.0, y) for y in column) for column in (result.curves.alike, result.curves.slowed)
@@ -76,10 +76,10 @@ def straggler_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         Series(key="alike", label="all alike", x=sizes, y=alike, color="compute", dashed=True),
     )
     high = max(*result.curves.slowed, here, 0.01) * 1.15
-    label = tell.say("{s}", s=(here, SHARE))
+    label = present.say("{s}", s=(here, SHARE))
     return Lines(
         title="Time that everybody waits for the slowest, over an average step",
-        x=tell.axis("num_gpus", "GPUs", low=sizes[0], high=sizes[-1], scale="log"),
+        x=present.axis("num_gpus", "GPUs", low=sizes[0], high=sizes[-1], scale="log"),
         y=Axis(label="added to a step", quantity=SHARE, low=0.0, high=high),
         series=series[0 if inputs.slower else 1 :],
         points=(Point(key="now", label=label, x=float(inputs.num_gpus), y=max(0.0, here)),),
@@ -88,18 +88,18 @@ def straggler_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def slowest_curve(tell: Teller, result: Result) -> Lines:
-    """Return how often one GPU, and how often all of them, are done by a given time."""
+def slowest_curve(present: Presenter, result: Result) -> Lines:
+    """Return the completion probability of a GPU, and of all GPUs, over time."""
     curves = result.curves
-    mean = tell.say("their mean: {slow_down}")
+    mean = present.say("their mean: {slow_down}")
     return Lines(
         title="Who is done by when",
-        x=tell.axis(
+        x=present.axis(
             "slow_down", "time over an average step", low=curves.ratios[0], high=curves.ratios[-1]
         ),
         y=Axis(label="share of the steps", quantity=SHARE, low=0.0, high=1.0),
         series=(
-            Series(key="one", label="one GPU", x=curves.ratios, y=curves.one, color="compute"),
+            Series(key="one", label="one GPU", x=curves.ratios, y=curves.one_gpu, color="compute"),
             Series(key="all", label="all GPUs", x=curves.ratios, y=curves.all, color="accent"),
         ),
         rules=(Rule(key="mean", label=mean, axis="x", at=result.slow_down),),
@@ -107,8 +107,8 @@ def slowest_curve(tell: Teller, result: Result) -> Lines:
     )
 
 
-def waiting(tell: Teller, inputs: Inputs, result: Result) -> Bars:
-    """Return one step of eight GPUs, the first of them the slow one: who computes, who waits."""
+def waiting(present: Presenter, inputs: Inputs, result: Result) -> Bars:
+    """Return a step of eight GPUs with a slow first GPU: computing and waiting."""
     times = result.curves.waiting
     last = max(times)
     return Bars(
@@ -131,8 +131,8 @@ def waiting(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def one_life(tell: Teller, result: Result) -> Lines:
-    """Return the work that one simulated job has done, over time, until its 16th failure."""
+def one_life(present: Presenter, result: Result) -> Lines:
+    """Return completed work of a simulated job over time, until its 16th failure."""
     times, work = zip(*result.curves.life, strict=True)
     end = times[-1]
 
@@ -141,8 +141,8 @@ def one_life(tell: Teller, result: Result) -> Lines:
 
     return Lines(
         title="The life of a job: work done, and lost with every failure",
-        x=tell.axis("wall_time", "time", low=0.0, high=end),
-        y=tell.axis("steps", "work", low=0.0, high=end),
+        x=present.axis("wall_time", "time", low=0.0, high=end),
+        y=present.axis("steps", "work", low=0.0, high=end),
         series=(
             straight("ideal", "nothing fails", end, "muted"),
             straight("mean", "mean of all lives", end * result.goodput, "ink"),

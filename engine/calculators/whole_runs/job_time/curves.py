@@ -1,4 +1,4 @@
-"""The curves of job time: goodput over the interval, the slowest of n, one life."""
+"""Curves of job time: goodput over the interval, stragglers, and a simulated run."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from engine.formulas.stragglers import (
     slowest_share,
     slowest_with_one_slow,
 )
-from engine.simulate.job.failure_process import Habits, life_line
-from engine.simulate.numerics.rng import jittered
+from engine.simulate.job.failure_process import CheckpointPolicy, progress_line
+from engine.simulate.numerics.rng import jittered_step_times
 
 SHORTEST, LONGEST = 30.0, DAY
 INTERVALS = tuple(SHORTEST * (LONGEST / SHORTEST) ** (i / 64) for i in range(65))
@@ -38,13 +38,13 @@ class Curves:
     alike: tuple[Share, ...]
     slowed: tuple[Share, ...]
     ratios: tuple[Ratio, ...]
-    one: tuple[Share, ...]
+    one_gpu: tuple[Share, ...]
     all: tuple[Share, ...]
     waiting: tuple[Ratio, ...]
     life: tuple[tuple[Seconds, Seconds], ...]
 
 
-def curves(inputs: Inputs, habits: Habits, slow_down: Ratio) -> Curves:
+def curves(inputs: Inputs, habits: CheckpointPolicy, slow_down: Ratio) -> Curves:
     """Return the columns for the inputs."""
     rest = habits.checkpoint, habits.restart, habits.mtbf
     deviation, slower, gpus = inputs.deviation, inputs.slower, inputs.num_gpus
@@ -59,10 +59,10 @@ def curves(inputs: Inputs, habits: Habits, slow_down: Ratio) -> Curves:
         if slower
         else alike,
         ratios=ratios,
-        one=tuple(slowest_share(x, 1, deviation) for x in ratios),
+        one_gpu=tuple(slowest_share(x, 1, deviation) for x in ratios),
         all=tuple(all_done_share(x, gpus, deviation, slower) for x in ratios),
-        waiting=jittered(_LANES, deviation, slower, inputs.seed),
-        life=life_line(habits, _FAILURES, inputs.seed),
+        waiting=jittered_step_times(_LANES, deviation, slower, inputs.seed),
+        life=progress_line(habits, _FAILURES, inputs.seed),
     )
 
 

@@ -1,10 +1,10 @@
-"""What job time shows: a run from its inputs, every number of the page."""
+"""Results of job time."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from engine.calculators.whole_runs.job_time.curves import Curves
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import (
     COUNT,
     Count,
@@ -49,7 +49,7 @@ class Result:
 
     wall_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "The run takes",
             "Tr",
             "± {spread} by the luck of failures alone",
@@ -62,7 +62,7 @@ class Result:
     ]
     gpu_hours: Annotated[
         GpuTime,
-        Told(
+        Output(
             "GPU hours",
             "G",
             "{num_gpus} GPUs for the whole run",
@@ -71,7 +71,7 @@ class Result:
     ]
     cost: Annotated[
         Money,
-        Told(
+        Output(
             "Cost",
             "K",
             "in your currency, at {price}",
@@ -80,7 +80,7 @@ class Result:
     ]
     energy: Annotated[
         Energy,
-        Told(
+        Output(
             "Energy",
             "E",
             "{num_gpus} GPUs draw {draw} with their building",
@@ -89,7 +89,7 @@ class Result:
     ]
     work_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "If nothing fails and nobody waits",
             "Tk",
             "{work} of work",
@@ -97,11 +97,11 @@ class Result:
             assumes=("The speed of one GPU times their number.",),
         ),
     ]
-    token_rate: Annotated[TokenRate, Told("Speed of one GPU", "r", "from the MFU")]
-    reached: Annotated[Share, Told("Share of the peak", "u", "MFU")]
+    token_rate: Annotated[TokenRate, Output("Speed of one GPU", "r", "from the MFU")]
+    reached: Annotated[Share, Output("Share of the peak", "u", "MFU")]
     mtbf: Annotated[
         Seconds,
-        Told(
+        Output(
             "Something fails every",
             "M",
             "{failures} failures expected in the run",
@@ -114,11 +114,11 @@ class Result:
     ]
     goodput: Annotated[
         Share,
-        Told("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
+        Output("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
     ]
     first_order: Annotated[
         Share,
-        Told(
+        Output(
             "Goodput, first order",
             "g",
             "too optimistic where failures are frequent",
@@ -127,10 +127,10 @@ class Result:
             ),
         ),
     ]
-    young: Annotated[Seconds, Told("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
+    young: Annotated[Seconds, Output("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
     daly: Annotated[
         Seconds,
-        Told(
+        Output(
             "Save every (Daly)",
             "t",
             "higher order; work only, without the checkpoint",
@@ -139,7 +139,7 @@ class Result:
     ]
     best_goodput: Annotated[
         Share,
-        Told(
+        Output(
             "Goodput at Daly's interval",
             "g",
             "what saving at the right moments can reach",
@@ -148,7 +148,7 @@ class Result:
     ]
     slow_down: Annotated[
         Ratio,
-        Told(
+        Output(
             "A step takes",
             "m",
             "an average one; {jitter} if all GPUs were alike",
@@ -157,7 +157,7 @@ class Result:
     ]
     bound: Annotated[
         Ratio,
-        Told(
+        Output(
             "At most, all alike",
             "m",
             "whatever the distribution of step times",
@@ -166,7 +166,7 @@ class Result:
     ]
     all_below: Annotated[
         Share,
-        Told(
+        Output(
             "Steps in which no GPU is in its slowest 1 %",
             "A",
             "one step in {one_in}",
@@ -175,19 +175,19 @@ class Result:
     ]
     slow_gpu: Annotated[
         GpuTime,
-        Told(
+        Output(
             "GPU hours lost to the one slow GPU",
             "Gl",
             "by all who wait for it",
             assumes=(_WAITS,),
         ),
     ]
-    peak: Annotated[FlopRate, Told(symbol="F")]
+    peak: Annotated[FlopRate, Output(symbol="F")]
     at_peak: Seconds
     work: GpuTime
     jitter: Ratio
-    slow_factor: Annotated[Ratio, Told(symbol="S")]
-    quantile: Annotated[Share, Told(symbol="q")]
+    slow_factor: Annotated[Ratio, Output(symbol="S")]
+    quantile: Annotated[Share, Output(symbol="q")]
     steps: Seconds
     waiting: Seconds
     spread: Seconds

@@ -10,7 +10,7 @@ from engine.form.job_inputs import Inputs
 from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
-from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.whole_run import whole_run
 
 
@@ -25,7 +25,7 @@ def solve(inputs: Inputs) -> Result:
     slow_down = stragglers.slowest_with_one_slow(num_gpus, inputs.deviation, inputs.slower)
     jitter = stragglers.slowest_of(num_gpus, inputs.deviation)
     mtbf = saving.job_mtbf(inputs.gpu_mtbf, num_gpus)
-    habits = Habits(
+    habits = CheckpointPolicy(
         interval=inputs.interval, checkpoint=inputs.checkpoint, restart=inputs.restart, mtbf=mtbf
     )
     whole = whole_run(work * slow_down, habits)
@@ -63,7 +63,7 @@ def solve(inputs: Inputs) -> Result:
         checkpoints=whole.checkpoints,
         restarts=whole.restarts,
         redone=whole.redone,
-        failures=_counted(whole.failures),
+        failures=_whole_failures(whole.failures),
         draw=num_gpus * inputs.power * inputs.overhead,
         one_in=1 / lucky if lucky else math.inf,
         known_failures=LLAMA3_FAILURES,
@@ -79,6 +79,6 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _counted(number: float) -> float:
-    """Return a number of failures without decimals that nobody can count."""
+def _whole_failures(number: float) -> float:
+    """Return a number of failures, rounded from 10 up."""
     return float(round(number)) if number >= 10 and math.isfinite(number) else number

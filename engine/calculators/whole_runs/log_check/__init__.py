@@ -1,1 +1,1 @@
-"""A training log against the job it came from."""
+"""Log check: a training log against its job's prediction."""

@@ -7,16 +7,16 @@ from typing import Annotated
 
 from engine.core import text
 from engine.core.inputs import Scalar, Text
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Seconds, Share, TokenRate
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.log_samples import SAMPLES
-from engine.form.text_validation import checked_by
+from engine.form.text_validation import text_check
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
 from engine.simulate.measured.log_check import LogCheck, check_log
-from engine.simulate.memory.memory_check import Lines, modelled
+from engine.simulate.memory.memory_check import MemoryReadings, modeled_readings
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _INFINITE = float("inf")
@@ -38,14 +38,14 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 
 @lru_cache(maxsize=4)
-def read(text: str) -> TrainingLog:
+def parse_log(text: str) -> TrainingLog:
     """Return a log, read once for the check under its box and for the results."""
     return read_training_log(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     log: Annotated[
         str,
@@ -57,7 +57,7 @@ class Inputs(short_job.Shape):
             placeholder="Paste the lines that Megatron-LM, torchtitan, DeepSpeed, nanotron or "
             "litgpt print while they train",
             help="Other lines may stand between them.",
-            check=checked_by(read),
+            check=text_check(parse_log),
         ),
     ] = SAMPLES["torchtitan"].text
     model: short_job.AnyModelName = "llama-3-8b"
@@ -82,17 +82,17 @@ PREDICTED = "The cost model, fitted to published runs."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the log says, and what the model predicts; no finite value where it says nothing."""
+    """Logged and predicted numbers; not finite where the log lacks them."""
 
     changes: tuple[text.Text, ...]
     run: Run
     evidence: Evidence
     log: TrainingLog
     found: LogCheck | None
-    ours: Lines
+    ours: MemoryReadings
     step_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Step, median",
             "T",
             basis="measured",
@@ -101,11 +101,11 @@ class Result:
     ]
     predicted: Annotated[
         Seconds,
-        Told("Step, predicted", assumes=(PREDICTED,)),
+        Output("Step, predicted", assumes=(PREDICTED,)),
     ]
     token_rate: Annotated[
         TokenRate,
-        Told(
+        Output(
             "Per GPU",
             basis="measured",
             assumes=("Tokens of a step over its time and all GPUs.",),
@@ -113,7 +113,7 @@ class Result:
     ]
     mfu: Annotated[
         Share,
-        Told(
+        Output(
             "MFU",
             color="compute",
             basis="measured",
@@ -125,7 +125,7 @@ class Result:
     ]
     spread: Annotated[
         Share,
-        Told(
+        Output(
             "Spread",
             note="of the median: eight in ten steps lie that close together",
             basis="measured",
@@ -134,7 +134,7 @@ class Result:
     ]
     drift: Annotated[
         Share,
-        Told(
+        Output(
             "Drift",
             note="the last quarter's median over the first's",
             basis="measured",
@@ -143,7 +143,7 @@ class Result:
     ]
     slow: Annotated[
         Count,
-        Told(
+        Output(
             "Slow steps",
             note="above 1.5 times the median",
             basis="measured",
@@ -152,7 +152,7 @@ class Result:
     ]
     reserved: Annotated[
         Bytes,
-        Told(
+        Output(
             "Peak of memory",
             color="memory",
             basis="measured",
@@ -162,38 +162,38 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the log says of the job."""
-    run, changes = short_job.job_told(inputs)
-    log = read(inputs.log)
-    found = check_log(log, run)
-    if found is None:
-        return _nothing(run, changes, log)
-    steady = found.steady
+    """Return the numbers of the log, checked against the model."""
+    run, changes = short_job.job_run_and_changes(inputs)
+    log = parse_log(inputs.log)
+    check = check_log(log, run)
+    if check is None:
+        return _empty_result(run, changes, log)
+    steady = check.steady
     return Result(
         run=run,
         changes=changes,
         evidence=evidence(run),
-        ours=modelled(run),
+        ours=modeled_readings(run),
         log=log,
-        found=found,
+        found=check,
         step_time=steady.median,
-        predicted=found.predicted,
-        token_rate=found.token_rate,
-        mfu=found.mfu,
+        predicted=check.predicted,
+        token_rate=check.token_rate,
+        mfu=check.mfu,
         spread=(steady.high - steady.low) / steady.median,
         drift=steady.drift,
         slow=steady.slow,
-        reserved=found.reserved or found.allocated or _INFINITE,
+        reserved=check.reserved or check.allocated or _INFINITE,
     )
 
 
-def _nothing(run: Run, changes: tuple[text.Text, ...], log: TrainingLog) -> Result:
+def _empty_result(run: Run, changes: tuple[text.Text, ...], log: TrainingLog) -> Result:
     """Return the result of a log without a whole step."""
     return Result(
         run=run,
         changes=changes,
         evidence=evidence(run),
-        ours=modelled(run),
+        ours=modeled_readings(run),
         log=log,
         found=None,
         step_time=_INFINITE,

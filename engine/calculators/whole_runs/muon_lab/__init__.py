@@ -1,1 +1,1 @@
-"""Muon's step on the reader's job."""
+"""Muon lab: the optimizer step of a configured job."""

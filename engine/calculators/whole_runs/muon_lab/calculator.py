@@ -8,9 +8,9 @@ from engine.calculators.whole_runs.muon_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.muon_lab.result import Result as Result
 from engine.calculators.whole_runs.muon_lab.result import solve as solve
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Badge, Challenge, Condition
-from engine.form.run.prediction_text import ranged
+from engine.form.run.prediction_text import value_with_range
 from engine.formulas.muon import OVERHEAD
 
 TITLE = "Muon's optimizer step on your job"
@@ -36,31 +36,31 @@ _STEP = "The model of every page of this site, with ZeRO-1."
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the curve, the parts, the numbers and what binds."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    """Return the views: curve, breakdown, numbers and bottleneck."""
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "curve": partial(charts.curve, inputs, result),
-        **tell.values("muon", "adam", "longer"),
-        "step": ranged(tell, "step", result.evidence, assumes=(_STEP,)),
-        "regime": _regime(tell, result),
-        **tell.values("products", "operations", "communication", "sent", "over_mean"),
+        **present.values("muon", "adam", "longer"),
+        "step": value_with_range(present, "step", result.evidence, assumes=(_STEP,)),
+        "regime": _regime(present, result),
+        **present.values("products", "operations", "communication", "sent", "over_mean"),
         "parts": partial(charts.parts, result),
         "modes": partial(charts.modes, result),
         "balance": partial(charts.balance, inputs, result),
         "ladder": partial(charts.ladder, result),
-        **tell.values("overhead", "matrices", "parameters", "held"),
-        "formula": tell.formula("Operations beside the model's, at most", OVERHEAD),
+        **present.values("overhead", "matrices", "parameters", "held"),
+        "formula": present.formula("Operations beside the model's, at most", OVERHEAD),
         "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _regime(tell: Teller, result: Result) -> Badge:
+def _regime(present: Presenter, result: Result) -> Badge:
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="muted")
     if not result.fits:
         return Badge(
             text="Does not fit",
-            sentence=tell.say(
+            sentence=present.say(
                 "The fullest GPU would hold {held} of {capacity}. Recompute, share the model, or "
                 "shard the states."
             ),
@@ -71,10 +71,10 @@ def _regime(tell: Teller, result: Result) -> Badge:
         ("communication", "Numbers that have to travel", "communication", "communication"),
         ("update", "The pass over the states", "muon", "memory"),
     )
-    longest = max(words, key=lambda one: _part(result, one[0]))
+    longest = max(words, key=lambda phase: _part(result, phase[0]))
     return Badge(
         text=f"{longest[1]} binds",
-        sentence=tell.say(
+        sentence=present.say(
             f"Of {{muon}} the largest part takes {{{longest[2]}}}."
             if longest[0] != "update"
             else "Of {muon} the largest part is reading and writing states, as with AdamW."

@@ -1,4 +1,4 @@
-"""The charts of the lab: ways beside each other, over GPUs, over tensor parallelism, in memory."""
+"""Charts of the lab: schemes, GPUs, tensor parallelism and memory."""
 
 from collections.abc import Iterable
 
@@ -32,9 +32,9 @@ _SHORT: dict[Scheme, str] = {
 def parts(result: Result) -> Bars:
     """Return the optimizer step of every way, and AdamW's."""
     bars = [_adam(result)]
-    for one in reversed(SCHEMES):
-        name = _SHORT[one] + ("" if result.fitting[one] else ": does not fit")
-        bars.append(_bar(one, name, result.steps[one]))
+    for scheme in reversed(SCHEMES):
+        name = _SHORT[scheme] + ("" if result.fitting[scheme] else ": does not fit")
+        bars.append(_bar(scheme, name, result.steps[scheme]))
     caption = (
         "Of the busiest GPU, one thing after another. Orthogonalizing only the rows that a GPU has "
         "is left out, because it is another update."
@@ -44,7 +44,7 @@ def parts(result: Result) -> Bars:
 
 def modes(result: Result) -> Bars:
     """Return the optimizer step for every way with slices of tensor parallelism."""
-    bars = [_bar(one, name, result.modes[one]) for one, name in MODE_NAMES.items()]
+    bars = [_bar(mode, name, result.modes[mode]) for mode, name in MODE_NAMES.items()]
     alone = result.run.plan.tensor_parallel == 1
     caption = (
         "Without tensor parallelism there are no slices, and all four do the same."
@@ -73,12 +73,12 @@ def _bar(key: str, name: str, step: MuonStep) -> Bar:
 
 
 def _bars(title: str, bars: Iterable[Bar], caption: str) -> Bars:
-    found = tuple(bars)
-    most = max(sum(part.value for part in bar.segments) for bar in found)
+    rows = tuple(bars)
+    most = max(sum(part.value for part in bar.segments) for bar in rows)
     return Bars(
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.05 * most),
-        bars=found,
+        bars=rows,
         caption=caption,
     )
 
@@ -131,7 +131,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
 
 
 def balance(inputs: Inputs, result: Result) -> Lines:
-    """Return how far the busiest GPU is above the mean, over the GPUs."""
+    """Return the busiest GPU's load over the mean, by number of GPUs."""
     column = result.over_gpus()["owner"]
     shared = [(size, over) for size, _, over in column]
     return Lines(
@@ -169,7 +169,7 @@ def _gpus() -> Axis:
 
 
 def ladder(result: Result) -> Bars:
-    """Return what optimizers keep per parameter."""
+    """Return optimizer state per parameter."""
     names = (
         ("copy", "full-precision copy", "parameters"),
         ("first", "momentum", "optimizer"),

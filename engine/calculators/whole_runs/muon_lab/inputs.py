@@ -1,4 +1,4 @@
-"""What a reader can change about a job that trains with Muon, and the run that it gives."""
+"""Inputs of the Muon lab, and the run that they describe."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
@@ -9,7 +9,7 @@ from engine.core.text import Text
 from engine.core.units import Count
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.run.run import Run
 from engine.simulate.layer.muon_slices import TensorMode
 from engine.simulate.step.muon import Scheme
@@ -32,15 +32,15 @@ MODE_NAMES: dict[TensorMode, str] = {
 }
 
 
-def _count(label: str, low: int, high: int, symbol: str = "") -> Number:
+def _count_input(label: str, low: int, high: int, symbol: str = "") -> Number:
     return Number(label=label, low=low, high=high, scale="log2", whole=True, symbol=symbol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
-    world_size: Annotated[int, _count("GPUs", *GPUS, "n")] = 64
+    world_size: Annotated[int, _count_input("GPUs", *GPUS, "n")] = 64
     scheme: Annotated[
         str, Choice(label="Matrices over replicas", options=cast("dict[str, str]", SCHEME_NAMES))
     ] = "exchange"
@@ -48,7 +48,7 @@ class Inputs:
         str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-8b"
     gpu: Annotated[str, Choice(label="GPU", options=_GPU_TYPES)] = "H100-SXM"
-    tensor_parallel: Annotated[int, _count("Tensor parallel", 1, 8, "t")] = 1
+    tensor_parallel: Annotated[int, _count_input("Tensor parallel", 1, 8, "t")] = 1
     tensor_mode: Annotated[
         str,
         Choice(
@@ -57,10 +57,12 @@ class Inputs:
             help="By the names of Megatron-LM's --muon-tp-mode.",
         ),
     ] = "duplicated"
-    pipeline_parallel: Annotated[int, _count("Pipeline parallel", 1, 16)] = 1
-    expert_parallel: Annotated[int, _count("Expert parallel", 1, 64)] = 1
-    global_batch_size: Annotated[int, _count("Global batch, sequences", 8, 16_384, "B")] = 1024
-    sequence_length: Annotated[int, _count("Sequence length", 1024, 32_768, "s")] = 4096
+    pipeline_parallel: Annotated[int, _count_input("Pipeline parallel", 1, 16)] = 1
+    expert_parallel: Annotated[int, _count_input("Expert parallel", 1, 64)] = 1
+    global_batch_size: Annotated[int, _count_input("Global batch, sequences", 8, 16_384, "B")] = (
+        1024
+    )
+    sequence_length: Annotated[int, _count_input("Sequence length", 1024, 32_768, "s")] = 4096
     recompute: Annotated[
         str,
         Choice(label="Recomputed", options={"none": "nothing", "full": "every layer"}),
@@ -77,8 +79,8 @@ class Inputs:
 
 
 def run_with(inputs: Inputs, world_size: Count = 0) -> tuple[Run, tuple[Text, ...]]:
-    """Return the run with AdamW and ZeRO-1, and what had to change so that it divides."""
-    return run_of(
+    """Return the run with AdamW and ZeRO-1, and the changes that make it divide."""
+    return nearest_run(
         Form(
             model=inputs.model,
             gpu=inputs.gpu,
@@ -101,5 +103,5 @@ def run_with(inputs: Inputs, world_size: Count = 0) -> tuple[Run, tuple[Text, ..
 
 
 def with_scheme(inputs: Inputs, scheme: Scheme) -> Inputs:
-    """Return the same job with matrices brought together in another way."""
+    """Return the job under another scheme of gathering matrices."""
     return replace(inputs, scheme=scheme)

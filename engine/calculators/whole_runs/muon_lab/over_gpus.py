@@ -8,7 +8,7 @@ from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
 from engine.core.units import Count, Ratio, Seconds
 from engine.run.parallelism import Plan
 from engine.run.run import Run
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.muon_slices import TensorMode
 from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, muon_step
 
@@ -18,15 +18,15 @@ _SIZES = tuple(8 << power for power in range(10))
 
 
 def job_of(inputs: Inputs, scheme: Scheme, mode: TensorMode, run: Run) -> MuonStep:
-    """Return Muon's step of a run in one way."""
-    rank = rank_of(run.cluster, run.training)
+    """Return Muon's step of a run under a scheme and tensor mode."""
+    rank = rank_rates(run.cluster, run.training)
     return muon_step(
         run.model, run.plan, run.training, rank, scheme, mode, element=float(inputs.element)
     )
 
 
 def over_gpus(inputs: Inputs) -> Mapping[Scheme, tuple[Sized, ...]]:
-    """Return the steps of every way over the numbers of GPUs that leave room for the plan."""
+    """Return the steps of every scheme over the numbers of GPUs that fit the plan."""
     plain = Inputs(
         model=inputs.model,
         gpu=inputs.gpu,
@@ -35,20 +35,22 @@ def over_gpus(inputs: Inputs) -> Mapping[Scheme, tuple[Sized, ...]]:
         expert_parallel=inputs.expert_parallel,
         element=inputs.element,
     )
-    return {one: _column(plain, one, cast("TensorMode", inputs.tensor_mode)) for one in SCHEMES}
+    return {
+        scheme: _column(plain, scheme, cast("TensorMode", inputs.tensor_mode)) for scheme in SCHEMES
+    }
 
 
 @lru_cache(maxsize=64)
 def _column(inputs: Inputs, scheme: Scheme, mode: TensorMode) -> tuple[Sized, ...]:
     largest = run_with(inputs, _SIZES[-1])[0].plan
-    found = []
+    jobs = []
     for size in _SIZES:
         run, _ = run_with(inputs, size)
-        if _split(run.plan) == _split(largest):
+        if _model_split(run.plan) == _model_split(largest):
             step = job_of(inputs, scheme, mode, run)
-            found.append((run.plan.world_size, step.total, step.over_mean))
-    return tuple(found)
+            jobs.append((run.plan.world_size, step.total, step.over_mean))
+    return tuple(jobs)
 
 
-def _split(plan: Plan) -> tuple[Count, Count, Count]:
+def _model_split(plan: Plan) -> tuple[Count, Count, Count]:
     return plan.tensor_parallel, plan.pipeline_parallel, plan.expert_parallel

@@ -1,4 +1,4 @@
-"""Muon's step on a job: its time, its bytes, its memory, beside AdamW's."""
+"""Results of the Muon lab: step time, bytes and memory, against AdamW's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from typing import Annotated, cast
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
 from engine.calculators.whole_runs.muon_lab.over_gpus import Sized, job_of, over_gpus
 from engine.catalog.models import MODELS
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import COUNT, Bytes, Count, Operations, Parameters, Ratio, Seconds, Share
 from engine.formulas.muon import muon_overhead, shampoo_bytes
@@ -18,10 +18,15 @@ from engine.run.parallelism import Plan, sharding_ranks
 from engine.run.run import Run
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.muon_slices import MODES, TensorMode
-from engine.simulate.layer.orthogonal_work import STEPS, Shapes, parameters_of, pools_of
-from engine.simulate.memory.allocator import usable
-from engine.simulate.memory.memory import memory
-from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, plan_of
+from engine.simulate.layer.orthogonal_work import (
+    STEPS,
+    MatrixCounts,
+    matrix_parameters,
+    matrix_pools,
+)
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, scheme_plan
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.sharding_time import MOMENT
 from engine.simulate.step.step_time import step_time
@@ -35,8 +40,8 @@ _ASSUMES = (
 )
 
 
-def _told(label: str, note: str, color: str, symbol: str = "") -> Told:
-    return Told(label, symbol, note, color, _ASSUMES, ("jordan2024",))
+def _output(label: str, note: str, color: str, symbol: str = "") -> Output:
+    return Output(label, symbol, note, color, _ASSUMES, ("jordan2024",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +72,19 @@ class Result:
     changes: tuple[Text, ...]
     steps: dict[Scheme, MuonStep]
     modes: dict[TensorMode, MuonStep]
-    over_gpus: Later[Mapping[Scheme, tuple[Sized, ...]]]
+    over_gpus: Lazy[Mapping[Scheme, tuple[Sized, ...]]]
     muon: Annotated[
         Seconds,
-        _told("Muon's optimizer step", "of the busiest GPU", "optimizer"),
+        _output("Muon's optimizer step", "of the busiest GPU", "optimizer"),
     ]
-    adam: Annotated[Seconds, _told("AdamW's, ZeRO-1", "a pass over sharded states", "memory")]
+    adam: Annotated[Seconds, _output("AdamW's, ZeRO-1", "a pass over sharded states", "memory")]
     longer: Annotated[
         Share,
-        _told("The training step is longer by", "{step} with AdamW", "optimizer"),
+        _output("The training step is longer by", "{step} with AdamW", "optimizer"),
     ]
     step: Annotated[
         Seconds,
-        Told(
+        Output(
             "A training step with AdamW",
             "",
             "as the planner predicts it",
@@ -88,28 +93,28 @@ class Result:
     ]
     sent: Annotated[
         Bytes,
-        _told(
+        _output(
             "Sent by each GPU beyond AdamW",
             "in the optimizer step, by the busiest GPU",
             "communication",
         ),
     ]
     products: Annotated[
-        Seconds, _told("Of that, Newton-Schulz", "{operations} on the busiest GPU", "compute")
+        Seconds, _output("Of that, Newton-Schulz", "{operations} on the busiest GPU", "compute")
     ]
     operations: Annotated[
-        Operations, _told("Operations of the busiest GPU", "of Newton-Schulz", "compute")
+        Operations, _output("Operations of the busiest GPU", "of Newton-Schulz", "compute")
     ]
     communication: Annotated[
-        Seconds, _told("Of that, waiting for numbers", "alone, nothing hidden", "communication")
+        Seconds, _output("Of that, waiting for numbers", "alone, nothing hidden", "communication")
     ]
     over_mean: Annotated[
         Ratio,
-        _told("Busiest GPU over the mean", "in operations of Newton-Schulz", "compute"),
+        _output("Busiest GPU over the mean", "in operations of Newton-Schulz", "compute"),
     ]
     overhead: Annotated[
         Share,
-        Told(
+        Output(
             "Operations beside the model's, at most",
             "x",
             "if each matrix is orthogonalized once in the whole job",
@@ -117,12 +122,12 @@ class Result:
             ("A square matrix of the hidden size; the step's tokens are those of the whole job.",),
         ),
     ]
-    small_side: Annotated[Count, Told(symbol="m", of="model")]
-    tokens: Annotated[float, COUNT, Told(symbol="B", of="global_batch_size")]
-    newton_schulz: Annotated[Count, Told(symbol="S")]
+    small_side: Annotated[Count, Output(symbol="m", of="model")]
+    tokens: Annotated[float, COUNT, Output(symbol="B", of="global_batch_size")]
+    newton_schulz: Annotated[Count, Output(symbol="S")]
     matrices: Annotated[
         Count,
-        Told(
+        Output(
             "Matrices",
             "",
             "of a pipeline stage, experts of one GPU among them",
@@ -131,7 +136,7 @@ class Result:
     ]
     parameters: Annotated[
         Parameters,
-        Told(
+        Output(
             "Parameters in matrices",
             "P",
             "of {total} of the model",
@@ -142,11 +147,11 @@ class Result:
     total: Parameters
     ladder: tuple[Rung, ...]
     replicas: Annotated[
-        Count, Told("GPUs that share the states", "N", "data parallel", "data", of="world_size")
+        Count, Output("GPUs that share the states", "N", "data parallel", "data", of="world_size")
     ]
     held: Annotated[
         Bytes,
-        Told(
+        Output(
             "A GPU holds",
             "",
             "{capacity} can be used",
@@ -164,50 +169,52 @@ def solve(inputs: Inputs) -> Result:
     run, changes = run_with(inputs)
     scheme, mode = cast("Scheme", inputs.scheme), cast("TensorMode", inputs.tensor_mode)
     time = step_time(run.model, run.cluster, run.plan, run.training)
-    found = job_of(inputs, scheme, mode, run)
-    pools = pools_of(run.model, run.plan)
-    whole = [pool.shapes for pool in pools_of(run.model, Plan(world_size=1))]
+    own_job = job_of(inputs, scheme, mode, run)
+    pools = matrix_pools(run.model, run.plan)
+    whole = [pool.shapes for pool in matrix_pools(run.model, Plan(world_size=1))]
     kept = {
-        one: memory(run.model, plan_of(run.plan, one), replace(run.training, optimizer="muon"))
-        for one in SCHEMES
+        key: rank_memory(
+            run.model, scheme_plan(run.plan, key), replace(run.training, optimizer="muon")
+        )
+        for key in SCHEMES
     }
     tokens = float(run.training.global_batch_size * run.training.sequence_length)
-    capacity = usable(run.cluster.gpu.memory, run.training)
+    capacity = usable_bytes(run.cluster.gpu.memory, run.training)
     return Result(
         run=run,
         evidence=evidence(run),
         changes=changes,
-        steps={one: job_of(inputs, one, mode, run) for one in SCHEMES},
-        modes={one: job_of(inputs, scheme, one, run) for one in MODES},
-        over_gpus=Later(partial(over_gpus, inputs)),
-        muon=found.total,
+        steps={key: job_of(inputs, key, mode, run) for key in SCHEMES},
+        modes={key: job_of(inputs, scheme, key, run) for key in MODES},
+        over_gpus=Lazy(partial(over_gpus, inputs)),
+        muon=own_job.total,
         adam=time.optimizer,
-        longer=(found.total - time.optimizer) / time.total,
+        longer=(own_job.total - time.optimizer) / time.total,
         step=time.total,
-        sent=found.sent,
-        products=found.products,
-        operations=found.operations,
-        communication=found.communication,
-        over_mean=found.over_mean,
+        sent=own_job.sent,
+        products=own_job.products,
+        operations=own_job.operations,
+        communication=own_job.communication,
+        over_mean=own_job.over_mean,
         overhead=muon_overhead(STEPS, MODELS[inputs.model].hidden_size, tokens),
         small_side=MODELS[inputs.model].hidden_size,
         tokens=tokens,
         newton_schulz=STEPS,
         matrices=sum(count for pool in pools for _, count in pool.shapes),
-        parameters=sum(parameters_of(shapes) for shapes in whole),
+        parameters=sum(matrix_parameters(shapes) for shapes in whole),
         total=total_parameters(run.model),
         ladder=_ladder(whole, total_parameters(run.model)),
         replicas=sharding_ranks(run.plan),
         held=kept[scheme].total,
         capacity=capacity,
-        fitting={one: held.total <= capacity for one, held in kept.items()},
+        fitting={key: memory.total <= capacity for key, memory in kept.items()},
         fits=kept[scheme].total <= capacity,
     )
 
 
-def _ladder(whole: list[Shapes], total: Parameters) -> tuple[Rung, ...]:
-    """Return what optimizers keep per parameter of the model; ends and norms stay with AdamW."""
-    matrices = sum(map(parameters_of, whole)) / total
+def _ladder(whole: list[MatrixCounts], total: Parameters) -> tuple[Rung, ...]:
+    """Return optimizer bytes per parameter; embeddings and norms stay with AdamW."""
+    matrices = sum(map(matrix_parameters, whole)) / total
     squares = sum(
         count * shape.parameters * shampoo_bytes(shape.rows, shape.columns)
         for shapes in whole

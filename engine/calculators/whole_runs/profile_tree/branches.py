@@ -1,37 +1,37 @@
-"""The tree of causes: which nodes are guilty, in what order, and which branches are open."""
+"""Tree of causes: guilty nodes, their order, and open branches."""
 
 from collections.abc import Sequence
 
 from engine.calculators.whole_runs.profile_tree.rules import RULES, Rule
 from engine.core.text import say
 from engine.core.units import SHARE
-from engine.core.views import Cell, Cite, Open, Table
+from engine.core.views import CalculatorLink, Cell, Citation, Table
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.data_parallel.peak_account import Measures
+from engine.simulate.data_parallel.peak_account import JobReadings
 
 
-def guilty(m: Measures) -> list[str]:
-    """Return the causes by what they explain, the largest first; a deeper one before its parent."""
-    found = [key for key, rule in RULES.items() if rule.guilty(m) and is_open(key, m)]
-    leaves = [key for key in found if not any(RULES[other].parent == key for other in found)]
+def guilty_nodes(m: JobReadings) -> list[str]:
+    """Return the causes, largest loss first; children before their parents."""
+    nodes = [key for key, rule in RULES.items() if rule.guilty(m) and is_open(key, m)]
+    leaves = [key for key in nodes if not any(RULES[other].parent == key for other in nodes)]
     return sorted(leaves, key=lambda key: -RULES[key].loss(m))
 
 
-def is_open(key: str, m: Measures) -> bool:
+def is_open(key: str, m: JobReadings) -> bool:
     """Return whether all nodes above are guilty."""
     parent = RULES[key].parent
     return not parent or (RULES[parent].guilty(m) and is_open(parent, m))
 
 
-def top(key: str) -> str:
+def top_node(key: str) -> str:
     """Return the node at the top of the branch."""
     while RULES[key].parent:
         key = RULES[key].parent
     return key
 
 
-def causes(m: Measures, found: Sequence[str]) -> Table:
+def causes(m: JobReadings, nodes: Sequence[str]) -> Table:
     """Return the probable causes in order."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -40,22 +40,22 @@ def causes(m: Measures, found: Sequence[str]) -> Table:
             RULES[key].cause,
             _link(RULES[key]),
         )
-        for key in found
+        for key in nodes
     ]
     return Table(
         title="Probable causes",
         columns=("Takes", "Layer", "Cause", "Measure next"),
         rows=tuple(rows) or (("nothing", "none", "No limit is broken.", ""),),
-        links=tuple((f"tool:{RULES[key].tool}",) for key in found) or ((),),
+        links=tuple((f"tool:{RULES[key].tool}",) for key in nodes) or ((),),
     )
 
 
-def _link(rule: Rule) -> Open:
+def _link(rule: Rule) -> CalculatorLink:
     name = COMMANDS[rule.tool].name
-    return Open(name, "command_builder", f"command_builder.tool={rule.tool}", keeps=True)
+    return CalculatorLink(name, "command_builder", f"command_builder.tool={rule.tool}", keeps=True)
 
 
-def tree(m: Measures, *, everything: bool) -> Table:
+def tree(m: JobReadings, *, everything: bool) -> Table:
     """Return the nodes of the tree that are open, from the job down."""
     shown = [key for key in _ordered("") if everything or is_open(key, m)]
     rows: list[tuple[Cell, ...]] = []
@@ -68,7 +68,7 @@ def tree(m: Measures, *, everything: bool) -> Table:
                 verdict,
                 say("{v}", v=(rule.reading(m), rule.quantity)),
                 rule.limit,
-                Cite(rule.sources) if rule.sources else "our limit",
+                Citation(rule.sources) if rule.sources else "our limit",
             )
         )
     return Table(

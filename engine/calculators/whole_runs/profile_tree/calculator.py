@@ -1,16 +1,21 @@
-"""The tree from MFU to link counters: readings in, losses by name out, and what to measure next."""
+"""Profiling tree from MFU to link counters: readings to named losses and next measurement."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.whole_runs.profile_tree.branches import causes, guilty, top, tree
+from engine.calculators.whole_runs.profile_tree.branches import causes, guilty_nodes, top_node, tree
 from engine.calculators.whole_runs.profile_tree.rules import RULES
-from engine.calculators.whole_runs.profile_tree.views import following, waterfall
+from engine.calculators.whole_runs.profile_tree.views import next_measurement, waterfall
 from engine.core.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import GB, Share
-from engine.simulate.data_parallel.peak_account import Healthy, Measures, healthy, repaired
+from engine.simulate.data_parallel.peak_account import (
+    HealthyJob,
+    JobReadings,
+    healthy_job,
+    repaired_mfu,
+)
 
 TITLE = "From MFU to the port"
 QUESTION = "Which layer is guilty?"
@@ -43,7 +48,7 @@ PRESETS = {
 }
 
 
-def _share(
+def _share_input(
     label: str, low: float, high: float, help_text: str = "", *, advanced: bool = False
 ) -> Number:
     return Number(
@@ -59,16 +64,17 @@ def _share(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change: readings of a typical step."""
+    """The calculator's inputs: readings of a typical step."""
 
-    mfu: Annotated[float, _share("MFU", 0.01, 0.8, "Of the training log.")] = 0.25
+    mfu: Annotated[float, _share_input("MFU", 0.01, 0.8, "Of the training log.")] = 0.25
     exposed: Annotated[
-        float, _share("Exposed communication", 0.0, 0.95, "Of the step; PyTorch profiler, HTA.")
+        float,
+        _share_input("Exposed communication", 0.0, 0.95, "Of the step; PyTorch profiler, HTA."),
     ] = 0.42
-    gaps: Annotated[float, _share("Gaps: GPU waits for CPU", 0.0, 0.9, "Of the step.")] = 0.05
-    loading: Annotated[float, _share("Waiting for a batch", 0.0, 0.9, "Of the step.")] = 0.02
+    gaps: Annotated[float, _share_input("Gaps: GPU waits for CPU", 0.0, 0.9, "Of the step.")] = 0.05
+    loading: Annotated[float, _share_input("Waiting for a batch", 0.0, 0.9, "Of the step.")] = 0.02
     skew: Annotated[
-        float, _share("Slowest rank computes longer by", 0.0, 1.0, "Than the median rank.")
+        float, _share_input("Slowest rank computes longer by", 0.0, 1.0, "Than the median rank.")
     ] = 0.02
     busbw: Annotated[
         float,
@@ -85,18 +91,18 @@ class Inputs:
         int,
         Number(label="Errors per hour, worst port", low=0, high=10_000, whole=True, step=1),
     ] = 12
-    sm_active: Annotated[float, _share("SM active", 0.0, 1.0, "DCGM 1002.")] = 0.86
-    tensor_active: Annotated[float, _share("Tensor active", 0.0, 1.0, "DCGM 1004.")] = 0.27
-    utilization: Annotated[float, _share("GPU utilization", 0.0, 1.0, "nvidia-smi.")] = 1.0
+    sm_active: Annotated[float, _share_input("SM active", 0.0, 1.0, "DCGM 1002.")] = 0.86
+    tensor_active: Annotated[float, _share_input("Tensor active", 0.0, 1.0, "DCGM 1004.")] = 0.27
+    utilization: Annotated[float, _share_input("GPU utilization", 0.0, 1.0, "nvidia-smi.")] = 1.0
     clock: Annotated[
-        float, _share("Clock under load", 0.3, 1.0, "Of the highest.", advanced=True)
+        float, _share_input("Clock under load", 0.3, 1.0, "Of the highest.", advanced=True)
     ] = 0.95
-    bubble: Annotated[float, _share("Pipeline bubble", 0.0, 0.9, "Of the step.", advanced=True)] = (
-        0.0
-    )
-    recomputed: Annotated[float, _share("Forward pass computed again", 0.0, 1.0, advanced=True)] = (
-        0.0
-    )
+    bubble: Annotated[
+        float, _share_input("Pipeline bubble", 0.0, 0.9, "Of the step.", advanced=True)
+    ] = 0.0
+    recomputed: Annotated[
+        float, _share_input("Forward pass computed again", 0.0, 1.0, advanced=True)
+    ] = 0.0
     ports: Annotated[
         float,
         Number(
@@ -115,18 +121,18 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What follows from the readings: the causes in order, and the loss of the first.
+    """Results of the readings: the causes in order, and the loss of the first.
 
     Attributes:
         causes: keys of the rules that are broken, what explains most first.
     """
 
-    measures: Measures
-    well: Healthy
+    measures: JobReadings
+    well: HealthyJob
     causes: tuple[str, ...]
     computing: Annotated[
         Share,
-        Told(
+        Output(
             "Computing",
             note="of the step",
             color="compute",
@@ -135,7 +141,7 @@ class Result:
     ]
     efficiency: Annotated[
         Share,
-        Told(
+        Output(
             "Of the peak while computing",
             assumes=(
                 "MFU and what is computed twice, over the computing share and the clock. "
@@ -146,7 +152,7 @@ class Result:
     ]
     repaired: Annotated[
         Share,
-        Told(
+        Output(
             "MFU without the first cause",
             assumes=(
                 "The step shorter by what the first cause takes; of slow kernels or a low clock, "
@@ -162,20 +168,20 @@ class Result:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what follows from the readings."""
+    """Return the causes and losses behind the readings."""
     readings = asdict(inputs)
     readings.pop("everything")
-    m = Measures(**readings)
-    causes = tuple(guilty(m))
+    m = JobReadings(**readings)
+    causes = tuple(guilty_nodes(m))
     loss = RULES[causes[0]].loss(m) if causes else 0.0
-    of_time = not causes or top(causes[0]) != "efficiency"
+    of_time = not causes or top_node(causes[0]) != "efficiency"
     return Result(
         measures=m,
-        well=healthy(),
+        well=healthy_job(),
         causes=causes,
         computing=m.computing,
         efficiency=m.efficiency,
-        repaired=repaired(m, loss, of_time=of_time),
+        repaired=repaired_mfu(m, loss, of_time=of_time),
         loss=loss,
         lost=1 - m.mfu,
         mfu=m.mfu,
@@ -185,14 +191,14 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result)
+    present = Presenter(result)
     m, first = result.measures, next(iter(result.causes), "")
     note = "it takes {loss}" if first else "nothing found"
     return {
-        "next": following(tell, first, clash=m.clashes),
+        "next": next_measurement(present, first, clash=m.inconsistent),
         "waterfall": partial(waterfall, m, result.well),
-        **tell.values("computing", "efficiency"),
-        "repaired": tell.value("repaired", note=note),
+        **present.values("computing", "efficiency"),
+        "repaired": present.value("repaired", note=note),
         "causes": partial(causes, m, result.causes),
         "tree": partial(tree, m, everything=inputs.everything),
     }

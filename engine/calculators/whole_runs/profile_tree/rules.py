@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.core.units import BANDWIDTH, COUNT, SHARE, Quantity, Ratio, Share
-from engine.simulate.data_parallel.peak_account import Measures
+from engine.simulate.data_parallel.peak_account import JobReadings
 
 # Of the ports' bandwidth that a large all-reduce reaches between healthy nodes.
 _REACHED: Share = 0.8
@@ -13,7 +13,7 @@ _OVERLAP, _SKEW, _EFFICIENT = 0.1, 0.03, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One node of the tree.
+    """Node of the tree of causes.
 
     Attributes:
         parent: the node whose guilt leads here; empty at the top.
@@ -32,32 +32,32 @@ class Rule:
     parent: str = ""
     layer: str
     question: str
-    reading: Callable[[Measures], Ratio]
+    reading: Callable[[JobReadings], Ratio]
     quantity: Quantity = SHARE
     limit: str
-    guilty: Callable[[Measures], bool]
-    loss: Callable[[Measures], Share]
+    guilty: Callable[[JobReadings], bool]
+    loss: Callable[[JobReadings], Share]
     cause: str
     tool: str
     sources: tuple[str, ...] = ()
 
 
-def _slow_wires(m: Measures) -> bool:
+def _slow_wires(m: JobReadings) -> bool:
     return m.busbw < _REACHED * m.ports
 
 
-def _wires(m: Measures) -> Share:
+def _wire_loss(m: JobReadings) -> Share:
     """Return the exposed time that wires of the usual speed would save, at least."""
     return m.exposed * max(0.0, 1 - m.busbw / (_REACHED * m.ports))
 
 
-def _only_late(m: Measures) -> bool:
+def _unexplained_wait(m: JobReadings) -> bool:
     """Return whether nothing below explains the exposed communication."""
     others = m.skew > _SKEW or _slow_wires(m) or _spins(m)
     return m.exposed > _OVERLAP and not others
 
 
-def _spins(m: Measures) -> bool:
+def _spins(m: JobReadings) -> bool:
     """Return whether a kernel runs all the time and hardly any of them computes."""
     return m.utilization > 0.95 and m.tensor_active < 0.1
 
@@ -112,7 +112,7 @@ RULES = {
         quantity=BANDWIDTH,
         limit="80 % of the ports or more",
         guilty=_slow_wires,
-        loss=_wires,
+        loss=_wire_loss,
         cause="Slow wires: a bad link, congestion, a wrong adapter, or no RDMA.",
         tool="nccl_tests",
         sources=("nccl_tests",),
@@ -125,7 +125,7 @@ RULES = {
         quantity=COUNT,
         limit="none",
         guilty=lambda m: m.link_errors > 0,
-        loss=_wires,
+        loss=_wire_loss,
         cause="A cable, a transceiver or a port: every ring through it waits.",
         tool="perfquery",
         sources=("ib_counters",),
@@ -148,7 +148,7 @@ RULES = {
         question="Is it only the schedule?",
         reading=lambda m: m.exposed,
         limit="at most 10 %, if nothing beside it is guilty",
-        guilty=_only_late,
+        guilty=_unexplained_wait,
         loss=lambda m: m.exposed,
         cause="The schedule: buckets, prefetch or blocking calls leave nothing to hide behind.",
         tool="torch_profiler",

@@ -1,13 +1,13 @@
-"""The waterfall of losses, the next question, and what follows from the readings."""
+"""Views of the profiling tree: waterfall, next question, and verdict."""
 
-from engine.calculators.whole_runs.profile_tree.branches import top
+from engine.calculators.whole_runs.profile_tree.branches import top_node
 from engine.calculators.whole_runs.profile_tree.rules import RULES
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.units import SHARE
 from engine.core.views import Axis, Badge, Bar, Bars, Segment
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.data_parallel.peak_account import Healthy, Measures
+from engine.simulate.data_parallel.peak_account import HealthyJob, JobReadings
 
 _PARTS = (
     ("mfu", "achieved", "compute"),
@@ -21,27 +21,27 @@ _PARTS = (
 )
 
 
-def following(tell: Teller, first: str, *, clash: bool) -> Badge:
-    """Return the guilty layer and what to measure next; `first` is the first cause, if any."""
+def next_measurement(present: Presenter, first: str, *, clash: bool) -> Badge:
+    """Return the guilty layer and the next measurement; `first` is the first cause, if any."""
     if clash:
         words = "Readings clash: {computing} of the step is left to compute at {clock} of the "
         words += "clock, which is less than an MFU of {mfu} needs. Measure again over the same "
-        return Badge(text="Measure again", sentence=tell.say(words + "steps."))
+        return Badge(text="Measure again", sentence=present.say(words + "steps."))
     if not first:
         words = "No part exceeds its limit. What is lost, {lost} of the peak, is spread over all."
-        return Badge(text="Healthy", sentence=tell.say(words), color="compute")
+        return Badge(text="Healthy", sentence=present.say(words), color="compute")
     rule = RULES[first]
     return Badge(
         text=LAYERS[rule.layer],
-        sentence=tell.say(
+        sentence=present.say(
             f"It takes {{loss}} of the peak. {rule.cause} Next: {COMMANDS[rule.tool].name}."
         ),
-        color="communication" if top(first) == "exposed" else "ink",
+        color="communication" if top_node(first) == "exposed" else "ink",
     )
 
 
-def waterfall(m: Measures, well: Healthy) -> Bars:
-    """Return where the peak goes: the reader's job, and a healthy one that was simulated."""
+def waterfall(m: JobReadings, well: HealthyJob) -> Bars:
+    """Return waterfalls from the peak: the configured job, and a simulated healthy job."""
     total = sum(float(getattr(m, name)) for name, _, _ in _PARTS)
     return Bars(
         title="From peak to achieved",

@@ -9,13 +9,13 @@ from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
 from engine.calculators.whole_runs.published_runs.classes import DIVISIONS
 from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
-from engine.calculators.whole_runs.published_runs.picked import Picked, picked
+from engine.calculators.whole_runs.published_runs.picked import Picked, picked_run
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
 from engine.calculators.whole_runs.published_runs.reports import reports
 from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
 from engine.catalog.published_runs import SOURCES
 from engine.core.inputs import Choice, Number, Switch
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Value
 
 TITLE = "Published runs"
@@ -40,7 +40,7 @@ _PAGES = -(-len(published()) // tables.PER_PAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """Which runs are shown, and how."""
+    """The calculator's inputs: filter and view of the runs."""
 
     kind: Annotated[
         str,
@@ -112,15 +112,15 @@ class Inputs:
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the chosen runs and what their errors amount to."""
-    wanted = [row for row in published() if _wanted(row, inputs)]
-    ordered = tables.in_order(wanted, inputs.order)
-    one = ordered[min(inputs.pick, len(ordered)) - 1] if ordered else None
-    return result_of(wanted, picked(one), inputs.group, inputs.division)
+    """Return the chosen runs and their error statistics."""
+    wanted = [row for row in published() if _filtered_runs(row, inputs)]
+    ordered = tables.sort_runs(wanted, inputs.order)
+    chosen = ordered[min(inputs.pick, len(ordered)) - 1] if ordered else None
+    return result_of(wanted, picked_run(chosen), inputs.group, inputs.division)
 
 
-def _wanted(row: Published, inputs: Inputs) -> bool:
-    bits = "8" if row.given.precision == "fp8" else "16"
+def _filtered_runs(row: Published, inputs: Inputs) -> bool:
+    bits = "8" if row.inputs.precision == "fp8" else "16"
     return (
         inputs.kind in (ALL, row.kind)
         and inputs.gpu in (ALL, row.family)
@@ -133,52 +133,52 @@ def _wanted(row: Published, inputs: Inputs) -> bool:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result)
-    runs, held = result.runs, result.memory_runs
-    cited, peaks = named(runs), named(held)
+    present = Presenter(result)
+    runs, memory_runs = result.runs, result.memory_runs
+    cited, peaks = named(runs), named(memory_runs)
     return {
-        **{name: tell.value(name, sources=cited) for name in _ERRORS},
-        "worst": _worst(tell, result),
-        **{name: tell.value(name, sources=cited) for name in ("repeated", "noise")},
+        **{name: present.value(name, sources=cited) for name in _ERRORS},
+        "worst": _worst(present, result),
+        **{name: present.value(name, sources=cited) for name in ("repeated", "noise")},
         "groups": partial(pictures.groups, result, inputs.group),
         "scale_residuals": partial(pictures.residuals, runs, "gpus"),
         "gpu_residuals": partial(pictures.residuals, runs, "board"),
         "sequence_residuals": partial(pictures.residuals, runs, "sequence"),
         "plan_errors": partial(pictures.plan_errors, result),
-        **tell.values("first_plans", "plan_ratio", "beyond_rows"),
+        **present.values("first_plans", "plan_ratio", "beyond_rows"),
         "beyond": partial(tables.beyond_memory, runs),
-        "runs": partial(tables.runs, runs, inputs.order, inputs.page),
-        **{name: tell.value(name, sources=peaks) for name in _PEAKS},
+        "runs": partial(tables.run_table, runs, inputs.order, inputs.page),
+        **{name: present.value(name, sources=peaks) for name in _PEAKS},
         "memory_groups": partial(tables.memory_groups, result),
-        **tell.values("left_out_dense", "left_out_mixture"),
+        **present.values("left_out_dense", "left_out_mixture"),
         "by_class": partial(by_class.table, result.classes),
-        **tell.values("constants"),
+        **present.values("constants"),
         "constants_table": constants if inputs.constants_of == "fit" else unfitted,
         "reports": partial(reports, result),
-        **Teller(result.outside).values(*_OUTSIDE),
+        **Presenter(result.outside).values(*_OUTSIDE),
         "curves": outside.curves,
         "article_plans": outside.plans,
         **_picked(result.picked),
     }
 
 
-def _picked(one: Picked) -> Views:
+def _picked(picked: Picked) -> Views:
     """Return the run that the reader picked."""
-    tell, run = Teller(one), one.run
+    present, run = Presenter(picked), picked.run
     cited, name = (named([run]), run.name) if run else ((), "no run is left")
     return {
-        "picked_verdict": pick.verdict(tell, one),
-        "picked_bars": partial(pick.bars, tell, one),
-        "picked_plan": partial(planned.verdict, one.against),
-        "picked_step": tell.value("picked_step", note=name, sources=cited),
-        "picked_measured": tell.value("picked_measured", sources=cited),
+        "picked_verdict": pick.verdict(present, picked),
+        "picked_bars": partial(pick.bars, present, picked),
+        "picked_plan": partial(planned.verdict, picked.against),
+        "picked_step": present.value("picked_step", note=name, sources=cited),
+        "picked_measured": present.value("picked_measured", sources=cited),
     }
 
 
-def _worst(tell: Teller, result: Result) -> Value:
+def _worst(present: Presenter, result: Result) -> Value:
     """Return the largest error of either sign."""
     run = result.worst_run
     if run is None:
-        return tell.value("worst", assumes=("No run is left.",))
+        return present.value("worst", assumes=("No run is left.",))
     note = f"{run.name}, row {run.key}"
-    return tell.value("worst", equation=ERROR, sources=named([run]), note=note)
+    return present.value("worst", equation=ERROR, sources=named([run]), note=note)

@@ -1,16 +1,16 @@
-"""Errors on runs whose source the fit had not seen, by class, and how often the range held."""
+"""Held-out errors of published runs by class, and hit rates of the range."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp, expm1
 
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.unseen_runs import ROUNDED, unseen_both, unseen_logs
+from engine.catalog.unseen_runs import ROUNDED, unseen_log_pairs, unseen_logs
 from engine.core.record import record
 from engine.core.units import Count, Ratio, Share
-from engine.simulate.numerics.error_spread import Spread, spread
-from engine.simulate.step.step_range import Spread as Range
-from engine.simulate.step.step_range import spread as range_of
+from engine.simulate.numerics.error_spread import ErrorSpread, summarize_errors
+from engine.simulate.step.step_range import PredictionSpread as Range
+from engine.simulate.step.step_range import prediction_spread as range_of
 
 _KINDS = {"dense": "dense", "mixture": "mixtures"}
 _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "xla": "XLA"}
@@ -18,7 +18,7 @@ _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "
 
 @record
 class Class:
-    """Runs of one class, what their unseen errors amount to, and how many the range holds.
+    """Runs of a class, their held-out error statistics, and hits of the range.
 
     Attributes:
         name: of the class.
@@ -30,7 +30,7 @@ class Class:
 
     name: str
     runs: Count
-    errors: Spread
+    errors: ErrorSpread
     inside: Share
     inside_model: Share
 
@@ -56,15 +56,15 @@ DIVISIONS: Mapping[str, str] = {
 }
 _CLASS: Mapping[str, Callable[[Published], str]] = {
     "gpu": lambda row: row.family,
-    "precision": lambda row: row.given.precision,
+    "precision": lambda row: row.inputs.precision,
     "software": _software,
     "scale": _scale,
     "source": lambda row: row.cited[1],
 }
 
 
-def _order(name: str) -> tuple[int, str]:
-    """Return what sorts classes: ranges of numbers by the first, others by their letters."""
+def _sort_key(name: str) -> tuple[int, str]:
+    """Return the sort key of a class: first number of a range, else its letters."""
     first = name.split()[0].replace(",", "")
     return int(first) if first.isdigit() else 0, name.lower()
 
@@ -76,41 +76,41 @@ def unseen_error(row: Published) -> Ratio:
 
 
 @cache
-def held(row: Published) -> tuple[bool, bool]:
-    """Return whether the measured step lies in the range of predictions that had not seen it.
+def range_hits(row: Published) -> tuple[bool, bool]:
+    """Return whether the measured step lies in the range of held-out predictions.
 
     Without the source, and without the model.
     """
-    found = range_of(row.case.run)
-    source, model = (exp(-log) for log in unseen_both()[row.key])
-    return _in(found, source), _in(found, model)
+    predicted_range = range_of(row.case.run)
+    source, model = (exp(-log) for log in unseen_log_pairs()[row.key])
+    return _in_range(predicted_range, source), _in_range(predicted_range, model)
 
 
-def _in(found: Range, ratio: Ratio) -> bool:
+def _in_range(predicted_range: Range, ratio: Ratio) -> bool:
     """Return whether a share of the predicted step lies in a range, but for its rounding."""
-    return found.low - ROUNDED <= ratio <= found.high + ROUNDED
+    return predicted_range.low - ROUNDED <= ratio <= predicted_range.high + ROUNDED
 
 
 def classes(runs: Sequence[Published], division: str) -> tuple[Class, ...]:
-    """Return each class of the runs that has any, after one for all of a kind."""
-    found = []
+    """Return the nonempty classes of the runs, after a class of all runs of a kind."""
+    groups = []
     for kind, words in _KINDS.items():
         of = [row for row in runs if row.kind == kind]
         parts: dict[str, list[Published]] = {}
         for row in of:
             parts.setdefault(_CLASS[division](row), []).append(row)
         if of:
-            found.append(_class(f"{words}, all", of))
-        found += [_class(f"{words}, {name}", parts[name]) for name in sorted(parts, key=_order)]
-    return tuple(found)
+            groups.append(_class(f"{words}, all", of))
+        groups += [_class(f"{words}, {name}", parts[name]) for name in sorted(parts, key=_sort_key)]
+    return tuple(groups)
 
 
 def _class(name: str, runs: Sequence[Published]) -> Class:
-    held_by_source, held_by_model = zip(*map(held, runs), strict=True)
+    held_by_source, held_by_model = zip(*map(range_hits, runs), strict=True)
     return Class(
         name=name,
         runs=len(runs),
-        errors=spread([unseen_error(row) for row in runs]),
+        errors=summarize_errors([unseen_error(row) for row in runs]),
         inside=sum(held_by_source) / len(runs),
         inside_model=sum(held_by_model) / len(runs),
     )

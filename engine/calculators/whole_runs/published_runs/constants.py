@@ -1,10 +1,10 @@
-"""Every fitted constant: what it is, what was assumed before, and how far one source moves it."""
+"""Fitted constants: value, prior assumption, and sensitivity to a single source."""
 
 from collections.abc import Mapping
 
 from engine.core.text import Sentence, say
 from engine.core.units import RATIO, SECONDS, SHARE, Quantity
-from engine.core.views import Cell, Cite, Table
+from engine.core.views import Cell, Citation, Table
 from engine.form.run.fitted_constants import CONSTANTS
 from engine.form.run.unfitted_constants import ROWS, value_of
 
@@ -41,7 +41,7 @@ def constants() -> Table:
     return Table(
         title="Every fitted constant",
         columns=("Of", "Constant", "Assumed before", "Fitted", "Without any one source"),
-        rows=tuple(_row(*one) for one in CONSTANTS),
+        rows=tuple(_row(*constant) for constant in CONSTANTS),
         caption="The last column tells between which values a constant lies when one source after "
         "another is left out of the fit. The fit to all sources need not lie between them. An A100 "
         "has no FP8, so that constant stays as it was assumed.",
@@ -49,14 +49,14 @@ def constants() -> Table:
 
 
 def unfitted() -> Table:
-    """Return the constants that no training run was fitted for."""
+    """Return the constants that were not fitted to training runs."""
     rows: list[tuple[Cell, ...]] = []
     for key, words, quantity, ends, origin, sources in ROWS:
         value = say("{x}", x=(value_of(key), quantity))
         reach: Cell = "-"
         if ends:
             reach = say("{a} to {b}", a=(ends[0], quantity), b=(ends[1], quantity))
-        rows.append((words, value, reach, origin, Cite(sources) if sources else "-"))
+        rows.append((words, value, reach, origin, Citation(sources) if sources else "-"))
     return Table(
         title="Every other constant",
         columns=("Constant", "Value", "Its sources range", "From", "Source"),

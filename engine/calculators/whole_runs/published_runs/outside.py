@@ -1,11 +1,11 @@
-"""What stands in no table of runs, and nothing was fitted to: collectives, and one article."""
+"""Validation beyond the table of runs: collectives, and an article, never fitted to."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from engine.calculators.whole_runs.published_runs.outside_rows import HELD_OUT, PLANS, UNSEEN
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.text import say
 from engine.core.units import COUNT, SHARE, Count, Ratio, Share
 from engine.core.views import Cell, Table
@@ -23,31 +23,33 @@ _PLANS = (
 _Curve = tuple[str, str, int, int, float, float, str]
 
 
-def _told(label: str, assumes: tuple[str, ...], note: str = "") -> Told:
-    return Told(label, note=note, assumes=assumes, basis="compared")
+def _output(label: str, assumes: tuple[str, ...], note: str = "") -> Output:
+    return Output(label, note=note, assumes=assumes, basis="compared")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """How far off the model is there."""
+    """Errors of the model on the outside data."""
 
-    held_out_curves: Annotated[Count, _told("Curves, each left out once", _CURVES)]
-    held_out_error: Annotated[Share, _told("Mean error, curve left out", _CURVES)]
-    unseen_curves: Annotated[Count, _told("Curves that no fit saw", _CURVES)]
-    unseen_within: Annotated[Count, _told("Unseen curves within 15 %", _CURVES)]
-    unseen_error: Annotated[Share, _told("Mean error of these", _CURVES)]
-    all_reduce_error: Annotated[Share, _told("Mean error, unseen all-reduces", _CURVES)]
-    all_gather_error: Annotated[Share, _told("Mean error, unseen all-gathers", _CURVES)]
-    rack_error: Annotated[Share, _told("Mean error, all-gathers in a rack", _CURVES)]
-    reduce_scatter_error: Annotated[Share, _told("Mean error, unseen reduce-scatters", _CURVES)]
-    all_to_all_error: Annotated[Share, _told("Mean error, unseen all-to-alls", _CURVES)]
-    sharded_bias: Annotated[Share, _told("Error, FSDP + EP", _PLANS, "in the mean, with its sign")]
-    other_plans: Annotated[Count, _told("Plans without full sharding", _PLANS)]
-    other_plans_error: Annotated[Share, _told("Their mean error", _PLANS)]
+    held_out_curves: Annotated[Count, _output("Curves, each left out once", _CURVES)]
+    held_out_error: Annotated[Share, _output("Mean error, curve left out", _CURVES)]
+    unseen_curves: Annotated[Count, _output("Curves that no fit saw", _CURVES)]
+    unseen_within: Annotated[Count, _output("Unseen curves within 15 %", _CURVES)]
+    unseen_error: Annotated[Share, _output("Mean error of these", _CURVES)]
+    all_reduce_error: Annotated[Share, _output("Mean error, unseen all-reduces", _CURVES)]
+    all_gather_error: Annotated[Share, _output("Mean error, unseen all-gathers", _CURVES)]
+    rack_error: Annotated[Share, _output("Mean error, all-gathers in a rack", _CURVES)]
+    reduce_scatter_error: Annotated[Share, _output("Mean error, unseen reduce-scatters", _CURVES)]
+    all_to_all_error: Annotated[Share, _output("Mean error, unseen all-to-alls", _CURVES)]
+    sharded_bias: Annotated[
+        Share, _output("Error, FSDP + EP", _PLANS, "in the mean, with its sign")
+    ]
+    other_plans: Annotated[Count, _output("Plans without full sharding", _PLANS)]
+    other_plans_error: Annotated[Share, _output("Their mean error", _PLANS)]
 
 
 def outside() -> Outside:
-    """Return how far off the model is there."""
+    """Return the errors of the model on the outside data."""
     within = [mean for *_, mean, _, _ in UNSEEN if mean <= BAR]
     others = [_error(*row[3:]) for row in PLANS if not row[2]]
     return Outside(
@@ -56,18 +58,18 @@ def outside() -> Outside:
         unseen_curves=len(UNSEEN),
         unseen_within=len(within),
         unseen_error=_mean(within),
-        all_reduce_error=_of_class("all-reduce"),
-        all_gather_error=_of_class("all-gather"),
+        all_reduce_error=_operation_error("all-reduce"),
+        all_gather_error=_operation_error("all-gather"),
         rack_error=_mean([row[4] for row in UNSEEN if row[3] == 1]),
-        reduce_scatter_error=_of_class("reduce-scatter"),
-        all_to_all_error=_of_class("all-to-all"),
+        reduce_scatter_error=_operation_error("reduce-scatter"),
+        all_to_all_error=_operation_error("all-to-all"),
         sharded_bias=_mean([_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"]),
         other_plans=len(others),
         other_plans_error=_mean([abs(error) for error in others]),
     )
 
 
-def _of_class(operation: str) -> Ratio:
+def _operation_error(operation: str) -> Ratio:
     return _mean([row[4] for row in UNSEEN if row[1] == operation])
 
 
@@ -76,7 +78,7 @@ def _mean(values: Sequence[Ratio]) -> Ratio:
 
 
 def _error(measured: Share, predicted: Share) -> Ratio:
-    """Return the error of the step that shares of the peak stand for."""
+    """Return the step-time error equivalent to two shares of peak."""
     return measured / predicted - 1
 
 
@@ -91,8 +93,8 @@ def curves() -> Table:
     )
 
 
-def _curves(found: Sequence[_Curve], remark: str) -> Iterable[tuple[Cell, ...]]:
-    for name, operation, ranks, nodes, mean, worst, fault in found:
+def _curves(rows: Sequence[_Curve], remark: str) -> Iterable[tuple[Cell, ...]]:
+    for name, operation, ranks, nodes, mean, worst, fault in rows:
         counts = (say("{n}", n=(float(count), COUNT)) for count in (ranks, nodes))
         errors = (say("{x}", x=(error, SHARE)) for error in (mean, worst))
         yield (name, operation, *counts, *errors, fault or remark)

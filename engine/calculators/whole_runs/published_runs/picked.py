@@ -1,18 +1,18 @@
-"""One published run that the reader picks: predicted without its source, its range, measured."""
+"""A chosen published run: prediction without its source, range and measurement."""
 
 from dataclasses import dataclass
 from functools import partial
 from math import exp
 from typing import Annotated
 
-from engine.calculators.whole_runs.published_runs.planned import Against, against
+from engine.calculators.whole_runs.published_runs.planned import Against, compare_plans
 from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.unseen_runs import unseen_logs
-from engine.core.lazy import Later
-from engine.core.outputs import Teller, Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output, Presenter
 from engine.core.units import COUNT, Seconds
 from engine.core.views import Badge, Bar, Bars, Segment
-from engine.simulate.step.step_range import Spread, step_range
+from engine.simulate.step.step_range import PredictionSpread, step_range
 
 _WITHOUT = (
     "The constants were fitted to all other sources, and this run was then predicted.",
@@ -22,7 +22,7 @@ _WITHOUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """A run beside its prediction; zeros where no run is left to pick.
+    """A run with its prediction; zeros if no run is left.
 
     Attributes:
         run: it.
@@ -34,16 +34,16 @@ class Picked:
 
     run: Published | None
     picked_step: Annotated[
-        Seconds, Told("Predicted, its source unseen", color="compute", assumes=_WITHOUT)
+        Seconds, Output("Predicted, its source unseen", color="compute", assumes=_WITHOUT)
     ]
     picked_measured: Annotated[
-        Seconds, Told("Measured", color="accent", basis="measured", assumes=("By its source.",))
+        Seconds, Output("Measured", color="accent", basis="measured", assumes=("By its source.",))
     ]
     low: Seconds
     high: Seconds
     fitted: Seconds
-    spread: Spread | None
-    against: Later[Against] | None
+    spread: PredictionSpread | None
+    against: Lazy[Against] | None
 
     @property
     def inside(self) -> bool:
@@ -51,8 +51,8 @@ class Picked:
         return self.low <= self.picked_measured <= self.high
 
 
-def picked(run: Published | None) -> Picked:
-    """Return a run beside what is predicted without its source."""
+def picked_run(run: Published | None) -> Picked:
+    """Return a run with its prediction that excludes its source."""
     if run is None:
         return Picked(
             run=None,
@@ -74,38 +74,38 @@ def picked(run: Published | None) -> Picked:
         high=high,
         fitted=run.predicted,
         spread=spread,
-        against=Later(partial(against, run)),
+        against=Lazy(partial(compare_plans, run)),
     )
 
 
-def verdict(tell: Teller, one: Picked) -> Badge:
+def verdict(present: Presenter, chosen: Picked) -> Badge:
     """Return whether the measured step lies in the range."""
-    run, spread = one.run, one.spread
+    run, spread = chosen.run, chosen.spread
     if run is None or spread is None:
         return Badge(text="No run", sentence="No run is left to pick.", color="muted")
-    words = f"{run.name} on {{gpus}} {run.family} in {run.given.precision}: measured "
+    words = f"{run.name} on {{gpus}} {run.family} in {run.inputs.precision}: measured "
     words += "{picked_measured}, predicted {picked_step}, with a range from {low} to {high}. The "
     words += f"range is that of {{runs}} runs of {spread.name}."
     return Badge(
-        text="Inside the range" if one.inside else "Outside the range",
-        sentence=tell.say(
+        text="Inside the range" if chosen.inside else "Outside the range",
+        sentence=present.say(
             words, gpus=(float(run.world_size), COUNT), runs=(float(spread.runs), COUNT)
         ),
-        color="compute" if one.inside else "bad",
+        color="compute" if chosen.inside else "bad",
     )
 
 
-def bars(tell: Teller, one: Picked) -> Bars:
-    """Return prediction with its range, the fitted one, and the measurement."""
-    most = max(one.high, one.picked_measured, one.fitted)
+def bars(present: Presenter, chosen: Picked) -> Bars:
+    """Return bars of the prediction with its range, the fitted prediction, and the measurement."""
+    most = max(chosen.high, chosen.picked_measured, chosen.fitted)
     return Bars(
         title="Predicted and measured",
-        axis=tell.axis("picked_step", "time of a step", low=0.0, high=1.08 * most or 1.0),
+        axis=present.axis("picked_step", "time of a step", low=0.0, high=1.08 * most or 1.0),
         bars=(
-            _bar("unseen", "predicted, source unseen", one.picked_step, "compute", one.low,
-                 one.high),
-            _bar("seen", "predicted, all sources seen", one.fitted, "muted"),
-            _bar("measured", "measured", one.picked_measured, "accent"),
+            _bar("unseen", "predicted, source unseen", chosen.picked_step, "compute", chosen.low,
+                 chosen.high),
+            _bar("seen", "predicted, all sources seen", chosen.fitted, "muted"),
+            _bar("measured", "measured", chosen.picked_measured, "accent"),
         ),
         caption="The thin line is the range. In four of five unseen runs the measured step lies "
         "inside it.",

@@ -1,37 +1,37 @@
-"""Published plans beside the planner's best: rank, ratio, and the reason in words."""
+"""Published plans against the planner's best: rank, ratio and reason."""
 
 from collections.abc import Sequence
 
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.planned_runs import Planned, planned
-from engine.core.lazy import Later
+from engine.catalog.planned_runs import PlanRank, plan_ranks
+from engine.core.lazy import Lazy
 from engine.core.record import record
-from engine.core.text import Sentence, Text, say, words
+from engine.core.text import Sentence, Text, render_text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, Ratio
 from engine.core.views import Badge
-from engine.form.planner.plan_text import name, reason
-from engine.run.plan_difference import applied
+from engine.form.planner.plan_text import plan_name, reason_text
+from engine.run.plan_difference import apply_plan_difference
 from engine.run.run import Run
 from engine.simulate.numerics.error_spread import median
-from engine.simulate.planner.evaluate import Candidate, one_candidate
-from engine.simulate.planner.ranked import as_cut, job_of_run, room_made
+from engine.simulate.planner.evaluate import Candidate, run_candidate
+from engine.simulate.planner.ranked import job_of_run, with_layer_cut, with_room_for
 from engine.simulate.planner.why import Reason, why_not
 
 
-def standing(row: Published) -> Planned:
-    """Return where the plan of a run stands."""
-    return planned()[row.key]
+def plan_rank(row: Published) -> PlanRank:
+    """Return the rank of a run's plan among the planner's candidates."""
+    return plan_ranks()[row.key]
 
 
-def cell(row: Published) -> Text:
-    """Return where a plan stands, for a table: its rank, and its step over the best plan's."""
-    found = standing(row)
-    return say("{n}; {r}", n=(float(found.rank), COUNT), r=(found.slower, RATIO))
+def rank_cell(row: Published) -> Text:
+    """Return a table cell: the plan's rank, and its step over the best plan's."""
+    rank = plan_rank(row)
+    return say("{n}; {r}", n=(float(rank.rank), COUNT), r=(rank.slower, RATIO))
 
 
 def median_ratio(rows: Sequence[Published]) -> Ratio:
     """Return the median of the steps over those of the best plans; 0 of no runs."""
-    return median([standing(row).slower for row in rows]) if rows else 0.0
+    return median([plan_rank(row).slower for row in rows]) if rows else 0.0
 
 
 @record
@@ -45,7 +45,7 @@ class Against:
         why: what speaks against it.
     """
 
-    standing: Planned
+    standing: PlanRank
     run: Run
     own: Candidate
     best: Run
@@ -53,39 +53,44 @@ class Against:
     why: Reason
 
 
-def against(row: Published) -> Against:
-    """Return the plan of a run beside the planner's best."""
-    run, found = as_cut(row.case.run), standing(row)
-    best = applied(run, found.best)
-    rival = one_candidate(best)
+def compare_plans(row: Published) -> Against:
+    """Return the comparison of a run's plan with the planner's best."""
+    run, rank = with_layer_cut(row.case.run), plan_rank(row)
+    best = apply_plan_difference(run, rank.best)
+    rival = run_candidate(best)
     return Against(
-        standing=found,
+        standing=rank,
         run=run,
-        own=one_candidate(run),
+        own=run_candidate(run),
         best=best,
         rival=rival,
-        why=why_not(room_made(job_of_run(run), run), run, rival),
+        why=why_not(with_room_for(job_of_run(run), run), run, rival),
     )
 
 
-def verdict(found: Later[Against] | None) -> Badge:
+def verdict(comparison: Lazy[Against] | None) -> Badge:
     """Return the rank of a run's plan, why it is not the first, and the best plan."""
-    if found is None:
+    if comparison is None:
         return Badge(text="No run", sentence="No run is left to pick.", color="muted")
-    one = found()
-    run, best, rank, told = one.run, one.best, one.standing.rank, reason(one.why)
-    numbers = dict(told.numbers) if isinstance(told, Sentence) else {}
-    template = told.template if isinstance(told, Sentence) else told
-    named = f"The published plan: {name(run.plan, run.training)}. {template}"
+    plans = comparison()
+    run, best, rank, explanation = (
+        plans.run,
+        plans.best,
+        plans.standing.rank,
+        reason_text(plans.why),
+    )
+    numbers = dict(explanation.numbers) if isinstance(explanation, Sentence) else {}
+    template = explanation.template if isinstance(explanation, Sentence) else explanation
+    named = f"The published plan: {plan_name(run.plan, run.training)}. {template}"
     if rank > 1:
-        named += f" The planner's best, {{best_step}}: {name(best.plan, best.training)}."
-        numbers["best_step"] = (one.rival.step, SECONDS)
-    if not one.own.fits:
+        named += f" The planner's best, {{best_step}}: {plan_name(best.plan, best.training)}."
+        numbers["best_step"] = (plans.rival.step, SECONDS)
+    if not plans.own.fits:
         named += " By our memory model it needs {beyond} more than a GPU has. It ran, so its "
         named += "rivals may need as much."
-        numbers["beyond"] = (one.own.held.total - one.own.room, BYTES)
+        numbers["beyond"] = (plans.own.memory.total - plans.own.capacity, BYTES)
     return Badge(
-        text=words(say("Rank {n}", n=(float(rank), COUNT))),
+        text=render_text(say("Rank {n}", n=(float(rank), COUNT))),
         sentence=Sentence(named, numbers),
-        color="compute" if one.why.verdict in ("best", "tied") else "communication",
+        color="compute" if plans.why.verdict in ("best", "tied") else "communication",
     )

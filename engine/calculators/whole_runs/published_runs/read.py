@@ -1,4 +1,4 @@
-"""The published runs as the page shows them: named, grouped, and as inputs of an estimate."""
+"""Published runs: names, groups, and inputs of an estimate."""
 
 import re
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields
 from functools import cache, cached_property
 
 from engine.catalog.published_runs import SOURCES
-from engine.core.parsing import plain
+from engine.core.parsing import exact_text
 from engine.core.units import Bytes, Count, Ratio, Seconds
 from engine.form.run.form_values import inputs_of
 from engine.form.run.inputs import Inputs
 from engine.formulas.parameters import total_parameters
-from engine.run.published import Case
-from engine.simulate.step.published_runs import Predicted, predictions
+from engine.run.published import PublishedRun
+from engine.simulate.step.published_runs import PredictedRun, predictions
 
 _FAMILIES = ("GB200", "GB300", "B200", "B300", "A100", "H100")
 _SIZE = {
@@ -27,23 +27,23 @@ _SIZE = {
 # There is one object for each run, which keeps what it has told once.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Published:
-    """One published run.
+    """A published run.
 
     Attributes:
         name: of the model.
         family: the type of GPU.
-        given: the inputs of `estimate_run` that give this run.
+        inputs: the inputs of `estimate_run` that give this run.
         found: what was measured, and what is predicted.
     """
 
     name: str
     family: str
-    given: Inputs
-    found: Predicted
+    inputs: Inputs
+    found: PredictedRun
 
     @cached_property
-    def case(self) -> Case:
-        """The run, and what was measured."""
+    def case(self) -> PublishedRun:
+        """The run with its measurements."""
         return self.found.case
 
     @cached_property
@@ -73,14 +73,14 @@ class Published:
 
     @cached_property
     def error(self) -> Ratio:
-        """Predicted over measured, less one."""
+        """Predicted over measured, minus 1."""
         return self.found.error
 
     @cached_property
     def memory(self) -> tuple[Bytes, ...]:
         """Measured and predicted peak; empty where none was published."""
-        held, predicted = self.case.held, self.found.memory
-        return () if held is None or predicted is None else (held, predicted)
+        measured, predicted = self.case.held, self.found.memory
+        return () if measured is None or predicted is None else (measured, predicted)
 
     @cached_property
     def kind(self) -> str:
@@ -90,7 +90,7 @@ class Published:
     @cached_property
     def world_size(self) -> Count:
         """All GPUs."""
-        return self.given.world_size
+        return self.inputs.world_size
 
 
 @cache
@@ -98,17 +98,17 @@ def published() -> tuple[Published, ...]:
     """Return all runs."""
     return tuple(
         Published(
-            name=_name(found.case),
-            family=_family(found.case.run.cluster.gpu.name),
-            given=inputs_of(found.case.run),
-            found=found,
+            name=_name(prediction.case),
+            family=_family(prediction.case.run.cluster.gpu.name),
+            inputs=inputs_of(prediction.case.run),
+            found=prediction,
         )
-        for found in predictions()
+        for prediction in predictions()
     )
 
 
-def _name(case: Case) -> str:
-    """Return the model's name without remarks, spelled one way, and the layers of a cut one."""
+def _name(case: PublishedRun) -> str:
+    """Return the model's normalized name without remarks, and a cut model's layers."""
     if "layer-cut" in case.row["model"]:  # one name would stand for six sizes
         return f"{case.row['model'].partition(' (')[0]}, {case.run.model.num_layers} layers"
     name = re.sub(r"\s*\(.*\)", "", case.row["model"]).replace("GPT/BLOOM", "BLOOM-like")
@@ -139,16 +139,16 @@ def group_of(row: Published, by: str) -> str:
     if by == "board":
         return "B200/300" if row.family in ("B200", "B300") else row.family
     if by == "precision":
-        return row.given.precision
-    return str(1 << (int(getattr(row.given, _SIZE[by])).bit_length() - 1))
+        return row.inputs.precision
+    return str(1 << (int(getattr(row.inputs, _SIZE[by])).bit_length() - 1))
 
 
 def split(rows: Sequence[Published], by: str) -> dict[str, list[Published]]:
     """Return the runs of each group, groups in the order of their sizes or names."""
-    found: dict[str, list[Published]] = {}
+    parts: dict[str, list[Published]] = {}
     for row in rows:
-        found.setdefault(group_of(row, by), []).append(row)
-    return {name: found[name] for name in sorted(found, key=_order)}
+        parts.setdefault(group_of(row, by), []).append(row)
+    return {name: parts[name] for name in sorted(parts, key=_order)}
 
 
 def _order(name: str) -> tuple[int, str]:
@@ -161,11 +161,11 @@ def named(rows: Sequence[Published]) -> tuple[str, ...]:
 
 
 def query_of(row: Published) -> str:
-    """Return the address that opens this run in `estimate_run`."""
+    """Return the query string of this run in `estimate_run`."""
     usual = Inputs()
-    pairs = ((field.name, getattr(row.given, field.name)) for field in fields(Inputs))
+    pairs = ((field.name, getattr(row.inputs, field.name)) for field in fields(Inputs))
     return "&".join(
-        f"estimate_run.{name}={plain(value)}"
+        f"estimate_run.{name}={exact_text(value)}"
         for name, value in pairs
         if value != getattr(usual, name)
     )

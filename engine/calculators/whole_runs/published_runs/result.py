@@ -1,4 +1,4 @@
-"""How far the chosen runs are off, together, and what the fit of the constants was."""
+"""Error statistics of the chosen runs, and quality of the constants' fit."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from engine.calculators.whole_runs.published_runs.grouped import (
 )
 from engine.calculators.whole_runs.published_runs.outside import Outside, outside
 from engine.calculators.whole_runs.published_runs.picked import Picked
-from engine.calculators.whole_runs.published_runs.planned import median_ratio, standing
+from engine.calculators.whole_runs.published_runs.planned import median_ratio, plan_rank
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.constants import Achieved
-from engine.catalog.over_memory_runs import beyond
+from engine.catalog.constants import AchievedShares
+from engine.catalog.over_memory_runs import over_memory_runs
 from engine.core.equation import Equation
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Count, Ratio, Seconds, Share
 from engine.form.run import accuracy
 from engine.form.run.fitted_constants import CONSTANTS
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.simulate.numerics.error_spread import from_median, spread
+from engine.simulate.numerics.error_spread import deviations_from_median, summarize_errors
 
 ERROR = Equation(
     name="relative_error",
@@ -69,63 +69,65 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chosen runs, and what their errors amount to."""
+    """The chosen runs, and their error statistics."""
 
     runs: tuple[Published, ...]
-    groups: Later[tuple[Group, ...]]
-    classes: Later[tuple[Class, ...]]
-    plan_errors: Later[Mapping[tuple[str, str], Ratio]]
-    memory_groups: Later[tuple[Group, ...]]
-    brackets: Later[Mapping[str, Bracket]]
+    groups: Lazy[tuple[Group, ...]]
+    classes: Lazy[tuple[Class, ...]]
+    plan_errors: Lazy[Mapping[tuple[str, str], Ratio]]
+    memory_groups: Lazy[tuple[Group, ...]]
+    brackets: Lazy[Mapping[str, Bracket]]
     rows: Annotated[
         Count,
-        Told(
+        Output(
             "Runs",
             assumes=("Rows of engine/catalog/published_table.tsv with a step time.",),
             basis="measured",
         ),
     ]
-    mean: Annotated[Share, Told("Mean error", assumes=_TOGETHER, basis="compared")]
-    median: Annotated[Share, Told("Median error", assumes=_TOGETHER, basis="compared")]
-    p90: Annotated[Share, Told("Nine in ten are within", assumes=_TOGETHER, basis="compared")]
-    bias: Annotated[Share, Told("Bias", assumes=_TOGETHER, basis="compared")]
-    within: Annotated[Share, Told("Within 10 %", assumes=_TOGETHER, basis="compared")]
+    mean: Annotated[Share, Output("Mean error", assumes=_TOGETHER, basis="compared")]
+    median: Annotated[Share, Output("Median error", assumes=_TOGETHER, basis="compared")]
+    p90: Annotated[Share, Output("Nine in ten are within", assumes=_TOGETHER, basis="compared")]
+    bias: Annotated[Share, Output("Bias", assumes=_TOGETHER, basis="compared")]
+    within: Annotated[Share, Output("Within 10 %", assumes=_TOGETHER, basis="compared")]
     worst: Annotated[
         Share,
-        Told(
+        Output(
             "Worst error", symbol="e", assumes=("The run with the largest error of either sign.",)
         ),
     ]
     worst_run: Published | None
-    worst_predicted: Annotated[Seconds, Told(symbol="P")]
-    worst_measured: Annotated[Seconds, Told(symbol="M")]
-    repeated: Annotated[Count, Told("Runs with a twin", assumes=_TWINS, basis="measured")]
-    noise: Annotated[Share, Told("Mean distance of twins", assumes=_TWINS, basis="measured")]
+    worst_predicted: Annotated[Seconds, Output(symbol="P")]
+    worst_measured: Annotated[Seconds, Output(symbol="M")]
+    repeated: Annotated[Count, Output("Runs with a twin", assumes=_TWINS, basis="measured")]
+    noise: Annotated[Share, Output("Mean distance of twins", assumes=_TWINS, basis="measured")]
     memory_runs: tuple[Published, ...]
-    memory_rows: Annotated[Count, Told("Runs with a memory", assumes=_PEAKS)]
-    memory_mean: Annotated[Share, Told("Mean error of the peak", assumes=_PEAKS, basis="compared")]
-    memory_p90: Annotated[
-        Share, Told("Peaks: nine in ten are within", assumes=_PEAKS, basis="compared")
+    memory_rows: Annotated[Count, Output("Runs with a memory", assumes=_PEAKS)]
+    memory_mean: Annotated[
+        Share, Output("Mean error of the peak", assumes=_PEAKS, basis="compared")
     ]
-    left_out_dense: Annotated[Share, Told("Left out, dense", assumes=_LEFT_OUT, basis="compared")]
+    memory_p90: Annotated[
+        Share, Output("Peaks: nine in ten are within", assumes=_PEAKS, basis="compared")
+    ]
+    left_out_dense: Annotated[Share, Output("Left out, dense", assumes=_LEFT_OUT, basis="compared")]
     left_out_mixture: Annotated[
-        Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="compared")
+        Share, Output("Left out, mixtures", assumes=_LEFT_OUT, basis="compared")
     ]
     first_plans: Annotated[
-        Count, Told("Plans that no other beats", note="of {rows} published", assumes=_PLANS)
+        Count, Output("Plans that no other beats", note="of {rows} published", assumes=_PLANS)
     ]
     plan_ratio: Annotated[
-        Ratio, Told("Step over the best plan's", note="in the median", assumes=_PLANS)
+        Ratio, Output("Step over the best plan's", note="in the median", assumes=_PLANS)
     ]
     beyond_rows: Annotated[
         Count,
-        Told("Plans that do not fit by the model", note="of {rows} that ran", assumes=_BEYOND),
+        Output("Plans that do not fit by the model", note="of {rows} that ran", assumes=_BEYOND),
     ]
     picked: Picked
     outside: Outside
     constants: Annotated[
         Count,
-        Told(
+        Output(
             "Fitted constants",
             assumes=(
                 "{free} of {every} constants of each of {types} types of GPU; the others are read "
@@ -141,56 +143,56 @@ class Result:
 
 
 def result_of(runs: Sequence[Published], picked: Picked, by: str, division: str) -> Result:
-    """Return what the errors of these runs and their groups amount to, and the picked run."""
-    found = spread([row.error for row in runs])
-    held = tuple(row for row in runs if row.memory)
-    peaks = spread([memory_error(row) for row in held])
+    """Return the error statistics of the runs and their groups, and the picked run."""
+    error_spread = summarize_errors([row.error for row in runs])
+    memory_runs = tuple(row for row in runs if row.memory)
+    peaks = summarize_errors([memory_error(row) for row in memory_runs])
     worst = max(runs, key=lambda row: abs(row.error), default=None)
-    twins = _twins(runs)
+    twins = _repeat_spread(runs)
     left_out = {kind: mean for name, kind, _, mean, _, _ in accuracy.LEFT_OUT if name == "all"}
     types = {owner for owner, *_ in CONSTANTS} - {"common"}
     shared = sum(owner == "common" for owner, *_ in CONSTANTS)
     return Result(
         runs=tuple(runs),
-        groups=Later(partial(groups, runs, by)),
-        classes=Later(partial(classes, runs, division)),
-        plan_errors=Later(partial(plan_errors, runs)),
-        memory_groups=Later(partial(memory_groups, held)),
-        brackets=Later(brackets),
+        groups=Lazy(partial(groups, runs, by)),
+        classes=Lazy(partial(classes, runs, division)),
+        plan_errors=Lazy(partial(plan_errors, runs)),
+        memory_groups=Lazy(partial(memory_groups, memory_runs)),
+        brackets=Lazy(brackets),
         rows=len(runs),
-        mean=found.mean,
-        median=found.median,
-        p90=found.p90,
-        bias=found.bias,
-        within=found.within,
+        mean=error_spread.mean,
+        median=error_spread.median,
+        p90=error_spread.p90,
+        bias=error_spread.bias,
+        within=error_spread.within,
         worst=worst.error if worst else math.nan,
         worst_run=worst,
         worst_predicted=worst.predicted if worst else math.nan,
         worst_measured=worst.measured if worst else math.nan,
         repeated=len(twins),
-        noise=spread(twins).mean,
-        memory_runs=held,
-        memory_rows=len(held),
+        noise=summarize_errors(twins).mean,
+        memory_runs=memory_runs,
+        memory_rows=len(memory_runs),
         memory_mean=peaks.mean,
         memory_p90=peaks.p90,
         left_out_dense=left_out["dense"],
         left_out_mixture=left_out["mixture"],
-        first_plans=sum(standing(row).rank == 1 for row in runs),
+        first_plans=sum(plan_rank(row).rank == 1 for row in runs),
         plan_ratio=median_ratio(runs),
-        beyond_rows=sum(row.key in beyond() for row in runs),
+        beyond_rows=sum(row.key in over_memory_runs() for row in runs),
         picked=picked,
         outside=outside(),
         constants=len(CONSTANTS),
         free=(len(CONSTANTS) - shared) // len(types),
-        every=len(fields(Achieved)),
+        every=len(fields(AchievedShares)),
         types=len(types),
         shared=shared,
     )
 
 
-def _twins(runs: Sequence[Published]) -> list[Ratio]:
-    """Return how far runs with the same inputs lie from their own median."""
+def _repeat_spread(runs: Sequence[Published]) -> list[Ratio]:
+    """Return the spread of runs with equal inputs around their median."""
     alike: dict[RunInputs, list[Seconds]] = {}
     for row in runs:
-        alike.setdefault(row.given, []).append(row.measured)
-    return from_median(alike.values())
+        alike.setdefault(row.inputs, []).append(row.measured)
+    return deviations_from_median(alike.values())

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from engine.calculators.whole_runs.published_runs.read import Published, group_of, named
 from engine.calculators.whole_runs.published_runs.result import Result
-from engine.calculators.whole_runs.published_runs.tables import signed
+from engine.calculators.whole_runs.published_runs.tables import signed_share
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE
-from engine.core.views import Cell, Cite, Heatmap, Table
+from engine.core.views import Cell, Citation, Heatmap, Table
 
 GROUPS: Mapping[str, str] = {
     "source": "source",
@@ -39,16 +39,16 @@ _PIPELINE = ("1", "2", "4", "8", "16", "32", "64")
 
 
 def groups(result: Result, by: str) -> Table:
-    """Return one row of errors per group."""
+    """Return a table of error statistics by group."""
     body: list[tuple[Cell, ...]] = []
-    for one in result.groups():
-        off = one.errors
+    for group in result.groups():
+        off = group.errors
         sizes: tuple[Cell, ...] = tuple(
             say("{x}", x=(x, SHARE)) for x in (off.median, off.mean, off.p90, off.worst)
         )
-        cited: tuple[Cell, ...] = (Cite(named(one.runs)),) if by == "source" else ()
-        count: Text = say("{n}", n=(float(len(one.runs)), COUNT))
-        body.append((one.name, count, *sizes, signed(off.bias), *cited))
+        cited: tuple[Cell, ...] = (Citation(named(group.runs)),) if by == "source" else ()
+        count: Text = say("{n}", n=(float(len(group.runs)), COUNT))
+        body.append((group.name, count, *sizes, signed_share(off.bias), *cited))
     more = by not in ("source", "gpu", "precision")
     head = f"{GROUPS[by]}, from" if more else GROUPS[by]
     cite = ("Cited",) if by == "source" else ()
@@ -72,7 +72,7 @@ def groups(result: Result, by: str) -> Table:
 
 
 def residuals(rows: Sequence[Published], by: str) -> Heatmap:
-    """Return how the errors spread in every column: the share of its runs in each range."""
+    """Return the error distribution of every column: shares of runs per bin."""
     columns, words = _COLUMNS[by], GROUPS.get(by, GROUPS["gpu"])
     count = {name: [0] * len(_BINS) for name in columns}
     for row in rows:

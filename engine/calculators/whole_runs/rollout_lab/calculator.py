@@ -12,7 +12,7 @@ from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
 from engine.calculators.whole_runs.rollout_lab.timeline import timeline
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Badge, Challenge, Condition
 
 TITLE = "A step of reinforcement learning"
@@ -30,13 +30,13 @@ SOLUTION: Mapping[str, Scalar] = {**START, "mode": "colocated", "engine": "4"}
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the timeline, the numbers and the curves."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     return {
         "timeline": partial(timeline, result.steps[inputs.mode]),  # type: ignore[index]
-        **tell.values("step", "idle"),
-        "regime": _regime(tell, inputs, result),
-        **tell.values("generation", "tail", "learning", "update", "rate", "stale"),
-        **tell.values("mean", "over_mean"),
+        **present.values("step", "idle"),
+        "regime": _regime(present, inputs, result),
+        **present.values("generation", "tail", "learning", "update", "rate", "stale"),
+        **present.values("mean", "over_mean"),
         "tail_curve": partial(charts.tail, inputs, result),
         "survivors": partial(charts.survivors, result),
         "measured": partial(measured, result),
@@ -46,7 +46,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.fits:
         return Badge(
             text="Does not fit",
@@ -57,18 +57,22 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if together and result.tail > 0.25 * result.generation:
         return Badge(
             text="The longest responses set the step",
-            sentence=tell.say("For {tail} of {generation} at least half of the engines wait."),
+            sentence=present.say("For {tail} of {generation} at least half of the engines wait."),
             color="communication",
         )
     if result.generation > result.learning:
         return Badge(
             text="Generation binds",
-            sentence=tell.say("It takes {generation}, log-probabilities and training {learning}."),
+            sentence=present.say(
+                "It takes {generation}, log-probabilities and training {learning}."
+            ),
             color="communication",
         )
     return Badge(
         text="Training binds",
-        sentence=tell.say("It takes {learning} with its passes before, generation {generation}."),
+        sentence=present.say(
+            "It takes {learning} with its passes before, generation {generation}."
+        ),
         color="compute",
     )
 

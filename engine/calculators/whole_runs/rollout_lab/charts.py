@@ -8,20 +8,20 @@ from engine.core.slices import Slices
 from engine.core.text import say
 from engine.core.units import COUNT, SECONDS, SHARE
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.simulate.job.reinforcement import MODES, Mode
+from engine.simulate.job.reinforcement import MODES, RlMode
 
 
 def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
-    """Find the generation over the spread, with the median as it is."""
-    found = yield from result.tail_curve.rest()
-    now = found.now
+    """Compute the chart of generation time over the length spread."""
+    curve = yield from result.tail_curve.rest()
+    now = curve.now
     return Lines(
         title="Generation over the spread of the lengths, all GPUs generating",
         x=Axis(label="spread", quantity=COUNT, low=SPREAD[0], high=SPREAD[1]),
-        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*found.last, now)),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*curve.last, now)),
         series=(
-            Series(key="last", label="last engine", x=SPREADS, y=found.last, color="communication"),
-            Series(key="mean", label="mean engine", x=SPREADS, y=found.even, color="compute"),
+            Series(key="last", label="last engine", x=SPREADS, y=curve.last, color="communication"),
+            Series(key="mean", label="mean engine", x=SPREADS, y=curve.even, color="compute"),
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.spread, y=now),),
         handle="spread",
@@ -31,7 +31,7 @@ def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
 
 
 def survivors(result: Result) -> Lines:
-    """Return the share of the responses that still run, over the time."""
+    """Return the share of unfinished responses over time."""
     times, shares = zip(*result.survivors(), strict=True)
     return Lines(
         title="Responses that still run",
@@ -52,28 +52,28 @@ def survivors(result: Result) -> Lines:
 
 
 def split(inputs: Inputs, result: Result) -> Slices[Lines]:
-    """Find the step over the share of GPUs that generate, one step off and as a stream."""
-    modes: tuple[tuple[Mode, str, str], ...] = (
+    """Compute step time over the share of generating GPUs, one step off and as a stream."""
+    modes: tuple[tuple[RlMode, str, str], ...] = (
         ("separate", "in turn", "tensor"),
         ("one_step_off", "one step off", "communication"),
         ("stream", "a stream", "compute"),
     )
-    found = yield from result.split.rest()
-    colocated, now = result.steps["colocated"].total, found.now
-    most = max(*map(max, found.steps.values()), colocated, now)
+    curve = yield from result.split.rest()
+    colocated, now = result.steps["colocated"].total, curve.now
+    most = max(*map(max, curve.steps.values()), colocated, now)
     return Lines(
         title="A step over the share of the GPUs that generate",
         x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
         y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
         series=tuple(
-            Series(key=mode, label=name, x=SPLITS, y=found.steps[mode], color=color)
+            Series(key=mode, label=name, x=SPLITS, y=curve.steps[mode], color=color)
             for mode, name, color in modes
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
         rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
         handle="share",
         caption=say(
-            f"{MODE_NAMES[found.mode]}: with {{share}} of them generating, a step takes {{t}}. "
+            f"{MODE_NAMES[curve.mode]}: with {{share}} of them generating, a step takes {{t}}. "
             "Toward the left end too few GPUs generate; toward the right end too few train.",
             share=(inputs.share, SHARE),
             t=(now, SECONDS),
@@ -82,7 +82,7 @@ def split(inputs: Inputs, result: Result) -> Slices[Lines]:
 
 
 def placements(result: Result) -> Bars:
-    """Return where the GPU time of a step goes, in every placement."""
+    """Return the breakdown of a step's GPU time by placement."""
     bars = []
     for mode in MODES:
         step, world = result.steps[mode], result.setup.world_size

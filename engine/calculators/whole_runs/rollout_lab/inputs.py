@@ -1,17 +1,17 @@
-"""What a reader can change about a step of reinforcement learning, and the job that it gives."""
+"""Inputs of the rollout lab, and the reinforcement-learning job that they describe."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reader_constants import parse
+from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import PERCENT, Choice, Number
 from engine.core.units import Count, Gbit
 from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
-from engine.simulate.job.reinforcement import Mode, Setup, with_split
-from engine.simulate.job.rollouts import Asked
+from engine.simulate.job.reinforcement import RlJob, RlMode, with_split
+from engine.simulate.job.rollouts import RolloutRequest
 
 MODE_NAMES: dict[str, str] = {
     "colocated": "same GPUs, one after another",
@@ -27,7 +27,7 @@ _GPUS = ("A100-SXM-80GB", "H20", "H100-SXM", "H200-SXM", "B200")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     mode: Annotated[str, Choice(label="Placement", options=MODE_NAMES)] = "colocated"
     spread: Annotated[
@@ -108,22 +108,22 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-def setup_of(inputs: Inputs) -> Setup:
+def setup_of(inputs: Inputs) -> RlJob:
     """Return the job."""
     cluster = Cluster(
         gpu=ACCELERATORS[inputs.gpu],
         gpus_per_node=8,
         nics_per_node=8,
         nic_bandwidth=400 * Gbit,
-        own=parse(inputs.own_constants),
+        own=parse_constants(inputs.own_constants),
     )
-    whole = Setup(
+    whole = RlJob(
         model=MODELS[inputs.model],
         cluster=cluster,
         world_size=inputs.world_size,
         generating=inputs.world_size // 2,
         engine=min(int(inputs.engine), inputs.world_size // 2),
-        asked=Asked(
+        request=RolloutRequest(
             responses=inputs.prompts * inputs.per_prompt,
             per_prompt=inputs.per_prompt,
             prompt=512,
@@ -138,12 +138,12 @@ def setup_of(inputs: Inputs) -> Setup:
     return with_split(whole, inputs.share)
 
 
-def with_mode(inputs: Inputs, mode: Mode) -> Inputs:
-    """Return the same job, placed in another way."""
+def with_mode(inputs: Inputs, mode: RlMode) -> Inputs:
+    """Return the job with another placement."""
     return replace(inputs, mode=mode)
 
 
-def engines_of(setup: Setup, mode: Mode) -> Count:
+def engines_of(setup: RlJob, mode: RlMode) -> Count:
     """Return the engines of a job."""
     generating = setup.world_size if mode == "colocated" else setup.generating
     return max(1, generating // setup.engine)

@@ -1,18 +1,18 @@
-"""The published steps of one job on three clusters, beside what is simulated of them."""
+"""Published and simulated steps of a job on three clusters."""
 
 from engine.calculators.whole_runs.rollout_lab.curves import MINUTE
 from engine.calculators.whole_runs.rollout_lab.result import Result
 from engine.core.units import Seconds
-from engine.core.views import Cell, Cite, Table
+from engine.core.views import Cell, Citation, Table
 
 
 def measured(result: Result) -> Table:
-    """Return both parts of the steps, all in minutes."""
+    """Return generation and training time of the steps, in minutes."""
     rows: list[tuple[Cell, ...]] = []
-    for one in result.published():
-        parts = zip(one.measured, one.simulated, strict=True)
-        times = (_told(time) for part in parts for time in part)
-        rows.append((f"{one.world_size} GPUs", *times, Cite(("verl2025",))))
+    for row in result.published():
+        parts = zip(row.measured, row.simulated, strict=True)
+        times = (_minutes(time) for part in parts for time in part)
+        rows.append((f"{row.world_size} GPUs", *times, Citation(("verl2025",))))
     return Table(
         title="Measured and simulated, in minutes",
         columns=(
@@ -29,5 +29,5 @@ def measured(result: Result) -> Table:
     )
 
 
-def _told(time: Seconds) -> str:
+def _minutes(time: Seconds) -> str:
     return f"{time / MINUTE:.2f} min"

@@ -7,14 +7,14 @@ from typing import Annotated, cast
 from engine.calculators.whole_runs.rollout_lab import curves
 from engine.calculators.whole_runs.rollout_lab.curves import step_of
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
-from engine.core.lazy import Later
-from engine.core.outputs import Told
-from engine.core.slices import Running, Slices, steps_done, whole
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
+from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
 from engine.run.parallelism import Training
-from engine.simulate.job.reinforcement import MODES, Mode, RlStep, Setup, rl_memory
-from engine.simulate.job.rollouts import lengths
-from engine.simulate.memory.allocator import usable
+from engine.simulate.job.reinforcement import MODES, RlJob, RlMode, RlStep, rl_memory
+from engine.simulate.job.rollouts import response_lengths
+from engine.simulate.memory.allocator import usable_bytes
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "
@@ -27,94 +27,94 @@ _ASSUMES = (
 )
 
 
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(label, "", note, color, _ASSUMES, ("verl2025",), "simulated")
+def _output(label: str, note: str, color: str = "ink") -> Output:
+    return Output(label, "", note, color, _ASSUMES, ("verl2025",), "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Every number of the lab."""
 
-    setup: Setup
-    steps: dict[Mode, RlStep]
-    step: Annotated[Seconds, _told("A step", "from one update to the next", "compute")]
-    idle: Annotated[Share, _told("Idle", "of all GPU time", "ink")]
+    setup: RlJob
+    steps: dict[RlMode, RlStep]
+    step: Annotated[Seconds, _output("A step", "from one update to the next", "compute")]
+    idle: Annotated[Share, _output("Idle", "of all GPU time", "ink")]
     generation: Annotated[
         Seconds,
-        _told(
+        _output(
             "Generation", "until the last response is done; of a stream, per step", "communication"
         ),
     ]
     tail: Annotated[
         Seconds,
-        _told("Of that, the tail", "after half of the engines are done", "communication"),
+        _output("Of that, the tail", "after half of the engines are done", "communication"),
     ]
     learning: Annotated[
-        Seconds, _told("Log-probabilities and training", "{forwards} before training", "compute")
+        Seconds, _output("Log-probabilities and training", "{forwards} before training", "compute")
     ]
     forwards: Seconds
-    update: Annotated[Seconds, _told("New weights", "to the engines", "parameters")]
-    rate: Annotated[TokenRate, _told("Tokens trained per GPU", "responses only", "compute")]
+    update: Annotated[Seconds, _output("New weights", "to the engines", "parameters")]
+    rate: Annotated[TokenRate, _output("Tokens trained per GPU", "responses only", "compute")]
     stale: Annotated[
-        Count, _told("Updates that a response may be behind", "at most", "communication")
+        Count, _output("Updates that a response may be behind", "at most", "communication")
     ]
-    mean: Annotated[float, COUNT, _told("Mean length", "of {longest_drawn} the longest")]
+    mean: Annotated[float, COUNT, _output("Mean length", "of {longest_drawn} the longest")]
     longest_drawn: Tokens
     over_mean: Annotated[
-        Ratio, _told("The longest over the mean", "of the lengths drawn", "communication")
+        Ratio, _output("The longest over the mean", "of the lengths drawn", "communication")
     ]
     fits: bool
     held: float
     capacity: float
-    tail_curve: Running[curves.Tail]
-    split: Running[curves.Split]
-    survivors: Later[tuple[tuple[Seconds, Share], ...]]
-    published: Later[tuple[curves.Published, ...]]
+    tail_curve: SlicedRun[curves.Tail]
+    split: SlicedRun[curves.Split]
+    survivors: Lazy[tuple[tuple[Seconds, Share], ...]]
+    published: Lazy[tuple[curves.Published, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Simulate the step in every placement."""
-    return whole(search(inputs))
+    return run_to_end(search(inputs))
 
 
 def search(inputs: Inputs) -> Slices[Result]:
-    """Simulate the step in every placement, one after the other."""
+    """Simulate the step in every placement."""
     setup = setup_of(inputs)
     plain = Inputs(**{name: getattr(inputs, name) for name in Inputs.__slots__ if name != "mode"})
     steps = {}
     for place, mode in enumerate(MODES, start=1):
-        yield steps_done(place, len(MODES), "Placement")
+        yield step_progress(place, len(MODES), "Placement")
         steps[mode] = step_of(plain, mode)
-    found = steps[cast("Mode", inputs.mode)]
+    own_step = steps[cast("RlMode", inputs.mode)]
     drained = steps["colocated" if inputs.mode == "colocated" else "separate"]
-    drawn = lengths(setup.asked)
+    drawn = response_lengths(setup.request)
     mean = sum(drawn) / len(drawn)
     phases = rl_memory(setup, sleeps=True, offloaded=False)
-    held = max(phase.total for phase in phases)
-    capacity = usable(
+    memory = max(phase.total for phase in phases)
+    capacity = usable_bytes(
         setup.cluster.gpu.memory,
         Training(micro_batch_size=1, global_batch_size=1, sequence_length=1, framework="fsdp"),
     )
     return Result(
         setup=setup,
         steps=steps,
-        step=found.total,
-        idle=found.idle,
-        generation=found.generation,
-        tail=found.tail,
-        learning=found.forwards + found.training,
-        forwards=found.forwards,
-        update=found.update,
-        rate=found.tokens / found.total / setup.world_size,
-        stale=found.stale,
+        step=own_step.total,
+        idle=own_step.idle,
+        generation=own_step.generation,
+        tail=own_step.tail,
+        learning=own_step.forwards + own_step.training,
+        forwards=own_step.forwards,
+        update=own_step.update,
+        rate=own_step.tokens / own_step.total / setup.world_size,
+        stale=own_step.stale,
         mean=mean,
         longest_drawn=float(max(drawn)),
         over_mean=max(drawn) / mean,
-        fits=held <= capacity or inputs.mode != "colocated",
-        held=held,
+        fits=memory <= capacity or inputs.mode != "colocated",
+        held=memory,
         capacity=capacity,
-        tail_curve=Running(curves.tail(plain)),
-        split=Running(curves.split(plain, inputs.mode)),
-        survivors=Later(partial(curves.survivors, drained)),
-        published=Later(curves.published),
+        tail_curve=SlicedRun(curves.tail(plain)),
+        split=SlicedRun(curves.split(plain, inputs.mode)),
+        survivors=Lazy(partial(curves.survivors, drained)),
+        published=Lazy(curves.published),
     )

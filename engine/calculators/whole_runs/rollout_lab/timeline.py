@@ -1,4 +1,4 @@
-"""Two steps on the clock: what some engines and the trainers do, and when they wait."""
+"""Timeline of two steps: work and waits of some engines and the trainers."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,8 @@ _SHOWN = 6
 
 
 def timeline(step: RlStep) -> Timeline:
-    """Return two steps; engines from the first that is done to the last."""
-    ends = sorted(one.end for one in step.engines)
+    """Return the timeline of two steps; engines in order of completion."""
+    ends = sorted(engine.end for engine in step.engines)
     count = min(_SHOWN, len(ends))
     shown = [ends[round(i * (len(ends) - 1) / max(1, count - 1))] for i in range(count)]
     if step.mode == "stream":

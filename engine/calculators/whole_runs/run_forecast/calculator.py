@@ -11,13 +11,18 @@ from engine.calculators.whole_runs.run_forecast.result import STEP
 from engine.calculators.whole_runs.run_forecast.result import Result as Result
 from engine.calculators.whole_runs.run_forecast.solve import solve as solve
 from engine.core.inputs import Scalar
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.text import say
-from engine.core.units import DAY, SECONDS, as_given
+from engine.core.units import DAY, SECONDS, with_digits
 from engine.core.views import Badge, Challenge, Condition
 from engine.form.forecast_jobs import JOBS
-from engine.form.run.prediction_text import ranged
-from engine.form.saving_inputs import LLAMA3_MTBF, NO_END, NOTHING_FAILS, segment
+from engine.form.run.prediction_text import value_with_range
+from engine.form.saving_inputs import (
+    LLAMA3_MTBF,
+    NO_END_RECEIPT,
+    NO_FAILURE_RECEIPT,
+    goodput_symbols,
+)
 from engine.formulas import goodput, run
 
 TITLE = "Forecast of a job"
@@ -36,56 +41,62 @@ _NEVER = "it fails before it gets anywhere"
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
+    present = Presenter(result, inputs, equations=EQUATIONS)
     ends = math.isfinite(result.wall_time)
     return {
-        **_told(tell, result),
-        "verdict": _verdict(tell, inputs, result),
-        "waterfall": partial(charts.waterfall, tell, result),
-        "formula": tell.formula("All of it in one line", run.RUN_TIME if ends else run.WORK_TIME),
-        "versions": partial(charts.versions, tell, result),
-        "beside": partial(charts.beside, inputs, result),
-        "more_gpus": partial(charts.more_gpus, tell, inputs, result),
-        "work_time": ranged(tell, "work_time", result.evidence, assumes=(STEP,)),
-        **tell.values("ideal", "ideal_share", "mtbf", "slow_gpu"),
-        "goodput": tell.value("goodput", receipt=NOTHING_FAILS if ends else NO_END)
+        **_job_values(present, result),
+        "verdict": _verdict(present, inputs, result),
+        "waterfall": partial(charts.waterfall, present, result),
+        "formula": present.formula(
+            "All of it in one line", run.RUN_TIME if ends else run.WORK_TIME
+        ),
+        "versions": partial(charts.forecast_formulas, present, result),
+        "beside": partial(charts.published_comparison, inputs, result),
+        "more_gpus": partial(charts.more_gpus, present, inputs, result),
+        "work_time": value_with_range(present, "work_time", result.evidence, assumes=(STEP,)),
+        **present.values("ideal", "ideal_share", "mtbf", "slow_gpu"),
+        "goodput": present.value("goodput", receipt=NO_FAILURE_RECEIPT if ends else NO_END_RECEIPT)
         if result.found.run.short or not ends
-        else tell.value(
+        else present.value(
             "goodput",
-            symbols=segment(inputs.interval, inputs.checkpoint, result.found.run.steps),
+            symbols=goodput_symbols(inputs.interval, inputs.checkpoint, result.found.run.steps),
         ),
         "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _told(tell: Teller, result: Result) -> Views:
-    """Return what the job takes; a job without an end has no ranges."""
+def _job_values(present: Presenter, result: Result) -> Views:
+    """Return the job's time, GPU hours, cost and energy; no ranges without an end."""
     names = ("wall_time", "gpu_hours", "cost", "energy")
     if math.isfinite(result.wall_time) and math.isfinite(result.late):
-        return tell.values(*names)
+        return present.values(*names)
     if math.isfinite(result.wall_time):
         note = "at least; with a slower step it never gets through"
-        return {name: tell.value(name, note=note) for name in names}
-    return {name: tell.value(name, note=_NEVER, receipt=NO_END) for name in names}
+        return {name: present.value(name, note=note) for name in names}
+    return {name: present.value(name, note=_NEVER, receipt=NO_END_RECEIPT) for name in names}
 
 
-def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     if not result.fits:
-        sentence = tell.say("On {num_gpus} GPUs this plan does not fit into their memory.")
+        sentence = present.say("On {num_gpus} GPUs this plan does not fit into their memory.")
         return Badge(text="Does not fit", sentence=sentence, color="communication")
     if result.grown:
-        sentence = tell.say(
+        sentence = present.say(
             "{num_gpus} GPUs need at least {grown} sequences in a step, more than the job has. "
             "These numbers are of a job with that larger batch, which learns differently."
         )
         return Badge(text="The batch is too small", sentence=sentence, color="communication")
     if math.isinf(result.wall_time):
-        sentence = tell.say("Something fails every {mtbf}, before the next checkpoint is reached.")
+        sentence = present.say(
+            "Something fails every {mtbf}, before the next checkpoint is reached."
+        )
         return Badge(text="Never done", sentence=sentence)
-    beyond = "".join(f" {one}" for one in result.found.spread.beyond)
+    beyond = "".join(f" {remark}" for remark in result.found.spread.beyond)
     return Badge(
         text="Ideal over real",
-        sentence=tell.say("At their peak, the GPUs would need {ideal_share} of the time." + beyond),
+        sentence=present.say(
+            "At their peak, the GPUs would need {ideal_share} of the time." + beyond
+        ),
         color="compute",
     )
 
@@ -115,7 +126,9 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 text="a checkpoint of 30 s or more, a restart of 5 min or more", met=possible
             ),
             Condition(
-                text=say("done within {d}, at the late end too", d=(_DEADLINE, as_given(SECONDS))),
+                text=say(
+                    "done within {d}, at the late end too", d=(_DEADLINE, with_digits(SECONDS))
+                ),
                 met=same and result.late <= _DEADLINE,
             ),
         ),

@@ -1,13 +1,13 @@
-"""Pictures of a forecast: the waterfall, more GPUs, and what was published of the job."""
+"""Charts of a forecast: waterfall, more GPUs, and published figures."""
 
 import math
 
 from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Inputs
 from engine.calculators.whole_runs.run_forecast.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import DAY, GPU_TIME, RATIO, SECONDS, SHARE
-from engine.core.views import Axis, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
+from engine.core.views import Axis, Bar, Bars, Citation, Lines, Point, Segment, Series, Table
 from engine.form.forecast_jobs import JOBS
 
 _PARTS = (
@@ -22,7 +22,7 @@ _PARTS = (
 )
 
 
-def waterfall(tell: Teller, result: Result) -> Bars:
+def waterfall(present: Presenter, result: Result) -> Bars:
     """Return the run's time, grown part by part, and its range."""
     parts = result.found.parts
     so_far = parts.ideal
@@ -41,9 +41,9 @@ def waterfall(tell: Teller, result: Result) -> Bars:
     )
     return Bars(
         title="From the ideal to the real run",
-        axis=tell.axis("wall_time", "time", low=0.0, high=max(so_far, late) * 1.02),
+        axis=present.axis("wall_time", "time", low=0.0, high=max(so_far, late) * 1.02),
         bars=tuple(bars),
-        caption=tell.say(
+        caption=present.say(
             "Of {wall_time}, the GPUs at their peak would need {ideal}. The line on the last bar "
             "is the range from the error of predicted steps."
         )
@@ -60,11 +60,11 @@ def _bar(key: str, label: str, before: float, added: float) -> Bar:
     return Bar(key=key, label=label, segments=segments)
 
 
-def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    """Return the time of the run over the number of GPUs, the batch as it is."""
+def more_gpus(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the run's time over the number of GPUs at a fixed batch."""
     curve = result.curve
     x = result.num_gpus / JOBS[inputs.job].plan.world_size
-    now = Point(key="now", label=tell.say("{wall_time}"), x=x, y=result.wall_time)
+    now = Point(key="now", label=present.say("{wall_time}"), x=x, y=result.wall_time)
     drawn = (*curve.wall, *curve.perfect) or (DAY,)
     low, high = min(drawn) / 1.5, max(drawn) * 1.5
     shown = not result.grown and result.fits and math.isfinite(result.wall_time)
@@ -73,7 +73,7 @@ def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=Axis(
             label="GPUs over those of the plan", quantity=RATIO, low=LEAST, high=MOST, scale="log"
         ),
-        y=tell.axis("wall_time", "the run takes", low=low, high=high, scale="log"),
+        y=present.axis("wall_time", "the run takes", low=low, high=high, scale="log"),
         series=(
             Series(key="wall", label="the run", x=curve.more, y=curve.wall, color="compute"),
             Series(
@@ -105,8 +105,8 @@ def _limits(result: Result) -> Text:
     )
 
 
-def versions(tell: Teller, result: Result) -> Table:
-    """Return what each of four formulas says, the simplest first."""
+def forecast_formulas(present: Presenter, result: Result) -> Table:
+    """Return the forecasts of four formulas, the simplest first."""
     parts = result.found.parts
     compute = parts.ideal + parts.kernels
     rows = (
@@ -130,8 +130,8 @@ def versions(tell: Teller, result: Result) -> Table:
     )
 
 
-def beside(inputs: Inputs, result: Result) -> Table:
-    """Return what was published of the job beside its forecast; empty where nothing was."""
+def published_comparison(inputs: Inputs, result: Result) -> Table:
+    """Return published figures and forecast of the job; empty for an unpublished job."""
     job = JOBS[inputs.job]
     asked = inputs.more == 1 and inputs.tokens == job.tokens
     if not asked or not (job.gpu_time or job.wall):
@@ -154,7 +154,7 @@ def beside(inputs: Inputs, result: Result) -> Table:
                 say("{v}", v=(theirs, quantity)),
                 say(f"{'+' if off >= 0 else '−'}{{off}}", off=(abs(off), SHARE)),
                 job.said,
-                Cite((job.source,)),
+                Citation((job.source,)),
             ),
         ),
     )

@@ -33,7 +33,7 @@ LEAST, MOST = 0.125, 16.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     job: Annotated[
         str, Choice(label="Job", options={key: job.name for key, job in JOBS.items()})

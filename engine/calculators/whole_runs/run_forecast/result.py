@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import (
     COUNT,
     Count,
@@ -53,7 +53,7 @@ class Result:
 
     wall_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "The run takes",
             "Tr",
             "{early} to {late} in four of five such predictions",
@@ -61,11 +61,11 @@ class Result:
         ),
     ]
     gpu_hours: Annotated[
-        GpuTime, Told("GPU hours", "G", "{low_hours} to {high_hours}", assumes=(_GPUS,))
+        GpuTime, Output("GPU hours", "G", "{low_hours} to {high_hours}", assumes=(_GPUS,))
     ]
     cost: Annotated[
         Money,
-        Told(
+        Output(
             "Cost",
             "K",
             "{low_cost} to {high_cost}, at {price}",
@@ -74,7 +74,7 @@ class Result:
     ]
     energy: Annotated[
         Energy,
-        Told(
+        Output(
             "Energy",
             "E",
             "{low_energy} to {high_energy}; {num_gpus} GPUs draw {draw} with their building",
@@ -83,7 +83,7 @@ class Result:
     ]
     work_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "If nothing fails and no GPU is slow",
             "Tk",
             "{steps} steps of {step}",
@@ -93,7 +93,7 @@ class Result:
     ]
     ideal: Annotated[
         Seconds,
-        Told(
+        Output(
             "At the peak of the GPUs",
             note="{ideal_share} of the run",
             color="compute",
@@ -101,26 +101,26 @@ class Result:
             sources=("korthikanti2022",),
         ),
     ]
-    ideal_share: Annotated[Share, Told("Ideal over real", assumes=(STEP,))]
+    ideal_share: Annotated[Share, Output("Ideal over real", assumes=(STEP,))]
     goodput: Annotated[
         Share,
-        Told("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
+        Output("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
     ]
     mtbf: Annotated[
-        Seconds, Told("Something fails every", "M", "{failures} failures", assumes=(_POISSON,))
+        Seconds, Output("Something fails every", "M", "{failures} failures", assumes=(_POISSON,))
     ]
     slow_gpu: Annotated[
         Seconds,
-        Told(
+        Output(
             "Lost to the slow GPU",
             note="by all that wait for it, in every step",
             assumes=("Its computation takes longer; messages and host are as they were.",),
         ),
     ]
-    token_rate: Annotated[TokenRate, Told("Speed of one GPU", "r", assumes=(STEP,))]
-    step: Annotated[Seconds, Told("Step", assumes=(STEP,))]
-    slow_down: Annotated[Ratio, Told(symbol="m")]
-    num_gpus: Annotated[Count, Told(symbol="n", of="job")]
+    token_rate: Annotated[TokenRate, Output("Speed of one GPU", "r", assumes=(STEP,))]
+    step: Annotated[Seconds, Output("Step", assumes=(STEP,))]
+    slow_down: Annotated[Ratio, Output(symbol="m")]
+    num_gpus: Annotated[Count, Output(symbol="n", of="job")]
     batch: Count
     grown: Count
     steps: Annotated[float, COUNT]

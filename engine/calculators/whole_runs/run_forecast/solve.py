@@ -7,14 +7,14 @@ from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Input
 from engine.calculators.whole_runs.run_forecast.result import Curve, Result
 from engine.core.units import Count, Ratio
 from engine.form.forecast_jobs import JOBS, Job
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.formulas import run as formulas
 from engine.formulas.goodput import job_mtbf
 from engine.run.run import Run
-from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import Forecast, forecast
 from engine.simulate.memory.allocator import fits
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.prediction_evidence import evidence
 
 _DOUBLINGS = range(round(math.log2(LEAST)), round(math.log2(MOST)) + 1)
@@ -23,37 +23,37 @@ _DOUBLINGS = range(round(math.log2(LEAST)), round(math.log2(MOST)) + 1)
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     job = JOBS[inputs.job]
-    run, found, habits = _forecast(inputs, inputs.more)
-    gpus, whole, parts = run.plan.world_size, found.run, found.parts
+    run, forecast, habits = _forecast(inputs, inputs.more)
+    gpus, whole, parts = run.plan.world_size, forecast.run, forecast.parts
     hours, early, late = (
-        formulas.gpu_time(gpus, one.wall) for one in (whole, found.early, found.late)
+        formulas.gpu_time(gpus, item.wall) for item in (whole, forecast.early, forecast.late)
     )
-    costs = tuple(formulas.cost(one, inputs.price) for one in (hours, early, late))
+    costs = tuple(formulas.cost(item, inputs.price) for item in (hours, early, late))
     energies = tuple(
-        formulas.energy(one, inputs.power, inputs.overhead) for one in (hours, early, late)
+        formulas.energy(item, inputs.power, inputs.overhead) for item in (hours, early, late)
     )
-    held = memory(run.model, run.plan, run.training)
+    memory_use = rank_memory(run.model, run.plan, run.training)
     return Result(
         wall_time=whole.wall,
         gpu_hours=hours,
         cost=costs[0],
         energy=energies[0],
-        work_time=found.steps * found.step.total,
+        work_time=forecast.steps * forecast.step.total,
         ideal=parts.ideal,
         ideal_share=parts.ideal / whole.wall,
         goodput=whole.goodput,
         mtbf=habits.mtbf,
         slow_gpu=parts.slow_gpu,
-        token_rate=found.rate,
-        step=found.step.total,
-        slow_down=found.slow_down,
+        token_rate=forecast.rate,
+        step=forecast.step.total,
+        slow_down=forecast.slow_down,
         num_gpus=gpus,
         batch=run.training.global_batch_size,
-        grown=_grown(job, run),
-        steps=float(math.ceil(found.steps)),
-        failures=_counted(whole.failures),
-        early=found.early.wall,
-        late=found.late.wall,
+        grown=_grown_batch(job, run),
+        steps=float(math.ceil(forecast.steps)),
+        failures=_whole_failures(whole.failures),
+        early=forecast.early.wall,
+        late=forecast.late.wall,
         low_hours=early,
         high_hours=late,
         low_cost=costs[1],
@@ -63,19 +63,19 @@ def solve(inputs: Inputs) -> Result:
         draw=gpus * inputs.power * inputs.overhead,
         published=job.gpu_time,
         published_wall=job.wall,
-        fits=fits(held, run.training, run.cluster.gpu.memory),
-        found=found,
+        fits=fits(memory_use, run.training, run.cluster.gpu.memory),
+        found=forecast,
         evidence=evidence(run),
         curve=_curve(inputs),
     )
 
 
-def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, Habits]:
-    """Return the job on so many times the GPUs of its plan."""
+def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, CheckpointPolicy]:
+    """Return the forecast of the job at a multiple of its plan's GPUs."""
     plan = JOBS[inputs.job].plan
     gpus = max(1, round(plan.world_size * more))
-    run, _ = run_of(replace(plan, world_size=gpus, own_constants=inputs.own_constants))
-    habits = Habits(
+    run, _ = nearest_run(replace(plan, world_size=gpus, own_constants=inputs.own_constants))
+    habits = CheckpointPolicy(
         interval=inputs.interval,
         checkpoint=inputs.checkpoint,
         restart=inputs.restart,
@@ -84,36 +84,36 @@ def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, Habits]:
     return run, forecast(run, inputs.tokens, habits, inputs.slower), habits
 
 
-def _counted(number: float) -> float:
-    """Return a number of failures without decimals that nobody can count."""
+def _whole_failures(number: float) -> float:
+    """Return a number of failures, rounded from 10 up."""
     return float(round(number)) if number >= 10 and math.isfinite(number) else number
 
 
-def _grown(job: Job, run: Run) -> Count:
+def _grown_batch(job: Job, run: Run) -> Count:
     batch = run.training.global_batch_size
     return batch if batch > job.plan.global_batch_size else 0
 
 
 def _curve(inputs: Inputs) -> Curve:
     """Return the job on other numbers of GPUs, as far as its batch and its memory allow."""
-    found = []
+    rows = []
     for doubling in _DOUBLINGS:
-        run, one, _ = _forecast(inputs, 2.0**doubling)
+        run, forecast, _ = _forecast(inputs, 2.0**doubling)
         more = run.plan.world_size / JOBS[inputs.job].plan.world_size
-        held = memory(run.model, run.plan, run.training)
-        possible = not _grown(JOBS[inputs.job], run)
-        room = fits(held, run.training, run.cluster.gpu.memory)
+        memory_use = rank_memory(run.model, run.plan, run.training)
+        possible = not _grown_batch(JOBS[inputs.job], run)
+        room = fits(memory_use, run.training, run.cluster.gpu.memory)
         exact = more == 2.0**doubling  # otherwise the plan does not divide so many GPUs
-        if exact and possible and room and math.isfinite(one.run.wall):
-            found.append((more, one.run.wall, run.plan.world_size))
-    if not found:
+        if exact and possible and room and math.isfinite(forecast.run.wall):
+            rows.append((more, forecast.run.wall, run.plan.world_size))
+    if not rows:
         return Curve(more=(), wall=(), perfect=(), cost=())
-    least, longest, _ = found[0]
-    each = {more: wall * gpus for more, wall, gpus in found}
+    least, longest, _ = rows[0]
+    each = {more: wall * gpus for more, wall, gpus in rows}
     base = each.get(1.0, each[least])
     return Curve(
-        more=tuple(more for more, _, _ in found),
-        wall=tuple(wall for _, wall, _ in found),
-        perfect=tuple(longest * least / more for more, _, _ in found),
-        cost=tuple(wall * gpus / base for _, wall, gpus in found),
+        more=tuple(more for more, _, _ in rows),
+        wall=tuple(wall for _, wall, _ in rows),
+        perfect=tuple(longest * least / more for more, _, _ in rows),
+        cost=tuple(wall * gpus / base for _, wall, gpus in rows),
     )

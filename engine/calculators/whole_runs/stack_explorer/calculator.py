@@ -1,4 +1,4 @@
-"""The stack explorer: one job, from a hop of nanoseconds to a run of months."""
+"""Stack explorer: a job from a hop of nanoseconds to a run of months."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS as PRESE
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.stack_explorer.result import Result as Result
 from engine.calculators.whole_runs.stack_explorer.result import solve as solve
-from engine.core.outputs import Teller, Views
+from engine.core.outputs import Presenter, Views
 from engine.core.views import Receipt, Value
 from engine.form.run import charts, verdicts
 from engine.form.run import views as run_views
@@ -25,37 +25,37 @@ EQUATIONS = (RATE, COST, MFU, STEP)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
-    """Return the header, the ruler, the layers, and what stands on each tab."""
-    tell, found = Teller(result, inputs, equations=EQUATIONS), result.job
-    estimated, placed = found.found, events(result)
-    told = run_views.values(estimated)
+    """Return the views: the header, the ruler, the layers, and each tab."""
+    present, job = Presenter(result, inputs, equations=EQUATIONS), result.job
+    estimated, placed = job.found, events(result)
+    values = run_views.estimate_values(estimated)
     return {
-        **_header(tell, told, result),
-        "possible": verdicts.possible(found.run, estimated.doubts, found.changes),
-        "fits": verdicts.fit(estimated),
-        "published": partial(published.table, tell, result),
+        **_header(present, values, result),
+        "possible": verdicts.possible_badge(job.run, estimated.doubts, job.changes),
+        "fits": verdicts.fit_badge(estimated),
+        "published": partial(published.table, present, result),
         "ruler": partial(ruler.scene, inputs, placed, result.ruler),
-        "event_time": ruler.time_value(tell, inputs, placed),
+        "event_time": ruler.time_value(present, inputs, placed),
         "event_panel": partial(ruler.panel, inputs, placed, result.step_time),
         "events": partial(ruler.table, inputs, placed),
-        **tell.values("decades"),
-        "layer_panel": partial(layers.panel, tell, inputs, found),
-        "layers": partial(layers.table, tell, found),
-        **tell.values("message_time"),
-        "message_regime": wires.message_regime(tell, inputs, result),
-        "waterfall": partial(wires.waterfall, tell, result),
-        "three_times": partial(wires.three_times, found),
-        "map": lambda: wires.cluster_map(found.part()),
-        "axes": partial(wires.axes, found),
-        **tell.values("overlap_gain"),
-        "overlaps": partial(step.overlaps, found),
+        **present.values("decades"),
+        "layer_panel": partial(layers.panel, present, inputs, job),
+        "layers": partial(layers.table, present, job),
+        **present.values("message_time"),
+        "message_regime": wires.message_regime(present, inputs, result),
+        "waterfall": partial(wires.waterfall, present, result),
+        "three_times": partial(wires.axis_times, job),
+        "map": lambda: wires.cluster_map(job.part()),
+        "axes": partial(wires.axes, job),
+        **present.values("overlap_gain"),
+        "overlaps": partial(step.overlaps, job),
         "timeline": partial(step.timeline, inputs, result),
-        "parts": partial(charts.time_parts, estimated),
-        "look": partial(step.look, found),
-        "commands": partial(step.commands, found),
-        "first": levers.first(found.levers),
-        "tornado": partial(levers.tornado, found.levers),
-        "levers": partial(levers.table, found.levers),
+        "parts": partial(charts.time_bars, estimated),
+        "look": partial(step.profiling_table, job),
+        "commands": partial(step.commands, job),
+        "first": levers.first_lever_badge(job.levers),
+        "tornado": partial(levers.tornado, job.levers),
+        "levers": partial(levers.gains_table, job.levers),
         "challenge": partial(challenge, inputs, result),
     }
 
@@ -64,18 +64,18 @@ _NONE = "it does not fit: no step runs"
 _NO_STEP = Receipt(assumptions=("It does not fit, so no step runs.",))
 
 
-def _header(tell: Teller, told: Mapping[str, Value], result: Result) -> dict[str, Value]:
-    """Return speed and price; what does not fit has neither, and its figures say so."""
-    found = {
-        "mfu": published.beside(told["mfu"], result),
-        **tell.values("token_rate", "exposed_share", "cost_of_tokens"),
-        "step_time": told["step_time"],
+def _header(present: Presenter, values: Mapping[str, Value], result: Result) -> dict[str, Value]:
+    """Return speed and price, with a note if the job does not fit."""
+    header = {
+        "mfu": published.mfu_value(values["mfu"], result),
+        **present.values("token_rate", "exposed_share", "cost_of_tokens"),
+        "step_time": values["step_time"],
     }
     if result.job.fits:
-        return found
+        return header
     rates = ("token_rate", "cost_of_tokens")
-    return found | {
-        "mfu": replace(found["mfu"], note=_NONE),
-        "step_time": replace(found["step_time"], note=_NONE),
-        **{name: tell.value(name, receipt=_NO_STEP, note=_NONE) for name in rates},
+    return header | {
+        "mfu": replace(header["mfu"], note=_NONE),
+        "step_time": replace(header["step_time"], note=_NONE),
+        **{name: present.value(name, receipt=_NO_STEP, note=_NONE) for name in rates},
     }

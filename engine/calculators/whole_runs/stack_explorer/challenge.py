@@ -27,7 +27,7 @@ _GIVEN = (
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the goal: a quarter of the cost on the same machine."""
-    given, price, found = start(), result.start_price, result.job
+    start_job, price, job = start(), result.start_price, result.job
     return Challenge(
         title="The wire stays",
         goal="A 13B model is sharded over eight nodes that have one port of 100 Gb/s each. Bring "
@@ -37,11 +37,11 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 text=say("at most {c} per billion tokens", c=(price / 4, MONEY)),
                 met=result.cost_of_tokens <= price / 4,
             ),
-            Condition(text="it fits", met=found.fits),
+            Condition(text="it fits", met=job.fits),
             Condition(
                 text="the same model, GPUs, ports, batch, sequences and price",
-                met=not found.changes
-                and all(getattr(inputs, n) == getattr(given, n) for n in _GIVEN),
+                met=not job.changes
+                and all(getattr(inputs, n) == getattr(start_job, n) for n in _GIVEN),
             ),
         ),
         hints=(

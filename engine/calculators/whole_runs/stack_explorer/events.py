@@ -1,4 +1,4 @@
-"""What stands on the ruler: every event of the job with its time and what is known about it."""
+"""Events of the time ruler, with their times, sources and explanations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES
 from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.core.text import Text, say
-from engine.core.units import SECONDS, Quantity, Seconds, as_given
+from engine.core.units import SECONDS, Quantity, Seconds, with_digits
 
 Kind = tuple[str, str, str, str, Text, tuple[str, ...]]
 _MODEL = "modeled"
 _NCCL = ("nccl_tuning", "nccl_tests")
 # Key: layer, tab, what it is, what sets it, what the number rests on, sources.
-_ABOUT: Mapping[str, Kind] = {
+_EVENT_FACTS: Mapping[str, Kind] = {
     "memory": (
         "gpu",
         "Profiling",
@@ -179,7 +179,7 @@ _ABOUT: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event of the ruler.
+    """Event on the time ruler.
 
     Attributes:
         key, name: of the event.
@@ -187,7 +187,7 @@ class Event:
         count: how often it happens in a step on one GPU; 0 where that means nothing.
         layer: of the stack.
         tab: of the explorer that goes into it.
-        what, sets, basis: sentences.
+        meaning, sets, basis: sentences.
         sources: keys of the bibliography.
     """
 
@@ -197,20 +197,20 @@ class Event:
     count: float
     layer: str
     tab: str
-    what: str
+    meaning: str
     sets: str
     basis: Text
     sources: tuple[str, ...]
 
 
 def events(result: Result) -> tuple[Event, ...]:
-    """Return the events of the job, the shortest first; those it does not have come last."""
-    made = [_event(key, result) for key in EVENT_NAMES]
-    return tuple(sorted(made, key=lambda one: (one.time <= 0, one.time)))
+    """Return the events of the job, shortest first, absent events last."""
+    listed = [_event(key, result) for key in EVENT_NAMES]
+    return tuple(sorted(listed, key=lambda event: (event.time <= 0, event.time)))
 
 
 def _event(key: str, result: Result) -> Event:
-    layer, tab, what, sets, basis, sources = _ABOUT[key]
+    layer, tab, meaning, sets, basis, sources = _EVENT_FACTS[key]
     time = result.times[key]
     return Event(
         key=key,
@@ -219,19 +219,19 @@ def _event(key: str, result: Result) -> Event:
         count=result.counts.get(key, 0.0) if time > 0 else 0.0,
         layer=layer,
         tab=tab,
-        what=what,
+        meaning=meaning,
         sets=sets,
         basis=basis,
         sources=sources,
     )
 
 
-def in_words(event: Event) -> Text:
+def time_text(event: Event) -> Text:
     """Return the time of an event, in words where the job has none."""
     return say("{t}", t=time_of(event)) if event.time > 0 else "not in this job"
 
 
 def time_of(event: Event) -> tuple[Seconds, Quantity]:
-    """Return the time of an event; one that is given or assumed has no more digits than that."""
-    given = event.key in ("checkpoint", "restart")
-    return event.time, as_given(SECONDS) if given else SECONDS
+    """Return an event's time; given or assumed times keep their few digits."""
+    assumed = event.key in ("checkpoint", "restart")
+    return event.time, with_digits(SECONDS) if assumed else SECONDS

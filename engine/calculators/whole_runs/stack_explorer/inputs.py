@@ -1,4 +1,4 @@
-"""The one job of the explorer: what the reader can change on any of its tabs."""
+"""Inputs of the stack explorer's job, shared by all tabs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +49,9 @@ _SHARED = (
 )
 
 
-def _count(label: str, high: int, *, low: int = 1, symbol: str = "", first: bool = False) -> Number:
+def _count_input(
+    label: str, high: int, *, low: int = 1, symbol: str = "", first: bool = False
+) -> Number:
     return Number(
         label=label, low=low, high=high, scale="log2", whole=True, symbol=symbol, advanced=not first
     )
@@ -57,23 +59,27 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "", first: bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-405b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
-    world_size: Annotated[int, _count("GPUs", 131_072, symbol="n", first=True)] = 16_384
+    world_size: Annotated[int, _count_input("GPUs", 131_072, symbol="n", first=True)] = 16_384
     nic_bandwidth: Annotated[
         float,
         Number(label="Port, one way", unit=GBITS, low=10 * Gbit, high=1600 * Gbit, scale="log"),
     ] = 400 * Gbit
-    tensor_parallel: Annotated[int, _count("Tensor parallel", 64)] = 8
-    pipeline_parallel: Annotated[int, _count("Pipeline parallel", 64)] = 16
-    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 16)] = 8
-    context_parallel: Annotated[int, _count("Context parallel", 64)] = 1
-    expert_parallel: Annotated[int, _count("Expert parallel", 256)] = 1
-    micro_batch_size: Annotated[int, _count("Micro-batch", 64)] = 1
-    global_batch_size: Annotated[int, _count("Global batch, sequences", 65_536, symbol="B")] = 2048
-    sequence_length: Annotated[int, _count("Sequence length", 1 << 18, low=128, symbol="s")] = 8192
+    tensor_parallel: Annotated[int, _count_input("Tensor parallel", 64)] = 8
+    pipeline_parallel: Annotated[int, _count_input("Pipeline parallel", 64)] = 16
+    virtual_pipeline: Annotated[int, _count_input("Pieces per pipeline rank", 16)] = 8
+    context_parallel: Annotated[int, _count_input("Context parallel", 64)] = 1
+    expert_parallel: Annotated[int, _count_input("Expert parallel", 256)] = 1
+    micro_batch_size: Annotated[int, _count_input("Micro-batch", 64)] = 1
+    global_batch_size: Annotated[
+        int, _count_input("Global batch, sequences", 65_536, symbol="B")
+    ] = 2048
+    sequence_length: Annotated[
+        int, _count_input("Sequence length", 1 << 18, low=128, symbol="s")
+    ] = 8192
     nics_per_node: PortsPerEight = 8
     zero_stage: Annotated[
         str, Choice(label="ZeRO", options={str(i): str(i) for i in range(4)}, advanced=True)
@@ -215,6 +221,6 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-def shared(inputs: Inputs) -> _levers_inputs.Inputs:
-    """Return the job alone, without what only the views ask for."""
+def shared_inputs(inputs: Inputs) -> _levers_inputs.Inputs:
+    """Return the inputs of the job, without the inputs of the views."""
     return _levers_inputs.Inputs(**{name: getattr(inputs, name) for name in _SHARED})

@@ -4,19 +4,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import inf
 
-from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
+from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared_inputs
 from engine.calculators.whole_runs.stack_explorer.shown import Part, part_of
-from engine.core.lazy import Later
+from engine.core.lazy import Lazy
 from engine.core.text import Text
 from engine.core.units import Money, Price, TokenRate
-from engine.form.run.result import Estimated, estimated
+from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.what_if.inputs import Inputs as JobInputs
 from engine.form.what_if.model import Job as Levers
-from engine.form.what_if.model import job as levers_of
+from engine.form.what_if.model import what_if_job as levers_of
 from engine.formulas.job import cost_of_tokens, token_rate
 from engine.run.run import Run
-from engine.simulate.layer.device_model import Rank, rank_of
-from engine.simulate.step.axis_wires import AxisWire, axis_wires
+from engine.simulate.layer.device_model import RankRates, rank_rates
+from engine.simulate.step.axis_wires import AxisTimes, axis_times
 from engine.simulate.step.step_time import StepTime, step_time
 
 BILLION = 1e9
@@ -25,7 +25,7 @@ Variant = tuple[str, str, StepTime]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The job, whatever the reader looks at.
+    """The explorer's job, independent of the view.
 
     Attributes:
         run: model, cluster, plan and training.
@@ -42,18 +42,18 @@ class Job:
 
     run: Run
     changes: tuple[Text, ...]
-    found: Estimated
+    found: RunEstimate
     step: StepTime
-    rank: Rank
+    rank: RankRates
     levers: Levers
     variants: tuple[Variant, ...]
-    wires: tuple[AxisWire, ...]
+    wires: tuple[AxisTimes, ...]
     rate: TokenRate
-    part: Later[Part]
+    part: Lazy[Part]
 
     @property
     def fits(self) -> bool:
-        """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
+        """Whether the job fits on its fullest GPU; otherwise it has no rate and no price."""
         return self.found.fits
 
     @property
@@ -62,7 +62,7 @@ class Job:
         return self.run.model.num_layers % self.run.plan.pipeline_parallel > 0
 
     def cost(self, price: Price) -> Money:
-        """Return what a billion tokens cost while steps run; infinite if none can."""
+        """Return the cost of a billion tokens while steps run; infinite if none can."""
         if not self.fits:
             return inf
         return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
@@ -70,7 +70,7 @@ class Job:
 
 def job(inputs: Inputs) -> Job:
     """Return the job; moving along the ruler does not compute it again."""
-    return _job(shared(inputs))
+    return _job(shared_inputs(inputs))
 
 
 @lru_cache(maxsize=8)
@@ -81,14 +81,14 @@ def _job(inputs: JobInputs) -> Job:
     return Job(
         run=run,
         changes=levers.changes,
-        found=estimated(run),
+        found=run_estimate(run),
         step=step,
-        rank=rank_of(run.cluster, training),
+        rank=rank_rates(run.cluster, training),
         levers=levers,
         variants=_variants(run),
-        wires=axis_wires(run, step),
+        wires=axis_times(run, step),
         rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
-        part=Later(partial(part_of, run)),
+        part=Lazy(partial(part_of, run)),
     )
 
 
@@ -98,10 +98,10 @@ def _variants(run: Run) -> tuple[Variant, ...]:
         ("gradients", "gradients overlapped (the job)", True, False),
         ("both", "tensor parallelism overlapped too", True, True),
     )
-    found = []
+    variants = []
     for key, label, gradients, tensor in settings:
         training = replace(
             run.training, overlap_gradient_reduce=gradients, overlap_tensor_parallel=tensor
         )
-        found.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
-    return tuple(found)
+        variants.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
+    return tuple(variants)

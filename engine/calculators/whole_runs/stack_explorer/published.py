@@ -1,17 +1,17 @@
-"""The explorer's job beside what was published of it."""
+"""Published figures of the explorer's job."""
 
 from dataclasses import replace
 
 from engine.calculators.whole_runs.stack_explorer.result import Result
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
-from engine.core.units import GPU_TIME, SECONDS, SHARE, as_given
+from engine.core.units import GPU_TIME, SECONDS, SHARE, with_digits
 from engine.core.views import Cell, Published, Table, Value
-from engine.form.run.prediction_text import near
+from engine.form.run.prediction_text import range_text
 
 
-def beside(mfu: Value, result: Result) -> Value:
-    """Return the MFU of the model with the published one, if there is one."""
+def mfu_value(mfu: Value, result: Result) -> Value:
+    """Return the modeled MFU, with the published MFU if any."""
     known = result.published
     if known is None:
         return mfu
@@ -27,28 +27,28 @@ def beside(mfu: Value, result: Result) -> Value:
     )
 
 
-def table(tell: Teller, result: Result) -> Table:
+def table(present: Presenter, result: Result) -> Table:
     """Return published and modelled figures of the job."""
     known = result.published
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("MFU", "no publication of this job", tell.say("{mfu}"), ""),
+        ("MFU", "no publication of this job", present.say("{mfu}"), ""),
     )
     if known:
         rows = (
             (
                 "MFU",
                 say("{m}", m=(known.mfu, SHARE)),
-                tell.say("{mfu}"),
-                near(result.job.found.evidence),
+                present.say("{mfu}"),
+                range_text(result.job.found.evidence),
             ),
             (
                 "The run",
                 say(
                     "{g}, {t} of all GPUs",
-                    g=(known.gpu_time, as_given(GPU_TIME)),
+                    g=(known.gpu_time, with_digits(GPU_TIME)),
                     t=(known.wall, SECONDS),
                 ),
-                tell.say("{run_time}"),
+                present.say("{run_time}"),
                 "Published: all GPU hours. Modeled: the steps alone, no failure, no checkpoint, "
                 "no smaller batch at the start.",
             ),

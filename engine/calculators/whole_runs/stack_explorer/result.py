@@ -1,4 +1,4 @@
-"""What the explorer shows: the job, its numbers, its events, its wires."""
+"""Results of the stack explorer: the job, its numbers, events and wires."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,17 +7,17 @@ from typing import Annotated
 
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
-from engine.calculators.whole_runs.stack_explorer.shown import playing
-from engine.catalog.publications import Publication, publication
-from engine.catalog.reader_constants import reached
-from engine.core.outputs import Told
-from engine.core.slices import Running
+from engine.calculators.whole_runs.stack_explorer.shown import play_stage
+from engine.catalog.publications import Publication, find_publication
+from engine.catalog.reader_constants import gpu_constants
+from engine.core.outputs import Output
+from engine.core.slices import SlicedRun
 from engine.core.units import COUNT, TOKENS, Bandwidth, Money, Ratio, Seconds, Share, TokenRate
 from engine.formulas.send_time import send_time
-from engine.simulate.job.job_events import Length, decades, event_counts, event_times
+from engine.simulate.job.job_events import RunLength, decades, event_counts, event_times
 from engine.simulate.network.node_message import NodeMessage, node_message
-from engine.simulate.overlap.overlap_job import Job as Played
-from engine.simulate.overlap.overlap_step import Outcome
+from engine.simulate.overlap.overlap_job import OverlapJob as Played
+from engine.simulate.overlap.overlap_step import ScheduleOutcome
 
 START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
 
@@ -47,11 +47,11 @@ class Result:
 
     token_rate: Annotated[
         TokenRate,
-        Told("Tokens per second", "R", assumes=("While steps run: no failure, no checkpoint.",)),
+        Output("Tokens per second", "R", assumes=("While steps run: no failure, no checkpoint.",)),
     ]
     exposed_share: Annotated[
         Share,
-        Told(
+        Output(
             "Exposed communication",
             note="of the step",
             color="communication",
@@ -60,18 +60,18 @@ class Result:
     ]
     cost_of_tokens: Annotated[
         Money,
-        Told(
+        Output(
             "Cost of a billion tokens",
             "K",
             "in your currency",
             assumes=("While steps run; in the currency of the price.",),
         ),
     ]
-    event_time: Annotated[Seconds, Told("The event takes", color="accent")]
+    event_time: Annotated[Seconds, Output("The event takes", color="accent")]
     decades: Annotated[
         float,
         COUNT,
-        Told(
+        Output(
             "Orders of magnitude from an HBM access to a failure",
             note="from {shortest} to {longest}",
             assumes=("The power of ten of their ratio.",),
@@ -80,7 +80,7 @@ class Result:
     ]
     message_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "The message takes",
             note="{on_wire} of it on the wire",
             color="communication",
@@ -93,7 +93,7 @@ class Result:
     ]
     overlap_gain: Annotated[
         Share,
-        Told(
+        Output(
             "Shorter by overlap",
             note="of the step",
             assumes=(
@@ -103,11 +103,11 @@ class Result:
             sources=("async_tp2024",),
         ),
     ]
-    step_time: Annotated[Seconds, Told(symbol="T")]
-    billion: Annotated[float, TOKENS, Told(symbol="D")]
-    batch: Annotated[int, COUNT, Told(symbol="B", of="global_batch_size")]
-    length: Annotated[float, TOKENS, Told(symbol="s", of="sequence_length")]
-    world_size: Annotated[int, COUNT, Told(symbol="n", of="world_size")]
+    step_time: Annotated[Seconds, Output(symbol="T")]
+    billion: Annotated[float, TOKENS, Output(symbol="D")]
+    batch: Annotated[int, COUNT, Output(symbol="B", of="global_batch_size")]
+    length: Annotated[float, TOKENS, Output(symbol="s", of="sequence_length")]
+    world_size: Annotated[int, COUNT, Output(symbol="n", of="world_size")]
     shortest: Seconds
     longest: Seconds
     on_wire: Share
@@ -121,7 +121,7 @@ class Result:
     computing: Share
     start_price: Money
     ruler: Ratio
-    played: Running[tuple[Played, Outcome]]
+    played: SlicedRun[tuple[Played, ScheduleOutcome]]
     mfu: Share
     run_time: Seconds
     published: Publication | None
@@ -133,7 +133,7 @@ class Result:
 
 @cache
 def start() -> Inputs:
-    """Return where the challenge starts."""
+    """Return the job at the challenge's start."""
     return replace(Inputs(), **START)  # type: ignore[arg-type]
 
 
@@ -148,23 +148,23 @@ _SIZES: Mapping[str, float] = {
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    found, length = job(inputs), _length(inputs)
-    run, cluster, rank = found.run, found.run.cluster, found.rank
-    times = event_times(run, found.step, length)
+    own_job, length = job(inputs), _length(inputs)
+    run, cluster, rank = own_job.run, own_job.run.cluster, own_job.rank
+    times = event_times(run, own_job.step, length)
     sizes = {**_SIZES, "yours": inputs.message}
     messages = {name: node_message(cluster, rank, size) for name, size in sizes.items()}
     message_time = send_time(inputs.message, rank.port, 2)
-    slowest, fastest = found.variants[0][2].total, found.variants[-1][2].total
-    constants = reached(cluster.gpu, cluster.own)
+    slowest, fastest = own_job.variants[0][2].total, own_job.variants[-1][2].total
+    constants = gpu_constants(cluster.gpu, cluster.own)
     return Result(
-        token_rate=found.rate if found.fits else 0.0,
-        exposed_share=found.levers.exposed_share,
-        cost_of_tokens=found.cost(inputs.price),
+        token_rate=own_job.rate if own_job.fits else 0.0,
+        exposed_share=own_job.levers.exposed_share,
+        cost_of_tokens=own_job.cost(inputs.price),
         event_time=times[inputs.event],
         decades=decades(times["memory"], times["mtbf"]),
         message_time=message_time,
         overlap_gain=1 - fastest / slowest,
-        step_time=found.step.total,
+        step_time=own_job.step.total,
         billion=BILLION,
         batch=run.training.global_batch_size,
         length=run.training.sequence_length,
@@ -179,21 +179,21 @@ def solve(inputs: Inputs) -> Result:
         slowest=slowest,
         node_rate=constants.scale_up * cluster.gpu.scale_up,
         port_rate=constants.network * cluster.nic_bandwidth,
-        computing=found.step.compute / found.step.total,
+        computing=own_job.step.compute / own_job.step.total,
         ruler=decades(inputs.ruler_from, inputs.ruler_to),
-        played=Running(playing(inputs, run)),
+        played=SlicedRun(play_stage(inputs, run)),
         start_price=job(start()).cost(start().price),
-        mfu=found.found.mfu,
+        mfu=own_job.found.mfu,
         run_time=times["run"],
-        published=publication(
+        published=find_publication(
             inputs.model, inputs.gpu, run.plan.world_size, run.training.sequence_length
         ),
         messages=messages,
         times=times,
         counts=event_counts(run),
-        job=found,
+        job=own_job,
     )
 
 
-def _length(inputs: Inputs) -> Length:
-    return Length(tokens=inputs.tokens, checkpoint=inputs.checkpoint, gpu_mtbf=inputs.gpu_mtbf)
+def _length(inputs: Inputs) -> RunLength:
+    return RunLength(tokens=inputs.tokens, checkpoint=inputs.checkpoint, gpu_mtbf=inputs.gpu_mtbf)

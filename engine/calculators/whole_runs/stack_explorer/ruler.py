@@ -1,14 +1,24 @@
-"""The ruler: times of the job from nanoseconds to months on one logarithmic axis."""
+"""Time ruler: a logarithmic axis from nanoseconds to months."""
 
 from math import log10
 
-from engine.calculators.whole_runs.stack_explorer.events import Event, in_words, time_of
+from engine.calculators.whole_runs.stack_explorer.events import Event, time_of, time_text
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
-from engine.core.outputs import Teller
-from engine.core.text import say, words
+from engine.core.outputs import Presenter
+from engine.core.text import render_text, say
 from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Ratio, Seconds
-from engine.core.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
+from engine.core.views import (
+    CalculatorLink,
+    Cell,
+    Citation,
+    Frame,
+    Receipt,
+    Scene,
+    Shape,
+    Table,
+    Value,
+)
 
 _WIDTH, _TOP, _LENGTH, _BOTTOM = 430.0, 26.0, 520.0, 40.0
 _AXIS, _TEXT, _GAP = 92.0, 142.0, 23.0
@@ -41,16 +51,16 @@ _COLORS = {
 }
 
 
-def scene(inputs: Inputs, found: tuple[Event, ...], decades: Ratio) -> Scene:
+def scene(inputs: Inputs, events: tuple[Event, ...], decades: Ratio) -> Scene:
     """Return the ruler with every event at its place; beyond the window they gather at its ends."""
-    shown = [event for event in found if event.time > 0]
-    at = {event.key: _at(inputs, event.time) for event in shown}
+    shown = [event for event in events if event.time > 0]
+    at = {event.key: _ruler_position(inputs, event.time) for event in shown}
     label = dict(zip(at, _spread(list(at.values())), strict=True))
     shapes = [_line("axis", (_AXIS, _TOP), (_AXIS, _TOP + _LENGTH), "port c-ink")]
     shapes += _band(inputs, shown)
     shapes += _ticks(inputs)
     for key in EVENT_NAMES:
-        event = next((one for one in shown if one.key == key), None)
+        event = next((candidate for candidate in shown if candidate.key == key), None)
         shapes += _marks(key, event, at.get(key, 0.0), label.get(key, 0.0), inputs)
     caption = say(
         "From {low} to {high}: {n} orders of magnitude.",
@@ -69,14 +79,14 @@ def scene(inputs: Inputs, found: tuple[Event, ...], decades: Ratio) -> Scene:
     )
 
 
-def _at(inputs: Inputs, time: Seconds) -> float:
+def _ruler_position(inputs: Inputs, time: Seconds) -> float:
     low, high = log10(inputs.ruler_from), log10(inputs.ruler_to)
     share = (log10(time) - low) / (high - low)
     return _TOP + _LENGTH * min(max(share, 0.0), 1.0)
 
 
 def _spread(wanted: list[float]) -> list[float]:
-    """Return heights near the wanted ones (rising), none closer than a line of text."""
+    """Return heights near the wanted heights (rising), at least a text line apart."""
     down: list[float] = []
     for y in wanted:
         down.append(max(y, down[-1] + _GAP) if down else y)
@@ -88,8 +98,8 @@ def _spread(wanted: list[float]) -> list[float]:
 
 
 def _band(inputs: Inputs, shown: list[Event]) -> list[Shape]:
-    """Return the bar along the axis from the first to the last event of the reader's layer."""
-    ends = [_at(inputs, event.time) for event in shown if event.layer == inputs.layer]
+    """Return the bar from the first to the last event of the chosen layer."""
+    ends = [_ruler_position(inputs, event.time) for event in shown if event.layer == inputs.layer]
     low, high = min(ends, default=_TOP), max(ends, default=_TOP)
     attributes = {
         "x": f"{_AXIS - 12:g}",
@@ -106,16 +116,16 @@ def _band(inputs: Inputs, shown: list[Event]) -> list[Shape]:
 def _ticks(inputs: Inputs) -> list[Shape]:
     """Return a tick and its time for every round time in the window."""
     low, high = inputs.ruler_from * (1 - 1e-9), inputs.ruler_to * (1 + 1e-9)
-    made = []
+    shapes = []
     for slot, (time, written) in enumerate(_TICKS):
         inside = low <= time <= high
-        y = _at(inputs, time) if inside else _TOP
+        y = _ruler_position(inputs, time) if inside else _TOP
         name = written if inside else ""
-        made += [
+        shapes += [
             _line(f"k{slot}", (_AXIS - (5 if inside else 0), y), (_AXIS, y), "port c-muted"),
             _text(f"t{slot}", (_AXIS - 17, y + 4.5), name, ("c-muted", "end", 13.0)),
         ]
-    return made
+    return shapes
 
 
 def _marks(key: str, event: Event | None, y: float, label: float, inputs: Inputs) -> list[Shape]:
@@ -129,7 +139,9 @@ def _marks(key: str, event: Event | None, y: float, label: float, inputs: Inputs
     chosen = key == inputs.event
     color = "accent" if chosen else _COLORS[event.layer]
     inside = inputs.ruler_from * 0.999 <= event.time <= inputs.ruler_to * 1.001
-    name = f"{event.name}  {words(in_words(event))}" + ("" if inside else ", beyond the ruler")
+    name = f"{event.name}  {render_text(time_text(event))}" + (
+        "" if inside else ", beyond the ruler"
+    )
     style = ("c-ink ruler-here" if chosen else "c-ink", "start", 14.5)
     return [
         _leader(key, (y, label), color, "0.8"),
@@ -190,39 +202,39 @@ def _text(
     return Shape(key=key, tag="text", attributes=attributes, text=text)
 
 
-def table(inputs: Inputs, found: tuple[Event, ...]) -> Table:
+def table(inputs: Inputs, events: tuple[Event, ...]) -> Table:
     """Return every event with its time; its name opens its explanation."""
     rows: list[tuple[Cell, ...]] = [
         (
-            Open(event.name, "stack_explorer", _query(event.key), keeps=True),
-            in_words(event),
+            CalculatorLink(event.name, "stack_explorer", _query(event.key), keeps=True),
+            time_text(event),
             say("{n}", n=(event.count, COUNT)) if event.count else "-",
             LAYER_NAMES[event.layer],
             event.tab,
         )
-        for event in found
+        for event in events
     ]
     return Table(
         title="The events in figures",
         columns=("Event", "Takes", "In a step, on one GPU", "Layer", "Tab"),
         rows=tuple(rows),
-        links=tuple((f"event:{event.key}", f"layer:{event.layer}") for event in found),
+        links=tuple((f"event:{event.key}", f"layer:{event.layer}") for event in events),
     )
 
 
-def panel(inputs: Inputs, found: tuple[Event, ...], step: Seconds) -> Table:
-    """Return what is known about the chosen event."""
-    event = next(one for one in found if one.key == inputs.event)
-    place = found.index(event)
-    after = found[min(place + 1, len(found) - 1)]
+def panel(inputs: Inputs, events: tuple[Event, ...], step: Seconds) -> Table:
+    """Return a table of facts about the chosen event."""
+    event = next(candidate for candidate in events if candidate.key == inputs.event)
+    place = events.index(event)
+    after = events[min(place + 1, len(events) - 1)]
     rows: list[tuple[Cell, ...]] = [
-        ("What it is", event.what),
-        ("Takes", in_words(event)),
+        ("What it is", event.meaning),
+        ("Takes", time_text(event)),
         ("What sets it", event.sets),
-        ("Against a step", _against(event, step)),
+        ("Against a step", _step_comparison(event, step)),
         ("Next on the ruler", say(f"{after.name}, {{t}}", t=time_of(after))),
         ("The number", event.basis),
-        ("Sources", Cite(event.sources) if event.sources else "none: assumed or computed"),
+        ("Sources", Citation(event.sources) if event.sources else "none: assumed or computed"),
         ("Tab", event.tab),
     ]
     return Table(
@@ -233,7 +245,7 @@ def panel(inputs: Inputs, found: tuple[Event, ...], step: Seconds) -> Table:
     )
 
 
-def _against(event: Event, step: Seconds) -> Cell:
+def _step_comparison(event: Event, step: Seconds) -> Cell:
     if event.time <= 0:
         return "not in this job"
     if event.key == "step":
@@ -247,8 +259,8 @@ def _against(event: Event, step: Seconds) -> Cell:
     return say("{n} of them would fill a step", n=(step / event.time, COUNT))
 
 
-def time_value(tell: Teller, inputs: Inputs, found: tuple[Event, ...]) -> Value:
+def time_value(present: Presenter, inputs: Inputs, events: tuple[Event, ...]) -> Value:
     """Return the time of the chosen event."""
-    event = next(one for one in found if one.key == inputs.event)
-    receipt = Receipt(assumptions=(event.what, event.basis), sources=event.sources)
-    return tell.value("event_time", note=event.name, receipt=receipt)
+    event = next(candidate for candidate in events if candidate.key == inputs.event)
+    receipt = Receipt(assumptions=(event.meaning, event.basis), sources=event.sources)
+    return present.value("event_time", note=event.name, receipt=receipt)

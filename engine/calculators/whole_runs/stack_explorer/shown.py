@@ -1,4 +1,4 @@
-"""What of the job is drawn: a part of its GPUs with their groups, a stage as it is played."""
+"""The drawn part of the job: some GPUs with their groups, and a simulated stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from functools import lru_cache
 from math import prod
 
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.core.slices import Slices, steps_done
+from engine.core.slices import Slices, step_progress
 from engine.core.units import Count
 from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 from engine.simulate.layer.device_model import Axis
-from engine.simulate.overlap.overlap_job import Job as Played
-from engine.simulate.overlap.overlap_job import Setting
-from engine.simulate.overlap.overlap_job import job as overlap_job
-from engine.simulate.overlap.overlap_step import Outcome, outcome
-from engine.simulate.step.map_traffic import SHOWN
+from engine.simulate.overlap.overlap_job import OverlapJob as Played
+from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.overlap.overlap_job import build_overlap_job as overlap_job
+from engine.simulate.overlap.overlap_step import ScheduleOutcome, schedule_outcome
+from engine.simulate.step.map_traffic import TRAFFIC_AXES
 from engine.simulate.step.rank_map import Mesh
 
 _DRAWN: Count = 256  # GPUs on the map, at most
@@ -47,7 +47,7 @@ class Part:
 
 
 def part_of(run: Run) -> Part:
-    """Return the GPUs of a run in their nodes; of a large job a part."""
+    """Return the GPUs of a run by node, a part of them if the job is large."""
     plan = run.plan
     whole: dict[Axis, Count] = {
         "tensor": plan.tensor_parallel,
@@ -55,7 +55,7 @@ def part_of(run: Run) -> Part:
         "data": plan.data_parallel,
         "pipeline": plan.pipeline_parallel,
     }
-    sizes = _few(whole)
+    sizes = _drawn_sizes(whole)
     stage = sizes["tensor"] * sizes["context"] * sizes["data"]
     mesh = Mesh(
         sizes=sizes,
@@ -64,7 +64,7 @@ def part_of(run: Run) -> Part:
         gpus_per_node=run.cluster.gpus_per_node,
     )
     ranks = {**sizes, "expert": mesh.expert}
-    shown = [axis for axis in SHOWN if ranks[axis] > 1]
+    shown = [axis for axis in TRAFFIC_AXES if ranks[axis] > 1]
     return Part(
         mesh=mesh,
         firsts=tuple(
@@ -75,8 +75,8 @@ def part_of(run: Run) -> Part:
     )
 
 
-def _few(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
-    """Return sizes whose product is drawn: fewer replicas first, then fewer stages."""
+def _drawn_sizes(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
+    """Return reduced axis sizes to draw: fewer replicas first, then fewer stages."""
     left = dict(sizes)
     order: tuple[Axis, ...] = ("data", "pipeline", "context", "tensor")
     for axis in order:
@@ -86,16 +86,16 @@ def _few(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
 
 
 @lru_cache(maxsize=4)
-def _played(schedule: str, asked: Setting) -> tuple[Played, Outcome]:
+def _play_schedule(schedule: str, asked: OverlapSetting) -> tuple[Played, ScheduleOutcome]:
     work = overlap_job(asked)
-    return work, outcome(asked, work, schedule)
+    return work, schedule_outcome(asked, work, schedule)
 
 
-def playing(inputs: Inputs, run: Run) -> Slices[tuple[Played, Outcome]]:
-    """Play two micro-batches of a stage under the reader's schedule, before they are drawn."""
+def play_stage(inputs: Inputs, run: Run) -> Slices[tuple[Played, ScheduleOutcome]]:
+    """Simulate two micro-batches of a stage under the chosen schedule."""
     plan, training = run.plan, run.training
     tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
-    asked = Setting(
+    asked = OverlapSetting(
         model=inputs.model,
         gpu=_GPUS[inputs.gpu],
         tensor_parallel=plan.tensor_parallel,
@@ -105,6 +105,6 @@ def playing(inputs: Inputs, run: Run) -> Slices[tuple[Played, Outcome]]:
         tokens=max(1, tokens),
         port=inputs.nic_bandwidth * inputs.nics_per_node / run.cluster.gpus_per_node,
     )
-    found = _played(inputs.schedule, asked)
-    yield steps_done(1, 2)
-    return found
+    played = _play_schedule(inputs.schedule, asked)
+    yield step_progress(1, 2)
+    return played

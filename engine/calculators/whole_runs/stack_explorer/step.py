@@ -1,4 +1,4 @@
-"""Overlap and profiling of the explorer: what hides, when, and how to see it."""
+"""Overlap and profiling tabs of the stack explorer."""
 
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
@@ -7,7 +7,7 @@ from engine.core.slices import Slices
 from engine.core.text import say
 from engine.core.units import SECONDS, SHARE
 from engine.core.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
-from engine.form.overlap.charts import chosen
+from engine.form.overlap.charts import schedule_timeline
 from engine.simulate.step.step_time import StepTime
 
 _PARTS = (
@@ -44,9 +44,9 @@ _NAMES = {
 }
 
 
-def overlaps(found: Job) -> Bars:
+def overlaps(job: Job) -> Bars:
     """Return the step with nothing overlapped, with gradients, and with tensor parallelism too."""
-    steps = found.variants
+    steps = job.variants
     return Bars(
         title="The same step, more and more of it overlapped",
         axis=Axis(
@@ -79,18 +79,18 @@ def _bar(key: str, label: str, step: StepTime) -> Bar:
 
 
 def timeline(inputs: Inputs, result: Result) -> Slices[Timeline]:
-    """Return two micro-batches of a stage under the reader's schedule, simulated."""
-    return chosen(inputs.schedule, *(yield from result.played.rest()))
+    """Return the simulated timeline of two micro-batches of a stage."""
+    return schedule_timeline(inputs.schedule, *(yield from result.played.rest()))
 
 
-def look(found: Job) -> Table:
-    """Return the parts of the step, where a trace shows each, and the tool for it."""
-    parts = found.found.estimate["time"]
+def profiling_table(job: Job) -> Table:
+    """Return the parts of the step, their place in a trace, and the tool."""
+    parts = job.found.estimate["time"]
     ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
     rows: list[tuple[Cell, ...]] = [
         (
             _NAMES[key],
-            say("{s}", s=(float(parts[key]) / found.step.total, SHARE)),
+            say("{s}", s=(float(parts[key]) / job.step.total, SHARE)),
             say("{t}", t=(float(parts[key]), SECONDS)),
             *_SEEN[key],
         )
@@ -104,10 +104,10 @@ def look(found: Job) -> Table:
     )
 
 
-def commands(found: Job) -> Code:
+def commands(job: Job) -> Code:
     """Return commands of the layers, for this job."""
-    nodes = max(1, found.run.plan.world_size // found.run.cluster.gpus_per_node)
-    ranks = min(found.run.plan.world_size, found.run.cluster.gpus_per_node)
+    nodes = max(1, job.run.plan.world_size // job.run.cluster.gpus_per_node)
+    ranks = min(job.run.plan.world_size, job.run.cluster.gpus_per_node)
     pair = f"""
 # the same over 2 of {nodes:,} nodes, one process per GPU
 mpirun -np {2 * ranks} --map-by ppr:{ranks}:node all_reduce_perf -b 8 -e 8G -f 2 -g 1"""

@@ -1,4 +1,4 @@
-"""Waterfall and topology of the explorer: one message, three times of each axis, the map."""
+"""Waterfall and topology tabs of the explorer: messages, times per axis, and the map."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -7,7 +7,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.calculators.whole_runs.stack_explorer.shown import Part
-from engine.core.outputs import Teller
+from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SECONDS
 from engine.core.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
@@ -23,14 +23,14 @@ _PARTS = (
 )
 
 
-def waterfall(tell: Teller, result: Result) -> Bars:
-    """Return what messages of several sizes spend their time on."""
-    longest = max(one.time for one in result.messages.values())
+def waterfall(present: Presenter, result: Result) -> Bars:
+    """Return the time breakdown of messages of several sizes."""
+    longest = max(message.time for message in result.messages.values())
     return Bars(
         title="What a message between two nodes spends its time on",
-        axis=tell.axis("message_time", "time", low=0.0, high=1.05 * longest),
-        bars=tuple(_bar(name, one) for name, one in result.messages.items()),
-        caption=tell.say("The last bar is your message of {message}."),
+        axis=present.axis("message_time", "time", low=0.0, high=1.05 * longest),
+        bars=tuple(_bar(name, message) for name, message in result.messages.items()),
+        caption=present.say("The last bar is your message of {message}."),
     )
 
 
@@ -51,13 +51,13 @@ def _bar(name: str, message: NodeMessage) -> Bar:
     )
 
 
-def message_regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    """Return what the reader's message is bound by."""
+def message_regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the bottleneck of the chosen message."""
     even = result.messages["yours"].even
     small = inputs.message < even
     return Badge(
         text="Latency" if small else "Bandwidth",
-        sentence=tell.say(
+        sentence=present.say(
             "From {b} on, the bytes take longer than launch and hop.", b=(even, BYTES)
         ),
         color="accent" if small else "communication",
@@ -75,26 +75,29 @@ _UNEVEN = (
 _NONE: tuple[tuple[Cell, ...], ...] = (("none", "-", "-", "-", "-"),)
 
 
-def three_times(found: Job) -> Table:
-    """Return, per axis, the bytes at line rate, alone, and what the step waits for."""
+def axis_times(job: Job) -> Table:
+    """Return each axis's time at line rate, unoverlapped, and exposed."""
     rows: list[tuple[Cell, ...]] = [
         (
             wire.key,
             say("{b}", b=(wire.sent, BYTES)),
-            *(say("{t}", t=(time, SECONDS)) for time in (wire.wire, wire.alone, wire.waits)),
+            *(
+                say("{t}", t=(time, SECONDS))
+                for time in (wire.at_line_rate, wire.alone, wire.exposed)
+            ),
         )
-        for wire in found.wires
+        for wire in job.wires
     ]
     return Table(
         title="Three times that are often confused",
         columns=("Axis", "Sent per step", "On the wire", "Alone", "Step waits"),
         rows=tuple(rows) or _NONE,
-        caption=_TIMES + (_UNEVEN if found.uneven else ""),
+        caption=_TIMES + (_UNEVEN if job.uneven else ""),
     )
 
 
-def axes(found: Job) -> Table:
-    """Return where the groups of every axis lie, and over which link they talk."""
+def axes(job: Job) -> Table:
+    """Return the placement and link of every axis's groups."""
     rows: list[tuple[Cell, ...]] = [
         (
             f"{wire.key} ({SHORT[wire.key]})",
@@ -103,7 +106,7 @@ def axes(found: Job) -> Table:
             "NVLink" if wire.inside else "network",
             say("{n}", n=(round(wire.messages), COUNT)),
         )
-        for wire in found.wires
+        for wire in job.wires
     ]
     return Table(
         title="The axes and their links",
@@ -112,7 +115,7 @@ def axes(found: Job) -> Table:
         caption="Data parallelism counts the ranks of context parallelism too: they hold the same "
         "parameters.",
         # The groups of GPU 0, which the map shows, are named by their first rank.
-        links=tuple((f"group:{SHORT[wire.key].lower()}:0",) for wire in found.wires) or ((),),
+        links=tuple((f"group:{SHORT[wire.key].lower()}:0",) for wire in job.wires) or ((),),
     )
 
 

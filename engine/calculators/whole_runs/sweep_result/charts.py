@@ -1,4 +1,4 @@
-"""The list of jobs, the verdict on one, its frontier, and what differs in the others."""
+"""Views of a sweep: job list, verdict, frontier, and plan differences."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from urllib.parse import quote
 from engine.calculators.whole_runs.sweep_result.inputs import Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.core.text import Text, literal, say, words
+from engine.core.text import Text, escape_braces, render_text, say
 from engine.core.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS
-from engine.core.views import Axis, Badge, Cell, Lines, Open, Point, Series, Table
+from engine.core.views import Axis, Badge, CalculatorLink, Cell, Lines, Point, Series, Table
 from engine.form.planner.inputs import (
     NODE,
     OwnContext,
@@ -41,25 +41,25 @@ _OWN: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def named(one: SweptJob) -> Text:
+def job_text(job: SweptJob) -> Text:
     """Return a job in words."""
-    return say(f"{_job(one)}, {{s}} tokens", s=(float(one.sequence_length), COUNT))
+    return say(f"{_job_label(job)}, {{s}} tokens", s=(float(job.sequence_length), COUNT))
 
 
-def _job(one: SweptJob) -> str:
-    """Return model and cluster as the reader wrote them, for a template."""
-    return literal(f"{one.model}, {one.cluster}")
+def _job_label(job: SweptJob) -> str:
+    """Return model and cluster as written in the table, for a template."""
+    return escape_braces(f"{job.model}, {job.cluster}")
 
 
-def best(result: Result) -> Badge:
+def chosen_verdict(result: Result) -> Badge:
     """Return the chosen job and its best plan."""
-    one = result.chosen
-    if one is None:
+    job = result.chosen
+    if job is None:
         return Badge(text="No job", sentence="No job of the table holds these words.")
-    told = f"Job {result.place}: {_job(one)}, {{s}} tokens. "
-    told += f"{literal(one.plan)}." if one.plan else "No plan of this job fits."
-    sentence = say(told, s=(float(one.sequence_length), COUNT))
-    if not one.plan:
+    intro = f"Job {result.place}: {_job_label(job)}, {{s}} tokens. "
+    intro += f"{escape_braces(job.plan)}." if job.plan else "No plan of this job fits."
+    sentence = say(intro, s=(float(job.sequence_length), COUNT))
+    if not job.plan:
         return Badge(text="Nothing fits", sentence=sentence, color="communication")
     return Badge(text="Best plan", sentence=sentence, color="compute")
 
@@ -67,87 +67,91 @@ def best(result: Result) -> Badge:
 def jobs(result: Result) -> Table:
     """Return the jobs, each with its best plan; its name asks the planner again."""
     shown = result.jobs[:SHOWN]
-    prices = sorted({price for one in shown for price, _ in one.costs})[:_PRICES]
-    rows = tuple(_row(number, one, prices) for number, one in enumerate(shown, start=1))
+    prices = sorted({price for job in shown for price, _ in job.costs})[:_PRICES]
+    rows = tuple(_row(number, job, prices) for number, job in enumerate(shown, start=1))
     rest = len(result.jobs) - len(shown)
-    told = '{rest} more: fewer are left with a word in "Only jobs with". ' if rest else ""
-    told += "The name of a job opens the planner with it. The planner's page has nodes of 8 GPUs "
-    told += "with a port each; a job with others, or with a model of its own, does not open there."
+    note = '{rest} more: fewer are left with a word in "Only jobs with". ' if rest else ""
+    note += "The name of a job opens the planner with it. The planner's page has nodes of 8 GPUs "
+    note += "with a port each; a job with others, or with a model of its own, does not open there."
     costs = (f"Cost at {price * HOUR:g} per GPU-hour" for price in prices)
     return Table(
         title="The best plan of every job",
         columns=("", "Job", "Best plan", "Step", "Fullest GPU", "Whole run", *costs),
         rows=rows,
-        caption=say(told, rest=(float(rest), COUNT)) if rest else told,
+        caption=say(note, rest=(float(rest), COUNT)) if rest else note,
     )
 
 
-def _row(number: int, one: SweptJob, prices: list[float]) -> tuple[Cell, ...]:
-    query = query_of(one)
-    name: Cell = Open(words(named(one)), "planner", query, page=_PAGE) if query else named(one)
-    if not one.plan:
+def _row(number: int, job: SweptJob, prices: list[float]) -> tuple[Cell, ...]:
+    query = query_of(job)
+    name: Cell = (
+        CalculatorLink(render_text(job_text(job)), "planner", query, page=_PAGE)
+        if query
+        else job_text(job)
+    )
+    if not job.plan:
         return (f"{number}", name, "none fits", *[""] * (3 + len(prices)))
-    costs = dict(one.costs)
+    costs = dict(job.costs)
     return (
         f"{number}",
         name,
-        one.plan,
+        job.plan,
         say(
             "{t} ({low} to {high})",
-            t=(one.step, SECONDS),
-            low=(one.low, SECONDS),
-            high=(one.high, SECONDS),
+            t=(job.step, SECONDS),
+            low=(job.low, SECONDS),
+            high=(job.high, SECONDS),
         ),
-        say("{m}", m=(one.memory, BYTES)),
-        say("{t}", t=(one.time, SECONDS)),
+        say("{m}", m=(job.memory, BYTES)),
+        say("{t}", t=(job.time, SECONDS)),
         *(say("{c}", c=(costs[price], MONEY)) if price in costs else "" for price in prices),
     )
 
 
-def query_of(one: SweptJob) -> str:
-    """Return the address of the planner with a job and its best plan; nothing if it has no such."""
-    model = next((key for key, known in MODELS.items() if known.name == one.model), "")
-    gpu = next((key for key, known in ACCELERATORS.items() if known.name == one.gpu), "")
-    nodes = {one.settings.get(name) for name in ("gpus_per_node", "nics_per_node")}
+def query_of(job: SweptJob) -> str:
+    """Return the planner's URL for a job and its best plan; empty without a plan."""
+    model = next((key for key, known in MODELS.items() if known.name == job.model), "")
+    gpu = next((key for key, known in ACCELERATORS.items() if known.name == job.gpu), "")
+    nodes = {job.settings.get(name) for name in ("gpus_per_node", "nics_per_node")}
     if not model or not gpu or nodes != {str(NODE)}:
         return ""
     machines = {
-        name: one.settings.get(name, "") for name in ("nic_bandwidth", "tokens", "kept_free")
+        name: job.settings.get(name, "") for name in ("nic_bandwidth", "tokens", "kept_free")
     }
     asked = {
         "model": model,
         "gpu": gpu,
-        "world_size": str(one.world_size),
-        "sequence_length": str(one.sequence_length),
-        "global_batch_size": str(one.global_batch_size),
-        "price": repr(one.costs[0][0]),
+        "world_size": str(job.world_size),
+        "sequence_length": str(job.sequence_length),
+        "global_batch_size": str(job.global_batch_size),
+        "price": repr(job.costs[0][0]),
         **{name: text for name, text in machines.items() if text},
-        **_own(one),
+        **_plan_settings(job),
     }
     return "&".join(f"planner.{name}={quote(text)}" for name, text in asked.items())
 
 
-def _own(one: SweptJob) -> dict[str, str]:
-    """Return the best plan as the reader's own; nothing where a field has no such choice."""
-    found = {name: one.settings.get(column, "") for column, (name, _) in _OWN.items()}
+def _plan_settings(job: SweptJob) -> dict[str, str]:
+    """Return the best plan as input settings; empty if a field lacks the choice."""
+    settings = {name: job.settings.get(column, "") for column, (name, _) in _OWN.items()}
     allowed = {name: kind.__metadata__[0].options for name, kind in _OWN.values()}
-    return found if all(text in allowed[name] for name, text in found.items()) else {}
+    return settings if all(text in allowed[name] for name, text in settings.items()) else {}
 
 
 def frontier(inputs: Inputs, result: Result) -> Lines:
-    """Return step against cost or GPUs, of jobs that train the same as the chosen one."""
-    one = result.chosen
+    """Return step time over cost or GPUs, of jobs with the chosen job's training."""
+    chosen = result.chosen
     alike, points, by_cost = result.alike, result.points, inputs.against == "cost"
     x, y = zip(*result.front, strict=True) if points else ((), ())
     across, up = ([pair[i] for pair in points] or [1.0] for i in (0, 1))
     label = "cost of the run, at the lowest price" if by_cost else "GPUs"
     words = "The line joins the jobs that no other beats in both. "
-    if one:
+    if chosen:
         words += (
-            f"Only jobs that train {literal(one.model)} with sequences of {{s}} tokens and "
-            "batches of {b}."
+            f"Only jobs that train {escape_braces(chosen.model)} with sequences of {{s}} tokens "
+            "and batches of {b}."
         )
-    words += _long_names(alike, one)
+    words += _long_names(alike, chosen)
     return Lines(
         title="Step against cost" if by_cost else "Step against GPUs",
         x=Axis(
@@ -159,24 +163,26 @@ def frontier(inputs: Inputs, result: Result) -> Lines:
         y=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.15 * max(up) or 1.0),
         series=(Series(key="front", label="", x=tuple(x), y=tuple(y), color="compute"),),
         points=tuple(
-            _point(job, at, one, len(alike)) for job, at in zip(alike, points, strict=True)
+            _point(job, at, chosen, len(alike)) for job, at in zip(alike, points, strict=True)
         ),
         caption=say(
-            words, s=(float(one.sequence_length), COUNT), b=(float(one.global_batch_size), COUNT)
+            words,
+            s=(float(chosen.sequence_length), COUNT),
+            b=(float(chosen.global_batch_size), COUNT),
         )
-        if one
+        if chosen
         else words,
     )
 
 
 def _point(
-    job: tuple[int, SweptJob], at: tuple[float, float], chosen: SweptJob | None, count: int
+    numbered: tuple[int, SweptJob], at: tuple[float, float], chosen: SweptJob | None, count: int
 ) -> Point:
-    number, one = job
-    mine = one is chosen
-    label = _label(number, one) if mine or count <= _LABELLED else ""
+    number, job = numbered
+    mine = job is chosen
+    label = _label(number, job) if mine or count <= _LABELLED else ""
     return Point(
-        key=f"{one.cluster}",
+        key=f"{job.cluster}",
         label=label,
         x=at[0],
         y=at[1],
@@ -184,36 +190,36 @@ def _point(
     )
 
 
-def _label(number: int, one: SweptJob) -> str:
-    """Return a point's name: that of the cluster, or the job's number where that one is long."""
-    return one.cluster if len(one.cluster) <= _LONGEST else f"job {number}"
+def _label(number: int, job: SweptJob) -> str:
+    """Return a point's label: the cluster, or the job's number if that name is long."""
+    return job.cluster if len(job.cluster) <= _LONGEST else f"job {number}"
 
 
 def _long_names(jobs: tuple[tuple[int, SweptJob], ...], chosen: SweptJob | None) -> str:
-    """Return which clusters the labels that are numbers mean."""
-    told = (
-        f"Job {number} has {literal(one.cluster)}."
-        for number, one in jobs
-        if len(one.cluster) > _LONGEST and (one is chosen or len(jobs) <= _LABELLED)
+    """Return the legend of the numbered clusters."""
+    legend = (
+        f"Job {number} has {escape_braces(job.cluster)}."
+        for number, job in jobs
+        if len(job.cluster) > _LONGEST and (job is chosen or len(jobs) <= _LABELLED)
     )
-    return "".join(f" {sentence}" for sentence in told)
+    return "".join(f" {sentence}" for sentence in legend)
 
 
 def changes(result: Result) -> Table:
-    """Return what is otherwise in the best plans of the other jobs."""
-    one = result.chosen
-    if one is None or not one.plan:
+    """Return differences of the other jobs' best plans."""
+    chosen = result.chosen
+    if chosen is None or not chosen.plan:
         return Table(title="", columns=(), rows=())
     rows = tuple(
         (
             f"{number}",
-            named(other),
-            say("{r}", r=(other.step / one.step, RATIO)),
-            say("{r}", r=(other.rate / one.rate, RATIO)),
-            otherwise(one.plan, other.plan),
+            job_text(other),
+            say("{r}", r=(other.step / chosen.step, RATIO)),
+            say("{r}", r=(other.rate / chosen.rate, RATIO)),
+            plan_difference(chosen.plan, other.plan),
         )
         for number, other in enumerate(result.jobs[:SHOWN], start=1)
-        if other is not one and other.plan
+        if other is not chosen and other.plan
     )
     return Table(
         title=f"Against job {result.place}",
@@ -223,8 +229,8 @@ def changes(result: Result) -> Table:
     )
 
 
-def otherwise(plan: str, other: str) -> str:
-    """Return in words what a plan has otherwise: "TP 8, DP 2 instead of TP 4, DP 4"."""
+def plan_difference(plan: str, other: str) -> str:
+    """Return the difference of two plans: "TP 8, DP 2 instead of TP 4, DP 4"."""
     mine, theirs = (text.replace(" × ", ", ").split(", ") for text in (plan, other))
     new = [part for part in theirs if part not in mine]
     gone = [part for part in mine if part not in theirs]

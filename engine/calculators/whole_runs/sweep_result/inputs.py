@@ -1,4 +1,4 @@
-"""What a reader puts in beside a sweep's table, and every number of the page."""
+"""Inputs and results of the sweep calculator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Annotated
 
 from engine.core.inputs import Choice, Compact, Number, Sample, Scalar, Text
-from engine.core.outputs import Told
+from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Money, Seconds, TokenRate
 from engine.draw.csv import csv_rows
 from engine.form.sweep_sample import TEXT
-from engine.form.text_validation import checked_by
+from engine.form.text_validation import text_check
 from engine.run.sweep_table import LONGEST_SWEEP, MOST_ROWS, SweptJob, read_sweep
 
 _ROWS = (line.split("\t") for line in TEXT.splitlines())
@@ -29,13 +29,13 @@ _PREDICTED = ("As the planner predicted it when the sweep ran.",)
 
 
 @lru_cache(maxsize=4)
-def read(text: str) -> tuple[SweptJob, ...]:
+def parse_sweep(text: str) -> tuple[SweptJob, ...]:
     """Return the jobs, read once for the check under the box and for the results."""
     return read_sweep(text)
 
 
-def few_words(text: str) -> list[str]:
-    """Return the words of a text; any will do that is short."""
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, or raise if it is too long."""
     if len(text) > _LONGEST_WORDS:
         raise ValueError(f"{len(text):,} characters; at most {_LONGEST_WORDS} are read")
     return text.split()
@@ -43,7 +43,7 @@ def few_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     table: Annotated[
         str,
@@ -55,15 +55,15 @@ class Inputs:
             files=".csv,.tsv,.parquet",
             placeholder="Paste the CSV of a sweep, or choose its CSV or Parquet file",
             help="Parquet is read here, in your browser, and stands in the box as CSV.",
-            check=checked_by(read),
+            check=text_check(parse_sweep),
         ),
     ] = SAMPLES["llama"].text
     only: Annotated[
         str,
         Compact(
             label="Only jobs with",
-            parse=few_words,
-            what="words of a model, a cluster or a plan, or nothing",
+            parse=split_words,
+            description="words of a model, a cluster or a plan, or nothing",
             example="70b h100",
             help="Every word has to occur: 70b, 256, A100, 32768, FSDP.",
         ),
@@ -98,7 +98,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the table says; zero where no job is left, or no plan fits.
+    """Numbers of the sweep's table; zero if no job is left, or no plan fits.
 
     Attributes:
         jobs: that the filter leaves, in their order.
@@ -121,18 +121,19 @@ class Result:
     points: tuple[tuple[float, Seconds], ...]
     front: tuple[tuple[float, Seconds], ...]
     num_jobs: Annotated[
-        Count, Told("Jobs", note="of {all_jobs} in the table", basis="definition", assumes=_COUNTED)
+        Count,
+        Output("Jobs", note="of {all_jobs} in the table", basis="definition", assumes=_COUNTED),
     ]
-    step: Annotated[Seconds, Told("Step", "", "{low} to {high}", "compute", _PREDICTED)]
+    step: Annotated[Seconds, Output("Step", "", "{low} to {high}", "compute", _PREDICTED)]
     low: Seconds
     high: Seconds
     rate: Annotated[
-        TokenRate, Told("Tokens per second of a GPU", color="compute", assumes=_PREDICTED)
+        TokenRate, Output("Tokens per second of a GPU", color="compute", assumes=_PREDICTED)
     ]
-    held: Annotated[Bytes, Told("Fullest GPU", color="memory", assumes=_PREDICTED)]
+    held: Annotated[Bytes, Output("Fullest GPU", color="memory", assumes=_PREDICTED)]
     time: Annotated[
-        Seconds, Told("The whole run", note="if nothing fails", color="ink", assumes=_PREDICTED)
+        Seconds, Output("The whole run", note="if nothing fails", color="ink", assumes=_PREDICTED)
     ]
     cost: Annotated[
-        Money, Told("It costs", note="at the lowest price", color="ink", assumes=_PREDICTED)
+        Money, Output("It costs", note="at the lowest price", color="ink", assumes=_PREDICTED)
     ]

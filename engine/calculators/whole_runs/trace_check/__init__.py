@@ -1,1 +1,1 @@
-"""A recorded trace: where the time of its steps went, and what was predicted."""
+"""Trace check: breakdown of a recorded trace's steps, against the prediction."""

@@ -1,4 +1,4 @@
-"""The verdict on a trace, its step in parts beside the predicted one, and its timeline."""
+"""Charts of the trace check: verdict, measured and predicted breakdown, and timeline."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from engine.core.text import Sentence, say
 from engine.core.units import SECONDS, SHARE, Seconds
 from engine.core.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
 from engine.form.kernel_names import short_kernel
-from engine.simulate.profile_analysis.account import Sorted, TimeUse
+from engine.simulate.profile_analysis.account import ClassifiedTrace, TimeUse
 from engine.simulate.profile_analysis.rules import (
     COMMUNICATION,
     COMMUNICATION_CLASS,
@@ -25,9 +25,9 @@ _WIDEST_LABEL = 1 / 25
 
 
 def verdict(result: Result) -> Badge:
-    """Return what the step is spent on, and whom the others wait for."""
+    """Return the largest part of the step, and the straggler."""
     use = result.shown.use
-    late = _late(result)
+    late = _late_rank(result)
     if use.share(use.idle) > _MUCH_IDLE:
         words = "Nothing runs on the GPU for {idle} of the step: look at the host, the data, and "
         words += "whatever the GPU was waiting for." + late.words
@@ -42,18 +42,18 @@ def verdict(result: Result) -> Badge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Late:
-    """What is said of the rank that comes last."""
+class _LateRank:
+    """Sentence about the straggler rank."""
 
     words: str
     numbers: dict[str, Seconds]
 
 
-def _late(result: Result) -> _Late:
+def _late_rank(result: Result) -> _LateRank:
     checked = result.checked
     straggler = checked.straggler
     if straggler is None:
-        return _Late(words="", numbers={})
+        return _LateRank(words="", numbers={})
     steps = max(1, len(checked.uses[straggler]))
     others = len(checked.ranks) - 1
     name = checked.ranks[straggler].trace.called
@@ -62,22 +62,22 @@ def _late(result: Result) -> _Late:
         other = checked.ranks[1 - straggler].trace.called
         words = f" {other[:1].upper()}{other[1:]} waits for {name}: {{late}} of a step"
     words += ", in collectives that may run behind computation."
-    return _Late(words=words, numbers={"late": checked.caused(straggler) / steps / others})
+    return _LateRank(words=words, numbers={"late": checked.wait_caused(straggler) / steps / others})
 
 
-def _badge(text: str, words: str, late: _Late, color: str, **shares: float) -> Badge:
-    told = {name: (share, SHARE) for name, share in shares.items()}
-    told |= {name: (time, SECONDS) for name, time in late.numbers.items()}
-    return Badge(text=text, sentence=say(words, **told), color=color)
+def _badge(text: str, words: str, late: _LateRank, color: str, **shares: float) -> Badge:
+    numbers = {name: (share, SHARE) for name, share in shares.items()}
+    numbers |= {name: (time, SECONDS) for name, time in late.numbers.items()}
+    return Badge(text=text, sentence=say(words, **numbers), color=color)
 
 
 def parts(result: Result) -> Bars:
-    """Return the measured step and the predicted one, part by part."""
+    """Return measured and predicted breakdowns of the step."""
     bars = [_bar("measured", "measured", measured_parts(result.shown.use))]
     if result.job:
         predicted = _bar("predicted", "predicted", predicted_parts(result))
         bars.append(replace(predicted, low=result.job.least, high=result.job.most))
-    longest = max(sum(one.value for one in bar.segments) for bar in bars)
+    longest = max(sum(segment.value for segment in bar.segments) for bar in bars)
     high = max(longest, result.job.most if result.job else 0.0)
     return Bars(
         title="A step, measured and predicted",
@@ -91,7 +91,7 @@ def parts(result: Result) -> Bars:
 
 
 def measured_parts(use: TimeUse) -> tuple[tuple[str, str, Seconds], ...]:
-    """Return (what, color, time) of a step."""
+    """Return (label, color, time) of each part of a step."""
     return (
         ("computing", "compute", use.compute),
         ("exposed communication", "communication", use.exposed),
@@ -101,7 +101,7 @@ def measured_parts(use: TimeUse) -> tuple[tuple[str, str, Seconds], ...]:
 
 
 def predicted_parts(result: Result) -> tuple[tuple[str, str, Seconds], ...]:
-    """Return (what, color, time) of the predicted step; the model counts no copies alone."""
+    """Return (label, color, time) of the predicted step; the model counts no copies alone."""
     if result.job is None:
         return ()
     step = result.job.step
@@ -113,16 +113,16 @@ def predicted_parts(result: Result) -> tuple[tuple[str, str, Seconds], ...]:
     )
 
 
-def _bar(key: str, label: str, told: Sequence[tuple[str, str, Seconds]]) -> Bar:
+def _bar(key: str, label: str, parts: Sequence[tuple[str, str, Seconds]]) -> Bar:
     segments = tuple(
-        Segment(key=f"{key}-{color}", label=what, value=time, color=color)
-        for what, color, time in told
+        Segment(key=f"{key}-{color}", label=label, value=time, color=color)
+        for label, color, time in parts
     )
     return Bar(key=key, label=label, segments=segments)
 
 
 def every_step(result: Result) -> Bars:
-    """Return the steps of the rank that is shown, each in parts."""
+    """Return the breakdown of each step of the chosen rank."""
     rank = result.shown.rank
     uses = result.checked.uses[rank][:_MOST_BARS]
     numbers = result.checked.steps[rank].numbers
@@ -137,7 +137,7 @@ def every_step(result: Result) -> Bars:
             label="time",
             quantity=SECONDS,
             low=0.0,
-            high=1.05 * max(one.length for one in uses) or 1.0,
+            high=1.05 * max(use.length for use in uses) or 1.0,
         ),
         bars=tuple(bars),
         caption=_HOW[result.checked.steps[rank].by]
@@ -154,18 +154,18 @@ _HOW = {
 
 
 def timeline(inputs: Inputs, result: Result) -> Timeline:
-    """Return what ran on each stream during one step."""
+    """Return the kernels on each stream during a step."""
     shown = result.shown
-    one, (start, end) = result.checked.ranks[shown.rank], shown.window
+    rank, (start, end) = result.checked.ranks[shown.rank], shown.window
     end = max(end, start + 1e-9)
     uses = shown.drawn()
     kept = sorted(uses[:_MOST_LANES], key=lambda use: use.mostly == COMMUNICATION)
     lanes = tuple(Lane(key=f"stream-{use.stream}", label=f"stream {use.stream}") for use in kept)
-    spans = _few_spans(one, start, end, {use.stream for use in kept})
+    spans = _few_spans(rank, start, end, {use.stream for use in kept})
     number = result.checked.steps[shown.rank].numbers[shown.steps[0]]
     more = len(uses) - len(kept)
     return Timeline(
-        title=f"Step {number} of {one.trace.called}",
+        title=f"Step {number} of {rank.trace.called}",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=(end - start) * 1.01),
         lanes=lanes or (Lane(key="none", label="no stream"),),
         spans=tuple(spans),
@@ -178,7 +178,7 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
 
 @dataclass(slots=True, kw_only=True)
 class _Block:
-    """Neighbors of one kind on one stream."""
+    """Adjacent kernels of a kind on a stream, drawn as a block."""
 
     stream: int
     kind: int
@@ -189,27 +189,29 @@ class _Block:
     count: int
 
 
-def _few_spans(one: Sorted, start: Seconds, end: Seconds, streams: set[int]) -> list[Span]:
+def _few_spans(
+    rank: ClassifiedTrace, start: Seconds, end: Seconds, streams: set[int]
+) -> list[Span]:
     unseen = (end - start) * _UNSEEN
     while True:
-        blocks = list(_blocks(one, start, end, streams, unseen))
+        blocks = list(_blocks(rank, start, end, streams, unseen))
         if len(blocks) <= _MOST_SPANS:
-            return [_span(one, at, block, start, end) for at, block in enumerate(blocks)]
+            return [_span(rank, at, block, start, end) for at, block in enumerate(blocks)]
         unseen *= 2
 
 
 def _blocks(
-    one: Sorted, start: Seconds, end: Seconds, streams: set[int], unseen: Seconds
+    rank: ClassifiedTrace, start: Seconds, end: Seconds, streams: set[int], unseen: Seconds
 ) -> Iterator[_Block]:
-    """Yield what is drawn: neighbors become one where one of them, or their gap, is not seen."""
-    trace = one.trace
+    """Yield blocks to draw: neighbors merge where they or their gap are too small to see."""
+    trace = rank.trace
     last: dict[int, _Block] = {}
     events = zip(trace.start, trace.end, trace.name, trace.stream, strict=True)
     for begins, ends, name, at in events:
         stream = trace.streams[at]
         if ends <= start or begins >= end or stream not in streams:
             continue
-        kind, before = one.classes[name], last.get(stream)
+        kind, before = rank.classes[name], last.get(stream)
         small = ends - begins < 4 * unseen or (
             before is not None and before.end - before.start < 4 * unseen
         )
@@ -222,7 +224,7 @@ def _blocks(
         last[stream] = _Block(
             stream=stream,
             kind=kind,
-            group=one.groups[name],
+            group=rank.groups[name],
             name=trace.names[name][1],
             start=begins,
             end=ends,
@@ -231,13 +233,13 @@ def _blocks(
     yield from last.values()
 
 
-def _span(one: Sorted, at: int, block: _Block, start: Seconds, end: Seconds) -> Span:
+def _span(rank: ClassifiedTrace, at: int, block: _Block, start: Seconds, end: Seconds) -> Span:
     begins, ends = max(block.start, start), min(block.end, end)
     wide = ends - begins > _WIDEST_LABEL * (end - start)
     called = short_kernel(block.name)
     if block.count > 1:
         called = f"{block.count:,} kernels from {called} on"
-    use = one.use(begins, ends)
+    use = rank.time_use(begins, ends)
     is_exposed = block.kind == COMMUNICATION_CLASS and use.exposed > 0.5 * use.length
     return Span(
         key=f"s{at}",
@@ -252,9 +254,9 @@ def _span(one: Sorted, at: int, block: _Block, start: Seconds, end: Seconds) -> 
 
 
 def who_waits(result: Result) -> Heatmap:
-    """Return for how long each rank waited for each other one, per step."""
+    """Return the time per step that each rank waited for each other rank."""
     checked = result.checked
-    names = tuple(one.trace.called for one in checked.ranks)
+    names = tuple(rank.trace.called for rank in checked.ranks)
     steps = max(1, min(len(uses) for uses in checked.uses))
     return Heatmap(
         title="Who waits for whom",
@@ -277,9 +279,9 @@ def _waiting(result: Result) -> Sentence:
     checked = result.checked
     if len(checked.ranks) < 2:
         return say("One file holds one rank; choose the files of several to see who waits.")
-    if not checked.matched:
+    if not checked.collectives:
         return say("No collective of these files could be matched: other steps, or other groups?")
     return say(
-        f"From {len(checked.matched):,} collectives that several files hold; seconds per step, "
+        f"From {len(checked.collectives):,} collectives that several files hold; seconds per step, "
         "by the lengths of their kernels, so that clocks need not agree."
     )

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.whole_runs.trace_check.ranks import OfRank, of_ranks
+from engine.calculators.whole_runs.trace_check.ranks import RankUse, rank_uses
 from engine.core import text
 from engine.core.inputs import Number, Sample, Scalar, Switch, Text
-from engine.core.lazy import Later
-from engine.core.outputs import Told
+from engine.core.lazy import Lazy
+from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Count, Seconds, Share
 from engine.form import short_job
 from engine.form.fields import OwnConstants
-from engine.form.text_validation import checked_by
+from engine.form.text_validation import text_check
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
 from engine.simulate.profile_analysis.account import (
@@ -23,14 +23,14 @@ from engine.simulate.profile_analysis.account import (
     kernel_uses,
     stream_uses,
 )
-from engine.simulate.profile_analysis.check import Checked, check_trace, mean_use
-from engine.simulate.profile_analysis.collectives import Kind, kinds
-from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, read_rules
+from engine.simulate.profile_analysis.check import TraceCheck, check_trace, mean_use
+from engine.simulate.profile_analysis.collectives import CollectiveKind, collective_kinds
+from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
 from engine.simulate.profile_analysis.sample import TOKENS, WORLD_SIZE, sample_text
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import StepTime
-from engine.simulate.step.what_if import step_of
+from engine.simulate.step.what_if import run_step_time
 
 _INFINITE = float("inf")
 SAMPLES: Mapping[str, Sample] = {
@@ -51,7 +51,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
-    """What the reader can change."""
+    """The calculator's inputs."""
 
     trace: Annotated[
         str,
@@ -64,7 +64,7 @@ class Inputs(short_job.Shape):
             help="Kineto's JSON, plain or gzip: what torch.profiler writes, one file or one for "
             "each rank.",
             empty="No trace is here yet; choose a file, or try the sample",
-            check=checked_by(read_traces),
+            check=text_check(read_traces),
         ),
     ] = SAMPLES["simulated"].text
     rank: Annotated[
@@ -109,7 +109,7 @@ class Inputs(short_job.Shape):
             help="The first line with a word of the name decides. Change them, and all numbers "
             "follow.",
             empty="No rule is here; take those of this page",
-            check=checked_by(read_rules),
+            check=text_check(parse_rules),
             advanced=True,
         ),
     ] = RULES
@@ -117,7 +117,7 @@ class Inputs(short_job.Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The rank and the steps that are looked at.
+    """The chosen rank and steps.
 
     Attributes:
         rank: its place.
@@ -135,10 +135,10 @@ class Shown:
     window: tuple[Seconds, Seconds]
     whole: tuple[Seconds, Seconds]
     use: TimeUse
-    kinds: tuple[Kind, ...]
-    drawn: Later[tuple[StreamUse, ...]]
-    streams: Later[tuple[StreamUse, ...]]
-    kernels: Later[tuple[KernelUse, ...]]
+    kinds: tuple[CollectiveKind, ...]
+    drawn: Lazy[tuple[StreamUse, ...]]
+    streams: Lazy[tuple[StreamUse, ...]]
+    kernels: Lazy[tuple[KernelUse, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,17 +155,17 @@ _ONCE = "What several streams do at once counts once."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the trace says; no finite value where it says nothing."""
+    """Numbers of the trace; not finite where the trace lacks them."""
 
     changes: tuple[text.Text, ...]
     evidence: Evidence
-    checked: Checked
+    checked: TraceCheck
     shown: Shown
-    ranks: Later[tuple[OfRank, ...]]
+    ranks: Lazy[tuple[RankUse, ...]]
     job: Predicted | None
     step_time: Annotated[
         Seconds,
-        Told(
+        Output(
             "Step",
             "T",
             basis="measured",
@@ -173,14 +173,14 @@ class Result:
         ),
     ]
     predicted: Annotated[
-        Seconds, Told("Step, predicted", assumes=("The cost model, fitted to published runs.",))
+        Seconds, Output("Step, predicted", assumes=("The cost model, fitted to published runs.",))
     ]
     compute: Annotated[
-        Share, Told("Computing", color="compute", basis="measured", assumes=(_ONCE,))
+        Share, Output("Computing", color="compute", basis="measured", assumes=(_ONCE,))
     ]
     exposed: Annotated[
         Share,
-        Told(
+        Output(
             "Exposed communication",
             color="communication",
             basis="measured",
@@ -189,7 +189,7 @@ class Result:
     ]
     hidden: Annotated[
         Share,
-        Told(
+        Output(
             "Hidden",
             note="of all communication",
             color="communication",
@@ -199,7 +199,7 @@ class Result:
     ]
     copies: Annotated[
         Share,
-        Told(
+        Output(
             "Memory copies alone",
             color="memory",
             basis="measured",
@@ -207,11 +207,11 @@ class Result:
         ),
     ]
     idle: Annotated[
-        Share, Told("Idle", basis="measured", assumes=("No stream of the GPU runs anything.",))
+        Share, Output("Idle", basis="measured", assumes=("No stream of the GPU runs anything.",))
     ]
     waited: Annotated[
         Seconds,
-        Told(
+        Output(
             "Waits for other ranks",
             note="in a step, in collectives that several files hold",
             color="communication",
@@ -224,7 +224,7 @@ class Result:
     ]
     bus: Annotated[
         Bandwidth,
-        Told(
+        Output(
             "Bus bandwidth",
             note="of the collective that takes the most time",
             color="communication",
@@ -235,50 +235,50 @@ class Result:
     ]
     unnamed: Annotated[
         Share,
-        Told(
+        Output(
             "Not named by a rule",
             note="of the time of all kernels; counted as computation",
             basis="measured",
             assumes=("Of all kernels of the file, their times added up.",),
         ),
     ]
-    kernels: Annotated[Count, Told("GPU events", basis="measured", assumes=("In this file.",))]
+    kernels: Annotated[Count, Output("GPU events", basis="measured", assumes=("In this file.",))]
 
 
-def _shown(checked: Checked, rank: int, step: int) -> Shown:
-    one, of, uses = checked.ranks[rank], checked.steps[rank], checked.uses[rank]
+def _shown_steps(checked: TraceCheck, rank: int, step: int) -> Shown:
+    sorted_trace, steps, uses = checked.ranks[rank], checked.steps[rank], checked.uses[rank]
     places = (min(step, len(uses)) - 1,) if step else tuple(range(len(uses)))
-    window = of.windows[places[0]]
-    whole = window if step else (of.windows[0][0], of.windows[-1][1])
+    window = steps.windows[places[0]]
+    whole = window if step else (steps.windows[0][0], steps.windows[-1][1])
     return Shown(
         rank=rank,
         steps=places,
         window=window,
         whole=whole,
         use=mean_use([uses[place] for place in places]),
-        kinds=kinds(one, whole, rank, checked.matched),
-        drawn=Later(partial(stream_uses, one, window[0], max(window[1], window[0] + 1e-9))),
-        streams=Later(partial(stream_uses, one, *whole)),
-        kernels=Later(partial(kernel_uses, one, *whole)),
+        kinds=collective_kinds(sorted_trace, whole, rank, checked.collectives),
+        drawn=Lazy(partial(stream_uses, sorted_trace, window[0], max(window[1], window[0] + 1e-9))),
+        streams=Lazy(partial(stream_uses, sorted_trace, *whole)),
+        kernels=Lazy(partial(kernel_uses, sorted_trace, *whole)),
     )
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return what the trace says of the rank and the step that are shown."""
-    run, changes = short_job.job_told(inputs)
+    """Return the numbers of the chosen rank and step."""
+    run, changes = short_job.job_run_and_changes(inputs)
     checked = check_trace(inputs.trace, inputs.rules)
-    shown = _shown(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
+    shown = _shown_steps(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
     use = shown.use
     job = _predicted(run) if inputs.compare else None
     kernels = kernel_uses(checked.ranks[shown.rank], 0.0, _INFINITE)
-    total = sum(one.time for one in kernels)
+    total = sum(kernel.time for kernel in kernels)
     steps = len(checked.uses[shown.rank])
     return Result(
         evidence=evidence(run),
         changes=changes,
         checked=checked,
         shown=shown,
-        ranks=Later(partial(of_ranks, checked)),
+        ranks=Lazy(partial(rank_uses, checked)),
         job=job,
         step_time=use.length,
         predicted=job.step.total if job else _INFINITE,
@@ -287,14 +287,16 @@ def solve(inputs: Inputs) -> Result:
         hidden=use.overlap if use.communication else _INFINITE,
         copies=use.share(use.copies),
         idle=use.share(use.idle),
-        waited=checked.waited(shown.rank) / steps if checked.matched else _INFINITE,
-        bus=next((kind.bus for kind in shown.kinds if kind.bus), _INFINITE),
-        unnamed=sum(one.time for one in kernels if one.group == UNKNOWN) / total if total else 0.0,
+        waited=checked.wait_suffered(shown.rank) / steps if checked.collectives else _INFINITE,
+        bus=next((kind.bus_bandwidth for kind in shown.kinds if kind.bus_bandwidth), _INFINITE),
+        unnamed=sum(kernel.time for kernel in kernels if kernel.group == UNKNOWN) / total
+        if total
+        else 0.0,
         kernels=len(checked.ranks[shown.rank].trace.start),
     )
 
 
 def _predicted(run: Run) -> Predicted:
-    step = step_of(run)
+    step = run_step_time(run)
     least, most, _ = step_range(run, step.total)
     return Predicted(step=step, least=least, most=most)

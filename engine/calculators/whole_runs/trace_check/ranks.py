@@ -1,14 +1,14 @@
-"""What each file of a trace adds up to, beside what its rank and the others waited."""
+"""Totals of each trace file, with the waiting times of its rank and the others."""
 
 from engine.core.record import record
 from engine.core.units import Seconds
 from engine.simulate.profile_analysis.account import TimeUse
-from engine.simulate.profile_analysis.check import Checked, mean_use
+from engine.simulate.profile_analysis.check import TraceCheck, mean_use
 from engine.simulate.profile_analysis.collectives import clock_offset
 
 
 @record
-class OfRank:
+class RankUse:
     """A rank of the trace.
 
     Attributes:
@@ -22,12 +22,12 @@ class OfRank:
     ahead: Seconds | None
 
 
-def of_ranks(checked: Checked) -> tuple[OfRank, ...]:
+def rank_uses(checked: TraceCheck) -> tuple[RankUse, ...]:
     """Return all ranks in their order."""
-    found = []
+    rows = []
     for place, uses in enumerate(checked.uses):
-        both = checked.waited(place) / len(uses), checked.caused(place) / len(uses)
-        ahead = clock_offset(checked.ranks, checked.matched, place)
-        waits = both if checked.matched else None
-        found.append(OfRank(use=mean_use(uses), waits=waits, ahead=ahead))
-    return tuple(found)
+        both = checked.wait_suffered(place) / len(uses), checked.wait_caused(place) / len(uses)
+        ahead = clock_offset(checked.ranks, checked.collectives, place)
+        waits = both if checked.collectives else None
+        rows.append(RankUse(use=mean_use(uses), waits=waits, ahead=ahead))
+    return tuple(rows)

@@ -1,4 +1,4 @@
-"""What a trace holds, in rows: parts, groups, kernels, streams, collectives, ranks, files."""
+"""Tables of a trace: parts, groups, kernels, streams, collectives, ranks, files."""
 
 from collections.abc import Mapping
 
@@ -9,19 +9,21 @@ from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Se
 from engine.core.views import Cell, Table
 from engine.form.kernel_names import short_kernel
 from engine.simulate.profile_analysis.account import KernelUse
-from engine.simulate.profile_analysis.collectives import Kind
+from engine.simulate.profile_analysis.collectives import CollectiveKind
 from engine.simulate.profile_analysis.rules import UNKNOWN
 
 _MOST_KERNELS, _MOST_KINDS, _MOST_STREAMS = 20, 16, 16
 
 
-def compared(result: Result) -> Table:
-    """Return the parts of the step beside the predicted ones."""
+def comparison(result: Result) -> Table:
+    """Return measured and predicted parts of the step."""
     predicted = predicted_parts(result)
     rows: list[tuple[Cell, ...]] = []
     total = result.shown.use.length
-    for at, (what, _, time) in enumerate(measured_parts(result.shown.use)):
-        rows.append((what, _time(time), _share(time, total), *_beside(time, predicted, at)))
+    for at, (part, _, time) in enumerate(measured_parts(result.shown.use)):
+        rows.append(
+            (part, _time(time), _share(time, total), *_predicted_cells(time, predicted, at))
+        )
     if result.job:
         ratio = (total / result.job.step.total, RATIO)
         rows.append(
@@ -37,7 +39,7 @@ def compared(result: Result) -> Table:
     )
 
 
-def _beside(
+def _predicted_cells(
     time: Seconds, predicted: tuple[tuple[str, str, Seconds], ...], at: int
 ) -> tuple[Cell, ...]:
     if not predicted:
@@ -58,9 +60,9 @@ def _share(value: Seconds, whole: Seconds) -> Text:
 def groups(result: Result) -> Table:
     """Return the time of all kernels by group, as the rules name them."""
     times: dict[str, tuple[Seconds, int]] = {}
-    for one in result.shown.kernels():
-        time, count = times.get(one.group, (0.0, 0))
-        times[one.group] = time + one.time, count + one.count
+    for kernel in result.shown.kernels():
+        time, count = times.get(kernel.group, (0.0, 0))
+        times[kernel.group] = time + kernel.time, count + kernel.count
     total = sum(time for time, _ in times.values())
     ordered = sorted(times.items(), key=lambda pair: -pair[1][0])
     return Table(
@@ -76,32 +78,34 @@ def groups(result: Result) -> Table:
 
 
 def longest(result: Result) -> Table:
-    """Return the kernels that take the most time."""
-    return _listed("The longest kernels", result.shown.kernels(), "By the sum of their runs.")
+    """Return the longest kernels."""
+    return _kernel_table("The longest kernels", result.shown.kernels(), "By the sum of their runs.")
 
 
 def unknown(result: Result) -> Table:
-    """Return the kernels that no rule names, those that take the most time first."""
-    found = tuple(one for one in result.shown.kernels() if one.group == UNKNOWN)
+    """Return the kernels without a rule, longest first."""
+    kernels = tuple(kernel for kernel in result.shown.kernels() if kernel.group == UNKNOWN)
     caption = "They count as computation. Add a word of a name to a rule, and they move."
-    return _listed("Kernels that no rule names", found, caption if found else "There is none.")
+    return _kernel_table(
+        "Kernels that no rule names", kernels, caption if kernels else "There is none."
+    )
 
 
-def _listed(title: str, found: tuple[KernelUse, ...], caption: str) -> Table:
-    total = sum(one.time for one in found)
+def _kernel_table(title: str, kernels: tuple[KernelUse, ...], caption: str) -> Table:
+    total = sum(kernel.time for kernel in kernels)
     rows = tuple(
         (
-            short_kernel(one.name),
-            one.group,
-            _time(one.time),
-            _share(one.time, total),
-            say("{n}", n=(one.count, COUNT)),
-            _time(one.time / one.count),
+            short_kernel(kernel.name),
+            kernel.group,
+            _time(kernel.time),
+            _share(kernel.time, total),
+            say("{n}", n=(kernel.count, COUNT)),
+            _time(kernel.time / kernel.count),
         )
-        for one in found[:_MOST_KERNELS]
+        for kernel in kernels[:_MOST_KERNELS]
     )
-    if len(found) > _MOST_KERNELS:
-        caption += f" The first {_MOST_KERNELS} of {len(found):,} are listed."
+    if len(kernels) > _MOST_KERNELS:
+        caption += f" The first {_MOST_KERNELS} of {len(kernels):,} are listed."
     return Table(
         title=title,
         columns=("Kernel", "Kind", "Time", "Of these", "Runs", "Each, mean"),
@@ -111,46 +115,46 @@ def _listed(title: str, found: tuple[KernelUse, ...], caption: str) -> Table:
 
 
 def streams(result: Result) -> Table:
-    """Return the streams and how busy they are."""
+    """Return the streams with their busy time."""
     start, end = result.shown.whole
     return Table(
         title="Streams",
         columns=("Stream", "Mostly", "Busy", "Of the time", "Events"),
         rows=tuple(
             (
-                f"stream {one.stream}",
-                one.mostly,
-                _time(one.busy),
-                _share(one.busy, end - start),
-                say("{n}", n=(one.events, COUNT)),
+                f"stream {stream.stream}",
+                stream.mostly,
+                _time(stream.busy),
+                _share(stream.busy, end - start),
+                say("{n}", n=(stream.events, COUNT)),
             )
-            for one in result.shown.streams()[:_MOST_STREAMS]
+            for stream in result.shown.streams()[:_MOST_STREAMS]
         ),
     )
 
 
 def collectives(result: Result) -> Table:
     """Return the collectives with their bus bandwidth, where sizes are recorded."""
-    found = result.shown.kinds
+    kinds = result.shown.kinds
     caption = "Bus bandwidth by the convention of nccl-tests. "
     caption += (
         "Time in all includes waiting for the last rank. Each, the median, and the bandwidth count "
         "from the last rank's arrival on where several files hold the collective."
-        if result.checked.matched
+        if result.checked.collectives
         else "With one file, the time includes waiting for the rank that comes last, so the true "
         "bandwidth is at least this."
     )
-    if found and not any(kind.bus for kind in found):
+    if kinds and not any(kind.bus_bandwidth for kind in kinds):
         caption = "This trace records no sizes: PyTorch does since 2.2, and not for every kernel."
     return Table(
         title="Collectives",
         columns=("Collective", "Buffer", "Ranks", "Runs", "Time in all", "Each", "Bus bandwidth"),
-        rows=tuple(map(_collective, found[:_MOST_KINDS])),
-        caption=caption if found else "No kernel here is communication.",
+        rows=tuple(map(_collective, kinds[:_MOST_KINDS])),
+        caption=caption if kinds else "No kernel here is communication.",
     )
 
 
-def _collective(kind: Kind) -> tuple[Cell, ...]:
+def _collective(kind: CollectiveKind) -> tuple[Cell, ...]:
     return (
         short_kernel(kind.name),
         say("{b}", b=(kind.size, BYTES)) if kind.size else "not recorded",
@@ -158,23 +162,23 @@ def _collective(kind: Kind) -> tuple[Cell, ...]:
         say("{n}", n=(kind.count, COUNT)),
         _time(kind.total),
         _time(kind.median),
-        say("{b}", b=(kind.bus, BANDWIDTH)) if kind.bus else "–",
+        say("{b}", b=(kind.bus_bandwidth, BANDWIDTH)) if kind.bus_bandwidth else "–",
     )
 
 
 def ranks(result: Result) -> Table:
-    """Return every file: its step in parts, what it waited and what others waited for it."""
+    """Return a row per file: step parts, own waiting, and the others' waiting for it."""
     rows: list[tuple[Cell, ...]] = []
-    for one, found in zip(result.checked.ranks, result.ranks(), strict=True):
-        use, ahead = found.use, found.ahead
+    for rank, totals in zip(result.checked.ranks, result.ranks(), strict=True):
+        use, ahead = totals.use, totals.ahead
         rows.append(
             (
-                one.trace.called,
+                rank.trace.called,
                 _time(use.length),
                 _share(use.compute, use.length),
                 _share(use.exposed, use.length),
                 _share(use.idle, use.length),
-                *(map(_time, found.waits) if found.waits else ("–", "–")),
+                *(map(_time, totals.waits) if totals.waits else ("–", "–")),
                 _time(ahead) if ahead is not None and len(rows) else "–",
             )
         )
@@ -188,11 +192,11 @@ def ranks(result: Result) -> Table:
 
 
 def reading(result: Result) -> Table:
-    """Return what was read of each file."""
+    """Return the parsed contents of each file."""
     rows: list[tuple[Cell, ...]] = []
     counts: Mapping[bool, str] = {True: "1 step", False: "{n} steps"}
-    for one, steps in zip(result.checked.ranks, result.checked.steps, strict=True):
-        trace = one.trace
+    for rank, steps in zip(result.checked.ranks, result.checked.steps, strict=True):
+        trace = rank.trace
         count = len(steps.numbers)
         rows.append(
             (

@@ -5,29 +5,34 @@ import xml.etree.ElementTree as etree
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.attributes import AttributesExtension, Lists, OfBlocks, refused
-from builder.markdown.render_state import Findings
+from builder.markdown.extensions.attributes import (
+    AttributeLists,
+    AttributesExtension,
+    BlockAttributes,
+    disallowed_message,
+)
+from builder.markdown.render_state import RenderState
 
 
 def lists():
-    findings = Findings()
-    return Lists(Markdown(), findings), findings
+    findings = RenderState()
+    return AttributeLists(Markdown(), findings), findings
 
 
 def of_blocks(root):
-    findings = Findings()
-    OfBlocks(Markdown(), findings).run(root)
+    findings = RenderState()
+    BlockAttributes(Markdown(), findings).run(root)
     return findings.problems
 
 
 def converted(text):
-    findings = Findings()
+    findings = RenderState()
     extensions = ["markdown.extensions.attr_list", AttributesExtension(findings)]
     return Markdown(extensions=extensions).convert(text), findings.problems
 
 
 def test_the_message_names_the_attribute():
-    assert refused("style") == "the attribute 'style' is not allowed in an article"
+    assert disallowed_message("style") == "the attribute 'style' is not allowed in an article"
 
 
 def test_allowed_attributes_are_set_and_return_no_remainder():
@@ -66,9 +71,9 @@ def test_a_refused_attribute_is_named_as_it_stands_in_the_text():
     found.assign_attrs(elem, 'onclick=go hidden style="" title=a')
     assert elem.attrib == {"title": "a"}
     assert findings.problems == [
-        ("onclick=", refused("onclick")),
-        ("hidden", refused("hidden")),
-        ("style=", refused("style")),
+        ("onclick=", disallowed_message("onclick")),
+        ("hidden", disallowed_message("hidden")),
+        ("style=", disallowed_message("style")),
     ]
 
 
@@ -106,9 +111,9 @@ def test_what_blocks_write_and_authors_may_write_stays(name):
 def test_any_other_attribute_of_a_block_goes_and_is_said():
     root = etree.fromstring('<div data-x="1" id="a"><p onclick="2"><b style="3"/></p></div>')
     assert of_blocks(root) == [
-        ("data-x", refused("data-x")),
-        ("onclick", refused("onclick")),
-        ("style", refused("style")),
+        ("data-x", disallowed_message("data-x")),
+        ("onclick", disallowed_message("onclick")),
+        ("style", disallowed_message("style")),
     ]
     assert etree.tostring(root) == b'<div id="a"><p><b /></p></div>'
 
@@ -127,33 +132,33 @@ def test_cells_of_tables_keep_their_alignment(tag, way):
 )
 def test_another_style_or_one_of_another_element_goes(cell):
     root = etree.fromstring(f"<tr>{cell}</tr>")
-    assert of_blocks(root) == [("style", refused("style"))]
+    assert of_blocks(root) == [("style", disallowed_message("style"))]
     assert root[0].attrib == {}
 
 
 def test_an_attribute_with_the_text_of_an_alignment_is_no_alignment():
     root = etree.fromstring('<tr><td x="text-align: left;"/></tr>')
-    assert of_blocks(root) == [("x", refused("x"))]
+    assert of_blocks(root) == [("x", disallowed_message("x"))]
 
 
 def test_an_attribute_behind_an_alignment_is_looked_at_too():
     root = etree.fromstring('<tr><td style="text-align: left;" onclick="x"/></tr>')
-    assert of_blocks(root) == [("onclick", refused("onclick"))]
+    assert of_blocks(root) == [("onclick", disallowed_message("onclick"))]
 
 
 def test_a_list_in_braces_is_read_in_place_of_the_one_of_markdown():
     html, problems = converted("Text.\n{: .asked onclick=x }")
     assert html == '<p class="asked">Text.</p>'
-    assert problems == [("onclick=", refused("onclick"))]
+    assert problems == [("onclick=", disallowed_message("onclick"))]
 
 
 def test_the_tree_of_blocks_is_looked_at_before_links_are_made():
     html, problems = converted('[a](https://e.org/ "t"){: onclick=x }')
     assert html == '<p><a href="https://e.org/" title="t">a</a></p>'
-    assert problems == [("onclick=", refused("onclick"))]
+    assert problems == [("onclick=", disallowed_message("onclick"))]
 
 
 def test_blocks_come_before_inline_parsing_and_lists_after_it():
-    made = Markdown(extensions=[AttributesExtension(Findings())])
+    made = Markdown(extensions=[AttributesExtension(RenderState())])
     names = [one.name for one in sorted(made.treeprocessors._priority, key=lambda x: -x.priority)]
     assert names == ["block_attributes", "inline", "prettify", "attr_list", "unescape"]

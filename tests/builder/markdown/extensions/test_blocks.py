@@ -6,15 +6,15 @@ import pytest
 from markdown import Markdown
 
 from builder.calculators import calculator_context
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.content.library import Library
-from builder.markdown.extensions.blocks import OwnBlocksExtension
-from builder.markdown.render_state import Findings, Surroundings
+from builder.markdown.extensions.blocks import SiteBlocksExtension
+from builder.markdown.render_state import RenderContext, RenderState
 from engine.core.units import SECONDS
 from engine.core.views import Badge, Receipt, Value
 
 TIME = Value(label="Time", value=2.0, quantity=SECONDS, receipt=Receipt())
-RING = Live(
+RING = CalculatorContext(
     name="ring",
     title="The ring",
     question="How long?",
@@ -36,7 +36,7 @@ def around(asked):
         asked.append((found.name, settings, output))
         return {"value": 3.0}, "receipt"
 
-    return Surroundings(
+    return RenderContext(
         library=Library(references={}, terms={}),
         load=lambda name: RING,
         macros=None,
@@ -50,12 +50,12 @@ def around(asked):
 
 @pytest.fixture(autouse=True)
 def one(monkeypatch):
-    monkeypatch.setattr(calculator_context, "names", lambda: ("ring",))
+    monkeypatch.setattr(calculator_context, "calculator_names", lambda: ("ring",))
 
 
 def converted(text, findings=None, asked=None):
-    found = Findings() if findings is None else findings
-    extension = OwnBlocksExtension(around([] if asked is None else asked), found)
+    found = RenderState() if findings is None else findings
+    extension = SiteBlocksExtension(around([] if asked is None else asked), found)
     return Markdown(extensions=[extension]).convert(text), found
 
 
@@ -88,7 +88,7 @@ def test_a_figure_is_numbered_and_what_follows_the_line_is_its_caption():
 
 
 def test_figures_are_numbered_in_the_order_of_the_text_and_calculators_have_no_number():
-    found = Findings(titles={"ring": "The ring"})
+    found = RenderState(titles={"ring": "The ring"})
     html, _ = converted(figure("a") + "\n" + figure("b") + "\n" + figure("c"), found)
     assert found.titles == {
         "ring": "The ring",
@@ -125,14 +125,14 @@ def test_a_picture_may_come_after_its_line_only():
 def test_an_example_is_a_box():
     html, found = converted("/// example\nText.\n///")
     assert html == '<div class="example">\n<p>Text.</p>\n</div>'
-    assert found == Findings()
+    assert found == RenderState()
 
 
 @pytest.mark.parametrize("head", ["figure", "predict", "example | a"])
 def test_figures_and_questions_have_an_argument_and_examples_none(head):
     html, found = converted(f"/// {head}\nText.\n\n---\n\nMore.\n///")
     assert f"/// {head}" in html
-    assert found == Findings()
+    assert found == RenderState()
 
 
 def test_a_question_has_its_slider_between_itself_and_its_answer():

@@ -6,13 +6,13 @@ import pytest
 from markdown import Markdown
 
 from builder.calculators import calculator_context
-from builder.calculators.calculator_context import Live
+from builder.calculators.calculator_context import CalculatorContext
 from builder.content.library import Library
 from builder.core.problem import ContentError
-from builder.markdown.extensions.calculators import LiveExtension, block_html, sentence_html
-from builder.markdown.extensions.citations import CiteExtension
+from builder.markdown.extensions.calculators import PlacementExtension, block_html, sentence_html
+from builder.markdown.extensions.citations import CitationExtension
 from builder.markdown.extensions.glossary import GlossaryExtension
-from builder.markdown.render_state import Findings, Surroundings
+from builder.markdown.render_state import RenderContext, RenderState
 
 KINDS = {
     "time": "value",
@@ -27,7 +27,7 @@ KINDS = {
     "frames": "scene",
     "words": "formula",
 }
-RING = Live(
+RING = CalculatorContext(
     name="ring",
     title="The ring",
     question="How long?",
@@ -69,7 +69,7 @@ MACROS = SimpleNamespace(
     fixed_value=lambda view, name: f"fixed {view['also']} {name}",
     fixed_receipt=lambda view, name, receipt: f"receipt {view['also']} {name} {receipt}",
 )
-AROUND = Surroundings(
+AROUND = RenderContext(
     library=Library(references={}, terms={}),
     load=lambda name: RING,
     macros=MACROS,
@@ -80,22 +80,22 @@ AROUND = Surroundings(
 
 @pytest.fixture(autouse=True)
 def one(monkeypatch):
-    monkeypatch.setattr(calculator_context, "names", lambda: ("ring",))
+    monkeypatch.setattr(calculator_context, "calculator_names", lambda: ("ring",))
 
 
 def block(inside):
-    findings = Findings()
+    findings = RenderState()
     return block_html(inside, AROUND, findings), findings
 
 
 def sentence(inside):
-    findings = Findings()
+    findings = RenderState()
     return sentence_html(inside, AROUND, findings), findings
 
 
 def converted(text):
-    findings = Findings()
-    return Markdown(extensions=[LiveExtension(AROUND, findings)]).convert(text), findings
+    findings = RenderState()
+    return Markdown(extensions=[PlacementExtension(AROUND, findings)]).convert(text), findings
 
 
 def test_a_whole_calculator_shows_all_its_outputs():
@@ -156,10 +156,10 @@ def test_an_output_alone_is_noted_by_its_kind(name, values, figures, cites):
 
 
 def test_a_block_with_settings_is_refused_before_anything_is_noted():
-    findings = Findings()
+    findings = RenderState()
     with pytest.raises(ContentError, match=r"^a placement with settings or '\|also' has to stand"):
         block_html("ring.time size=1", AROUND, findings)
-    assert findings == Findings()
+    assert findings == RenderState()
 
 
 @pytest.mark.parametrize("name", ["size", "n"])
@@ -206,7 +206,7 @@ def test_a_fixed_number_has_a_receipt_of_its_own_and_its_sources():
 
 
 def test_a_second_fixed_number_has_another_name():
-    findings = Findings()
+    findings = RenderState()
     made = [sentence_html("ring.time size=3", AROUND, findings) for _ in range(2)]
     assert made == ["fixed 2 <GiB> receipt-fixed", "fixed 2 <GiB> receipt-fixed-2"]
 
@@ -259,11 +259,11 @@ def test_a_placement_in_a_sentence_that_cannot_be_used_is_named_and_goes():
 
 
 def test_placements_come_before_citations_and_terms_in_whatever_order_they_are_registered():
-    findings, shelf = Findings(), AROUND.library
+    findings, shelf = RenderState(), AROUND.library
     extensions = [
         GlossaryExtension(shelf, findings),
-        CiteExtension(shelf, findings),
-        LiveExtension(AROUND, findings),
+        CitationExtension(shelf, findings),
+        PlacementExtension(AROUND, findings),
     ]
     made = Markdown(extensions=extensions)
     order = sorted(made.inlinePatterns._priority, key=lambda one: -one.priority)

@@ -4,8 +4,8 @@ import pytest
 from markdown import Markdown
 
 from builder.content import library
-from builder.markdown.extensions.citations import CiteExtension
-from builder.markdown.render_state import Findings
+from builder.markdown.extensions.citations import CitationExtension
+from builder.markdown.render_state import RenderState
 
 SOURCES = "\n".join(
     f'[{key}]\nauthors = ["{author}"]\nyear = {year}\ntitle = "T"\nurl = "https://e.org/"\n'
@@ -19,10 +19,10 @@ MISSING = "citation '@gone' is not in content/references.toml"
 
 
 def converted(text):
-    findings = Findings()
-    shelf, problems = library.parse(SOURCES, "")
+    findings = RenderState()
+    shelf, problems = library.parse_library(SOURCES, "")
     assert problems == []
-    return Markdown(extensions=[CiteExtension(shelf, findings)]).convert(text), findings
+    return Markdown(extensions=[CitationExtension(shelf, findings)]).convert(text), findings
 
 
 def link(key, label):
@@ -69,7 +69,7 @@ def test_a_key_that_is_not_there_is_named_with_the_citation_and_the_others_stay(
 def test_what_is_no_citation_stays_as_it_is(text):
     html, findings = converted(text)
     assert html == f"<p>{text}</p>"
-    assert findings == Findings()
+    assert findings == RenderState()
 
 
 def test_a_citation_is_no_reference_link():
@@ -81,4 +81,4 @@ def test_a_citation_is_no_reference_link():
 def test_a_citation_in_code_is_code():
     html, findings = converted("`[@hockney1994]`")
     assert html == "<p><code>[@hockney1994]</code></p>"
-    assert findings == Findings()
+    assert findings == RenderState()

@@ -4,9 +4,9 @@ import pytest
 from markdown import Markdown
 
 from builder.content import library
-from builder.markdown.extensions.citations import CiteExtension
+from builder.markdown.extensions.citations import CitationExtension
 from builder.markdown.extensions.glossary import GlossaryExtension, term_id
-from builder.markdown.render_state import Findings
+from builder.markdown.render_state import RenderState
 
 TERMS = """["Bus bandwidth"]
 text = "Bytes per second."
@@ -17,8 +17,8 @@ text = "A processor."
 
 
 def converted(text):
-    findings = Findings()
-    shelf, problems = library.parse("", TERMS)
+    findings = RenderState()
+    shelf, problems = library.parse_library("", TERMS)
     assert problems == []
     return Markdown(extensions=[GlossaryExtension(shelf, findings)]).convert(text), findings
 
@@ -79,12 +79,14 @@ def test_a_term_that_is_not_defined_is_named_and_its_text_stays(text, shown, nam
 def test_what_is_no_term_stays_as_it_is(text):
     html, findings = converted(text)
     assert html == f"<p>{text}</p>"
-    assert findings == Findings()
+    assert findings == RenderState()
 
 
 def test_citations_come_before_terms_in_whatever_order_they_are_registered():
-    shelf, _ = library.parse("", TERMS)
-    findings = Findings()
-    made = Markdown(extensions=[GlossaryExtension(shelf, findings), CiteExtension(shelf, findings)])
+    shelf, _ = library.parse_library("", TERMS)
+    findings = RenderState()
+    made = Markdown(
+        extensions=[GlossaryExtension(shelf, findings), CitationExtension(shelf, findings)]
+    )
     names = [one.name for one in sorted(made.inlinePatterns._priority, key=lambda x: -x.priority)]
     assert names[:5] == ["backtick", "escape", "cite", "glossary", "reference"]

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown import Markdown
 
-from builder.markdown.article_html import RareExtension, _Rare
+from builder.markdown.article_html import PatternGuardExtension, _GuardedPattern
 
 
 class Counting:
@@ -22,7 +22,7 @@ class Counting:
 @pytest.mark.parametrize("text", ["a $x", "a \\x", "$\\x"])
 def test_a_text_with_any_of_the_marks_is_searched_from_the_place_on(text):
     pattern = Counting()
-    found = [match.start() for match in _Rare(pattern, "$\\").finditer(text, 1)]
+    found = [match.start() for match in _GuardedPattern(pattern, "$\\").finditer(text, 1)]
     assert found == [text.index("x")]
     assert pattern.asked == [(text, 1)]
 
@@ -30,13 +30,13 @@ def test_a_text_with_any_of_the_marks_is_searched_from_the_place_on(text):
 @pytest.mark.parametrize("text", ["", "a x"])
 def test_a_text_without_a_mark_is_not_searched(text):
     pattern = Counting()
-    assert list(_Rare(pattern, "$\\").finditer(text, 0)) == []
+    assert list(_GuardedPattern(pattern, "$\\").finditer(text, 0)) == []
     assert pattern.asked == []
 
 
 def made():
     return Markdown(
-        extensions=["pymdownx.arithmatex", RareExtension()],
+        extensions=["pymdownx.arithmatex", PatternGuardExtension()],
         extension_configs={"pymdownx.arithmatex": {"generic": True}},
     )
 
@@ -45,7 +45,7 @@ def test_formulas_are_held_back_by_dollar_and_backslash_and_code_by_its_tick():
     patterns = made().inlinePatterns
     assert patterns["arithmatex-inline"].compiled_re.marks == "$\\"
     assert patterns["backtick"].compiled_re.marks == "`"
-    assert [isinstance(one.compiled_re, _Rare) for one in patterns].count(True) == 2
+    assert [isinstance(one.compiled_re, _GuardedPattern) for one in patterns].count(True) == 2
 
 
 @pytest.mark.parametrize(

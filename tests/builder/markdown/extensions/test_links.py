@@ -5,19 +5,24 @@ import xml.etree.ElementTree as etree
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.links import LinkExtension, LinkMarks, is_internal, wrong_address
-from builder.markdown.render_state import Findings
+from builder.markdown.extensions.links import (
+    LinkExtension,
+    LinkPlaceholders,
+    external_link_problem,
+    is_internal,
+)
+from builder.markdown.render_state import RenderState
 
 
 def converted(text):
-    findings = Findings()
+    findings = RenderState()
     return Markdown(extensions=[LinkExtension(findings)]).convert(text), findings
 
 
 def marked(xml):
-    findings = Findings()
+    findings = RenderState()
     root = etree.fromstring(xml)
-    LinkMarks(Markdown(), findings).run(root)
+    LinkPlaceholders(Markdown(), findings).run(root)
     return etree.tostring(root, encoding="unicode"), findings
 
 
@@ -44,13 +49,13 @@ def test_a_link_without_a_scheme_and_a_host_is_ours(target, ours):
 
 @pytest.mark.parametrize("target", ["https://e.org/", "mailto:a@e.org"])
 def test_a_link_elsewhere_may_begin_so(target):
-    assert wrong_address(target) == ""
+    assert external_link_problem(target) == ""
 
 
 @pytest.mark.parametrize("target", ["http://e.org/", "https:/e.org", "//e.org/", "xhttps://e.org"])
 def test_a_link_elsewhere_that_begins_otherwise_is_wrong(target):
     message = f"external link '{target}' has to begin with https://"
-    assert wrong_address(target) == message
+    assert external_link_problem(target) == message
 
 
 def test_a_link_of_ours_becomes_a_mark_and_is_noted():
@@ -90,7 +95,7 @@ def test_a_link_elsewhere_stays_as_it_is():
     assert html == (
         '<p><a href="https://e.org/">E</a> <a href="https://f.org/">https://f.org/</a></p>'
     )
-    assert findings == Findings()
+    assert findings == RenderState()
 
 
 def test_an_empty_link_elsewhere_gets_no_title():
@@ -170,6 +175,6 @@ def test_a_line_below_a_text_makes_no_heading(line):
 
 
 def test_links_are_marked_after_inline_parsing():
-    made = Markdown(extensions=["markdown.extensions.attr_list", LinkExtension(Findings())])
+    made = Markdown(extensions=["markdown.extensions.attr_list", LinkExtension(RenderState())])
     names = [one.name for one in sorted(made.treeprocessors._priority, key=lambda x: -x.priority)]
     assert names == ["inline", "links", "prettify", "attr_list", "unescape"]

@@ -3,13 +3,13 @@
 import pytest
 from markdown import Markdown
 
-from builder.markdown.extensions.raw_html import RawExtension, note
-from builder.markdown.render_state import Findings
+from builder.markdown.extensions.raw_html import RawHtmlExtension, record_disallowed
+from builder.markdown.render_state import RenderState
 
 
 def converted(text):
-    findings = Findings()
-    return Markdown(extensions=[RawExtension(findings)]).convert(text), findings.raw
+    findings = RenderState()
+    return Markdown(extensions=[RawHtmlExtension(findings)]).convert(text), findings.raw
 
 
 def tag(name):
@@ -17,8 +17,8 @@ def tag(name):
 
 
 def test_what_is_refused_is_noted_with_the_html_behind_what_is_there():
-    findings = Findings(raw=[("a", "b")])
-    note('<p style="x" lang="de" onclick="y">', findings)
+    findings = RenderState(raw=[("a", "b")])
+    record_disallowed('<p style="x" lang="de" onclick="y">', findings)
     html = '<p style="x" lang="de" onclick="y">'
     assert findings.raw == [
         ("a", "b"),
@@ -51,15 +51,15 @@ def test_what_markdown_takes_for_text_is_text(text):
 
 
 def test_what_was_put_aside_before_is_not_looked_at():
-    findings = Findings()
-    made = Markdown(extensions=[RawExtension(findings)])
+    findings = RenderState()
+    made = Markdown(extensions=[RawHtmlExtension(findings)])
     made.htmlStash.store("<form>")
     made.preprocessors["html_block"].run(["<script>", "</script>"])
     assert findings.raw == [("<script>\n</script>", tag("script"))]
 
 
 def test_both_stand_where_markdown_has_its_own():
-    plain, ours = Markdown(), Markdown(extensions=[RawExtension(Findings())])
+    plain, ours = Markdown(), Markdown(extensions=[RawHtmlExtension(RenderState())])
     for name in ("preprocessors", "inlinePatterns"):
         before, after = (
             [(one.name, one.priority) for one in getattr(made, name)._priority]

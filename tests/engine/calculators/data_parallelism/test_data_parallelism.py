@@ -7,15 +7,22 @@ import pytest
 
 from engine.calculator import load, make
 from engine.catalog.scaling_runs import SCALED
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.units import MILLI, Gbit, MiB
 from engine.formulas.scaling import blocking_step, hiding_tokens, real_step, scaling_efficiency
 from engine.simulate.data_parallel import sampler
-from engine.simulate.data_parallel.replicas import RATE, SAMPLES, loss, one_step, shards, train
-from engine.simulate.data_parallel.scaling import Job, point
-from engine.simulate.streams.ddp_variants import Job as Loops
-from engine.simulate.streams.ddp_variants import play
-from engine.simulate.streams.replica_clock import clock
+from engine.simulate.data_parallel.replicas import (
+    LEARNING_RATE,
+    SAMPLES,
+    mean_loss,
+    sample_shards,
+    train_step,
+    train_steps,
+)
+from engine.simulate.data_parallel.scaling import ScalingJob, scaling_point
+from engine.simulate.streams.ddp_variants import DdpJob as Loops
+from engine.simulate.streams.ddp_variants import run_loops
+from engine.simulate.streams.replica_clock import replica_times
 from tests.each import each
 
 
@@ -30,60 +37,60 @@ EXTRA = each("extra", [0, 1, 3, 8])
 @GPUS
 @EXTRA
 def test_every_sample_goes_to_one_gpu(num_gpus, extra):
-    dealt = [number for part in shards(num_gpus, extra) for number in part]
+    dealt = [number for part in sample_shards(num_gpus, extra) for number in part]
     assert dealt == list(range(len(SAMPLES)))
 
 
 @GPUS
 @EXTRA
 def test_every_gpu_has_a_sample(num_gpus, extra):
-    assert all(shards(num_gpus, extra))
+    assert all(sample_shards(num_gpus, extra))
 
 
 @GPUS
 @EXTRA
 @each("weighted", [False, True])
 def test_all_copies_stay_identical(num_gpus, extra, weighted):
-    replicas = train(shards(num_gpus, extra), 20, weighted=weighted).replicas
+    replicas = train_steps(sample_shards(num_gpus, extra), 20, weighted=weighted).replicas
     assert {replica.after for replica in replicas} == {replicas[0].after}
 
 
 @each("num_gpus", [1, 2, 4, 8])
 def test_equal_shards_train_as_one_gpu_does(num_gpus):
-    alone = train(shards(1, 0), 20, weighted=False).replicas[0].after
-    together = train(shards(num_gpus, 0), 20, weighted=False).replicas[0].after
+    alone = train_steps(sample_shards(1, 0), 20, weighted=False).replicas[0].after
+    together = train_steps(sample_shards(num_gpus, 0), 20, weighted=False).replicas[0].after
     assert together == pytest.approx(alone, abs=1e-12)
 
 
 @GPUS
 @EXTRA
 def test_weighted_by_samples_any_shards_train_as_one_gpu_does(num_gpus, extra):
-    alone = train(shards(1, 0), 20, weighted=True).replicas[0].after
-    together = train(shards(num_gpus, extra), 20, weighted=True).replicas[0].after
+    alone = train_steps(sample_shards(1, 0), 20, weighted=True).replicas[0].after
+    together = train_steps(sample_shards(num_gpus, extra), 20, weighted=True).replicas[0].after
     assert together == pytest.approx(alone, abs=1e-12)
 
 
 def test_uneven_shards_that_count_alike_train_otherwise():
-    alone = train(shards(1, 0), 1, weighted=False).replicas[0].after
-    uneven = train(shards(4, 3), 1, weighted=False).replicas[0].after
+    alone = train_steps(sample_shards(1, 0), 1, weighted=False).replicas[0].after
+    uneven = train_steps(sample_shards(4, 3), 1, weighted=False).replicas[0].after
     assert uneven != pytest.approx(alone, abs=1e-3)
 
 
 def test_the_gradient_is_the_slope_of_the_loss():
-    step, h = one_step(shards(1, 0), (0.3, -0.2), weighted=True), 1e-6
-    slope = (loss((0.3 + h, -0.2)) - loss((0.3 - h, -0.2))) / 2 / h
-    offset = (loss((0.3, -0.2 + h)) - loss((0.3, -0.2 - h))) / 2 / h
+    step, h = train_step(sample_shards(1, 0), (0.3, -0.2), weighted=True), 1e-6
+    slope = (mean_loss((0.3 + h, -0.2)) - mean_loss((0.3 - h, -0.2))) / 2 / h
+    offset = (mean_loss((0.3, -0.2 + h)) - mean_loss((0.3, -0.2 - h))) / 2 / h
     assert step.average == pytest.approx((slope, offset), rel=1e-6)
 
 
 def test_the_update_is_the_gradient_times_the_rate():
-    step = one_step(shards(2, 0), (1.0, 1.0), weighted=False)
-    expected = (1.0 - RATE * step.average[0], 1.0 - RATE * step.average[1])
+    step = train_step(sample_shards(2, 0), (1.0, 1.0), weighted=False)
+    expected = (1.0 - LEARNING_RATE * step.average[0], 1.0 - LEARNING_RATE * step.average[1])
     assert step.replicas[1].after == expected
 
 
 def test_training_finds_the_line_behind_the_points():
-    slope, _ = train(shards(4, 0), 200, weighted=False).replicas[0].after
+    slope, _ = train_steps(sample_shards(4, 0), 200, weighted=False).replicas[0].after
     assert slope == pytest.approx(1.87, abs=0.05)
 
 
@@ -95,7 +102,7 @@ def test_an_uneven_gpu_makes_the_fastest_wait():
 
 def test_the_scene_shows_five_phases():
     frames = computed("data_parallel_steps")["scene"].frames
-    phases = {words(frame.caption).split(",")[0] for frame in frames}
+    phases = {render_text(frame.caption).split(",")[0] for frame in frames}
     assert {f"Phase {number} of 5" for number in range(1, 6)} <= phases
 
 
@@ -111,19 +118,19 @@ def test_a_tile_never_changes_its_size():
 
 
 def test_the_sampler_takes_every_nth_and_fills_up_from_the_start():
-    assert sampler.shards(10, 4, drop_last=False)[3] == (3, 7, 1)
+    assert sampler.sampler_shards(10, 4, drop_last=False)[3] == (3, 7, 1)
 
 
 def test_drop_last_leaves_the_rest_unread():
-    assert sampler.shards(10, 4, drop_last=True) == ((0, 4), (1, 5), (2, 6), (3, 7))
+    assert sampler.sampler_shards(10, 4, drop_last=True) == ((0, 4), (1, 5), (2, 6), (3, 7))
 
 
 def test_a_small_dataset_is_repeated_as_often_as_it_takes():
-    assert sampler.shards(1, 3, drop_last=False) == ((0,), (0,), (0,))
+    assert sampler.sampler_shards(1, 3, drop_last=False) == ((0,), (0,), (0,))
 
 
 def test_a_small_dataset_dropped_leaves_nothing():
-    assert sampler.shards(2, 3, drop_last=True) == ((), (), ())
+    assert sampler.sampler_shards(2, 3, drop_last=True) == ((), (), ())
 
 
 def test_without_a_sampler_every_gpu_reads_everything():
@@ -180,7 +187,7 @@ def test_efficiency_is_the_time_alone_over_that_together():
 
 
 # InternEvo's 7B on nodes of 8 A100 with four ports of 100 Gb/s.
-JOB = Job(
+JOB = ScalingJob(
     parameters=7e9,
     peak=312e12,
     utilization=0.55,
@@ -197,11 +204,11 @@ EVEN = replace(JOB, deviation=0.0)
 
 
 def weak(job, num_gpus):
-    return point(job, num_gpus, 16_384)
+    return scaling_point(job, num_gpus, 16_384)
 
 
 def strong(job, num_gpus):
-    return point(job, num_gpus, 4_194_304 / num_gpus)
+    return scaling_point(job, num_gpus, 4_194_304 / num_gpus)
 
 
 def test_one_gpu_has_no_loss():
@@ -258,7 +265,7 @@ def test_the_curve_and_the_step_are_one():
 
 def test_the_clock_of_a_step_by_hand():
     # Three samples against one: 3 ms a sample, then 4 ms for the sum and 1 ms for the update.
-    found = clock([3, 1], 4 * MILLI)
+    found = replica_times([3, 1], 4 * MILLI)
     assert (found.ready, found.end, found.waiting) == pytest.approx((0.009, 0.014, 0.006))
 
 
@@ -274,7 +281,7 @@ def test_a_blocking_ring_by_hand():
         latency=0.0,
         bucket=25 * MiB,
     )
-    ring = play(job)["ring"]
+    ring = run_loops(job)["ring"]
     assert (ring.account.length, ring.sent) == pytest.approx((0.010, 4e6))
     assert (ring.collectives, ring.efficiency) == (1, pytest.approx(0.6))
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.simulate.data_parallel.sharded_step import sharded
-from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.data_parallel.sharded_step import simulate_sharded_step
+from engine.simulate.overlap.overlap_job import OverlapSetting
 from tests.each import each
 
 
@@ -57,11 +57,11 @@ def step(**changes):
         "data_parallel": 64, "num_microbatches": 1, "tokens": 4096, "port": 12.5e9,
         "slow_down": 0.0,
     }  # fmt: skip
-    return sharded(Setting(**{**given, **changes}), 3)
+    return simulate_sharded_step(OverlapSetting(**{**given, **changes}), 3)
 
 
 def test_one_copy_over_all_is_the_step_of_zero_3():
-    assert step(shard=64).seen.length == pytest.approx(step().seen.length)
+    assert step(shard=64).account.length == pytest.approx(step().account.length)
 
 
 @each("shard", [2, 4, 8, 16, 32])
@@ -70,14 +70,14 @@ def test_gradients_are_added_over_the_copies_once_if_so_set(shard):
     sums = [sum(span.op.key.endswith(":replicas") for span in one.spans) for one in (every, once)]
     assert sums[0] == 3 * sums[1] > 0
     assert once.sent < every.sent
-    assert once.seen.length <= every.seen.length * (1 + 1e-9)
+    assert once.account.length <= every.account.length * (1 + 1e-9)
 
 
 @each("changes", [{"again": 8}, {"shard": 8}, {"shard": 16}], ids=str)
 def test_gradients_do_not_pile_up_behind_a_slow_network(changes):
     # On a network fifty times slower no more room is taken.
     slow, fast = (step(port=port, **changes) for port in (12.5e9 / 50, 50e9))
-    assert slow.peak <= fast.peak + 2 * slow.work.work.parameters * 2
+    assert slow.peak <= fast.peak + 2 * slow.job.work.parameters * 2
 
 
 def test_a_copy_in_each_node_gathers_on_the_links_of_the_node():

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.draw.trace_event_export import trace_text
 from engine.formulas.bucket_tail import exposed_tail, most_pieces
 from engine.tiny.bucket_record import bucket_record
@@ -117,7 +117,7 @@ def test_plain_data_parallelism_of_8b_does_not_fit_an_h100():
 def test_the_badge_names_what_is_exposed_and_why(changes, name, why):
     badge = views("bucket_lab", **changes)["regime"]
     assert badge.text == name
-    assert why in words(badge.sentence)
+    assert why in render_text(badge.sentence)
 
 
 def test_the_timeline_is_saved_as_a_trace_with_both_streams():

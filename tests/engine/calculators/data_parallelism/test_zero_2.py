@@ -5,8 +5,8 @@ import pytest
 from engine.calculator import load, make
 from engine.core.units import Gbit
 from engine.formulas.volumes import zero_bytes_sent
-from engine.simulate.data_parallel.sharded_step import sharded
-from engine.simulate.overlap.overlap_job import Setting
+from engine.simulate.data_parallel.sharded_step import simulate_sharded_step
+from engine.simulate.overlap.overlap_job import OverlapSetting
 from engine.simulate.streams.streams import COMPUTE
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.zero_record import sharded_record
@@ -116,7 +116,7 @@ def test_the_challenge_is_lost_at_its_start_and_won_by_its_solution(won):
 @pytest.mark.parametrize("stage", range(4))
 @pytest.mark.parametrize("micro", [1, 3])
 def test_the_simulated_collectives_of_the_layers_send_what_the_formula_says(stage, micro):
-    job = Setting(
+    job = OverlapSetting(
         model="llama-3-8b",
         gpu="h100",
         tensor_parallel=1,
@@ -127,8 +127,8 @@ def test_the_simulated_collectives_of_the_layers_send_what_the_formula_says(stag
         port=400 * Gbit,
         slow_down=0.0,
     )
-    found = sharded(job, stage)
-    layers = found.work.work.parameters * found.work.work.layers * 2
+    found = simulate_sharded_step(job, stage)
+    layers = found.job.work.parameters * found.job.work.layers * 2
     moved = sum(span.op.size for span in found.spans if span.op.stream != COMPUTE)
     assert moved == pytest.approx(zero_bytes_sent(layers, layers, stage, 64, micro))
 

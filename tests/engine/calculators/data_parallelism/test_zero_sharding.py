@@ -6,13 +6,13 @@ import pytest
 
 from engine.calculator import load, make
 from engine.calculators.data_parallelism.zero_steps import sharded_scene
-from engine.core.numbers import show
-from engine.core.parsing import read
-from engine.core.text import words
-from engine.tiny.job import Job, example_batch
+from engine.core.numbers import format_value
+from engine.core.parsing import parse_number
+from engine.core.text import render_text
+from engine.tiny.job import TinyJob, example_batch
 from engine.tiny.schemes import zero_2
 from engine.tiny.trace import RankNumbers
-from engine.tiny.zero_record import record
+from engine.tiny.zero_record import zero_record
 from tests.each import each
 
 PHASES = ["start", "backward", "reduce_scatter", "adam", "all_gather"]
@@ -27,11 +27,11 @@ def saving(**changes):
 
 
 def text(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 def after(phase, ranks=4):
-    return next(one for one in record(ranks, 1, 1, 0.01).trace if one.phase == phase)
+    return next(one for one in zero_record(ranks, 1, 1, 0.01).trace if one.phase == phase)
 
 
 def held(places):
@@ -43,11 +43,11 @@ def held(places):
 
 
 def test_the_record_of_a_step_has_its_phases_in_order():
-    assert [one.phase for one in record(4, 1, 1, 0.01).trace] == PHASES
+    assert [one.phase for one in zero_record(4, 1, 1, 0.01).trace] == PHASES
 
 
 def test_the_record_is_of_the_last_step():
-    assert {one.step for one in record(2, 1, 3, 0.01).trace} == {3}
+    assert {one.step for one in zero_record(2, 1, 3, 0.01).trace} == {3}
 
 
 @each("ranks", [1, 3, 4, 8])
@@ -85,7 +85,7 @@ def test_all_ranks_are_alike_after_the_all_gather():
 
 
 def test_the_parameters_at_the_end_are_those_of_one_gpu():
-    alone = record(4, 1, 1, 0.01).alone.parameters
+    alone = zero_record(4, 1, 1, 0.01).alone.parameters
     assert after("all_gather").ranks[3].parameters == pytest.approx(alone, rel=1e-12)
 
 
@@ -96,7 +96,7 @@ def test_reduce_scatter_and_all_gather_send_as_much():
 
 def test_stage_2_keeps_gradients_of_the_own_places_only():
     kept = []
-    zero_2.train(Job(batch=example_batch(4, 2), steps=1), 4, kept.append)
+    zero_2.train(TinyJob(batch=example_batch(4, 2), steps=1), 4, kept.append)
     reduced = next(one for one in kept if one.phase == "reduce_scatter")
     assert all(held(own.gradients) == held(own.first) for own in reduced.ranks)
 
@@ -134,11 +134,11 @@ def test_padding_is_named():
 
 
 def test_the_last_frame_says_how_far_one_gpu_is():
-    assert "one GPU" in words(steps()["scene"].frames[-1].caption)
+    assert "one GPU" in render_text(steps()["scene"].frames[-1].caption)
 
 
 def test_a_wrong_parameter_would_show_in_the_last_frame():
-    found = record(2, 1, 1, 0.01)
+    found = zero_record(2, 1, 1, 0.01)
     last = found.trace[-1]
     first = last.ranks[0]
     wrong = RankNumbers(
@@ -150,7 +150,7 @@ def test_a_wrong_parameter_would_show_in_the_last_frame():
     )
     trace = (*found.trace[:-1], replace(last, ranks=(wrong, *last.ranks[1:])))
     scene = sharded_scene(trace, found.alone.parameters, 0, sharded=True)
-    assert "by up to 1.0" in words(scene.frames[-1].caption)
+    assert "by up to 1.0" in render_text(scene.frames[-1].caption)
 
 
 # The numbers beside the scene.
@@ -195,7 +195,7 @@ def test_eight_gpus_hold_the_padding_too():
 @each(("ranks", "stage", "zeros"), [(8, "1", 4), (8, "0", 0), (4, "1", 0), (1, "0", 0)])
 def test_zeros_fill_up_the_last_share_only_where_states_are_shared_unevenly(ranks, stage, zeros):
     # 260 parameters are 8 shares of 33, less 4, and 4 shares of 65.
-    note = words(steps(ranks=ranks, zero_stage=stage)["held_formula"].note)
+    note = render_text(steps(ranks=ranks, zero_stage=stage)["held_formula"].note)
     assert (f"without the {zeros} zeros" in note, "same as counted" in note) == (
         zeros > 0,
         not zeros,
@@ -203,7 +203,7 @@ def test_zeros_fill_up_the_last_share_only_where_states_are_shared_unevenly(rank
 
 
 def test_the_table_adds_up():
-    *gradients, total = [read(row[1], 1.0, {}) for row in steps()["follow"].rows[:5]]
+    *gradients, total = [parse_number(row[1], 1.0, {}) for row in steps()["follow"].rows[:5]]
     assert sum(gradients) == pytest.approx(total, rel=1e-8)
 
 
@@ -271,12 +271,12 @@ def test_the_dashed_line_is_where_the_badge_flips():
 @each("stage", ["1", "2", "3"])
 def test_the_published_share_is_printed_from_two_gpus(stage):
     view = saving(zero_stage=stage, ranks=64)["saving"]
-    assert words(view.receipt.published.text).split()[-2] in ("37.5", "43.8", "50.0")
+    assert render_text(view.receipt.published.text).split()[-2] in ("37.5", "43.8", "50.0")
 
 
 def test_the_published_share_of_two_gpus_stands_in_its_column():
     rows = saving()["published"].rows
-    assert [(words(row[1]), words(row[2])) for row in rows] == [
+    assert [(render_text(row[1]), render_text(row[2])) for row in rows] == [
         ("37.5 %", "37.5 %"),
         ("43.8 %", "43.8 %"),
         ("50.0 %", "50.0 %"),

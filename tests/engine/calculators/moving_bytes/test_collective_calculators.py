@@ -3,10 +3,10 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.numbers import show
-from engine.core.text import words
-from engine.core.views import Open
-from engine.simulate.collectives.collective_walkthrough import algorithms
+from engine.core.numbers import format_value
+from engine.core.text import render_text
+from engine.core.views import CalculatorLink
+from engine.simulate.collectives.collective_walkthrough import algorithm_modules
 
 
 def computed(name, changes):
@@ -30,7 +30,7 @@ def scale(**changes):
 
 
 def text(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_star_and_ring_send_the_same_in_total():
     assert ring["all_ports"].value == pytest.approx(star["all_ports"].value)
 
 
-EVERY = [(operation, name) for operation, names in algorithms().items() for name in names]
+EVERY = [(operation, name) for operation, names in algorithm_modules().items() for name in names]
 
 
 @pytest.mark.parametrize(("operation", "algorithm"), EVERY)
@@ -68,7 +68,7 @@ def test_every_algorithm_of_every_operation_proves_itself_equal(operation, algor
 
 def test_an_algorithm_that_an_operation_lacks_is_named_and_replaced():
     views = hand(operation="gather", algorithm="tree")
-    assert "no such gather" in words(views["rounds"].note)
+    assert "no such gather" in render_text(views["rounds"].note)
 
 
 def test_the_table_of_sums_adds_what_the_first_frame_shows():
@@ -130,14 +130,14 @@ def test_a_slow_port_is_named_on_a_cluster_too():
 def test_gpus_that_do_not_fill_nodes_are_repaired_in_words():
     views = scale(world_size=100)
     assert "100 GPUs do not fill nodes of 8; the simulation uses 96." in [
-        words(one) for one in views["time"].receipt.assumptions
+        render_text(one) for one in views["time"].receipt.assumptions
     ]
 
 
 def test_without_a_power_of_two_halving_and_doubling_is_left_out_in_words():
     views = scale(world_size=96)
     assert "halving_doubling" not in [bar.key for bar in views["algorithms"].bars]
-    assert "power of two" in words(views["algorithms"].caption)
+    assert "power of two" in render_text(views["algorithms"].caption)
 
 
 def test_no_kind_of_link_is_busier_than_always():
@@ -146,7 +146,11 @@ def test_no_kind_of_link_is_busier_than_always():
 
 
 def test_the_published_statements_are_rows_of_the_claims():
-    verdicts = [words(row[2]) for row in port()["claims"].rows if not isinstance(row[2], Open)]
+    verdicts = [
+        render_text(row[2])
+        for row in port()["claims"].rows
+        if not isinstance(row[2], CalculatorLink)
+    ]
     assert verdicts == [
         "wrong (E3.12)",
         "right (E3.13)",
@@ -163,7 +167,7 @@ def test_a_slow_root_is_a_line_of_its_own():
 
 def test_a_tree_takes_more_than_one_hop():
     # Up and down a chain of 8 and a tree of 64 nodes: 2 * (7 + 6).
-    rows = {row[0]: words(row[1]) for row in scale()["table"].rows}
+    rows = {row[0]: render_text(row[1]) for row in scale()["table"].rows}
     assert rows["double binary tree"] == "26"
 
 
@@ -182,7 +186,7 @@ def test_switches_of_both_kinds_work_at_the_same_time():
 def test_what_latency_adds_is_told_beside_the_empty_buffer():
     found = load("collective_at_scale").solve(make(load("collective_at_scale"), {}))
     assert 0 <= found.added <= found.latency
-    assert "longer than its bytes alone" in words(scale()["latency"].note)
+    assert "longer than its bytes alone" in render_text(scale()["latency"].note)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +200,4 @@ def test_what_latency_adds_is_told_beside_the_empty_buffer():
 def test_the_proof_says_with_what_the_cells_were_compared(operation, compared):
     proof = hand(operation=operation)["proof"]
     assert proof.text == "Equal"
-    assert words(proof.sentence).endswith(f"cells equal the {compared}.")
+    assert render_text(proof.sentence).endswith(f"cells equal the {compared}.")

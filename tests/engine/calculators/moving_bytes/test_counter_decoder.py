@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.calculators.moving_bytes.counter_decoder import Inputs, solve, views
-from engine.core.text import words
+from engine.core.text import render_text
 
 
 def odd(text):
@@ -17,7 +17,7 @@ def test_lines_that_were_not_understood_are_listed_with_their_number_and_the_rea
     assert result.num_odd == len(table.rows) == 1
     line, text, reason = table.rows[0]
     assert text == "what is this"
-    assert int(words(line)) == Inputs().counters.count("\n") + 2
+    assert int(render_text(line)) == Inputs().counters.count("\n") + 2
     assert reason
 
 
@@ -33,7 +33,7 @@ def test_of_several_ports_each_has_its_verdict_and_its_rates():
     (one,) = result.ports
     other = replace(one, name="the other", sent=1e9, received=2e9, verdict="idle")
     table = views(inputs, replace(result, ports=(one, other)))["ports"]()
-    assert [[words(cell) for cell in row] for row in table.rows] == [
+    assert [[render_text(cell) for cell in row] for row in table.rows] == [
         ["the port", "Paused by the network", "11.8 GB/s and 11.8 GB/s"],
         ["the other", "Not this port", "1.00 GB/s and 2.00 GB/s"],
     ]

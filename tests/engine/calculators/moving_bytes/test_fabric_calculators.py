@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import load, make
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS
 from engine.run.networks import NETWORKS
-from engine.simulate.network.fabric_design import Plan, design
+from engine.simulate.network.fabric_design import FabricPlan, design_fabric
 from tests.each import each
 
 
@@ -19,8 +19,8 @@ def views(name, **changes):
 
 @each("one", PUBLISHED_FABRICS)
 def test_every_printed_fabric_is_counted_as_printed(one):
-    plan = Plan(num_nodes=one.num_nodes, ports_per_node=8, port=one.port, radix=one.radix)
-    found = design(plan)
+    plan = FabricPlan(num_nodes=one.num_nodes, ports_per_node=8, port=one.port, radix=one.radix)
+    found = design_fabric(plan)
     assert (found.leaves, found.spines, found.cores) == (one.leaves, one.spines, one.cores)
     assert found.to_spines + found.to_cores == one.cables
 

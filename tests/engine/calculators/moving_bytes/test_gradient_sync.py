@@ -8,13 +8,13 @@ import pytest
 
 from engine.calculator import load, make
 from engine.catalog.hardware import GPUS, MEASURED
-from engine.core.numbers import NEVER, Display, other_system, show
-from engine.core.text import words
+from engine.core.numbers import NEVER, Display, format_value, other_system
+from engine.core.text import render_text
 from engine.core.units import Gbit, MiB
 from engine.core.views import Lines
-from engine.form.published_sync_calculator import printed
+from engine.form.published_sync_calculator import published_outputs
 from engine.formulas.overlap import exposed_time
-from engine.simulate.collectives.cluster_wires import OWN_SUMS, all_reduce_time
+from engine.simulate.collectives.cluster_wires import SWITCHLESS_ALGORITHMS, all_reduce_time
 from tests.each import each
 
 compute, solve = load("gradient_sync").compute, load("gradient_sync").solve
@@ -26,11 +26,11 @@ BLOCKING = replace(LAB, overlap=False)
 
 def text(inputs, output):
     view = compute(inputs)[output]
-    return show(view.value, view.quantity)
+    return format_value(view.value, view.quantity)
 
 
 def note(inputs, output):
-    return words(compute(inputs)[output].note)
+    return render_text(compute(inputs)[output].note)
 
 
 def also(inputs, output):
@@ -49,7 +49,7 @@ def exposed(inputs):
 def right(row):
     """The third column of the table of published digits, by the first."""
     rows = compute(replace(LAB, published=True))["published_digits"].rows
-    return next(words(cells[2]) for cells in rows if cells[0] == row)
+    return next(render_text(cells[2]) for cells in rows if cells[0] == row)
 
 
 @each(
@@ -106,7 +106,7 @@ def test_efficiency_with_ideal_overlap(tokens, efficiency):
     ],
 )
 def test_the_published_digits_are_reproduced(output, digits):
-    assert printed(7e9, 2.0, 8, 400 * Gbit)[output] == digits
+    assert published_outputs(7e9, 2.0, 8, 400 * Gbit)[output] == digits
 
 
 @each(
@@ -125,7 +125,7 @@ def test_the_right_numbers_stand_beside_the_published_ones(row, expected):
 
 def test_the_published_compute_time_is_that_of_41_tokens():
     rows = compute(replace(LAB, published=True))["published_digits"].rows
-    reason = next(words(cells[3]) for cells in rows if cells[0] == "Compute")
+    reason = next(render_text(cells[3]) for cells in rows if cells[0] == "Compute")
     assert reason == "what it prints is the time of 41 tokens"
 
 
@@ -135,17 +135,17 @@ def test_the_published_digits_appear_only_when_asked_for():
 
 def test_the_published_ring_time_is_7_4_percent_short():
     receipt = compute(LAB)["all_reduce_time"].receipt
-    assert "7.4 % more" in words(receipt.published.reason)
+    assert "7.4 % more" in render_text(receipt.published.reason)
 
 
 def test_ring_and_tree_cross_at_2_gigabytes_on_64_gpus_of_one_port():
     view = load("algorithm_race").compute(make(load("algorithm_race"), {}))["crossover"]
-    assert show(view.value, view.quantity) == "2.08 GB"
+    assert format_value(view.value, view.quantity) == "2.08 GB"
 
 
 def test_the_reader_can_have_sizes_in_gibibytes():
     view = compute(LAB)["sent_bytes"]
-    assert show(view.value, view.quantity, Display(binary=True)) == "22.8 GiB"
+    assert format_value(view.value, view.quantity, Display(binary=True)) == "22.8 GiB"
 
 
 def test_blocking_exposes_all_of_the_all_reduce():
@@ -217,7 +217,10 @@ def test_auto_is_never_slower_than_what_it_chooses_from(world_size):
         for chosen in (solve(inputs), solve(replace(inputs, overlap=False))):
             count = chosen.num_buckets if chosen.job.overlap else 1
             one = chosen.gradient_size / count
-            others = [count * all_reduce_time(chosen.job.wires, name, one) for name in OWN_SUMS]
+            others = [
+                count * all_reduce_time(chosen.job.wires, name, one)
+                for name in SWITCHLESS_ALGORITHMS
+            ]
             assert chosen.communication == pytest.approx(min(others))
 
 
@@ -378,7 +381,7 @@ def test_the_jobs_that_the_page_offers_fit(preset):
 def test_what_does_not_fit_is_offered_only_what_makes_it_fit():
     crowded = replace(NODES, gpu="h100")
     advice = compute(crowded)["advice"]
-    assert "this job cannot run" in words(advice.verdict)
+    assert "this job cannot run" in render_text(advice.verdict)
     assert {"zero1", "h200", "b200"} <= {one.key for one in advice.remedies}
     after = [solve(replace(crowded, **one.change)) for one in advice.remedies]
     assert all(one.missing == 0 for one in after)
@@ -387,7 +390,7 @@ def test_what_does_not_fit_is_offered_only_what_makes_it_fit():
 def test_a_job_that_nothing_makes_fit_is_offered_nothing():
     advice = compute(replace(NODES, parameters=1e12))["advice"]
     assert advice.remedies == ()
-    assert "split the model" in words(advice.verdict)
+    assert "split the model" in render_text(advice.verdict)
 
 
 @pytest.mark.parametrize("parameters", [1e9, 7e9, 8.8e9])

@@ -7,11 +7,11 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import charts
 from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, solve
-from engine.calculators.moving_bytes.nccl_log.findings import choices
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.calculators.moving_bytes.nccl_log.findings import choice_table
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import GB, KB, MB, MICRO
-from engine.core.views import cell_words
+from engine.core.views import cell_text
 from engine.formulas.communication import point_to_point_time
 from tests.engine.run.logs.nccl_texts import NEW_CHOICE, OLD_CHOICE, SYMMETRIC, VERSIONED
 
@@ -19,7 +19,7 @@ ALPHA, WIRE = 7 * MICRO, 46 * GB
 
 
 def text(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 def computed(name, changes):
@@ -74,7 +74,7 @@ def test_crossing_the_crossover_flips_the_winner(message, winner):
 @pytest.mark.parametrize("world_size", [2, 3])
 def test_few_ranks_have_no_crossover(world_size):
     views = race(world_size=world_size)
-    assert "never slower" in words(views["crossover"].note)
+    assert "never slower" in render_text(views["crossover"].note)
 
 
 def test_where_there_is_no_crossover_none_is_drawn():
@@ -172,7 +172,7 @@ def test_the_claim_holds_with_eight_ports_and_not_with_one(ports, verdict):
 
 
 def test_one_port_is_spoken_of_in_the_singular():
-    sentence = words(claim(ports_per_node=1)["verdict"].sentence)
+    sentence = render_text(claim(ports_per_node=1)["verdict"].sentence)
     assert sentence.startswith("One port of 400 Gb/s per node carries")
 
 
@@ -195,7 +195,7 @@ def test_crossing_the_largest_model_flips_the_claim():
     ],
 )
 def test_what_no_link_can_do_is_said_in_the_readers_units(points, said):
-    sentence = words(fit(*points)["verdict"].sentence)
+    sentence = render_text(fit(*points)["verdict"].sentence)
     assert said in sentence
     assert "e+" not in sentence
 
@@ -211,7 +211,7 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
 def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
     chosen = NEW_CHOICE.replace("33554432", "17179869184")
     for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("By NCCL",))):
-        table = charts.rows(solve(Inputs(log=log)))
+        table = charts.row_table(solve(Inputs(log=log)))
         assert table.columns == ("Message", "Time", "Expected", "Off by", "By model", *more)
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "RING" in table.rows[-1][-1].upper()
@@ -219,7 +219,7 @@ def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
 
 def test_a_choice_has_its_channels_or_else_the_time_that_nccl_expects():
     log = VERSIONED + NEW_CHOICE + OLD_CHOICE + SYMMETRIC
-    rows = [[cell_words(cell) for cell in row] for row in choices(solve(Inputs(log=log))).rows]
+    rows = [[cell_text(cell) for cell in row] for row in choice_table(solve(Inputs(log=log))).rows]
     # The old line names no operation: it is that of the table.
     assert {tuple(row[:4]) for row in rows} == {
         ("All-reduce", "32 MiB", "Ring Simple", "32"),

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.tile_scheduler import modelled, squares
+from engine.calculators.one_gpu.tile_scheduler import square_products, tiles_and_rate
 from engine.core.numbers import Display
-from engine.core.text import words
+from engine.core.text import render_text
 
 scheduler, waves, traced = (
     load(name) for name in ("tile_scheduler", "wave_quantization", "kernel_trace")
@@ -33,8 +33,8 @@ def test_more_occupancy_can_be_slower():
 
 def test_a_wave_of_one_tile_is_told_so():
     grid = scheduler.compute(scheduler.inputs())["grid"]
-    assert words(grid.frames[1].caption, Display()).startswith("Wave 2 of 2, from")
-    assert ": 1 tile, and 131" in words(grid.frames[1].caption, Display())
+    assert render_text(grid.frames[1].caption, Display()).startswith("Wave 2 of 2, from")
+    assert ": 1 tile, and 131" in render_text(grid.frames[1].caption, Display())
 
 
 def test_places_beyond_what_fits_are_refused():
@@ -43,25 +43,25 @@ def test_places_beyond_what_fits_are_refused():
     assert solved(places=8).places == 1
 
 
-LARGE = [one for one in squares() if one.precision == "fp8" or one.rows >= 2048]
+LARGE = [one for one in square_products() if one.precision == "fp8" or one.rows >= 2048]
 
 
 @pytest.mark.parametrize("one", LARGE, ids=lambda one: f"{one.rows}-{one.precision}")
 def test_measured_products_are_within_the_model_s_range(one):
     # A benchmark runs above what training reaches: by a tenth to a fifth, the smallest more.
-    assert 1.05 < one.rate / modelled(one)[1] < 1.45
+    assert 1.05 < one.rate / tiles_and_rate(one)[1] < 1.45
 
 
 def test_the_library_takes_smaller_tiles_where_the_model_does_not():
-    (small,) = (one for one in squares() if one.precision == "bf16" and one.rows == 1024)
-    large = max(one.rate for one in squares() if one.precision == "bf16")
-    assert small.rate / modelled(small)[1] == pytest.approx(2.68, abs=0.01)
+    (small,) = (one for one in square_products() if one.precision == "bf16" and one.rows == 1024)
+    large = max(one.rate for one in square_products() if one.precision == "bf16")
+    assert small.rate / tiles_and_rate(small)[1] == pytest.approx(2.68, abs=0.01)
     assert small.rate / large == pytest.approx(0.47, abs=0.01)
 
 
 def test_waves_explain_why_small_products_are_slow():
-    found = [one for one in squares() if one.precision == "fp8"]
-    by_side = {one.rows: (one.rate, modelled(one)[1]) for one in found}
+    found = [one for one in square_products() if one.precision == "fp8"]
+    by_side = {one.rows: (one.rate, tiles_and_rate(one)[1]) for one in found}
     measured, predicted = (
         [by_side[side][at] / by_side[16_384][at] for side in (1024, 2048)] for at in (0, 1)
     )
@@ -72,7 +72,7 @@ def test_the_scene_tells_the_idle_multiprocessors():
     scene = scheduler.compute(scheduler.inputs())["grid"]
     scene = scene() if callable(scene) else scene
     assert len(scene.frames) == 3
-    assert "131 multiprocessors are idle" in words(scene.frames[1].caption)
+    assert "131 multiprocessors are idle" in render_text(scene.frames[1].caption)
 
 
 def test_at_133_tiles_half_of_the_gpu_is_in_use():

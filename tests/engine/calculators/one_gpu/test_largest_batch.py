@@ -9,15 +9,20 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
 from engine.catalog.models import MODELS, Model
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import GB
 from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.allocator import fits
-from engine.simulate.step.batch_search import search
-from engine.simulate.step.largest_batch import SEQUENCES, memory_of, speed, with_batch
+from engine.simulate.step.batch_search import search_largest_batch
+from engine.simulate.step.largest_batch import (
+    SEQUENCES,
+    batch_memory,
+    batch_token_rate,
+    training_with_batch,
+)
 
 layer_ledger, state_ladder = load("layer_ledger"), load("state_ladder")
 largest_batch = load("largest_batch")
@@ -51,7 +56,7 @@ FOUND = [(inputs, fit(inputs)) for inputs in some_inputs()]
 
 
 def text(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 def tiny(**changes):
@@ -81,7 +86,9 @@ def tiny(**changes):
 def test_trying_until_memory_runs_out_finds_the_closed_form():
     found = [
         (
-            search(lambda b, f=one: memory_of(f.run, b).total, one.usable, LIMIT)[-1].low,
+            search_largest_batch(lambda b, f=one: batch_memory(f.run, b).total, one.usable, LIMIT)[
+                -1
+            ].low,
             min(one.largest, LIMIT),
         )
         for _, one in FOUND
@@ -91,7 +98,7 @@ def test_trying_until_memory_runs_out_finds_the_closed_form():
 
 def test_the_largest_batch_is_the_last_that_the_memory_model_lets_in():
     checked = [
-        (fits(memory_of(one.run, batch), one.run.training, (1 - i.margin) * capacity), batch)
+        (fits(batch_memory(one.run, batch), one.run.training, (1 - i.margin) * capacity), batch)
         for i, one in FOUND
         for batch in (one.largest, one.largest + 1)
         if 0 < one.largest < LIMIT and (capacity := one.run.cluster.gpu.memory)
@@ -103,7 +110,7 @@ def test_the_largest_batch_is_the_last_that_the_memory_model_lets_in():
 def test_memory_is_a_straight_line_in_the_micro_batch(batch):
     one = fit(INPUTS)
     line = one.line.fixed + batch * one.line.per_sequence
-    assert memory_of(one.run, batch).total == pytest.approx(line, rel=1e-12)
+    assert batch_memory(one.run, batch).total == pytest.approx(line, rel=1e-12)
 
 
 def test_room_by_hand():
@@ -116,16 +123,16 @@ def test_the_memory_of_a_batch_is_a_straight_line():
 
 
 def test_a_search_doubles_and_then_halves_the_gap():
-    tried = [probe.batch for probe in search(lambda b: float(b), 5.0, LIMIT)]
+    tried = [probe.batch for probe in search_largest_batch(lambda b: float(b), 5.0, LIMIT)]
     assert tried == [1, 2, 4, 8, 6, 5]
 
 
 def test_a_search_that_never_runs_out_stops_at_its_limit():
-    assert [probe.batch for probe in search(lambda b: 0.0, 5.0, 6)] == [1, 2, 4, 6]
+    assert [probe.batch for probe in search_largest_batch(lambda b: 0.0, 5.0, 6)] == [1, 2, 4, 6]
 
 
 def test_a_search_where_one_is_too_much_answers_none():
-    assert search(lambda b: 9.0, 5.0, LIMIT)[-1].low == 0
+    assert search_largest_batch(lambda b: 9.0, 5.0, LIMIT)[-1].low == 0
 
 
 def test_seven_billion_parameters_on_eight_gpus_fall_from_112_to_14_gigabytes():
@@ -163,7 +170,7 @@ def test_the_ledger_is_what_the_memory_model_keeps(changes):
 
 def test_with_fused_attention_doubling_the_length_halves_the_room():
     longer = fit(replace(INPUTS, sequence_length=2 * INPUTS.sequence_length))
-    assert longer.line.room == pytest.approx(fit(INPUTS).line.room / 2, rel=1e-9)
+    assert longer.line.max_sequences == pytest.approx(fit(INPUTS).line.max_sequences / 2, rel=1e-9)
 
 
 def test_halved_room_is_not_a_halved_batch():
@@ -174,20 +181,20 @@ def test_halved_room_is_not_a_halved_batch():
 def test_with_scores_kept_doubling_the_length_more_than_halves_the_room():
     kept = replace(INPUTS, flash_attention=False, sequence_length=1024)
     longer = replace(kept, sequence_length=2048)
-    assert fit(longer).line.room < fit(kept).line.room / 2
+    assert fit(longer).line.max_sequences < fit(kept).line.max_sequences / 2
 
 
 def test_the_largest_batch_is_not_the_fastest():
     small, large = (replace(INPUTS, recompute=kind) for kind in ("none", "full"))
     few, many = fit(small), fit(large)
     assert many.largest > 5 * few.largest
-    assert speed(many.run, many.largest) < speed(few.run, few.largest)
+    assert batch_token_rate(many.run, many.largest) < batch_token_rate(few.run, few.largest)
 
 
 @pytest.mark.parametrize("batch", [1, 5, 64, 100])
 def test_every_batch_size_works_through_the_same_sequences(batch):
     run = fit(INPUTS).run
-    each = with_batch(run, batch, SEQUENCES).global_batch_size / run.plan.world_size
+    each = training_with_batch(run, batch, SEQUENCES).global_batch_size / run.plan.world_size
     assert 0 <= each - max(SEQUENCES, batch) < batch
 
 
@@ -198,13 +205,13 @@ def test_states_that_do_not_fit_are_told_from_activations_that_do_not():
 
 def test_a_size_that_does_not_divide_is_named():
     views = largest_batch.compute(replace(INPUTS, tensor_parallel=3, world_size=12))
-    assert "3 does not divide" in words(views["possible"].sentence)
+    assert "3 does not divide" in render_text(views["possible"].sentence)
 
 
 def test_the_search_scene_says_the_closed_form():
     views = largest_batch.compute(INPUTS)
     last = views["search"].frames[-1]
-    assert f"the answer is {views['largest'].value:.0f}." in words(last.caption)
+    assert f"the answer is {views['largest'].value:.0f}." in render_text(last.caption)
 
 
 def test_the_room_is_finite_for_a_batch_far_beyond_the_axis():
@@ -220,27 +227,27 @@ def test_what_does_not_fit_has_no_speed():
 def test_no_remedy_of_what_does_not_fit_is_slower_or_faster():
     crowded = replace(INPUTS, model="llama-3-8b", sequence_length=8192)
     remedies = largest_batch.compute(crowded)["advice"].remedies
-    assert [one.key for one in remedies if "per token" in words(one.side_effect)] == []
+    assert [one.key for one in remedies if "per token" in render_text(one.side_effect)] == []
 
 
 def test_what_does_not_fit_is_offered_only_what_makes_it_fit():
     remedies = largest_batch.compute(replace(INPUTS, micro_batch_size=12))["advice"].remedies
-    fits = {one.key: words(one.side_effect).partition(";")[0] for one in remedies}
+    fits = {one.key: render_text(one.side_effect).partition(";")[0] for one in remedies}
     assert fits["batch"] == "then it fits"
     assert set(fits.values()) == {"then it fits"}
 
 
 def test_where_no_single_change_is_enough_the_advice_says_so():
     advice = largest_batch.compute(replace(INPUTS, micro_batch_size=4096))["advice"]
-    assert "no single one is enough" in words(advice.verdict)
-    assert all(words(one.side_effect).startswith("still does") for one in advice.remedies)
+    assert "no single one is enough" in render_text(advice.verdict)
+    assert all(render_text(one.side_effect).startswith("still does") for one in advice.remedies)
 
 
 def test_a_step_with_adapters_names_what_was_measured_and_the_worst_miss():
     def told(**changes):
         calculator = load("largest_batch")
         view = calculator.compute(make(calculator, changes))["token_rate"]
-        return " ".join(words(one) for one in view.receipt.assumptions)
+        return " ".join(render_text(one) for one in view.receipt.assumptions)
 
     assert "We measured 32 steps with adapters" in told(trained="lora")
     assert "We measured" not in told(trained="full")

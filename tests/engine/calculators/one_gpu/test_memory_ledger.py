@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.core.numbers import show
+from engine.core.numbers import format_value
 
 ledger, ladder = load("memory_ledger"), load("state_ladder")
 BASE = ledger.inputs()
@@ -66,4 +66,4 @@ def test_the_step_ends_with_adam_and_shows_two_micro_batches():
 def test_the_trap_is_told_by_its_elements():
     trap = load("adapter_trap")
     view = trap.compute(trap.inputs())["together"]
-    assert show(view.value, view.quantity) == "1,451,376,640"
+    assert format_value(view.value, view.quantity) == "1,451,376,640"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.core.numbers import show
-from engine.core.units import SHARE, as_given
-from engine.simulate.numerics.number_format import FORMATS, rounded
+from engine.core.numbers import format_value
+from engine.core.units import SHARE, with_digits
+from engine.simulate.numerics.number_format import FORMATS, round_to_format
 
 bits, update, scales = load("bit_fields"), load("vanishing_update"), load("block_scales")
 ledger = load("dtype_ledger")
@@ -30,7 +30,9 @@ def test_the_last_bit_of_bf16_is_worth_two_half_steps():
 def test_a_bit_pressed_twice_gives_the_rounded_number_back():
     start = bits.inputs()
     once = press(start, "fp16.9")
-    assert press(once, "fp16.9").size == pytest.approx(rounded(FORMATS["fp16"], 0.1), rel=1e-6)
+    assert press(once, "fp16.9").size == pytest.approx(
+        round_to_format(FORMATS["fp16"], 0.1), rel=1e-6
+    )
 
 
 def test_the_sign_is_a_bit_too():
@@ -46,7 +48,7 @@ def test_a_bit_that_would_leave_the_range_cannot_be_pressed():
 
 def test_below_0_39_percent_an_update_vanishes_in_bf16():
     result = update.solve(update.inputs())
-    assert show(result.limit, as_given(SHARE, 3)) == "0.391 %"
+    assert format_value(result.limit, with_digits(SHARE, 3)) == "0.391 %"
     assert (result.nearest, result.exact) == (1.0, 2.0)
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.recompute_board.inputs import KEPT_KEYS, NAMES, keeping
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.calculators.one_gpu.recompute_board.inputs import KEPT_KEYS, NAMES, keep_inputs
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import BYTES, SHARE
 
 board, measured = load("recompute_board"), load("recompute_measured")
@@ -19,7 +19,9 @@ GPT = replace(START, **board.presets["GPT 22B on 8 A100, as in 2022"])
 def test_the_published_example_of_the_gpt_formula():
     # An 8B model, 8,192 tokens: 380, 36.5 and 2.1 GB for none, selective and full.
     found = board.solve(replace(START, micro_batch_size=1))
-    texts = [show(one, BYTES) for one in (found.gpt_none, found.gpt_selective, found.gpt_full)]
+    texts = [
+        format_value(one, BYTES) for one in (found.gpt_none, found.gpt_selective, found.gpt_full)
+    ]
     assert texts == ["380 GB", "36.5 GB", "2.15 GB"]
 
 
@@ -31,7 +33,7 @@ def test_selective_recomputation_of_a_gpt_keeps_34_bytes_per_token_and_width_ove
 
 def test_full_recomputation_took_39_percent_longer():
     result = measured.solve(measured.inputs())
-    assert show(result.measured, SHARE) == "38.8 %"
+    assert format_value(result.measured, SHARE) == "38.8 %"
     assert abs(result.modelled - result.measured) < 0.05
 
 
@@ -68,7 +70,7 @@ def test_dropping_a_tile_frees_its_bytes_in_every_layer():
 
 
 def test_the_policy_saves_what_the_board_keeps():
-    kept = replace(START, **keeping("query", "value", "gate", "normalizer", "attended"))
+    kept = replace(START, **keep_inputs("query", "value", "gate", "normalizer", "attended"))
     text = board.compute(kept)["policy"].text
     assert "PRODUCTS = {0, 2, 4}" in text
     assert "ATTENTION = True" in text
@@ -84,7 +86,7 @@ def test_the_policy_saves_what_the_board_keeps():
     ],
 )
 def test_the_options_of_megatron_follow_the_board(kept, line):
-    views = board.compute(replace(START, **keeping(*kept)))
+    views = board.compute(replace(START, **keep_inputs(*kept)))
     assert line in views["megatron"].text
 
 
@@ -103,4 +105,4 @@ def test_memory_over_the_step_peaks_at_the_number_that_is_told():
 
 
 def test_the_same_gradient_is_said_of_the_chain():
-    assert words(chain.compute(chain.inputs())["equal"].text) == "The same gradient"
+    assert render_text(chain.compute(chain.inputs())["equal"].text) == "The same gradient"

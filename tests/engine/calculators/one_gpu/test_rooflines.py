@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.roofline_point import per_byte
+from engine.calculators.one_gpu.roofline_point import operations_per_byte
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import MEASURED, STREAMED
 from engine.formulas.roofline import attainable
@@ -18,7 +18,9 @@ point, product, layer = (
 @pytest.mark.parametrize("one", MEASURED, ids=lambda one: f"{one.gpu}-{one.rows}-{one.columns}")
 def test_every_measured_product_is_under_the_roof(one):
     gpu = ACCELERATORS[one.gpu]
-    assert one.rate < attainable(gpu.peak[one.precision], gpu.memory_bandwidth, per_byte(one))
+    assert one.rate < attainable(
+        gpu.peak[one.precision], gpu.memory_bandwidth, operations_per_byte(one)
+    )
 
 
 def test_no_stream_is_faster_than_the_memory():

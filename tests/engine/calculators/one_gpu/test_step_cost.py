@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.run_cost import reached
+from engine.calculators.one_gpu.run_cost import mfu_of
 from engine.catalog.reported_hours import WHOLE_RUNS
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import DAY, HOUR
 
 token_cost, run_cost, mfu_check = load("token_cost"), load("run_cost"), load("mfu_check")
@@ -26,7 +26,7 @@ def test_an_h100_trains_llama_3_8b_at_8200_tokens_per_second():
 
 def test_the_attention_of_an_8b_model_costs_as_much_as_its_matrices_at_28_629_tokens():
     view = token_cost.compute(COST)["break_even"]
-    assert show(view.value, view.quantity) == "28,629"
+    assert format_value(view.value, view.quantity) == "28,629"
 
 
 def test_half_of_the_pairs_doubles_the_break_even():
@@ -58,12 +58,12 @@ def test_the_cost_by_hand():
 
 @pytest.mark.parametrize(("at", "share"), [(0, 0.391), (1, 0.428), (2, 0.345), (3, 0.352)])
 def test_what_whole_runs_reached(at, share):
-    assert reached(WHOLE_RUNS[at]) == pytest.approx(share, abs=0.002)
+    assert mfu_of(WHOLE_RUNS[at]) == pytest.approx(share, abs=0.002)
 
 
 def test_the_peak_with_sparsity_is_named():
     assert verdict().text == "Peak with sparsity"
-    assert "2:4 sparsity" in words(verdict().sentence)
+    assert "2:4 sparsity" in render_text(verdict().sentence)
 
 
 def test_the_right_peak_is_named():
@@ -73,7 +73,7 @@ def test_the_right_peak_is_named():
 def test_another_gpus_peak_is_named():
     found = verdict(printed=1.443)
     assert found.text == "Another GPU's peak"
-    assert "A100" in words(found.sentence)
+    assert "A100" in render_text(found.sentence)
 
 
 def test_more_than_the_peak_cannot_be():

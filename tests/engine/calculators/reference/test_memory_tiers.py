@@ -98,7 +98,7 @@ def test_zero_offload_sends_four_bytes_per_parameter_over_pcie():
 
 def test_zero_offload_leaves_two_bytes_per_parameter_on_the_gpu():
     found = place(Inputs(**OFFLOAD))
-    states = found.held["hbm"] - found.job.working
+    states = found.bytes_by_tier["hbm"] - found.job.working
     states -= found.job.sizes["checkpoints"] + found.job.sizes["logits"]
     assert states == pytest.approx(2 * found.job.parameters)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.reference.model_checks import BAR, REASONS, reason
+from engine.calculators.reference.model_checks import BAR, REASONS, error_reason
 from engine.catalog.unfitted_errors import OWN, PEAKS
 
 
@@ -13,7 +13,7 @@ def shown(**changes):
 
 
 def test_every_class_that_is_far_off_has_a_reason():
-    assert [kind for kind, _, mean, _, _ in OWN if mean > BAR and not reason(kind)] == []
+    assert [kind for kind, _, mean, _, _ in OWN if mean > BAR and not error_reason(kind)] == []
 
 
 def test_every_reason_is_of_a_class():

@@ -12,13 +12,13 @@ from engine.catalog.nodes import NODES
 from engine.core import registry
 from engine.core.equation import Equation
 from engine.core.numbers import Display
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.units import GB
-from engine.core.views import Bars, Cite, Table, cell_words
+from engine.core.views import Bars, Citation, Table, cell_text
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import gpt_parameters
-from engine.run.ladder import ladder
+from engine.run.ladder import bandwidth_ladder
 from tests.each import each
 from tests.engine.equation_reader import statements
 
@@ -39,7 +39,9 @@ def hardware(**values):
 
 
 def public_equations():
-    modules = [registry.module("engine.formulas", n) for n in registry.names("engine.formulas")]
+    modules = [
+        registry.module("engine.formulas", n) for n in registry.module_names("engine.formulas")
+    ]
     return [thing for m in modules for thing in vars(m).values() if isinstance(thing, Equation)]
 
 
@@ -122,7 +124,7 @@ def test_a_table_has_one_row_for_every_row_of_the_engine(name):
 @BY_TABLE
 def test_every_row_links_to_its_source(name):
     cited = [
-        {k for c in row if isinstance(c, Cite) for k in c.keys} for row in hardware()[name].rows
+        {k for c in row if isinstance(c, Citation) for k in c.keys} for row in hardware()[name].rows
     ]
     assert all(row.source in keys for row, keys in zip(TABLES[name].values(), cited, strict=True))
 
@@ -138,11 +140,11 @@ def test_every_row_says_when_it_was_checked(name):
 def test_a_peak_stands_where_the_accelerator_has_the_type(data_type):
     rows = hardware(data_type=data_type)["accelerators"].rows
     has = [data_type in gpu.peak for gpu in ACCELERATORS.values()]
-    assert [words(row[3]) != "–" for row in rows] == has
+    assert [render_text(row[3]) != "–" for row in rows] == has
 
 
 def cells(view, row, display):
-    return [cell_words(cell, display) for cell in view.rows[row]]
+    return [cell_text(cell, display) for cell in view.rows[row]]
 
 
 def test_a_line_rate_follows_the_switch_for_both_directions():
@@ -167,11 +169,11 @@ def test_a_measurement_stands_in_no_table_of_datasheets():
 
 @each("node", NODES)
 def test_every_node_has_all_four_rungs(node):
-    assert all(rung.bandwidth > 0 for rung in ladder(NODES[node]))
+    assert all(rung.bandwidth > 0 for rung in bandwidth_ladder(NODES[node]))
 
 
 def test_ports_are_shared_by_the_gpus_of_a_node():
-    network = ladder(NODES["p4d"])[-1]
+    network = bandwidth_ladder(NODES["p4d"])[-1]
     assert network.bandwidth == 4 * 12.5 * GB / 8
 
 
@@ -192,5 +194,5 @@ def test_bars_start_at_zero():
 
 def test_every_time_of_the_ladder_cites_the_datasheet_of_its_bandwidth():
     views = hardware(node="p5")
-    rungs = ladder(NODES["p5"])
+    rungs = bandwidth_ladder(NODES["p5"])
     assert all(rung.source in views[f"{rung.key}_time"].receipt.sources for rung in rungs)

@@ -5,7 +5,7 @@ import pytest
 from engine import calculator as calculators
 from engine.answer import reply
 from engine.calculators.reference.sandbox.calculator import PRESETS, Inputs, solve
-from engine.calculators.reference.sandbox.inputs import JOB, PLAN, SECOND, inputs_of
+from engine.calculators.reference.sandbox.inputs import JOB_INPUTS, PLAN, SECOND_PREFIX, inputs_of
 from engine.form.run.inputs import Inputs as RunInputs
 from tests.each import each
 
@@ -18,13 +18,13 @@ def outputs(**values):
 def same(**values):
     """Both plans alike, but for what is given."""
     first = {name: getattr(Inputs(), name) for name in PLAN}
-    return {SECOND + name: value for name, value in first.items()} | values
+    return {SECOND_PREFIX + name: value for name, value in first.items()} | values
 
 
 def test_every_input_of_a_run_is_there_and_twice_unless_it_is_the_jobs():
     names = {one.name for one in fields(RunInputs)}
-    assert set(JOB) | set(PLAN) < names <= {one.name for one in fields(Inputs)}
-    assert {SECOND + name for name in PLAN} <= {one.name for one in fields(Inputs)}
+    assert set(JOB_INPUTS) | set(PLAN) < names <= {one.name for one in fields(Inputs)}
+    assert {SECOND_PREFIX + name for name in PLAN} <= {one.name for one in fields(Inputs)}
     assert {"tensor_parallel", "gpu", "world_size", "recompute", "framework"} <= set(PLAN)
 
 
@@ -61,7 +61,7 @@ def test_the_parts_of_the_difference_add_up_to_it():
 def test_the_way_of_a_preset_ends_at_plan_b_and_both_plans_fit(title):
     found = solve(Inputs(**PRESETS[title]))
     assert found.stations[-1].plan.step == pytest.approx(found.second_step, rel=1e-12)
-    assert found.stations[-1].plan.held.total == found.second_held
+    assert found.stations[-1].plan.memory.total == found.second_held
     assert found.first.plan.fits
     assert found.second.plan.fits
     assert (found.first.changes, found.second.changes) == ((), ())
@@ -76,7 +76,9 @@ def test_the_slower_plan_is_named_with_what_makes_it_slower():
 
 def test_a_plan_that_does_not_fit_is_called_neither_faster_nor_slower():
     alone = {"tensor_parallel": 1, "pipeline_parallel": 1, "virtual_pipeline": 1}
-    said = outputs(**same(**{SECOND + name: size for name, size in alone.items()}))["verdict"]
+    said = outputs(**same(**{SECOND_PREFIX + name: size for name, size in alone.items()}))[
+        "verdict"
+    ]
     assert said["text"] == "B too large"
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 from tests.each import each
 
 LAB, MASK, STEPS, RING, PACK = (
@@ -41,14 +41,14 @@ def test_the_estimate_of_a_run_file_has_the_same_share_of_the_step():
         | {"context_parallel": 8, "sequence_parallel": True},
         "training": {"micro_batch_size": 1, "global_batch_size": 16, "precision": "bf16"},
     }
-    step = estimate(read(run))
+    step = estimate(read_run(run))
     assert step["step_time"] == pytest.approx(found.step, rel=1e-9)
 
 
 def test_the_published_run_fits_and_is_near_what_was_published():
     found = views(LAB, **LAB.presets["Llama 3 405B at 131,072 tokens"])
     assert found["rate"].value == pytest.approx(380e12, rel=0.1)
-    assert words(found["rate"].receipt.published.text) == "380 TFLOP/s"
+    assert render_text(found["rate"].receipt.published.text) == "380 TFLOP/s"
     assert found["regime"].text == "Nothing hides it"
 
 

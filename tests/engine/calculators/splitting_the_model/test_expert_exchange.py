@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model.expert_exchange.job import job_of, wires
 from engine.catalog.measured_exchanges import MEASURED_EXCHANGES
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.simulate.layer.layer_exchange import exchange_time
 from tests.each import each
 
@@ -73,7 +73,7 @@ def test_over_16_gpus_deepep_is_near_the_modelled_rate_of_the_links():
 
 
 def test_the_table_names_the_wire_nearer_its_limit():
-    assert [words(row[6]) for row in views()["measured"].rows] == [
+    assert [render_text(row[6]) for row in views()["measured"].rows] == [
         "links",
         "links",
         "network",

@@ -1,7 +1,7 @@
 """Does EP multiply my GPUs: the answer, the refusals, the groups and the drawing."""
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from tests.each import each
 
 GROUPS = load("expert_groups")
@@ -30,7 +30,7 @@ def test_the_presets_are_possible(preset):
 def test_ep_beyond_the_data_ranks_is_refused_within_them():
     answer = views(convention="within", expert_parallel=16)["answer"]
     assert answer.text == "Refused"
-    assert "does not divide the 8 data-parallel ranks" in words(answer.sentence)
+    assert "does not divide the 8 data-parallel ranks" in render_text(answer.sentence)
 
 
 def test_cp_8_and_ep_8_need_8_gpus_folded_and_64_within():
@@ -45,7 +45,7 @@ def test_sizes_that_do_not_multiply_to_the_gpus_are_said():
 
 def test_the_table_lists_deepspeeds_groups():
     rows = {
-        row[0]: words(row[4])
+        row[0]: render_text(row[4])
         for row in views(**GROUPS.presets["DeepSpeed's example: 16 GPUs, EP 4"])["groups"].rows
     }
     assert rows["EP"] == "0, 2, 4, 6; 1, 3, 5, 7; 8, 10, 12, 14; 9, 11, 13, 15"

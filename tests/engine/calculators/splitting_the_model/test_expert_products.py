@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from tests.each import each
 
 STEPS, MATRIX, PRODUCTS = load("expert_steps"), load("token_exchange"), load("grouped_products")
@@ -62,7 +62,7 @@ def test_the_way_back_is_the_transposed_matrix():
         {s.key: s.text for s in frames[at].shapes if s.key.startswith("n")} for at in (2, 4)
     )
     assert there["n0.1"] == back["n1.0"]
-    assert "Step 5 of 5, combine" in words(frames[4].caption)
+    assert "Step 5 of 5, combine" in render_text(frames[4].caption)
 
 
 def test_more_tokens_per_expert_use_the_gpu_better():
@@ -74,5 +74,5 @@ def test_more_tokens_per_expert_use_the_gpu_better():
 def test_the_modelled_products_are_within_a_fifth_of_the_measured_ones():
     # The fit's own mean error is 12 % forward; these four rows belong to its table.
     for row in views(PRODUCTS)["measured"].rows:
-        measured, modelled = (float(words(row[at]).split()[0]) for at in (2, 3))
+        measured, modelled = (float(render_text(row[at]).split()[0]) for at in (2, 3))
         assert modelled == pytest.approx(measured, rel=0.2)

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from tests.each import each
 
 BYTES, STEPS, RACE = (load(name) for name in ("token_bytes", "prompt_steps", "token_race"))
@@ -22,7 +22,7 @@ def views(of, **values):
 def test_one_token_has_the_derived_ratio_and_the_published_one_beside_it(model, text):
     found = views(BYTES, tokens=1, model=model)["ratio"]
     assert f"{found.value:,.0f}" == text
-    assert "10,000" in words(found.receipt.published.text)
+    assert "10,000" in render_text(found.receipt.published.text)
 
 
 def test_other_numbers_of_tokens_have_no_published_ratio():

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from engine.calculator import load
 from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import SECONDS
 from tests.each import each
 
@@ -20,11 +20,11 @@ def views(**changes):
 
 
 def shown(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 def caption(scene, frame=0):
-    return words(scene.frames[frame].caption)
+    return render_text(scene.frames[frame].caption)
 
 
 def links(shape):
@@ -86,16 +86,18 @@ def test_every_order_moves_the_same_bytes(order):
 
 
 def test_more_than_1024_gpus_are_cut_and_said():
-    sentence = words(views(**{**LLAMA, "data_parallel": 128})["legal"].sentence)
+    sentence = render_text(views(**{**LLAMA, "data_parallel": 128})["legal"].sentence)
     assert "ask for 16,384 GPUs; the map shows at most 1,024" in sentence
 
 
 def test_layers_that_do_not_divide_are_said():
-    assert "126 layers do not divide into 16 stages" in words(views(**LLAMA)["legal"].sentence)
+    assert "126 layers do not divide into 16 stages" in render_text(
+        views(**LLAMA)["legal"].sentence
+    )
 
 
 def test_heads_that_do_not_divide_are_said():
-    sentence = words(views(tensor_parallel=3)["legal"].sentence)
+    sentence = render_text(views(tensor_parallel=3)["legal"].sentence)
     assert "Computed with 2 for tensor parallel: 3 does not divide the attention heads." in sentence
 
 
@@ -113,7 +115,7 @@ def test_a_gpu_that_does_not_exist_is_the_last_one():
 
 
 def test_the_chosen_gpu_talks_to_its_three_groups():
-    rows = [words(row[2]) for row in views(rank=5)["gpu"].rows]
+    rows = [render_text(row[2]) for row in views(rank=5)["gpu"].rows]
     assert rows == ["4, 6, 7", "1", "13, 21"]
 
 
@@ -198,9 +200,11 @@ def test_tensor_parallelism_across_nodes_binds_the_network():
 @each(("order", "sign"), [("tp-cp-dp-pp", "+"), ("pp-cp-dp-tp", "-")])
 def test_a_swap_that_lengthens_the_step_has_a_plus_and_one_that_shortens_it_a_minus(order, sign):
     plan = MAP.solve(replace(DEFAULT, order=order)).plan
-    changes = {words(row[0]): words(row[3]) for row in views(order=order)["swap_table"].rows}
+    changes = {
+        render_text(row[0]): render_text(row[3]) for row in views(order=order)["swap_table"].rows
+    }
     swap = next(one for one in plan.swaps if (one.first, one.second) == ("tensor", "pipeline"))
-    longer = show(abs(swap.step.total - plan.step.total), SECONDS)
+    longer = format_value(abs(swap.step.total - plan.step.total), SECONDS)
     assert changes["tensor and pipeline"] == sign + longer
     assert changes["tensor and data"] == "none"
 

@@ -8,19 +8,19 @@ import pytest
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import possible_plan
 from engine.catalog.models import MODELS
 from engine.catalog.reported_runs import REPORTED
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import BYTES, MILLI, Gbit
 from engine.estimate import estimate
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.formulas.axes import stage_message, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import layers_of_stage
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 from tests.each import each
 
@@ -32,7 +32,7 @@ LLAMA = replace(TINY, **axis_bytes.PRESETS["A layer of Llama 3 70B"])
 
 
 def modeled(inputs):
-    return plan_of(inputs)[0]
+    return possible_plan(inputs)[0]
 
 
 def views(**changes):
@@ -40,7 +40,7 @@ def views(**changes):
 
 
 def text(found, output):
-    return show(found[output].value, found[output].quantity)
+    return format_value(found[output].value, found[output].quantity)
 
 
 def layers(**changes):
@@ -111,11 +111,11 @@ def test_a_gpu_needs_the_same_port_for_its_share_of_a_boundary():
 
 
 def test_tensor_parallelism_of_eight_moves_470_megabytes_per_layer():
-    assert show(tensor_layer_bytes(4096, 8192, 8, 8), BYTES) == "470 MB"
+    assert format_value(tensor_layer_bytes(4096, 8192, 8, 8), BYTES) == "470 MB"
 
 
 def test_a_stage_boundary_carries_67_megabytes_each_way():
-    assert show(stage_message(4096, 8192), BYTES) == "67.1 MB"
+    assert format_value(stage_message(4096, 8192), BYTES) == "67.1 MB"
 
 
 @each(
@@ -168,7 +168,9 @@ def test_no_layer_is_lost_however_they_are_moved(moved, stages):
 def test_a_pipeline_cut_by_hand_as_it_is_cut_anyway_is_the_same():
     run = modeled(INPUTS).run
     plan = replace(run.plan, stage_layers=(20, 20, 20, 20))
-    assert memory(run.model, plan, run.training) == memory(run.model, run.plan, run.training)
+    assert rank_memory(run.model, plan, run.training) == rank_memory(
+        run.model, run.plan, run.training
+    )
     cluster = run.cluster
     assert step_time(run.model, cluster, plan, run.training) == step_time(
         run.model, cluster, run.plan, run.training
@@ -187,7 +189,7 @@ def test_taking_layers_from_the_slow_last_stage_makes_the_step_shorter():
 
 
 def test_a_number_of_layers_that_does_not_divide_is_said_in_words():
-    sentence = words(views(pipeline_parallel=3)["possible"].sentence)
+    sentence = render_text(views(pipeline_parallel=3)["possible"].sentence)
     assert sentence == "80 layers do not divide by 3 stages; they hold 26, 28, 26."
 
 
@@ -207,14 +209,14 @@ def test_the_exposed_parts_are_those_of_the_step(inputs):
 def test_the_fullest_stage_is_that_of_the_memory_model(inputs):
     found = modeled(inputs)
     run = found.run
-    whole = memory(run.model, run.plan, run.training)
+    whole = rank_memory(run.model, run.plan, run.training)
     assert found.stages[found.fullest].memory.total == pytest.approx(whole.total)
 
 
 def test_more_micro_batches_of_the_same_batch_move_no_more_bytes():
     rows = views()["same_batch"].rows
-    assert len({words(row[1]) for row in rows}) == 1
-    assert [words(row[2]) for row in rows] == ["2", "4", "8", "16"]
+    assert len({render_text(row[1]) for row in rows}) == 1
+    assert [render_text(row[2]) for row in rows] == ["2", "4", "8", "16"]
 
 
 def test_tensor_parallelism_across_nodes_is_far_below_ten_times_the_computation():
@@ -269,14 +271,14 @@ def test_the_plan_of_llama_3_fits_with_the_stage_of_zero_that_meta_used():
 
 def test_the_mfu_of_llama_3_stands_beside_the_published_one():
     mfu = MODELER.compute(preset(LLAMA_RUN))["mfu"]
-    assert words(mfu.note) == "predicted; published: 41.0 %"
+    assert render_text(mfu.note) == "predicted; published: 41.0 %"
     assert "dubey2024" in mfu.receipt.sources
     assert 0.41 < mfu.value < 0.41 * 1.15
 
 
 def test_the_tokens_of_deepseek_v3_stand_beside_the_published_ones():
     rate = MODELER.compute(preset(DEEPSEEK_RUN))["token_rate"]
-    assert words(rate.note) == "predicted; published: 1,543 tokens/s"
+    assert render_text(rate.note) == "predicted; published: 1,543 tokens/s"
     assert "deepseek2024" in rate.receipt.sources
 
 
@@ -287,7 +289,7 @@ def test_the_plan_of_deepseek_v3_fits_with_the_modules_that_it_repeated():
 
 @each("name", [LLAMA_RUN, DEEPSEEK_RUN])
 def test_a_published_plan_is_the_one_that_the_estimate_reproduces(name):
-    run, _ = run_of(RunInputs(**REPORTED[name].settings))
+    run, _ = nearest_run(RunInputs(**REPORTED[name].settings))
     plan = MODELER.solve(preset(name)).plan
     found = estimate(run)
     assert plan.step.total == pytest.approx(found["step_time"])
@@ -296,10 +298,10 @@ def test_a_published_plan_is_the_one_that_the_estimate_reproduces(name):
 
 def test_another_plan_has_no_published_figure():
     changed = MODELER.compute(preset(LLAMA_RUN, micro_batch_size=2))
-    assert words(changed["mfu"].note) == "a prediction"
+    assert render_text(changed["mfu"].note) == "a prediction"
     assert MODELER.solve(preset(LLAMA_RUN, target=0.2)).report
 
 
 def test_what_is_bound_by_capacity_is_said_with_the_memory_as_sold():
-    sentence = words(MODELER.compute(PUBLISHED)["regime"].sentence)
+    sentence = render_text(MODELER.compute(PUBLISHED)["regime"].sentence)
     assert "Of the 85.9 GB of a GPU tensors may fill 83.4 GB" in sentence

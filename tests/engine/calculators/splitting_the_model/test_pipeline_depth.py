@@ -3,9 +3,9 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.run.exporters.stage_layout import layout_of
+from engine.run.exporters.stage_layout import format_layout
 from engine.run.stage_cut import shifted_cut
 
 
@@ -80,8 +80,8 @@ def test_shifts_move_boundaries_and_lose_no_layer():
 
 
 def test_a_layout_is_written_as_megatron_reads_it():
-    assert layout_of((20, 20, 20, 20)) == "Et*20|t*20|t*20|t*20L"
-    assert layout_of((1, 0, 2)) == "Et||t*2L"
+    assert format_layout((20, 20, 20, 20)) == "Et*20|t*20|t*20|t*20L"
+    assert format_layout((1, 0, 2)) == "Et||t*2L"
 
 
 def test_uneven_ends_are_named_and_balance_helps():
@@ -99,4 +99,4 @@ def test_every_boundary_has_a_handle_and_every_stage_a_row():
     shapes = scene.frames[0].shapes
     assert sum("data-grip" in shape.attributes for shape in shapes) == 7
     assert [s.text for s in shapes if s.key.startswith("name")] == [f"stage {i}" for i in range(8)]
-    assert "10" in words(scene.frames[0].caption)
+    assert "10" in render_text(scene.frames[0].caption)

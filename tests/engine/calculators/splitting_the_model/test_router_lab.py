@@ -1,7 +1,7 @@
 """The router lab: three ways to balance, its drawing, and the published figures beside it."""
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 
 LAB = load("router_lab")
 
@@ -40,7 +40,7 @@ def test_the_columns_of_the_map_have_a_mean_of_one():
 def test_every_frame_has_the_same_shapes_and_the_last_is_the_last_step():
     scene = views(balance="bias")["histogram"]
     assert len({tuple(shape.key for shape in frame.shapes) for frame in scene.frames}) == 1
-    assert words(scene.frames[-1].caption).startswith("Step 60:")
+    assert render_text(scene.frames[-1].caption).startswith("Step 60:")
 
 
 def test_no_capacity_drops_nothing():
@@ -48,7 +48,7 @@ def test_no_capacity_drops_nothing():
 
 
 def test_wang_and_others_are_printed_as_published():
-    rows = [[words(cell) for cell in row[:3]] for row in views()["published"].rows[:2]]
+    rows = [[render_text(cell) for cell in row[:3]] for row in views()["published"].rows[:2]]
     assert rows == [
         ["1B, auxiliary loss", "1.72×", "9.56"],
         ["1B, biases", "1.04×", "9.50"],

@@ -6,21 +6,26 @@ import pytest
 
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
+from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedule_case
 from engine.calculators.splitting_the_model.schedule_lab.result import search
 from engine.core import registry, slices
-from engine.core.numbers import show
-from engine.core.text import words
-from engine.core.views import cell_words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
+from engine.core.views import cell_text
 from engine.formulas import pipeline
 from engine.simulate.pipeline.pipeline import PACKAGE
-from engine.simulate.pipeline.schedule_bench import Played, beside, played, setting_of
-from engine.simulate.pipeline.schedule_case import schedules
+from engine.simulate.pipeline.schedule_bench import (
+    ScheduleResult,
+    compare_schedules,
+    feasible_setting,
+    schedule_result,
+)
+from engine.simulate.pipeline.schedule_case import schedule_titles
 from engine.simulate.pipeline.schedule_frontier import frontier
 
 LAB = load("schedule_lab")
 DEFAULTS = Inputs()
-CASE = case_of(DEFAULTS)
+CASE = schedule_case(DEFAULTS)
 
 
 def lab(**changes):
@@ -28,7 +33,7 @@ def lab(**changes):
 
 
 def text(views, output):
-    return show(views[output].value, views[output].quantity)
+    return format_value(views[output].value, views[output].quantity)
 
 
 @pytest.mark.parametrize(
@@ -59,44 +64,48 @@ def test_the_known_numbers(changes, output, expected):
 
 
 def test_every_schedule_of_the_folder_is_in_the_lab():
-    assert set(schedules()) == set(registry.names(PACKAGE))
+    assert set(schedule_titles()) == set(registry.module_names(PACKAGE))
 
 
 def test_every_schedule_has_a_row():
     rows = lab()["comparison"].rows
-    assert [words(row[0]).removesuffix(" (shown)") for row in rows] == list(schedules().values())
+    assert [render_text(row[0]).removesuffix(" (shown)") for row in rows] == list(
+        schedule_titles().values()
+    )
 
 
 def test_a_schedule_that_cannot_run_says_why_in_its_row():
-    rows = {words(row[0]): cell_words(row[1]) for row in lab(num_microbatches=6)["comparison"].rows}
+    rows = {
+        render_text(row[0]): cell_text(row[1]) for row in lab(num_microbatches=6)["comparison"].rows
+    }
     assert rows["DualPipe"] == "needs two micro-batches per stage or more"
 
 
 def test_the_readers_schedule_is_played_with_the_nearest_numbers_that_it_allows():
-    setting = setting_of(replace(CASE, schedule="dualpipe", pipeline_parallel=5))
+    setting = feasible_setting(replace(CASE, schedule="dualpipe", pipeline_parallel=5))
     assert (setting.pipeline_parallel, setting.num_microbatches) == (4, 8)
 
 
 def test_more_micro_batches_come_before_fewer_stages():
-    setting = setting_of(replace(CASE, schedule="dualpipe", num_microbatches=3))
+    setting = feasible_setting(replace(CASE, schedule="dualpipe", num_microbatches=3))
     assert (setting.pipeline_parallel, setting.num_microbatches) == (4, 8)
 
 
 def test_the_badge_says_with_which_numbers_it_was_played():
     badge = lab(schedule="dualpipe", num_microbatches=3)["regime"]
-    assert "4 stages and 8 micro-batches: DualPipe needs" in words(badge.sentence)
+    assert "4 stages and 8 micro-batches: DualPipe needs" in render_text(badge.sentence)
 
 
 @pytest.mark.parametrize("change", [{}, {"message": 0.4e-3}, {"slowness": 0.3, "slow_stage": 2}])
 def test_a_long_run_drawn_out_from_two_shorter_ones_is_the_played_one(change):
     inputs = replace(CASE, pipeline_parallel=8, num_microbatches=232, **change)
-    drawn = slices.whole(beside(inputs, played(inputs)))
-    long = [one for one in drawn.values() if isinstance(one, Played) and one.continued]
+    drawn = slices.run_to_end(compare_schedules(inputs, schedule_result(inputs)))
+    long = [one for one in drawn.values() if isinstance(one, ScheduleResult) and one.extrapolated]
     assert len(long) >= 5
     for one in long:
-        whole = played(replace(inputs, schedule=one.name))
+        whole = schedule_result(replace(inputs, schedule=one.name))
         assert one.step == pytest.approx(whole.step)
-        assert one.share == pytest.approx(whole.share, abs=1e-9)
+        assert one.idle_share == pytest.approx(whole.idle_share, abs=1e-9)
         assert (one.peak, one.messages) == (whole.peak, whole.messages)
 
 
@@ -115,7 +124,7 @@ def test_the_badge_names_what_keeps_the_stages_idle(changes, name):
 
 
 def test_a_span_waits_for_spans_that_ended_before_it_began():
-    for name in schedules():
+    for name in schedule_titles():
         view = lab(schedule=name)["timeline"]
         ends = {span.key: span.end for span in view.spans}
         assert len(ends) == len(view.spans)
@@ -135,15 +144,17 @@ def test_every_idle_place_is_explained_by_a_span_that_ends_with_it():
 def test_a_long_step_is_drawn_in_part_and_says_so():
     view = lab(pipeline_parallel=64, num_microbatches=256)["timeline"]
     assert len(view.spans) <= 700
-    assert "all figures come from the whole step" in words(view.caption)
+    assert "all figures come from the whole step" in render_text(view.caption)
 
 
 def test_nobody_on_the_frontier_is_beaten_in_both():
     found = [
-        one for one in slices.whole(beside(CASE, played(CASE))).values() if isinstance(one, Played)
+        one
+        for one in slices.run_to_end(compare_schedules(CASE, schedule_result(CASE))).values()
+        if isinstance(one, ScheduleResult)
     ]
     for one in frontier(found):
-        assert not any(o.memory < one.memory and o.share < one.share for o in found)
+        assert not any(o.memory < one.memory and o.idle_share < one.idle_share for o in found)
 
 
 def test_the_published_bubble_forgets_the_stages():
@@ -182,12 +193,12 @@ def test_a_pass_of_a_schedule_with_chunks_is_called_by_its_chunk_too():
 def test_the_challenge_allows_the_stages_and_micro_batches_that_it_names(change, met):
     challenge = lab()["challenge"]
     found = lab(**{**challenge.start, **change})["challenge"].conditions[0]
-    assert words(found.text) == "8 stages and at most 32 micro-batches"
+    assert render_text(found.text) == "8 stages and at most 32 micro-batches"
     assert found.met == met
 
 
 def test_the_own_schedule_is_the_first_half_of_the_work_and_the_others_the_second():
-    steps = [(one.share, words(one.text).partition(" ")[0]) for one in search(DEFAULTS)]
+    steps = [(one.share, render_text(one.text).partition(" ")[0]) for one in search(DEFAULTS)]
     assert steps == sorted(steps, key=lambda step: step[0])
     assert max(share for share, name in steps if name == "Step") == 0.5
     assert 0.9 < steps[-1][0] < 1

@@ -3,9 +3,9 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.reference.claims_checked.axes import over_computation
+from engine.calculators.reference.claims_checked.axes import tensor_parallel_ratio
 from engine.catalog.tensor_scaling import TENSOR_RUNS
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.estimate import estimate
 
 
@@ -47,7 +47,7 @@ def test_bytes_of_a_layer_by_hand():
 @pytest.mark.parametrize(("ranks", "ports"), [(8, 8), (16, 8), (16, 1)])
 def test_the_claims_page_cites_the_same_ratios(ranks, ports):
     lab = solved("tensor_lab", tensor_parallel=ranks, nics_per_node=ports)
-    assert over_computation(ranks, ports) == pytest.approx(lab.ratio)
+    assert tensor_parallel_ratio(ranks, ports) == pytest.approx(lab.ratio)
 
 
 def test_the_ratio_jumps_with_one_port_and_not_on_one_domain():
@@ -64,7 +64,7 @@ def test_the_ratio_jumps_with_one_port_and_not_on_one_domain():
 def test_what_does_not_divide_is_changed_and_said():
     found = views("tensor_lab", tensor_parallel=72)
     assert found["fits"].text == "Changed"
-    assert "64" in words(found["fits"].sentence)
+    assert "64" in render_text(found["fits"].sentence)
 
 
 def test_a_plan_that_does_not_fit_is_named_in_the_bars():
@@ -98,7 +98,7 @@ def test_the_scene_shows_the_numbers_of_the_chosen_gpu():
 
 
 def _said(frame):
-    return type("Said", (), {"caption": words(frame.caption)})
+    return type("Said", (), {"caption": render_text(frame.caption)})
 
 
 @pytest.mark.parametrize("split", [False, True])

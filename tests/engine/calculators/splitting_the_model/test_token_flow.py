@@ -1,7 +1,7 @@
 """The flow of 64 tokens: counts, the drawing, and the token that is followed."""
 
 from engine.calculator import load, make
-from engine.core.text import words
+from engine.core.text import render_text
 from tests.each import each
 
 FLOW = load("token_flow")
@@ -59,7 +59,7 @@ def test_as_many_squares_are_crossed_as_choices_are_dropped():
 
 def test_the_caption_of_the_drops_counts_them():
     found = solved()
-    caption = words(views()["scene"].frames[2].caption)
+    caption = render_text(views()["scene"].frames[2].caption)
     assert f"{found.dropped} of 64 choices" in caption
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.core.text import words
-from engine.form.plural import noun
+from engine.core.text import render_text
+from engine.form.plural import pluralize
 
 MODELER, LAB = load("parallelism_modeler"), load("schedule_lab")
 ALONE = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "num_microbatches": 1}
@@ -15,11 +15,11 @@ ALONE = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "num_
     [(1, "micro-batch", "micro-batch"), (2, "micro-batch", "micro-batches"), (0, "GPU", "GPUs")],
 )
 def test_a_noun_agrees_with_its_number(count, one, said):
-    assert noun(count, one) == said
+    assert pluralize(count, one) == said
 
 
 def test_one_gpu_is_one_gpu():
-    note = words(MODELER.compute(make(MODELER, ALONE))["step"].note)
+    note = render_text(MODELER.compute(make(MODELER, ALONE))["step"].note)
     assert note.startswith("4,096 tokens on 1 GPU; a range from ")
 
 
@@ -30,4 +30,4 @@ def test_one_stage_sends_nothing_over_a_boundary():
 
 def test_one_micro_batch_is_one_micro_batch():
     badge = LAB.compute(make(LAB, {"num_microbatches": 1}))["regime"]
-    assert words(badge.sentence).endswith("4 stages fill and drain for only 1 micro-batch.")
+    assert render_text(badge.sentence).endswith("4 stages fill and drain for only 1 micro-batch.")

@@ -15,12 +15,12 @@ from engine.answer import reply
 from engine.calculator import load, names
 from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
-from engine.catalog.reader_constants import NAMES, parse
-from engine.core.views import Open
-from engine.form.imported.job_targets import PLACES, taken
+from engine.catalog.constants import achieved_shares
+from engine.catalog.reader_constants import NAMES, parse_constants
+from engine.core.views import CalculatorLink
+from engine.form.imported.job_targets import JOB_TARGETS, accepted_inputs
 from engine.run.logs.calibration import read_calibration
-from engine.simulate.measured.synthetic_timings import KNOWN
+from engine.simulate.measured.synthetic_timings import KNOWN_CONSTANTS
 from tests.each import each
 
 ROOT = Path(__file__).parents[4]
@@ -48,7 +48,7 @@ LENGTHS = {"memory_ledger": "step"}
 
 
 def _half(gpu):
-    usual = achieved(ACCELERATORS[gpu])
+    usual = achieved_shares(ACCELERATORS[gpu])
     return replace(usual, **{name: getattr(usual, name) / 2 for name in _RATES})
 
 
@@ -69,7 +69,7 @@ def script():
 
 def links():
     _, views = solved()
-    return [cell for row in views["takes"].rows for cell in row if isinstance(cell, Open)]
+    return [cell for row in views["takes"].rows for cell in row if isinstance(cell, CalculatorLink)]
 
 
 def values_of(query):
@@ -79,7 +79,7 @@ def values_of(query):
 def test_the_sample_is_fitted_and_its_step_is_that_of_its_constants():
     result, _ = solved()
     fitted = {name: one.value for name, one in result.own.measured}
-    assert fitted["network"] == pytest.approx(KNOWN.network, rel=0.02)
+    assert fitted["network"] == pytest.approx(KNOWN_CONSTANTS.network, rel=0.02)
     assert result.step_time > result.ours
     assert result.width < 1
 
@@ -93,7 +93,7 @@ def test_one_h100_gives_what_training_runs_gave():
     for name, value in fitted.items():
         within = 0.2 if name == "fill" else 0.1
         assert value == pytest.approx(
-            getattr(achieved(ACCELERATORS["H100-SXM"]), name), rel=within
+            getattr(achieved_shares(ACCELERATORS["H100-SXM"]), name), rel=within
         ), name
     assert abs(result.step_time / result.ours - 1) < 0.04
 
@@ -144,8 +144,8 @@ def test_what_a_text_measures_is_no_missing_reading():
 
 def test_the_text_at_the_end_is_what_was_fitted():
     result, views = solved()
-    assert parse(views["text"].text).gpu == result.own.gpu
-    assert dict(parse(views["text"].text).measured)["matmul"].value == pytest.approx(
+    assert parse_constants(views["text"].text).gpu == result.own.gpu
+    assert dict(parse_constants(views["text"].text).measured)["matmul"].value == pytest.approx(
         dict(result.own.measured)["matmul"].value, rel=1e-3
     )
 
@@ -193,7 +193,7 @@ def _range(name, **values):
 
 @each("name", STEPS)
 def test_measured_constants_narrow_the_range_of_every_prediction(name):
-    usual = achieved(ACCELERATORS["H100-SXM"])
+    usual = achieved_shares(ACCELERATORS["H100-SXM"])
     measured = ",".join(f"{one}:{getattr(usual, one):.4g}:0.005" for one in NAMES)
     gpu = {"gpu": "H100-SXM"} if "gpu" in load(name).fields else {}
     plain = _range(name, **gpu)
@@ -203,7 +203,7 @@ def test_measured_constants_narrow_the_range_of_every_prediction(name):
 
 
 def test_every_calculator_that_takes_a_job_takes_the_constants():
-    assert all("own_constants" in place.names for place in PLACES.values())
+    assert all("own_constants" in place.names for place in JOB_TARGETS.values())
 
 
 def takers():
@@ -244,14 +244,14 @@ def test_a_lab_with_names_of_its_own_takes_the_gpu_of_a_kept_cluster():
 def test_a_kept_job_fills_only_what_a_calculator_has():
     for name in names():
         fields = load(name).fields
-        assert set(taken(name, fields)) <= set(fields)
-        assert ("own_constants" in taken(name, fields)) == ("own_constants" in fields)
+        assert set(accepted_inputs(name, fields)) <= set(fields)
+        assert ("own_constants" in accepted_inputs(name, fields)) == ("own_constants" in fields)
 
 
 @each("name", takers)
 def test_a_kept_cluster_is_read_wherever_it_is_offered(name):
     given = {"gpu": "H100-SXM", "machine": "dgx-h100", "own_constants": "H100-SXM,matmul:0.5:0.01"}
-    own = taken(name, load(name).fields)
+    own = accepted_inputs(name, load(name).fields)
     found = reply({"calculator": name, "values": {k: v for k, v in given.items() if k in own}})
     assert not found["problems"]
     assert not [one["error"] for one in found["inputs"].values() if one["error"]]

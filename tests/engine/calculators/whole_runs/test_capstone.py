@@ -7,15 +7,15 @@ import pytest
 from engine.calculator import load
 from engine.calculators.whole_runs.capstone import PRESETS, SOLUTION, START, Inputs
 from engine.form.planner import story
-from engine.form.planner.story import CHAPTERS, job_of_chapter, outcome
-from engine.simulate.planner.search import fastest
+from engine.form.planner.story import CHAPTERS, chapter_outcome, job_of_chapter
+from engine.simulate.planner.search import fastest_plans
 from engine.simulate.planner.why import why_not
 
 CAPSTONE = load("capstone")
 
 
 def view(name, **changes):
-    return CAPSTONE.lazy(Inputs(**changes)).made({name})[name]
+    return CAPSTONE.lazy(Inputs(**changes)).compute({name})[name]
 
 
 def views(**changes):
@@ -53,7 +53,7 @@ def test_the_table_tells_what_a_plan_makes_of_every_chapter():
 
 def test_a_plan_that_does_not_divide_never_starts():
     own = {"own_tensor": "64", "own_pipeline": "64"}
-    assert outcome(CHAPTERS["7b"], own).ending == "does not divide"
+    assert chapter_outcome(CHAPTERS["7b"], own).ending == "does not divide"
     assert view("ending", **own).text == "It never starts"
 
 
@@ -68,13 +68,13 @@ def test_half_the_network_costs_this_plan_a_few_percent():
     half, run, _ = job_of_chapter(
         CHAPTERS["network"], {k: SOLUTION[k] for k in SOLUTION if k != "chapter"}
     )
-    whole = fastest(job, 1).best[0]
+    whole = fastest_plans(job, 1).best[0]
     slow = why_not(half, run, None).plan
     assert half.cluster.nic_bandwidth == job.cluster.nic_bandwidth / 2
     assert 1 < slow.step / whole.step < 1.05
 
 
 def test_the_search_of_one_chapter_stops_between_its_slices():
-    shares = [one.share for one in islice(story._bests(), 100)]
+    shares = [one.share for one in islice(story._best_plans(), 100)]
     assert all(before <= after for before, after in pairwise(shares))
     assert 0 < shares[-1] < 1 / (2 * len(CHAPTERS))

@@ -5,10 +5,10 @@ import pytest
 from engine.calculators.whole_runs import loader_queue, reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
 from engine.core.numbers import DEFAULT
-from engine.core.text import words
-from engine.draw.alt_text import spoken
+from engine.core.text import render_text
+from engine.draw.alt_text import chart_alt_text
 from engine.run.problems import problems
-from engine.simulate.job.saved_run import Storage
+from engine.simulate.job.saved_run import CheckpointStorage
 
 
 def told(module, **given):
@@ -35,7 +35,7 @@ def test_the_queue_says_what_keeps_the_gpu_waiting(given, text):
 
 
 def test_a_gpu_that_waits_is_not_said_to_be_busy():
-    assert "GPU busy for 1.60 s;" in spoken(
+    assert "GPU busy for 1.60 s;" in chart_alt_text(
         told(loader_queue)["timeline"](), DEFAULT
     )  # 16 of 100 ms
 
@@ -102,7 +102,7 @@ def test_a_host_holds_a_copy_only_if_it_is_written_in_the_background():
     result = lab.solve(lab.Inputs())
     assert result.host == result.per_gpu * 8
     assert isinstance(result.saved.copy, float)
-    assert result.stall == result.per_gpu / Storage(rate=1.0, node=1.0, host=63e9).host
+    assert result.stall == result.per_gpu / CheckpointStorage(rate=1.0, node=1.0, host=63e9).host
 
 
 def test_the_pieces_are_the_same_training_on_any_number_of_gpus():
@@ -122,5 +122,5 @@ def test_a_piece_that_nobody_reads_is_empty_in_the_map():
 def test_a_plan_that_does_not_divide_is_said_to_be_another():
     sentence = told(lab, pipeline_parallel=7)["verdict"].sentence
     said = "Computed with 1,008 for GPUs: 1,024 is no multiple of the ranks of a replica."
-    assert said in words(sentence)
-    assert "Computed" not in words(told(lab)["verdict"].sentence)
+    assert said in render_text(sentence)
+    assert "Computed" not in render_text(told(lab)["verdict"].sentence)

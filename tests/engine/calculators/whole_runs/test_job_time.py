@@ -6,8 +6,8 @@ import pytest
 
 from engine.calculator import load
 from engine.calculators.whole_runs.job_time.calculator import solve
-from engine.core.numbers import DEFAULT, show
-from engine.core.text import as_printed, words
+from engine.core.numbers import DEFAULT, format_value
+from engine.core.text import render_text, with_published_digits
 from engine.core.ticks import ticks
 from engine.core.units import DAY, HOUR
 from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
@@ -22,7 +22,7 @@ def views(**changes):
 
 
 def text(found, output):
-    return show(found[output].value, found[output].quantity)
+    return format_value(found[output].value, found[output].quantity)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_measured_speed_takes_the_place_of_the_mfu():
 
 def test_a_speed_above_the_peak_is_remarked():
     found = views(speed_from="measured", rate=1000.0)
-    assert words(found["reached"].note) == "more than there is: check the speed"
+    assert render_text(found["reached"].note) == "more than there is: check the speed"
 
 
 def test_all_eight_gpus_of_a_step_end_together():
@@ -141,20 +141,20 @@ def test_a_run_of_milliseconds_says_that_it_is_short():
 
 
 def test_one_gpu_is_one_gpu():
-    assert words(views(num_gpus=1)["gpu_hours"].note) == "one GPU for the whole run"
+    assert render_text(views(num_gpus=1)["gpu_hours"].note) == "one GPU for the whole run"
 
 
 def test_interruptions_are_told_from_unexpected_ones():
-    said = [words(text) for text in views()["mtbf"].receipt.assumptions]
+    said = [render_text(text) for text in views()["mtbf"].receipt.assumptions]
     assert any("of 466 interruptions" in text and "419 were unexpected" in text for text in said)
 
 
 def test_metas_effective_time_stands_beside_ours():
-    assert "90.0 %" in words(views()["goodput"].receipt.published.text)
+    assert "90.0 %" in render_text(views()["goodput"].receipt.published.text)
 
 
 def test_the_model_cards_hours_stand_beside_ours():
-    text = words(as_printed(views()["wall_time"].receipt.published.text))
+    text = render_text(with_published_digits(views()["wall_time"].receipt.published.text))
     assert "30.84M GPU h" in text
     assert "78.43 days" in text
 

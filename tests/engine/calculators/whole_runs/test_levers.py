@@ -4,14 +4,14 @@ import pytest
 
 from engine.calculator import load
 from engine.form.what_if.changes import LEVERS
-from engine.form.what_if.inputs import PRESETS, Inputs, as_run
-from engine.form.what_if.model import job
+from engine.form.what_if.inputs import PRESETS, Inputs, run_and_changes
+from engine.form.what_if.model import what_if_job
 from engine.formulas.amdahl import amdahl
 from engine.simulate.step.step_time import step_time
-from engine.simulate.step.what_if import hidden
+from engine.simulate.step.what_if import hidden_communication
 from tests.validation import gains
 
-DEFAULT = job(Inputs())
+DEFAULT = what_if_job(Inputs())
 
 
 def gain(found, key):
@@ -37,7 +37,7 @@ def test_every_lever_is_a_gain_or_does_not_apply():
 
 
 def test_a_setting_gains_what_the_cost_model_says():
-    run, _ = as_run(replace(Inputs(), recompute="selective"))
+    run, _ = run_and_changes(replace(Inputs(), recompute="selective"))
     after = step_time(run.model, run.cluster, run.plan, run.training).total
     assert gain(DEFAULT, "recompute").gain == pytest.approx(DEFAULT.step.total / after)
 
@@ -51,7 +51,7 @@ def test_a_kernel_2_6_times_as_fast_gives_ten_percent_of_fifteen_exposed():
 
 
 def test_faster_kernels_do_not_help_a_wire_between_nodes():
-    found = job(
+    found = what_if_job(
         replace(Inputs(), **PRESETS["The network first: ZeRO-3 on one 100 Gb/s port a node"])
     )
     assert gain(found, "kernels").gain == 1.0
@@ -59,18 +59,18 @@ def test_faster_kernels_do_not_help_a_wire_between_nodes():
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name.startswith("The network first")])
 def test_there_are_jobs_in_which_the_network_comes_first(name):
-    found = job(replace(Inputs(), **PRESETS[name]))
+    found = what_if_job(replace(Inputs(), **PRESETS[name]))
     assert next(one for one in found.gains if one.fits).lever.key == "ports"
 
 
 def test_there_are_jobs_in_which_the_network_gives_nothing():
-    found = job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
+    found = what_if_job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
     assert gain(found, "ports").gain == 1.0
 
 
 def test_contention_gains_no_more_than_the_time_that_is_hidden():
-    worst = job(replace(Inputs(), contention=0.4))
-    most = hidden(worst.run, worst.step)
+    worst = what_if_job(replace(Inputs(), contention=0.4))
+    most = hidden_communication(worst.run, worst.step)
     assert worst.step.total - gain(worst, "contention").step <= most
 
 
@@ -95,7 +95,7 @@ def test_a_job_that_does_not_fit_says_so_first():
 
 
 def test_a_job_that_does_not_fit_gains_nothing():
-    assert job(CROWDED).gains == ()
+    assert what_if_job(CROWDED).gains == ()
 
 
 def test_a_job_that_does_not_fit_gets_no_advice():
@@ -103,7 +103,7 @@ def test_a_job_that_does_not_fit_gets_no_advice():
 
 
 def test_a_lever_that_does_not_fit_has_no_speed():
-    found = job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
+    found = what_if_job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
     rows = (
         load("levers")
         .compute(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))["levers"]

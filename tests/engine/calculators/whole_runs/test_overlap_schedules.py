@@ -9,11 +9,11 @@ from engine.calculator import load
 from engine.calculators.whole_runs.overlap_schedules import PRESETS
 from engine.core.registry import module
 from engine.core.units import GB, MB, Gbit
-from engine.form.overlap.inputs import SCHEDULES, Inputs, setting_of
-from engine.simulate.overlap.overlap_job import job
-from engine.simulate.overlap.overlap_step import PROGRAMS, outcomes
-from engine.simulate.streams.stream_account import account
-from engine.simulate.streams.streams import run
+from engine.form.overlap.inputs import SCHEDULES, Inputs, overlap_job
+from engine.simulate.overlap.overlap_job import build_overlap_job
+from engine.simulate.overlap.overlap_step import PROGRAMS, schedule_outcomes
+from engine.simulate.streams.stream_account import step_account
+from engine.simulate.streams.streams import run_program
 from tests.each import each
 
 DEFAULT = Inputs()
@@ -21,8 +21,8 @@ ALL = each("name", SCHEDULES)
 
 
 def found(**changes):
-    setting = setting_of(replace(DEFAULT, **changes))
-    return outcomes(setting, job(setting))
+    setting = overlap_job(replace(DEFAULT, **changes))
+    return schedule_outcomes(setting, build_overlap_job(setting))
 
 
 def text(view, key):
@@ -38,13 +38,13 @@ def test_the_residue_never_reaches_zero(name, changes):
 @ALL
 def test_many_micro_batches_cost_what_their_simulation_does(name):
     inputs = replace(DEFAULT, num_microbatches=6, deviation=0.0, pipeline_parallel="1")
-    setting = setting_of(inputs)
-    work = job(setting)
+    setting = overlap_job(inputs)
+    work = build_overlap_job(setting)
     pieces = 8 if name in ("async", "paired") else 1
     program = module("engine.simulate.programs", PROGRAMS[name]).program
     whole = replace(work.work, num_microbatches=6, tensor_chunks=pieces)
-    simulated = account(run(program(whole))).length
-    assert outcomes(setting, work)[name].step == pytest.approx(simulated, rel=1e-9)
+    simulated = step_account(run_program(program(whole))).length
+    assert schedule_outcomes(setting, work)[name].step == pytest.approx(simulated, rel=1e-9)
 
 
 def test_blocking_hides_nothing():
@@ -65,7 +65,7 @@ def test_with_contention_sharding_is_slower_than_buckets():
 
 def test_async_tensor_parallelism_exposes_an_eighth_and_nothing_of_the_second_gather():
     steps = found(data_parallel=1)
-    work = job(setting_of(replace(DEFAULT, data_parallel=1))).work
+    work = build_overlap_job(overlap_job(replace(DEFAULT, data_parallel=1))).work
     again = work.layers * 16 * work.tensor_gather  # one in every backward pass
     assert steps["async"].exposed == pytest.approx((steps["sharded"].exposed - again) / 8)
 
@@ -107,7 +107,7 @@ def test_the_bubble_of_1f1b_is_a_micro_batch_for_every_other_stage():
 
 def test_wire_alone_is_shorter_than_the_collectives_alone():
     for changes in ({}, *PRESETS.values()):
-        wire = job(setting_of(replace(DEFAULT, **changes))).line_rate
+        wire = build_overlap_job(overlap_job(replace(DEFAULT, **changes))).line_rate
         assert all(one.sent / wire < one.isolated for one in found(**changes).values())
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load
-from engine.calculators.whole_runs.planner import beside, reported_of
+from engine.calculators.whole_runs.planner import published_comparison, reported_of
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
-from engine.run.importers.assemble import DGX_H100, Defaults, imported
-from engine.simulate.planner.evaluate import one_candidate, run_of
-from engine.simulate.planner.search import fastest
+from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
+from engine.simulate.planner.evaluate import candidate_run, run_candidate
+from engine.simulate.planner.search import fastest_plans
 
 PLANNER = load("planner")
 
@@ -23,7 +23,7 @@ def views(**changes):
 
 
 def view(name, **changes):
-    return PLANNER.lazy(Inputs(**changes)).made({name})[name]
+    return PLANNER.lazy(Inputs(**changes)).compute({name})[name]
 
 
 DEFAULT = views()
@@ -91,14 +91,14 @@ def test_a_reader_who_names_the_best_is_told_so():
 def test_the_published_figure_stands_beside_the_prediction():
     inputs = replace(Inputs(), **PRESETS["OLMo-core: OLMo 2 7B, FSDP on H100"])
     reported = reported_of(inputs)
-    table = beside(inputs, PLANNER.solve(inputs))
+    table = published_comparison(inputs, PLANNER.solve(inputs))
     assert reported.value == 10_000
     assert [row[0] for row in table.rows] == [
         "Published",
         "The published plan, predicted",
         "The planner's best",
     ]
-    assert one_candidate(own_run(inputs, job_of(inputs))).fits
+    assert run_candidate(own_run(inputs, job_of(inputs))).fits
 
 
 EXPORTED = {
@@ -112,25 +112,25 @@ EXPORTED = {
 def test_the_export_of_the_best_plan_is_read_back(name):
     inputs = Inputs(**EXPORTED[name])
     job = job_of(inputs)
-    best = fastest(job, 1).best[0]
+    best = fastest_plans(job, 1).best[0]
     text = view("export", **EXPORTED[name]).text
-    back = imported(
-        text, Defaults(model=inputs.model, cluster=DGX_H100, world_size=job.world_size)
+    back = import_run(
+        text, ImportDefaults(model=inputs.model, cluster=DGX_H100, world_size=job.world_size)
     ).run
     assert back.plan == best.plan
     assert back.training.micro_batch_size == best.training.micro_batch_size
     assert back.training.recompute == best.training.recompute
-    expected = run_of(job, best.plan, best.training)
-    assert one_candidate(back).step == pytest.approx(one_candidate(expected).step, rel=1e-9)
+    expected = candidate_run(job, best.plan, best.training)
+    assert run_candidate(back).step == pytest.approx(run_candidate(expected).step, rel=1e-9)
 
 
 def test_the_export_for_torchtitan_is_read_back():
     inputs = Inputs(framework="fsdp", model="llama-3-8b", global_batch_size=256)
     job = job_of(inputs)
-    best = fastest(job, 1).best[0]
+    best = fastest_plans(job, 1).best[0]
     text = view("export", framework="fsdp", model="llama-3-8b", global_batch_size=256).text
-    back = imported(
-        text, Defaults(model="llama-3-8b", cluster=DGX_H100, world_size=job.world_size)
+    back = import_run(
+        text, ImportDefaults(model="llama-3-8b", cluster=DGX_H100, world_size=job.world_size)
     ).run
     sizes = ("tensor_parallel", "pipeline_parallel", "context_parallel", "world_size")
     assert [getattr(back.plan, key) for key in sizes] == [getattr(best.plan, key) for key in sizes]

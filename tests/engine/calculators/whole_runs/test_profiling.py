@@ -9,17 +9,17 @@ from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
 from engine.calculators.whole_runs import command_builder, three_meters, trace_hunt
 from engine.calculators.whole_runs.profile_tree import calculator as profile_tree
-from engine.calculators.whole_runs.profile_tree.branches import guilty
+from engine.calculators.whole_runs.profile_tree.branches import guilty_nodes
 from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.calculators.whole_runs.trace_hunt import SIGNS
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import GB, SECONDS
 from engine.form.commands.command import LAYERS
-from engine.simulate.data_parallel.peak_account import Measures
-from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, SLOW_RANK, play
-from engine.simulate.streams.multi_rank import kernels, on_ranks
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.data_parallel.peak_account import JobReadings
+from engine.simulate.data_parallel.trace_hunt import CASES, FAULTS, SLOW_RANK, simulate_case
+from engine.simulate.streams.multi_rank import multi_rank_program, rank_kernels
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 from tests.each import each
 
 PLACE = re.compile("<([a-z_]+)>")
@@ -44,7 +44,7 @@ SICK = {
 
 def readings(**changes):
     values = {key: getattr(TREE, key) for key in TREE.__dataclass_fields__ if key != "everything"}
-    return Measures(**{**values, **changes})
+    return JobReadings(**{**values, **changes})
 
 
 def tree(**changes):
@@ -61,7 +61,7 @@ def meters(**changes):
 
 @each(("rule", "changes"), SICK.items())
 def test_every_cause_can_be_the_first(rule, changes):
-    assert guilty(readings(**{**WELL, **changes}))[0] == rule
+    assert guilty_nodes(readings(**{**WELL, **changes}))[0] == rule
 
 
 def test_every_rule_is_tried_or_leads_to_one_that_is():
@@ -69,7 +69,7 @@ def test_every_rule_is_tried_or_leads_to_one_that_is():
 
 
 def test_a_healthy_job_breaks_no_limit():
-    assert guilty(readings(**WELL)) == []
+    assert guilty_nodes(readings(**WELL)) == []
 
 
 def test_every_rule_names_a_tool_and_a_layer_that_exist():
@@ -107,7 +107,7 @@ def test_a_closed_tree_is_shorter_than_an_open_one():
 
 @each("tool", command_builder.COMMANDS)
 def test_a_command_is_filled_completely(tool):
-    filled = command_builder.filled(replace(command_builder.Inputs(), tool=tool))
+    filled = command_builder.fill_command(replace(command_builder.Inputs(), tool=tool))
     assert not PLACE.search(filled)
 
 
@@ -127,12 +127,12 @@ def test_a_command_lists_the_fields_it_uses(tool, command):
 )
 def test_what_a_reader_fills_in_is_in_the_command(tool, changes, expected):
     inputs = replace(command_builder.Inputs(), tool=tool, **changes)
-    assert expected in command_builder.filled(inputs)
+    assert expected in command_builder.fill_command(inputs)
 
 
 def test_nccl_tests_run_on_all_nodes_with_one_process_for_every_gpu():
     inputs = replace(command_builder.Inputs(), tool="nccl_tests", ranks=128, gpus_per_node=8)
-    text = command_builder.filled(inputs)
+    text = command_builder.fill_command(inputs)
     assert "make -j MPI=1" in text
     assert "mpirun -np 128 -N 8 --hostfile hosts" in text
     assert "-g 1" in text
@@ -144,10 +144,10 @@ def test_every_layer_has_a_command():
 
 def test_a_collective_begins_on_each_rank_as_soon_as_it_is_ready():
     ops = (
-        Op(key="work", stream=COMPUTE, time=2.0),
-        Op(key="sum", stream=NETWORK, time=1.0, after=("work",)),
+        StreamOp(key="work", stream=COMPUTE, time=2.0),
+        StreamOp(key="sum", stream=NETWORK, time=1.0, after=("work",)),
     )
-    found = kernels(run(on_ranks(ops, (1.0, 2.0))))
+    found = rank_kernels(run_program(multi_rank_program(ops, (1.0, 2.0))))
     assert [(k.begin, k.moved, k.end) for k in found if k.op.key == "sum"] == [
         (2.0, 4.0, 5.0),
         (4.0, 4.0, 5.0),
@@ -156,13 +156,17 @@ def test_a_collective_begins_on_each_rank_as_soon_as_it_is_ready():
 
 @each(("case", "faults"), CASES.items())
 def test_only_the_planted_faults_cost_time(case, faults):
-    helps = {f for f in FAULTS if play(case, frozenset({f})).step < play(case).step * 0.999}
+    helps = {
+        f
+        for f in FAULTS
+        if simulate_case(case, frozenset({f})).step < simulate_case(case).step * 0.999
+    }
     assert helps == set(faults)
 
 
 @each(("case", "faults"), CASES.items())
 def test_a_planted_fault_costs_a_tenth_of_the_step_or_more(case, faults):
-    assert play(case, frozenset(faults)).step < 0.9 * play(case).step
+    assert simulate_case(case, frozenset(faults)).step < 0.9 * simulate_case(case).step
 
 
 def test_every_fault_is_planted_somewhere():
@@ -170,13 +174,13 @@ def test_every_fault_is_planted_somewhere():
 
 
 def test_the_slow_rank_is_the_one_that_waits_least():
-    played = play("3")
+    played = simulate_case("3")
     waits = [rank.exposed for rank in played.ranks]
     assert min(waits) == waits[SLOW_RANK] < 0.2 * waits[0]
 
 
 def test_a_slow_link_leaves_utilization_full():
-    assert play("2").ranks[0].utilization > 0.99
+    assert simulate_case("2").ranks[0].utilization > 0.99
 
 
 @each(
@@ -193,8 +197,8 @@ def test_an_answer_is_judged(answer, verdict):
 
 
 def test_a_wrong_answer_is_told_what_the_step_would_still_take():
-    sentence = words(hunt(diagnosis="link")["verdict"].sentence)
-    assert f"still takes {show(play('1').step, SECONDS)}" in sentence
+    sentence = render_text(hunt(diagnosis="link")["verdict"].sentence)
+    assert f"still takes {format_value(simulate_case('1').step, SECONDS)}" in sentence
 
 
 def test_no_trace_has_too_many_spans():
@@ -230,5 +234,5 @@ def test_the_curves_of_the_meters_stay_within_their_axis():
 
 
 def test_the_claim_about_utilization_shows_the_three_meters():
-    right = words(waiting_claim().right)
+    right = render_text(waiting_claim().right)
     assert right.startswith("100.0 % utilization, but 28.7 % SM active and 10.0 % tensor active")

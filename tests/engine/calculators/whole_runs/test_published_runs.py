@@ -10,27 +10,27 @@ import pytest
 from engine.answer import reply
 from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.classes import DIVISIONS, unseen_error
-from engine.calculators.whole_runs.published_runs.picked import picked
+from engine.calculators.whole_runs.published_runs.picked import picked_run
 from engine.calculators.whole_runs.published_runs.read import published, query_of
-from engine.catalog.nearest_runs import nearby
+from engine.catalog.nearest_runs import nearby_runs
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported_runs import REPORTED
 from engine.catalog.unseen_errors import CLASSES
 from engine.core.numbers import DEFAULT
-from engine.core.text import words
-from engine.core.views import Open, Table, cell_words
+from engine.core.text import render_text
+from engine.core.views import CalculatorLink, Table, cell_text
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.form.run.accuracy import ACCURACY, LEFT_OUT
 from engine.form.run.fitted_constants import CONSTANTS
-from engine.form.run.form_values import expressible
+from engine.form.run.form_values import fits_form
 from engine.form.run.inputs import CUSTOM, Inputs
-from engine.form.run.nearest_valid import repaired, run_of
+from engine.form.run.nearest_valid import nearest_inputs, nearest_run
 from engine.form.run.unfitted_constants import ROWS
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.simulate.step import nearest_runs
 from engine.simulate.step.published_runs import predictions
-from engine.simulate.step.step_range import spread
+from engine.simulate.step.step_range import prediction_spread
 from tests.each import each
 from tests.validation import published as written
 from tests.validation.any_run import any_document
@@ -41,7 +41,7 @@ from tests.validation.nearby import nearby_text
 RUN = Inputs()
 CASES = [one.case for one in predictions()]
 RUNS = published()
-OPENED = tuple(row for row in RUNS if expressible(row.case.run))
+OPENED = tuple(row for row in RUNS if fits_form(row.case.run))
 STALE = "run `python -m tests.validation.published`"
 
 
@@ -84,7 +84,7 @@ def test_the_constants_told_are_those_of_the_engine_and_lie_where_refits_put_the
 def test_every_fitted_constant_stands_in_the_table_with_its_range():
     rows = listed()["constants_table"].rows
     assert len(rows) == len(CONSTANTS) == listed()["constants"].value
-    assert all(" to " in words(cell_words(row[-1]), DEFAULT) for row in rows)
+    assert all(" to " in render_text(cell_text(row[-1]), DEFAULT) for row in rows)
 
 
 @each("pick", [1, 50, 300, len(RUNS)])
@@ -100,7 +100,7 @@ def test_a_picked_run_shows_its_measurement_beside_a_prediction_that_did_not_see
 
 
 def test_four_in_five_runs_lie_inside_their_range_when_picked():
-    inside = [picked(row).inside for row in RUNS]
+    inside = [picked_run(row).inside for row in RUNS]
     assert 0.75 <= sum(inside) / len(inside) <= 0.90
 
 
@@ -127,14 +127,14 @@ def test_the_errors_seen_are_those_of_the_engine():
 
 def test_the_inputs_of_a_row_give_its_run():
     for row in OPENED:
-        run, case = run_of(row.given)[0], row.case.run
+        run, case = nearest_run(row.inputs)[0], row.case.run
         assert replace(run, model=replace(run.model, name="")) == replace(
             case, model=replace(case.model, name="")
         )
 
 
 def test_the_estimate_of_every_row_is_its_prediction():
-    estimates = [estimate(run_of(row.given)[0]) for row in OPENED]
+    estimates = [estimate(nearest_run(row.inputs)[0]) for row in OPENED]
     assert [found["step_time"] for found in estimates] == [row.predicted for row in OPENED]
     held = [
         (e["peak_memory"], r.memory[1]) for e, r in zip(estimates, OPENED, strict=True) if r.memory
@@ -143,7 +143,7 @@ def test_the_estimate_of_every_row_is_its_prediction():
 
 
 def test_no_published_run_needs_a_repair():
-    assert not [row.key for row in RUNS if repaired(row.given) != row.given]
+    assert not [row.key for row in RUNS if nearest_inputs(row.inputs) != row.inputs]
 
 
 @each("row", OPENED[:: len(OPENED) // 40], ids=lambda row: row.key)
@@ -204,13 +204,13 @@ def test_twice_the_gpus_at_the_same_batch_are_faster():
 @each("seed", range(40))
 def test_a_possible_run_file_is_not_repaired(seed):
     inputs = given(any_document(random.Random(f"published {seed}")))
-    assert repaired(inputs) == inputs
+    assert nearest_inputs(inputs) == inputs
 
 
 @each("seed", range(40))
 def test_the_calculator_and_the_terminal_agree(seed):
     document = any_document(random.Random(f"published {seed}"))
-    expected = estimate(read(document))["step_time"]
+    expected = estimate(read_run(document))["step_time"]
     assert load("estimate_run").compute(given(document))["step_time"].value == pytest.approx(
         expected
     )
@@ -240,22 +240,24 @@ def test_a_run_that_nobody_published_has_nothing_beside_it():
 def test_what_stands_beside_a_preset_is_its_row_of_the_table(name, key):
     row = next(row for row in RUNS if row.key == key)
     assert REPORTED[name].value == row.measured
-    found = estimate(run_of(Inputs(**REPORTED[name].settings))[0])["step_time"]
+    found = estimate(nearest_run(Inputs(**REPORTED[name].settings))[0])["step_time"]
     assert found == pytest.approx(row.predicted, rel=0.02)
 
 
 def test_a_larger_run_than_any_of_the_fit_is_said_to_extrapolate():
     preset = REPORTED["Llama 3 405B on 16,384 H100"].settings
-    assert "3,072 GPUs" in words(shown(**preset)["step_time"].note)
-    assert "largest run" not in words(shown()["step_time"].note)
+    assert "3,072 GPUs" in render_text(shown(**preset)["step_time"].note)
+    assert "largest run" not in render_text(shown()["step_time"].note)
 
 
 def test_a_gpu_without_a_fitted_run_is_said_to_be_assumed():
-    assert "No run on Instinct MI300X was fitted" in words(shown(gpu="MI300X")["step_time"].note)
+    assert "No run on Instinct MI300X was fitted" in render_text(
+        shown(gpu="MI300X")["step_time"].note
+    )
 
 
 def test_the_range_that_is_told_is_that_of_the_class():
-    found = spread(run_of(RUN)[0])
+    found = prediction_spread(nearest_run(RUN)[0])
     numbers = shown()["step_time"].note.numbers
     assert found.name == "dense models in 16 bits with Megatron on H100"
     assert numbers["runs"][0] == found.runs == CLASSES[found.name][0]
@@ -263,7 +265,7 @@ def test_the_range_that_is_told_is_that_of_the_class():
 
 
 def test_a_run_that_was_published_is_the_one_measured_nearest():
-    told = words(shown()["step_time"].receipt.assumptions[1])
+    told = render_text(shown()["step_time"].receipt.assumptions[1])
     assert told.startswith("Measured nearby: Llama 3.1 70B on 64 H100")
     assert "TP4 PP4 CP2" in told
 
@@ -273,12 +275,12 @@ def test_the_runs_nearest_to_one_job_are_found_once(monkeypatch):
     monkeypatch.setattr(
         nearest_runs, "_distance", lambda *given: asked.append(given[1]) or real(*given)
     )
-    nearest_runs._ordered.cache_clear()
-    run, _ = run_of(RUN)
-    first = nearest_runs.nearest(run)
-    assert len(asked) == len(nearby())
-    assert nearest_runs.nearest(run_of(RUN)[0], 1) == first[:1]
-    assert len(asked) == len(nearby())
+    nearest_runs._nearest_per_model.cache_clear()
+    run, _ = nearest_run(RUN)
+    first = nearest_runs.nearest_published_runs(run)
+    assert len(asked) == len(nearby_runs())
+    assert nearest_runs.nearest_published_runs(nearest_run(RUN)[0], 1) == first[:1]
+    assert len(asked) == len(nearby_runs())
 
 
 def test_every_source_left_out_is_worse_than_seen():
@@ -345,14 +347,14 @@ def test_every_source_has_a_run():
 
 
 def test_a_cell_opens_a_calculator_with_the_inputs_of_its_row():
-    cell = Open("open", "estimate_run", "estimate_run.model=custom&estimate_run.gpu=B200")
+    cell = CalculatorLink("open", "estimate_run", "estimate_run.model=custom&estimate_run.gpu=B200")
     view = Table(title="", columns=("run",), rows=(("one", cell),))
     href = "?estimate_run.model=custom&amp;estimate_run.gpu=B200#estimate_run"
     assert f'<td><a href="{href}">open</a></td>' in table_fragment(view, DEFAULT)
 
 
 def test_a_cell_that_opens_something_is_its_text_elsewhere():
-    assert cell_words(Open("open", "estimate_run", "estimate_run.gpu=B200")) == "open"
+    assert cell_text(CalculatorLink("open", "estimate_run", "estimate_run.gpu=B200")) == "open"
 
 
 # What the fit had not seen.
@@ -361,10 +363,10 @@ def test_a_cell_that_opens_something_is_its_text_elsewhere():
 @each("division", DIVISIONS)
 def test_the_classes_hold_every_run_once(division):
     rows = listed(division=division)["by_class"].rows
-    shown = [words(cell_words(row[1]), DEFAULT) for row in rows if row[0].endswith(", all")]
+    shown = [render_text(cell_text(row[1]), DEFAULT) for row in rows if row[0].endswith(", all")]
     assert sum(map(int, shown)) == len(RUNS)
     each_class = [
-        words(cell_words(row[1]), DEFAULT) for row in rows if not row[0].endswith(", all")
+        render_text(cell_text(row[1]), DEFAULT) for row in rows if not row[0].endswith(", all")
     ]
     assert sum(map(int, each_class)) == len(RUNS)
 
@@ -374,7 +376,7 @@ def test_a_class_has_the_mean_error_of_its_runs():
     dense = [row for row in RUNS if row.kind == "dense" and row.family == "H100"]
     mean = sum(abs(unseen_error(row)) for row in dense) / len(dense)
     told = next(row for row in rows if row[0] == "dense, H100")
-    assert words(cell_words(told[2]), DEFAULT) == f"{mean * 100:.1f} %"
+    assert render_text(cell_text(told[2]), DEFAULT) == f"{mean * 100:.1f} %"
 
 
 def test_every_constant_that_is_not_fitted_stands_in_the_table():

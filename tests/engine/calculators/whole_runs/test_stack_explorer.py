@@ -12,7 +12,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import job
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.units import HOUR
 from engine.form.run.form_values import inputs_of
 
@@ -127,8 +127,8 @@ def test_overlapping_more_never_makes_the_step_longer():
 
 def test_the_default_job_stands_beside_its_publication():
     shown = compute(PLAIN)
-    assert words(shown["mfu"].note).endswith("published: 41.0 %")
-    assert words(shown["published"].rows[1][1]) == "30.84M GPU h, 78.4 days of all GPUs"
+    assert render_text(shown["mfu"].note).endswith("published: 41.0 %")
+    assert render_text(shown["published"].rows[1][1]) == "30.84M GPU h, 78.4 days of all GPUs"
 
 
 def test_another_job_has_no_publication():
@@ -161,7 +161,7 @@ def test_uneven_pieces_are_said():
 
 def test_what_does_not_fit_says_so_beside_its_mfu():
     crowded = compute(replace(PLAIN, world_size=128, pipeline_parallel=1))
-    notes = {words(crowded[name].note) for name in ("mfu", "step_time", "token_rate")}
+    notes = {render_text(crowded[name].note) for name in ("mfu", "step_time", "token_rate")}
     assert notes == {"it does not fit: no step runs"}
 
 

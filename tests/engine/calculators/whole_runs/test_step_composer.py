@@ -10,16 +10,16 @@ import pytest
 from engine.answer import reply
 from engine.calculator import load
 from engine.calculators.whole_runs.step_composer import PRESETS, Inputs, solve
-from engine.core.text import words
+from engine.core.text import render_text
 from engine.core.units import MILLI
-from engine.simulate.streams.composed_step import waits
+from engine.simulate.streams.composed_step import path_communication
 from engine.simulate.streams.stream_orders import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
-    Orders,
-    heads,
-    needs_of,
-    present,
+    StreamOrders,
+    deadlocked_heads,
+    dependencies_of,
+    needed_gathers,
 )
 
 START = Inputs()
@@ -46,16 +46,16 @@ def span(found, name):
 
 def verdict(**changes):
     badge = compute(replace(START, **changes))["verdict"]
-    return badge.text, words(badge.sentence)
+    return badge.text, render_text(badge.sentence)
 
 
 @cache
 def lengths(room):
     """Milliseconds of every order of the communication stream that can run."""
     found = {}
-    for order in permutations(present(COMMUNICATION_ITEMS, room)):
-        orders = Orders(compute=COMPUTE_ITEMS, communication=order)
-        if not heads(orders, needs_of(orders, room, clipped=True)):
+    for order in permutations(needed_gathers(COMMUNICATION_ITEMS, room)):
+        orders = StreamOrders(compute=COMPUTE_ITEMS, communication=order)
+        if not deadlocked_heads(orders, dependencies_of(orders, room, clipped=True)):
             missing = [name for name in COMMUNICATION_ITEMS if name not in order]
             asked = "-".join((*order, *missing))
             found[order] = round(step(room=room, communication=asked).length / MILLI, 9)
@@ -135,12 +135,12 @@ def test_presets_take_the_times_worked_by_hand(changes, expected):
 
 def test_exposed_communication_is_the_step_less_its_computation():
     found = step(communication=GATHERS_FIRST)
-    assert found.seen.exposed / MILLI == pytest.approx(30 - 21)
+    assert found.account.exposed / MILLI == pytest.approx(30 - 21)
 
 
 @pytest.mark.parametrize(("room", "expected"), [(1, 1), (2, 2), (3, 3)])
 def test_the_start_uses_all_room_for_gathered_layers(room, expected):
-    assert max(count for _, count in step(room=room).held) == expected
+    assert max(count for _, count in step(room=room).gathered_layers) == expected
 
 
 def test_148_orders_can_run_with_room_for_two():
@@ -169,7 +169,8 @@ def test_no_random_step_beats_the_bound():
 
 def test_every_operation_of_a_random_order_runs_once():
     kept = [
-        sorted(found.spans) == sorted((*COMPUTE_ITEMS, *present(COMMUNICATION_ITEMS, inputs.room)))
+        sorted(found.spans)
+        == sorted((*COMPUTE_ITEMS, *needed_gathers(COMMUNICATION_ITEMS, inputs.room)))
         for inputs, found in drawn()
     ]
     assert all(kept)
@@ -198,11 +199,11 @@ def test_a_stream_runs_one_operation_at_a_time():
 
 
 def test_no_random_order_gathers_more_layers_than_there_is_room():
-    assert all(0 <= n <= inputs.room for inputs, found in drawn() for _, n in found.held)
+    assert all(0 <= n <= inputs.room for inputs, found in drawn() for _, n in found.gathered_layers)
 
 
 def test_all_gathered_layers_are_freed_in_the_end():
-    assert {found.held[-1][1] for _, found in drawn()} == {0}
+    assert {found.gathered_layers[-1][1] for _, found in drawn()} == {0}
 
 
 def test_the_same_order_gives_the_same_step():
@@ -271,7 +272,7 @@ def test_the_address_holds_the_order():
 
 def binds(**changes):
     badge = compute(replace(START, **changes))["regime"]
-    return badge.text, words(badge.sentence)
+    return badge.text, render_text(badge.sentence)
 
 
 def test_a_gather_behind_a_reduction_is_named_as_what_binds():
@@ -285,7 +286,7 @@ def test_a_gather_behind_a_reduction_is_named_as_what_binds():
 def test_a_reduction_that_was_ready_while_its_stream_stood_still_is_a_matter_of_order():
     found = step(room=3, communication="AG1-AG2-AG3-RS2-AG2b-RS3-AG1b-RS1")
     # RS3 is ready at 15; the stream waits for B2, which ends at 19.
-    assert waits(found)["order"] == ("RS3",)
+    assert path_communication(found)["order"] == ("RS3",)
 
 
 def test_the_best_order_for_two_is_held_up_by_the_wire():
@@ -293,7 +294,7 @@ def test_the_best_order_for_two_is_held_up_by_the_wire():
 
 
 def test_a_gather_that_waits_for_a_freed_layer_is_a_matter_of_room():
-    assert waits(step(room=1))["room"] == ("AG2", "AG3")
+    assert path_communication(step(room=1))["room"] == ("AG2", "AG3")
 
 
 def test_what_reaches_the_bound_is_called_the_least():

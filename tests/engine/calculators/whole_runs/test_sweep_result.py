@@ -5,9 +5,9 @@ from urllib.parse import parse_qsl
 from engine.answer import reply
 from engine.calculators.whole_runs import planner
 from engine.calculators.whole_runs.sweep_result.calculator import Inputs, solve
-from engine.calculators.whole_runs.sweep_result.charts import otherwise, query_of
+from engine.calculators.whole_runs.sweep_result.charts import plan_difference, query_of
 from engine.calculators.whole_runs.sweep_result.inputs import SAMPLES
-from engine.form.planner.plan_text import name
+from engine.form.planner.plan_text import plan_name
 from tests.engine.run.test_sweep_table import text
 
 
@@ -52,7 +52,7 @@ def test_a_row_opens_the_planner_with_its_job_and_its_plan():
     )
     found = planner.solve(inputs)
     assert found.why.verdict in ("best", "tied")
-    assert name(found.own.plan, found.own.training).startswith(job.plan.partition(" × CP")[0])
+    assert plan_name(found.own.plan, found.own.training).startswith(job.plan.partition(" × CP")[0])
 
 
 def test_a_job_that_the_planner_has_no_input_for_does_not_open():
@@ -78,12 +78,12 @@ def test_names_may_hold_braces():
 
 
 def test_differences_of_plans_are_named():
-    assert otherwise("Megatron, TP 4 × DP 4, ZeRO-1", "Megatron, TP 8 × DP 2, ZeRO-1") == (
+    assert plan_difference("Megatron, TP 4 × DP 4, ZeRO-1", "Megatron, TP 8 × DP 2, ZeRO-1") == (
         "TP 8, DP 2 instead of TP 4, DP 4"
     )
-    assert otherwise("FSDP, DP 8", "FSDP, DP 8") == "the same"
-    assert otherwise("FSDP, DP 8", "FSDP, DP 8, fp8") == "also fp8"
-    assert otherwise("FSDP, DP 8, fp8", "FSDP, DP 8") == "no fp8"
+    assert plan_difference("FSDP, DP 8", "FSDP, DP 8") == "the same"
+    assert plan_difference("FSDP, DP 8", "FSDP, DP 8, fp8") == "also fp8"
+    assert plan_difference("FSDP, DP 8, fp8", "FSDP, DP 8") == "no fp8"
 
 
 def test_another_file_is_answered_by_a_sentence():

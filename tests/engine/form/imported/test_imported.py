@@ -14,10 +14,10 @@ from engine.calculator import load
 from engine.core.inputs import InputError, Text
 from engine.estimate import estimate
 from engine.form.imported import exports, verdicts
-from engine.form.imported.job_targets import PLACES, job_values, links_of
-from engine.form.imported.run_text import read_text
+from engine.form.imported.job_targets import JOB_TARGETS, job_links, job_values
+from engine.form.imported.run_text import parse_job_text
 from engine.form.imported.samples import SAMPLES
-from engine.form.text_validation import checked_by
+from engine.form.text_validation import text_check
 from tests.engine.run.importers.fuzz import mutated
 
 MEANT = {
@@ -34,7 +34,7 @@ MEANT = {
 
 
 def run_of(name):
-    return read_text(SAMPLES[name].text).run
+    return parse_job_text(SAMPLES[name].text).run
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -45,7 +45,7 @@ def test_a_sample_is_the_job_it_says(name):
 
 
 def test_what_no_text_says_is_chosen_below_it():
-    found = read_text('{"zero_optimization": {"stage": 3}}', "llama-3-8b", "dgx-b200", 16)
+    found = parse_job_text('{"zero_optimization": {"stage": 3}}', "llama-3-8b", "dgx-b200", 16)
     assert found.run.cluster.gpu.name.startswith("B200")
     assert found.run.plan.world_size == 16
     assert {"model", "cluster.gpu"} <= {one.key for one in found.entries if one.kind == "assumed"}
@@ -61,18 +61,18 @@ def test_a_text_without_a_model_says_so():
 
 def test_what_cannot_be_read_is_refused_with_line_and_column():
     with pytest.raises(InputError, match="line 2, column 17"):
-        checked_by(read_text)('{"model_type": "llama",\n "hidden_size": }')
+        text_check(parse_job_text)('{"model_type": "llama",\n "hidden_size": }')
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", JOB_TARGETS)
 def test_a_place_is_a_calculator_with_these_inputs(name):
-    assert set(PLACES[name].names) <= set(load(name).fields)
+    assert set(JOB_TARGETS[name].names) <= set(load(name).fields)
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", JOB_TARGETS)
 def test_a_link_gives_a_calculator_the_job(name):
     run = run_of("bridge")
-    values = dict(parse_qsl(links_of(run).places[name]))
+    values = dict(parse_qsl(job_links(run).places[name]))
     found = reply(
         {"calculator": name, "values": {key.split(".")[1]: text for key, text in values.items()}}
     )
@@ -85,7 +85,7 @@ def test_a_link_gives_a_calculator_the_job(name):
 def test_the_link_to_the_estimate_gives_the_same_step():
     run = run_of("bridge")
     values = {
-        key.split(".")[1]: text for key, text in parse_qsl(links_of(run).places["estimate_run"])
+        key.split(".")[1]: text for key, text in parse_qsl(job_links(run).places["estimate_run"])
     }
     found = reply({"calculator": "estimate_run", "values": values})
     assert found["outputs"]["step_time"]["value"] == pytest.approx(estimate(run)["step_time"])
@@ -94,12 +94,12 @@ def test_the_link_to_the_estimate_gives_the_same_step():
 def test_a_model_of_ones_own_goes_where_its_shape_can_be_typed():
     run = run_of("megatron")
     assert job_values(run)["model"] == "custom"
-    assert list(links_of(run).places) == ["estimate_run", "sandbox"]
+    assert list(job_links(run).places) == ["estimate_run", "sandbox"]
 
 
 @pytest.mark.parametrize("kind", exports.EXPORTS)
 def test_an_export_of_a_catalog_model_is_text_of_its_language(kind):
-    text = exports.exported(kind, read_text(SAMPLES["bridge"].text), None)
+    text = exports.write_export(kind, parse_job_text(SAMPLES["bridge"].text), None)
     if exports.language(kind) == "json":
         assert json.loads(text)["train_batch_size"] == 128
     elif exports.language(kind) == "toml":
@@ -128,16 +128,16 @@ HOSTILE = (
 
 
 def test_csv_holds_a_row_for_each_key_and_no_formula():
-    found = read_text(HOSTILE, "llama-3-8b")
-    rows = list(csv.reader(io.StringIO(exports.csv_of(found))))
+    found = parse_job_text(HOSTILE, "llama-3-8b")
+    rows = list(csv.reader(io.StringIO(exports.entries_csv(found))))
     assert len(rows) == len(found.entries) + 1
     assert {len(row) for row in rows} == {5}
     assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
 def test_markdown_holds_no_markup_of_a_file():
-    found = read_text(HOSTILE, "llama-3-8b")
-    text = exports.markdown_of(found, None)
+    found = parse_job_text(HOSTILE, "llama-3-8b")
+    text = exports.report_markdown(found, None)
     assert "<script" not in text
     assert "<b>" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
@@ -155,9 +155,9 @@ def test_no_markup_of_a_file_reaches_the_page():
 
 
 def test_braces_of_a_contradiction_name_no_number():
-    found = read_text("--num-layers {x} --tensor-model-parallel-size 3 --hidden-size 12")
+    found = parse_job_text("--num-layers {x} --tensor-model-parallel-size 3 --hidden-size 12")
     assert found.run is None
-    assert "{" not in verdicts.verdict(found, None).sentence
+    assert "{" not in verdicts.verdict_badge(found, None).sentence
 
 
 def damaged(text):

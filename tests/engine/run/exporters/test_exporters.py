@@ -9,14 +9,14 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
-from engine.run.file import read
-from engine.run.fp8_layouts import reads_either_way
-from engine.run.importers.assemble import DGX_H100, Defaults, imported
-from engine.run.importers.hugging_face_keys import known
+from engine.run.file import read_run
+from engine.run.fp8_layouts import reads_any_operand_layout
+from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
+from engine.run.importers.hugging_face_keys import find_catalog_model
 
 
 def run_of(model, plan, cluster=(), **training):
-    return read(
+    return read_run(
         {
             "model": model,
             "sequence_length": 8192,
@@ -96,18 +96,18 @@ MEGATRON = {
 
 def machines_of(run):
     """A text does not name them."""
-    gpu = "B200" if reads_either_way(run.cluster.gpu) else "H100-SXM"
-    return Defaults(cluster=DGX_H100 | {"gpu": gpu})
+    gpu = "B200" if reads_any_operand_layout(run.cluster.gpu) else "H100-SXM"
+    return ImportDefaults(cluster=DGX_H100 | {"gpu": gpu})
 
 
 @pytest.mark.parametrize("name", MEGATRON)
 def test_arguments_of_megatron_are_read_back(name):
     run = MEGATRON[name]
-    found = imported(megatron_arguments(run), machines_of(run))
+    found = import_run(megatron_arguments(run), machines_of(run))
     assert found.contradictions == ()
-    assert replace(found.run.model, name="") == replace(run.model, name="", source="") or known(
-        found.run.model
-    )
+    assert replace(found.run.model, name="") == replace(
+        run.model, name="", source=""
+    ) or find_catalog_model(found.run.model)
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
 
 
@@ -164,7 +164,7 @@ def test_what_a_family_adds_to_a_llama_is_told():
 @pytest.mark.parametrize("key", ["llama-3-8b", "qwen3-8b", "qwen2.5-7b", "deepseek-v3", "gpt-2"])
 def test_no_exported_argument_is_unknown_to_the_importer(key):
     run = run_of(key, {"world_size": 8}, global_batch_size=64)
-    found = imported(megatron_arguments(run))
+    found = import_run(megatron_arguments(run))
     assert found.entries
     assert not [one for one in found.entries if "not known" in one.meaning]
 
@@ -181,7 +181,7 @@ RECIPES = {
 @pytest.mark.parametrize("name", RECIPES)
 def test_overrides_of_megatron_bridge_are_read_back(name):
     run = MEGATRON[name]
-    found = imported(bridge_overrides(run, RECIPES[name]), machines_of(run))
+    found = import_run(bridge_overrides(run, RECIPES[name]), machines_of(run))
     assert found.contradictions == ()
     assert found.run.model == run.model
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
@@ -236,7 +236,7 @@ def test_torchtitan_is_read_back(name, dialect):
     else:
         text = fully_sharded.torchtitan_python(run, "llama3", flavor, tokens=dialect == "tokens")
         ast.parse(text)
-    found = imported(text)
+    found = import_run(text)
     assert found.contradictions == ()
     assert found.run.model == run.model
     assert found.run.plan == run.plan
@@ -255,8 +255,8 @@ def test_deepspeed_is_read_back():
         global_batch_size=128,
         framework="deepspeed",
     )
-    found = imported(
-        fully_sharded.deepspeed_json(run), Defaults(model="llama-3-8b", cluster=DGX_H100)
+    found = import_run(
+        fully_sharded.deepspeed_json(run), ImportDefaults(model="llama-3-8b", cluster=DGX_H100)
     )
     assert found.contradictions == ()
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
@@ -265,8 +265,8 @@ def test_deepspeed_is_read_back():
 @pytest.mark.parametrize("name", ["8B", "70B, HSDP"])
 def test_accelerate_is_read_back(name):
     run = SHARDED[name]
-    found = imported(
-        fully_sharded.accelerate_yaml(run), Defaults(model="llama-3-8b", cluster=DGX_H100)
+    found = import_run(
+        fully_sharded.accelerate_yaml(run), ImportDefaults(model="llama-3-8b", cluster=DGX_H100)
     )
     assert found.contradictions == ()
     # Of tensor parallelism accelerate's own has no sequence parallelism.
@@ -284,7 +284,7 @@ def test_every_model_of_the_catalog_is_read_back():
     lost = []
     for key, model in MODELS.items():
         run = run_of(key, {"world_size": 8}, global_batch_size=64)
-        found = imported(megatron_arguments(run))
+        found = import_run(megatron_arguments(run))
         same = found.run and replace(found.run.model, name="", source="", sliding_window=0)
         if same != replace(model, name="", source="", sliding_window=0):
             lost.append(key)

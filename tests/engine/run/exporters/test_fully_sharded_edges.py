@@ -4,8 +4,8 @@ import json
 import tomllib
 
 from engine.run.exporters import fully_sharded
-from engine.run.exporters.stage_layout import layout_of
-from engine.run.file import read
+from engine.run.exporters.stage_layout import format_layout
+from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
 from tests.each import each
 
@@ -19,7 +19,7 @@ def run_of(plan=(), model="llama-3-8b", **training):
         "parallelism": {"world_size": 16} | dict(plan),
         "training": settings | {"framework": "fsdp"} | training,
     }
-    return read(document)
+    return read_run(document)
 
 
 def toml(*given, **training):
@@ -163,4 +163,4 @@ def test_code_of_fsdp2_has_the_mesh_of_the_plan(plan, shape, names, kept):
 @each("layers, text", [((2, 1), "Et*2|tL"), ((0, 1, 0), "E|t|L"), ((3,), "Et*3L"),
                        ((1, 2, 0, 1), "Et|t*2||tL")])  # fmt: skip
 def test_a_layout_names_the_layers_of_each_stage(layers, text):
-    assert layout_of(layers) == text
+    assert format_layout(layers) == text

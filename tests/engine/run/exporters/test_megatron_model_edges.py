@@ -1,7 +1,7 @@
 """What arguments of Megatron-LM say of a model, family by family."""
 
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
 from tests.each import each
 
@@ -15,7 +15,7 @@ def run_of(model, gpu="H100-SXM", **training):
         "parallelism": {"world_size": 8},
         "training": settings | training,
     }
-    return read(document)
+    return read_run(document)
 
 
 def arguments(*given, **training):

@@ -2,7 +2,7 @@
 
 from engine.catalog.models import MODELS
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
 from tests.each import each
 
@@ -16,7 +16,7 @@ def run_of(plan=(), model="llama-3-8b", gpu="H100-SXM", **training):
         "parallelism": {"world_size": 16} | dict(plan),
         "training": settings | training,
     }
-    return read(document)
+    return read_run(document)
 
 
 def words(text):

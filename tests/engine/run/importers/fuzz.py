@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-from engine.run.importers.assemble import DGX_H100, Defaults, imported
+from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
 from engine.run.importers.import_report import TextError
 from tests.engine.run.importers.hf_files import FILES
 from tests.engine.run.importers.real_files import MEANT, real
@@ -25,7 +25,7 @@ ODD = (
     "$((1/0))", "${X:-${Y}}", '"', "'", "\t", "--", "=", ": ", "0", "null", "\u202e",
     "\ud83d\ude00",    "((((", "\n---\n", "True", "999999999999", "2", "*" * 40, "|" * 40, "t*999",
 )  # fmt: skip
-DEFAULTS = Defaults(model="llama-3-8b", cluster=DGX_H100)
+DEFAULTS = ImportDefaults(model="llama-3-8b", cluster=DGX_H100)
 
 
 def mutated(source: random.Random) -> str:
@@ -54,7 +54,7 @@ def mutated(source: random.Random) -> str:
 def tried(text: str) -> str:
     """Return "read", "contradicted" or "refused"; anything else is a fault."""
     try:
-        found = imported(text, DEFAULTS)
+        found = import_run(text, DEFAULTS)
     except TextError:
         return "refused"
     assert found.run is not None or found.contradictions

@@ -1,7 +1,7 @@
 """The YAML of accelerate: what every key says, and what follows from several, at the limits."""
 
-from engine.run.importers.accelerate import finish_accelerate, take_accelerate
-from engine.run.importers.import_report import OFFLOADED, Draft, Given
+from engine.run.importers.accelerate import finish_accelerate, import_accelerate
+from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
 from tests.each import each
 
 SINGLE = "training in single precision is not predicted here: bf16 is taken"
@@ -10,8 +10,8 @@ STAGE, WORLD = "parallelism.zero_stage", "parallelism.world_size"
 
 
 def taken(take, *pairs):
-    draft = Draft()
-    take([Given(key=key, value=value, line=3) for key, value in pairs], draft)
+    draft = RunDraft()
+    take([Setting(key=key, value=value, line=3) for key, value in pairs], draft)
     return draft
 
 
@@ -48,7 +48,7 @@ FSDP, SIZES = "fsdp_config.fsdp_", "parallelism_config.parallelism_config_"
     ],
 )
 def test_a_key_of_accelerate_says_what_it_does(key, value, path, found):
-    draft = taken(take_accelerate, (key, value))
+    draft = taken(import_accelerate, (key, value))
     assert (draft.values[path], type(draft.values[path])) == (found, type(found))
     assert draft.values["training.framework"] == "fsdp"
     assert [one.kind for one in draft.entries] == ["understood"]
@@ -70,28 +70,28 @@ def test_a_key_of_accelerate_says_what_it_does(key, value, path, found):
     ],
 )  # fmt: skip
 def test_a_key_of_accelerate_that_is_not_taken_is_told_why(key, value, meaning):
-    assert told(taken(take_accelerate, (key, value))) == [("ignored", meaning)]
+    assert told(taken(import_accelerate, (key, value))) == [("ignored", meaning)]
 
 
 @each("kind", ["NO", "MULTI_GPU"])
 def test_where_every_process_holds_the_model_nothing_is_sharded(kind):
     keys = (("distributed_type", kind), (f"{FSDP}sharding_strategy", "FULL_SHARD"))
-    draft = taken(take_accelerate, *keys)
+    draft = taken(import_accelerate, *keys)
     assert draft.values == {"training.framework": "fsdp", STAGE: 0}
     assert told(draft)[1] == ("ignored", f"distributed_type is {kind}")
 
 
 def test_accelerate_starts_deepspeed():
-    draft = taken(take_accelerate, ("distributed_type", "DEEPSPEED"), ("debug", False))
+    draft = taken(import_accelerate, ("distributed_type", "DEEPSPEED"), ("debug", False))
     assert draft.values == {"training.framework": "deepspeed"}
 
 
 def test_degrees_of_accelerate_are_noted():
     keys = ((f"{SIZES}dp_shard_size", 4), (f"{SIZES}dp_replicate_size", 0), (f"{SIZES}sp_size", 2))
     notes = {"sizes": True, "dp_shard_size": 4, "dp_replicate_size": None, "sp_size": 2}
-    assert taken(take_accelerate, *keys).notes == notes
+    assert taken(import_accelerate, *keys).notes == notes
     steps = ("deepspeed_config.gradient_accumulation_steps", 4)
-    assert taken(take_accelerate, steps).notes == {"gradient_accumulation_steps": 4}
+    assert taken(import_accelerate, steps).notes == {"gradient_accumulation_steps": 4}
 
 
 GROUP, BATCH = "parallelism.shard_group", "training.global_batch_size"
@@ -116,7 +116,7 @@ GROUP, BATCH = "parallelism.shard_group", "training.global_batch_size"
 )
 def test_sharding_and_batch_of_accelerate_follow(world, tensor, context, notes, found):
     sizes = {"parallelism.tensor_parallel": tensor, "parallelism.context_parallel": context}
-    draft = Draft(values=sizes | ({} if world is None else {WORLD: world}), notes=notes)
+    draft = RunDraft(values=sizes | ({} if world is None else {WORLD: world}), notes=notes)
     finish_accelerate(draft)
     assert draft.contradictions == []
     assert {path: draft.values.get(path) for path in found} == found
@@ -135,7 +135,7 @@ def test_sharding_and_batch_of_accelerate_follow(world, tensor, context, notes, 
     ],
 )
 def test_degrees_of_accelerate_make_all_processes(world, notes, total):
-    draft = Draft(values={WORLD: world}, notes=notes)
+    draft = RunDraft(values={WORLD: world}, notes=notes)
     finish_accelerate(draft)
     (said,) = draft.contradictions
     start = f"ParallelismConfig total_size ({total}) does not match num_processes ({world})."
@@ -144,7 +144,7 @@ def test_degrees_of_accelerate_make_all_processes(world, notes, total):
 
 
 def test_a_sequence_is_split_in_one_way():
-    draft = Draft(values={WORLD: 16, "parallelism.context_parallel": 2}, notes={"sp_size": 2})
+    draft = RunDraft(values={WORLD: 16, "parallelism.context_parallel": 2}, notes={"sp_size": 2})
     finish_accelerate(draft)
     assert draft.contradictions == [
         "Context Parallelism (CP) and Sequence Parallelism (SP) are mutually exclusive. Got "

@@ -1,6 +1,6 @@
 """A run file put together from a text: ranks, batch, machines, and what stands for the unsaid."""
 
-from engine.run.importers.assemble import DGX_H100, Defaults, imported
+from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
 from tests.each import each
 
 MODEL = "--num-layers 8 --hidden-size 64 --num-attention-heads 8 --vocab-size 100 --seq-length 128"
@@ -9,7 +9,7 @@ SIZES = ("world_size", "micro_batch_size", "global_batch_size")
 
 
 def sizes_of(text, defaults=None):
-    found = imported(text, defaults)
+    found = import_run(text, defaults)
     assert found.contradictions == ()
     both = found.document["parallelism"] | found.document["training"]
     return [both[key] for key in SIZES]
@@ -44,14 +44,18 @@ def test_a_recipe_says_its_gpus_where_no_launcher_does():
 
 
 def test_gpus_that_are_asked_for_go_before_those_of_the_text():
-    assert sizes_of(f"{LAUNCH} {MODEL}", Defaults(cluster=DGX_H100, world_size=4)) == [4, 1, 4]
-    assert sizes_of(f"{LAUNCH} {MODEL}", Defaults(cluster=DGX_H100)) == [8, 1, 8]
+    assert sizes_of(f"{LAUNCH} {MODEL}", ImportDefaults(cluster=DGX_H100, world_size=4)) == [
+        4,
+        1,
+        4,
+    ]
+    assert sizes_of(f"{LAUNCH} {MODEL}", ImportDefaults(cluster=DGX_H100)) == [8, 1, 8]
 
 
 def test_the_machines_are_one_dgx_unless_the_launch_says_otherwise():
     cluster = {"gpu": "H100-SXM", "gpus_per_node": 8, "nics_per_node": 8, "nic_bandwidth": 50e9}
-    assert imported(MODEL).document["cluster"] == cluster
-    four = imported(f"torchrun --nproc_per_node 4 x.py {MODEL}").document["cluster"]
+    assert import_run(MODEL).document["cluster"] == cluster
+    four = import_run(f"torchrun --nproc_per_node 4 x.py {MODEL}").document["cluster"]
     assert four == cluster | {"gpus_per_node": 4}
 
 
@@ -59,7 +63,7 @@ def test_the_machines_are_one_dgx_unless_the_launch_says_otherwise():
                        ('{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, '
                         '"num_attention_heads": 8, "vocab_size": 100}', 4096)])  # fmt: skip
 def test_a_length_that_is_not_said_is_that_of_the_software(text, length):
-    assert imported(text).document["sequence_length"] == length
+    assert import_run(text).document["sequence_length"] == length
 
 
 def test_a_model_alone_is_run_on_one_node():
@@ -68,15 +72,15 @@ def test_a_model_alone_is_run_on_one_node():
         '"num_attention_heads": 8, "vocab_size": 100}'
     )
     assert sizes_of(text) == [8, 1, 8]
-    assert imported(text).document["training"]["precision"] == "bf16"
+    assert import_run(text).document["training"]["precision"] == "bf16"
 
 
 def test_a_text_without_a_model_has_the_one_of_the_defaults_or_none():
     flags = "--tensor-model-parallel-size 2"
-    named = Defaults(model="llama-3-8b", cluster=DGX_H100)
-    assert imported(flags, named).document["model"] == "llama-3-8b"
-    assert imported(f"{flags} {MODEL}", named).document["model"]["num_layers"] == 8
-    found = imported(flags)
+    named = ImportDefaults(model="llama-3-8b", cluster=DGX_H100)
+    assert import_run(flags, named).document["model"] == "llama-3-8b"
+    assert import_run(f"{flags} {MODEL}", named).document["model"]["num_layers"] == 8
+    found = import_run(flags)
     assert (found.run, "model" in found.document) == (None, False)
     said = "no text says which model: add its config.json, or arguments that say its shape"
     assert found.contradictions == (said,)
@@ -84,11 +88,11 @@ def test_a_text_without_a_model_has_the_one_of_the_defaults_or_none():
 
 def test_a_named_model_goes_before_sizes_of_one():
     text = "--recipe llama3_8b_pretrain_config model.num_layers=4"
-    assert imported(f"run.py {text}").document["model"] == "llama-3-8b"
+    assert import_run(f"run.py {text}").document["model"] == "llama-3-8b"
 
 
 def test_a_contradiction_is_told_alone():
-    found = imported(f"{LAUNCH} --num-layers many")
+    found = import_run(f"{LAUNCH} --num-layers many")
     assert found.run is None
     said = "line 1: --num-layers is many; a whole number is needed"
     assert found.contradictions == (said,)

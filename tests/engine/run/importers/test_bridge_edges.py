@@ -1,17 +1,17 @@
 """Overrides of recipes of Megatron-Bridge: what is found, with its line, and what each says."""
 
-from engine.run.importers.bridge import model_named, overrides, take_bridge
-from engine.run.importers.import_report import Draft, Given
+from engine.run.importers.bridge import find_model, import_bridge, read_overrides
+from engine.run.importers.import_report import RunDraft, Setting
 from tests.each import each
 
 
 def found(text, first=1):
-    return [(one.key, one.value, one.line) for one in overrides(text, first)]
+    return [(one.key, one.value, one.line) for one in read_overrides(text, first)]
 
 
 def taken(key, value, values=()):
-    draft = Draft(values=dict(values))
-    take_bridge([Given(key=key, value=value, line=3)], draft)
+    draft = RunDraft(values=dict(values))
+    import_bridge([Setting(key=key, value=value, line=3)], draft)
     return draft
 
 
@@ -36,7 +36,7 @@ def taken(key, value, values=()):
 def test_overrides_and_recipes_are_found_with_their_lines(text, keys):
     assert found(text) == keys
     assert found(text, 5) == [(key, value, line + 4) for key, value, line in keys]
-    assert [one.line for one in overrides(text)] == [line for *_, line in keys]
+    assert [one.line for one in read_overrides(text)] == [line for *_, line in keys]
 
 
 @each("length, kept", [(40_000, 1), (40_001, 0)])
@@ -115,4 +115,4 @@ def test_a_recipe_may_name_its_gpus(name, gpus):
     ],
 )
 def test_a_model_is_named_as_recipes_spell_it(text, row):
-    assert model_named(text) == row
+    assert find_model(text) == row

@@ -1,7 +1,7 @@
 """The JSON of DeepSpeed: what every key says, and what follows from several, at the limits."""
 
-from engine.run.importers.deepspeed import finish_deepspeed, take_deepspeed
-from engine.run.importers.import_report import OFFLOADED, Draft, Given
+from engine.run.importers.deepspeed import finish_deepspeed, import_deepspeed
+from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
 from tests.each import each
 
 QUIET = "changes neither time nor memory that is predicted here"
@@ -10,8 +10,8 @@ MICRO, BATCH = "training.micro_batch_size", "training.global_batch_size"
 
 
 def taken(key, value):
-    draft = Draft()
-    take_deepspeed([Given(key=key, value=value, line=3)], draft)
+    draft = RunDraft()
+    import_deepspeed([Setting(key=key, value=value, line=3)], draft)
     return draft
 
 
@@ -106,7 +106,7 @@ TENSOR = "parallelism.tensor_parallel"
     ],
 )
 def test_ranks_and_batch_of_deepspeed_follow(values, notes, found):
-    draft = Draft(values=dict(values), notes=notes)
+    draft = RunDraft(values=dict(values), notes=notes)
     finish_deepspeed(draft)
     assert draft.contradictions == []
     assert {path: draft.values[path] for path in found} == found
@@ -114,7 +114,7 @@ def test_ranks_and_batch_of_deepspeed_follow(values, notes, found):
 
 
 def test_a_batch_that_is_not_the_product_is_refused():
-    draft = Draft(values={WORLD: 8}, notes={TOTAL: 65, EACH: 2, STEPS: 4})
+    draft = RunDraft(values={WORLD: 8}, notes={TOTAL: 65, EACH: 2, STEPS: 4})
     finish_deepspeed(draft)
     assert draft.contradictions == [
         "Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * "
@@ -124,6 +124,6 @@ def test_a_batch_that_is_not_the_product_is_refused():
 
 @each("said, group", [(4, 4), (1, 1), (None, None)])
 def test_a_group_of_mics_shards(said, group):
-    draft = Draft(notes={"zero_optimization.mics_shard_size": said})
+    draft = RunDraft(notes={"zero_optimization.mics_shard_size": said})
     finish_deepspeed(draft)
     assert draft.values.get("parallelism.shard_group") == group

@@ -1,6 +1,11 @@
 """A `config.json` at its limits: what is missing, heads, latents, widths, names, windows."""
 
-from engine.run.importers.hugging_face import is_configuration, model_of, name_of, shape_of
+from engine.run.importers.hugging_face import (
+    is_hugging_face_config,
+    model_name,
+    read_config_model,
+    read_shape,
+)
 from tests.each import each
 from tests.engine.run.importers.hf_files import LLAMA
 
@@ -10,7 +15,7 @@ MOST = 1 << 20
 
 
 def shape(without=(), **others):
-    return shape_of({key: one for key, one in (LLAMA | others).items() if key not in without})
+    return read_shape({key: one for key, one in (LLAMA | others).items() if key not in without})
 
 
 @each(
@@ -163,26 +168,26 @@ def test_a_window_of_another_family_is_not_that_of_every_second_layer():
 
 def test_a_model_has_the_problems_of_its_shape_under_its_path():
     found = []
-    assert model_of({**LLAMA, "vocab_size": 0}, "model", found) is None
+    assert read_config_model({**LLAMA, "vocab_size": 0}, "model", found) is None
     assert found == ["model.vocab_size: 0; allowed: a whole number from 1 to 16777216"]
 
 
 def test_a_model_whose_sizes_contradict_each_other_is_none():
     found = []
-    assert model_of({**LLAMA, **LATENTS, "v_head_dim": 0}, "model", found) is None
+    assert read_config_model({**LLAMA, **LATENTS, "v_head_dim": 0}, "model", found) is None
     assert found == ["model.value_head_size: 0; allowed: 1 or more with attention mla"]
 
 
 def test_a_model_is_called_what_its_file_calls_it():
     found = []
-    model = model_of(LLAMA, "model", found)
+    model = read_config_model(LLAMA, "model", found)
     assert (model.name, model.num_layers, found) == ("llama", 32, [])
-    assert name_of({"_name_or_path": "org/name", "model_type": "llama"}) == "org/name"
-    assert (name_of({"_name_or_path": ""}), name_of({})) == ("custom", "custom")
-    assert name_of({"model_type": "x" * 81}) == "x" * 80
+    assert model_name({"_name_or_path": "org/name", "model_type": "llama"}) == "org/name"
+    assert (model_name({"_name_or_path": ""}), model_name({})) == ("custom", "custom")
+    assert model_name({"model_type": "x" * 81}) == "x" * 80
 
 
 def test_a_configuration_is_told_from_the_model_of_a_run_file():
     told = ("model_type", "architectures", "text_config", "n_layer", "n_embd", "num_hidden_layers")
-    assert all(is_configuration({key: 1}) for key in told)
-    assert not is_configuration({"num_layers": 32, "hidden_size": 4096, "vocab_size": 32000})
+    assert all(is_hugging_face_config({key: 1}) for key in told)
+    assert not is_hugging_face_config({"num_layers": 32, "hidden_size": 4096, "vocab_size": 32000})

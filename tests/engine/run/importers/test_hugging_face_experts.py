@@ -1,6 +1,6 @@
 """Experts of a `config.json` at their limits: how many, how wide, which layers and which nodes."""
 
-from engine.run.importers.hugging_face import shape_of
+from engine.run.importers.hugging_face import read_shape
 from tests.each import each
 
 MIXTURE = {
@@ -18,7 +18,7 @@ MIXTURE = {
 
 
 def shape(without=(), **others):
-    return shape_of({key: one for key, one in (MIXTURE | others).items() if key not in without})
+    return read_shape({key: one for key, one in (MIXTURE | others).items() if key not in without})
 
 
 @each("experts", [0, 1, None])

@@ -3,10 +3,15 @@
 import json
 
 from engine.catalog.models import MODELS
-from engine.run.importers.assemble import imported
-from engine.run.importers.hugging_face_flat import flat, mixed_attention, unlike, unread_experts
-from engine.run.importers.hugging_face_keys import known
-from engine.run.importers.model_families import biased, positions
+from engine.run.importers.assemble import import_run
+from engine.run.importers.hugging_face_flat import (
+    attention_assumption,
+    flatten_config,
+    unknown_experts_key,
+    unsupported_reasons,
+)
+from engine.run.importers.hugging_face_keys import find_catalog_model
+from engine.run.importers.model_families import has_biases, learned_positions
 from tests.each import each
 from tests.engine.run.importers.hf_files import LLAMA
 
@@ -16,20 +21,20 @@ WINDOW = "attention over all tokens in every layer; layers with a window cost le
 
 @each("key", ["text_config", "llm_config", "language_config"])
 def test_a_nested_language_model_goes_before_what_stands_outside(key):
-    found = flat({"hidden_size": 1, "vocab_size": 5, key: {"hidden_size": 2}})
+    found = flatten_config({"hidden_size": 1, "vocab_size": 5, key: {"hidden_size": 2}})
     assert found == {"hidden_size": 2, "vocab_size": 5, key: {"hidden_size": 2}}
 
 
 @each("key", ["attn_config", "ffn_config"])
 def test_what_stands_outside_goes_before_a_nested_part(key):
     part = {"hidden_size": 2, "kv_n_heads": 8}
-    found = flat({"hidden_size": 1, key: part})
+    found = flatten_config({"hidden_size": 1, key: part})
     assert found == {"hidden_size": 1, "kv_n_heads": 8, key: part}
 
 
 def test_a_name_of_a_part_that_holds_no_object_is_a_key_like_others():
     given = {"text_config": None, "attn_config": "x", "hidden_size": 1}
-    assert flat(given) == given
+    assert flatten_config(given) == given
 
 
 @each(
@@ -49,7 +54,7 @@ def test_a_name_of_a_part_that_holds_no_object_is_a_key_like_others():
     ],
 )
 def test_a_size_that_all_layers_share_may_stand_there_for_each(value, taken):
-    found = flat({"key": value})["key"]
+    found = flatten_config({"key": value})["key"]
     assert (found, type(found)) == (taken, type(taken))
 
 
@@ -65,7 +70,7 @@ def test_a_size_that_all_layers_share_may_stand_there_for_each(value, taken):
      ["block_configs: one for each layer; allowed: none, the layers of a model are alike"]),
 ])  # fmt: skip
 def test_what_is_no_decoder_with_layers_alike_is_told_once(config, family, said):
-    assert list(unlike(config, family)) == said
+    assert list(unsupported_reasons(config, family)) == said
 
 
 @each(
@@ -83,7 +88,7 @@ def test_what_is_no_decoder_with_layers_alike_is_told_once(config, family, said)
     ],
 )
 def test_the_first_number_of_experts_under_another_name_is_found(config, key):
-    assert unread_experts(config) == key
+    assert unknown_experts_key(config) == key
 
 
 @each(
@@ -106,7 +111,7 @@ def test_the_first_number_of_experts_under_another_name_is_found(config, key):
     ],
 )
 def test_layers_with_another_attention_are_named(config, said):
-    assert mixed_attention(config) == said
+    assert attention_assumption(config) == said
 
 
 MOST = 1 << 30
@@ -130,7 +135,7 @@ MOST = 1 << 30
     ],
 )  # fmt: skip
 def test_a_table_of_positions_is_that_of_a_family_that_learns_them(config, family, found):
-    assert list(positions(config, family)) == found
+    assert list(learned_positions(config, family)) == found
 
 
 @each(
@@ -150,12 +155,12 @@ def test_a_table_of_positions_is_that_of_a_family_that_learns_them(config, famil
     ],
 )
 def test_biases_are_those_of_a_family_unless_a_file_has_none(config, family, found):
-    assert biased(config, family) is found
+    assert has_biases(config, family) is found
 
 
 def test_a_table_of_positions_is_told_with_its_key():
     sizes = {"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "vocab_size": 50257}
-    found = imported(json.dumps({**sizes, "n_positions": 1024}))
+    found = import_run(json.dumps({**sizes, "n_positions": 1024}))
     meanings = {one.key: (one.kind, one.meaning) for one in found.entries}
     assert meanings["n_positions"] == ("understood", "model.learned_positions = 1024")
     assert found.run.model.learned_positions == 1024
@@ -163,7 +168,7 @@ def test_a_table_of_positions_is_told_with_its_key():
 
 def test_every_key_is_told_with_what_became_of_it():
     text = json.dumps({**LLAMA, "text_config": {"head_dim": 128}, "torch_dtype": "x"}, indent=1)
-    told = {one.key: (one.line, one.kind, one.meaning) for one in imported(text).entries}
+    told = {one.key: (one.line, one.kind, one.meaning) for one in import_run(text).entries}
     none = "changes neither time nor memory that is predicted here"
     family = "the family; its defaults are those of Transformers 4.57"
     assert told["model_type"] == (2, "understood", family)
@@ -175,12 +180,12 @@ def test_every_key_is_told_with_what_became_of_it():
 
 def test_what_is_assumed_of_a_model_is_told_so():
     text = json.dumps({key: one for key, one in LLAMA.items() if key != "tie_word_embeddings"})
-    told = {one.key: (one.kind, one.value) for one in imported(text).entries}
+    told = {one.key: (one.kind, one.value) for one in import_run(text).entries}
     assert told["model.tied_embeddings"] == ("assumed", "false")
 
 
 def test_a_model_with_the_sizes_of_a_row_is_that_row():
-    assert known(MODELS["llama-3-8b"]) == "llama-3-8b"
-    assert imported(json.dumps(LLAMA)).document["model"] == "llama-3-8b"
-    other = imported(json.dumps(LLAMA | {"vocab_size": 128255})).document["model"]
+    assert find_catalog_model(MODELS["llama-3-8b"]) == "llama-3-8b"
+    assert import_run(json.dumps(LLAMA)).document["model"] == "llama-3-8b"
+    other = import_run(json.dumps(LLAMA | {"vocab_size": 128255})).document["model"]
     assert (other["num_layers"], other["vocab_size"]) == (32, 128255)

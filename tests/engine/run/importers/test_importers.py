@@ -9,11 +9,11 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.estimate import estimate
 from engine.formulas.parameters import total_parameters
-from engine.run.importers.assemble import imported
-from engine.run.importers.import_report import OFFLOADED, TextError, whole
-from engine.run.importers.layouts import pieces_of
+from engine.run.importers.assemble import import_run
+from engine.run.importers.import_report import OFFLOADED, TextError, whole_number
+from engine.run.importers.layouts import parse_layout
 from engine.run.importers.shell import script_flags
-from engine.run.importers.yaml_subset import scalar, yaml_keys
+from engine.run.importers.yaml_subset import parse_scalar, read_yaml
 from tests.engine.run.importers.fuzz import mutated, tried
 from tests.engine.run.importers.hf_files import FILES, OTHERS
 from tests.engine.run.importers.real_files import (
@@ -40,7 +40,7 @@ def at(document, path):
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_configuration_says_what_was_meant(name):
     text, meant = TEXTS[name]
-    found = imported(text)
+    found = import_run(text)
     assert found.contradictions == ()
     assert {path: at(found.document, path) for path in meant} == meant
     assert estimate(found.run)["step_time"] > 0
@@ -50,7 +50,7 @@ def test_a_configuration_says_what_was_meant(name):
 def test_every_key_is_told_with_its_line(name):
     text, _ = TEXTS[name]
     lines = text.splitlines()
-    entries = imported(text).entries
+    entries = import_run(text).entries
     assert {entry.kind for entry in entries} <= {"understood", "derived", "assumed", "ignored"}
     for entry in entries:
         if entry.line:
@@ -64,7 +64,7 @@ def test_every_key_is_told_with_its_line(name):
 )
 def test_a_config_json_has_the_published_parameters(name, keys, parameters, row):
     text = json.dumps({**keys, "_name_or_path": name, "torch_dtype": "bfloat16"}, indent=2)
-    found = imported(text)
+    found = import_run(text)
     assert found.contradictions == ()
     assert total_parameters(found.run.model) == pytest.approx(parameters, rel=0.01)
     if row:
@@ -75,7 +75,7 @@ def test_a_config_json_has_the_published_parameters(name, keys, parameters, row)
 
 @pytest.mark.parametrize(("keys", "said"), OTHERS)
 def test_a_config_json_of_another_kind_is_refused_in_words(keys, said):
-    (problem,) = imported(json.dumps(keys)).contradictions
+    (problem,) = import_run(json.dumps(keys)).contradictions
     assert said in problem
     assert "; allowed: " in problem
 
@@ -91,7 +91,7 @@ def test_a_config_json_of_another_kind_is_refused_in_words(keys, said):
 )
 def test_layers_of_another_attention_are_told(others, said):
     keys = next(keys for name, keys, *_ in FILES if name == "meta-llama/Llama-3.1-8B")
-    told = [entry for entry in imported(json.dumps(keys | others)).entries if said in str(entry)]
+    told = [entry for entry in import_run(json.dumps(keys | others)).entries if said in str(entry)]
     assert len(told) == 1
 
 
@@ -106,7 +106,7 @@ def said(document, path):
 
 @pytest.mark.parametrize("name", MEANT)
 def test_a_file_of_a_public_repository_says_what_was_meant(name):
-    found = imported(real(name))
+    found = import_run(real(name))
     assert found.contradictions == ()
     meant = MEANT[name]
     assert {path: said(found.document, path) for path in meant} == meant
@@ -115,7 +115,7 @@ def test_a_file_of_a_public_repository_says_what_was_meant(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_that_its_framework_refuses_is_refused_in_its_words(name):
-    assert imported(real(name)).contradictions == (REFUSED[name],)
+    assert import_run(real(name)).contradictions == (REFUSED[name],)
 
 
 def test_every_file_that_is_stored_is_asserted():
@@ -125,10 +125,10 @@ def test_every_file_that_is_stored_is_asserted():
 
 def test_overrides_in_a_script_have_its_variables_and_its_headings_split_nothing():
     text = real(LOOPED)
-    assert "line 186: tensor_model_parallel_size is $TP" in imported(text).contradictions[0]
+    assert "line 186: tensor_model_parallel_size is $TP" in import_run(text).contradictions[0]
     read = """IFS=',' read -r TP PP EP CP SP <<< "$CONFIG\""""
     assert read in text
-    found = imported(text.replace(read, "TP=2\nPP=4\nEP=4\nCP=1\nSP=True"))
+    found = import_run(text.replace(read, "TP=2\nPP=4\nEP=4\nCP=1\nSP=True"))
     assert found.contradictions == ()
     plan = found.document["parallelism"]
     assert (plan["tensor_parallel"], plan["pipeline_parallel"], plan["expert_parallel"]) == (
@@ -143,7 +143,7 @@ def test_overrides_in_a_script_have_its_variables_and_its_headings_split_nothing
 def test_a_long_line_of_overrides_is_read_to_its_end():
     many = " ".join(f"logger.name_{number}=$WORD" for number in range(600))
     text = f"WORD=x\nTP=4\nrun_recipe.py --recipe llama3_8b_pretrain_config {many} "
-    found = imported(text + "model.tensor_model_parallel_size=$TP\n")
+    found = import_run(text + "model.tensor_model_parallel_size=$TP\n")
     assert found.document["parallelism"]["tensor_parallel"] == 4
 
 
@@ -155,7 +155,7 @@ def test_a_long_line_of_overrides_is_read_to_its_end():
     ],
 )
 def test_offloading_is_said_to_be_missing_in_the_prediction(name, key):
-    meaning = {one.key: one.meaning for one in imported(real(name)).entries}
+    meaning = {one.key: one.meaning for one in import_run(real(name)).entries}
     assert meaning[key] == OFFLOADED
 
 
@@ -173,12 +173,12 @@ def test_every_frameworks_offloading_is_told(text, key):
         "torchtitan": "[training]\nlocal_batch_size = 1\nenable_cpu_offload = true",
         "accelerate": "distributed_type: FSDP\nfsdp_config:\n  fsdp_offload_params: true",
     }[text]
-    assert {one.key: one.meaning for one in imported(given).entries}[key] == OFFLOADED
+    assert {one.key: one.meaning for one in import_run(given).entries}[key] == OFFLOADED
 
 
 def test_a_comment_does_not_say_what_a_text_is():
     text = "# ParallelismConfig(sp_size=2)\ndistributed_type: FSDP\nnum_processes: 4\n"
-    assert imported(text).dialects == ("accelerate YAML",)
+    assert import_run(text).dialects == ("accelerate YAML",)
 
 
 def test_there_are_forty_real_files_of_every_kind():
@@ -189,18 +189,18 @@ def test_there_are_forty_real_files_of_every_kind():
 def test_a_registry_of_several_recipes_is_refused_by_their_names():
     text = real("torchtitan/llama3_8b.py.txt") + "\n\n" + real("torchtitan/llama3_70b.py.txt")
     with pytest.raises(TextError, match=r"2 configurations, llama3_8b \(line \d+\), llama3_70b"):
-        imported(text)
+        import_run(text)
 
 
 def test_keys_that_accelerate_does_not_know_are_told():
-    found = imported(real("accelerate/invalid_keys.yaml"))
+    found = import_run(real("accelerate/invalid_keys.yaml"))
     unknown = [one.key for one in found.entries if one.meaning == "not known to this importer"]
     assert unknown == ["invalid_key", "another_invalid_key"]
 
 
 def test_an_unknown_key_is_never_dropped():
     text, _ = TEXTS["megatron gpt3 175b"]
-    found = imported(text + "\n--frobnicate 3\n")
+    found = import_run(text + "\n--frobnicate 3\n")
     (entry,) = [entry for entry in found.entries if entry.key == "--frobnicate"]
     assert (entry.kind, entry.meaning) == ("ignored", "not known to this importer")
 
@@ -277,13 +277,15 @@ CONTRADICTIONS = [
 def test_a_contradiction_is_named_as_the_framework_would(name, old, new, said):
     text = TEXTS[name][0]
     assert old in text
-    found = imported(text.replace(old, new))
+    found = import_run(text.replace(old, new))
     assert found.run is None
     assert any(said in line for line in found.contradictions), found.contradictions
 
 
 def test_two_texts_that_disagree_are_told():
-    found = imported(TEXTS["deepspeed zero 1 fp16"][0] + '---\n{"zero_optimization": {"stage": 2}}')
+    found = import_run(
+        TEXTS["deepspeed zero 1 fp16"][0] + '---\n{"zero_optimization": {"stage": 2}}'
+    )
     assert any("zero_optimization.stage" in line for line in found.contradictions)
 
 
@@ -303,13 +305,13 @@ BAD = [
 @pytest.mark.parametrize(("text", "said"), BAD)
 def test_malformed_text_is_refused_with_line_column_and_reason(text, said):
     with pytest.raises(TextError) as caught:
-        imported(text)
+        import_run(text)
     assert said in str(caught.value)
 
 
 def test_a_long_text_is_refused_in_words():
     with pytest.raises(TextError, match="at most 1000000"):
-        imported("x" * 1_000_001)
+        import_run("x" * 1_000_001)
 
 
 def test_variables_sums_and_defaults_of_a_script():
@@ -332,7 +334,7 @@ def test_no_sum_of_a_script_grows_without_bound():
 
 
 def test_yaml_says_the_line_of_each_key():
-    keys = yaml_keys("a:\n  b: 1\n  c:\n    - x\n    - 2\n# note\nd: 'q' # more\n")
+    keys = read_yaml("a:\n  b: 1\n  c:\n    - x\n    - 2\n# note\nd: 'q' # more\n")
     assert [(one.key, one.value, one.line) for one in keys] == [
         ("a.b", 1, 2),
         ("a.c", ["x", 2], 4),
@@ -345,7 +347,7 @@ def test_yaml_says_the_line_of_each_key():
     [("E|(t|)*3,m|m||L", [0, 1, 1, 1, 0, 0, 0, 0]), ("Ett|t*3|ttL", [2, 3, 2]), ("x", [])],
 )
 def test_a_layout_is_unrolled(text, sizes):
-    assert pieces_of(text) == sizes
+    assert parse_layout(text) == sizes
 
 
 @pytest.mark.parametrize("seed", range(400))
@@ -361,13 +363,13 @@ def test_a_damaged_text_is_answered_or_refused(seed):
 def test_the_width_of_a_layer_that_is_not_told_is_megatron_s(flags, hidden, width):
     text = TEXTS["megatron gpt3 175b"][0]
     sizes = f"--hidden-size {hidden} {flags}"
-    found = imported(text.replace("--hidden-size 12288", sizes)).document
+    found = import_run(text.replace("--hidden-size 12288", sizes)).document
     assert at(found, "model.ffn_hidden_size") == width
 
 
 def test_without_a_batch_megatron_is_given_one_sequence_on_each_rank_and_this_is_told():
     text = re.sub(r"--(micro|global)-batch-size \S+", "", TEXTS["megatron mixtral 8x7b"][0])
-    found = imported(text)
+    found = import_run(text)
     # 64 GPUs in pipelines of 4, without tensor or context parallelism.
     batch = {"training.micro_batch_size": 1, "training.global_batch_size": 16}
     assert {path: at(found.document, path) for path in batch} == batch
@@ -379,14 +381,14 @@ def test_a_pipeline_of_torchtitan_cuts_the_local_batch(told, micro):
     key = f"pipeline_parallel_{told}\n" if told else ""
     cut = f"[parallelism]\npipeline_parallel_degree = 2\n{key}"
     text = TEXTS["torchtitan toml 405b"][0].replace("local_batch_size = 2", "local_batch_size = 4")
-    found = imported(text.replace("[parallelism]\n", cut)).document
+    found = import_run(text.replace("[parallelism]\n", cut)).document
     assert at(found, "training.micro_batch_size") == micro
 
 
 @pytest.mark.parametrize(("parts", "compiled"), [('["loss"]', False), ('["model", "loss"]', True)])
 def test_torchtitan_compiles_the_model_where_its_components_name_it(parts, compiled):
     text = TEXTS["torchtitan toml 405b"][0]
-    found = imported(text.replace("enable = true\n", f"enable = true\ncomponents = {parts}\n"))
+    found = import_run(text.replace("enable = true\n", f"enable = true\ncomponents = {parts}\n"))
     assert at(found.document, "training.compiled") is compiled
 
 
@@ -394,7 +396,7 @@ def test_torchtitan_compiles_the_model_where_its_components_name_it(parts, compi
     ("word", "value"), [("'", "'"), ("''", ""), ("'a'", "a"), ("\"a'", "\"a'")]
 )
 def test_a_scalar_of_yaml_is_what_stands_in_its_quotes(word, value):
-    assert scalar(word) == value
+    assert parse_scalar(word) == value
 
 
 @pytest.mark.parametrize(
@@ -416,11 +418,11 @@ def test_a_scalar_of_yaml_is_what_stands_in_its_quotes(word, value):
     ],
 )
 def test_a_whole_number_is_read_as_one_or_not_at_all(value, number):
-    assert whole(value) == number
+    assert whole_number(value) == number
 
 
 def test_an_offloading_that_is_off_is_not_said_to_be_missing():
     config = {"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "none"}}}
-    found = imported(json.dumps({"train_micro_batch_size_per_gpu": 1, **config}))
+    found = import_run(json.dumps({"train_micro_batch_size_per_gpu": 1, **config}))
     meanings = {entry.key: entry.meaning for entry in found.entries}
     assert meanings["zero_optimization.offload_optimizer.device"] != OFFLOADED

@@ -1,7 +1,7 @@
 """Layers of each piece of a pipeline that Megatron's arguments cut unevenly, at the limits."""
 
-from engine.run.importers.import_report import Draft
-from engine.run.importers.layouts import layout_of, pieces_of
+from engine.run.importers.import_report import RunDraft
+from engine.run.importers.layouts import parse_layout, read_layout
 from tests.each import each
 
 FIRST, LAST = "decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers"
@@ -11,7 +11,7 @@ ENDS = "--decoder-first- and --decoder-last-pipeline-num-layers"
 
 def draft_of(layers, ranks):
     sizes = {"model.num_layers": layers, "parallelism.pipeline_parallel": ranks}
-    return Draft(values=sizes)
+    return RunDraft(values=sizes)
 
 
 @each(
@@ -35,7 +35,7 @@ def draft_of(layers, ranks):
 )
 def test_the_layers_between_both_ends_are_cut_evenly(layers, ranks, ends, cut):
     draft = draft_of(layers, ranks)
-    assert layout_of(draft, ends) == (None if cut is None else (cut, ENDS))
+    assert read_layout(draft, ends) == (None if cut is None else (cut, ENDS))
     assert draft.contradictions == []
 
 
@@ -51,7 +51,7 @@ def test_the_layers_between_both_ends_are_cut_evenly(layers, ranks, ends, cut):
 )
 def test_layers_between_both_ends_that_cannot_be_cut_are_told(layers, ranks, ends, left, between):
     draft = draft_of(layers, ranks)
-    assert layout_of(draft, ends) is None
+    assert read_layout(draft, ends) is None
     assert draft.contradictions == [
         f"number of layers at middle stage: {left} must be divisible by the middle pipeline "
         f"model parallel size {between}"
@@ -59,8 +59,8 @@ def test_layers_between_both_ends_that_cannot_be_cut_are_told(layers, ranks, end
 
 
 def test_without_a_number_of_layers_there_are_none_to_cut():
-    draft = Draft(values={"parallelism.pipeline_parallel": 2})
-    assert (layout_of(draft, {FIRST: 1}), draft.contradictions) == (None, [])
+    draft = RunDraft(values={"parallelism.pipeline_parallel": 2})
+    assert (read_layout(draft, {FIRST: 1}), draft.contradictions) == (None, [])
 
 
 @each(
@@ -75,19 +75,19 @@ def test_without_a_number_of_layers_there_are_none_to_cut():
 )
 def test_a_layout_says_how_many_pieces_a_rank_has(text, ranks, cut, virtual):
     draft = draft_of(8, ranks)
-    assert layout_of(draft, {LAYOUT: text}) == (cut, "--pipeline-model-parallel-layout")
+    assert read_layout(draft, {LAYOUT: text}) == (cut, "--pipeline-model-parallel-layout")
     assert draft.values.get("parallelism.virtual_pipeline") == virtual
 
 
 def test_a_layout_goes_before_the_layers_of_both_ends():
-    found = layout_of(draft_of(8, 2), {LAYOUT: "Ettt|tL", FIRST: 2})
+    found = read_layout(draft_of(8, 2), {LAYOUT: "Ettt|tL", FIRST: 2})
     assert found == ([3, 1], "--pipeline-model-parallel-layout")
-    assert layout_of(draft_of(8, 2), {LAYOUT: "xyz", FIRST: 2}) is None
+    assert read_layout(draft_of(8, 2), {LAYOUT: "xyz", FIRST: 2}) is None
 
 
 @each("text", ["", "None", None])
 def test_where_no_layout_is_written_both_ends_count(text):
-    assert layout_of(draft_of(8, 2), {LAYOUT: text, FIRST: 2}) == ([2, 6], ENDS)
+    assert read_layout(draft_of(8, 2), {LAYOUT: text, FIRST: 2}) == ([2, 6], ENDS)
 
 
 @each(
@@ -114,16 +114,16 @@ def test_where_no_layout_is_written_both_ends_count(text):
     ],
 )
 def test_a_layout_says_the_layers_of_each_piece(text, sizes):
-    assert pieces_of(text) == sizes
+    assert parse_layout(text) == sizes
 
 
 @each("pieces, found", [(4096, 4096), (4097, 0)])
 def test_a_layout_has_4096_pieces_at_most(pieces, found):
     hundreds, rest = divmod(pieces - 1, 100)
-    assert len(pieces_of(f"(|*100)*{hundreds}{'|' * rest}t")) == found
+    assert len(parse_layout(f"(|*100)*{hundreds}{'|' * rest}t")) == found
 
 
 # What is repeated: 200 characters, 20 000 of them in the end, or one more.
 @each("more, sizes", [("", [20_000]), ("t", [])])
 def test_a_layout_is_unrolled_to_20000_characters(more, sizes):
-    assert pieces_of(f"({'t' * 100})*200{more}") == sizes
+    assert parse_layout(f"({'t' * 100})*200{more}") == sizes

@@ -1,6 +1,6 @@
 """What Megatron-LM refuses of the sizes of a job, each size at the limit and one beyond it."""
 
-from engine.run.importers.import_report import Draft
+from engine.run.importers.import_report import RunDraft
 from engine.run.importers.megatron_checks import (
     check_batch,
     check_experts,
@@ -15,7 +15,7 @@ OF_THE_MODEL = ("num_layers", "num_experts", "num_attention_heads")
 def job(notes=(), **sizes):
     section = {key: "model" if key in OF_THE_MODEL else "parallelism" for key in sizes}
     values = {f"{section[key]}.{key}": one for key, one in sizes.items()}
-    return Draft(values=values, notes=dict(notes))
+    return RunDraft(values=values, notes=dict(notes))
 
 
 @each("world, fault", [(24, False), (48, False), (12, True), (36, True), (25, True)])
@@ -65,7 +65,7 @@ def test_a_batch_is_a_multiple_of_what_the_ranks_take(batch, fault):
         "parallel size (8)"
     )
     sizes = {"training.micro_batch_size": 3, "training.global_batch_size": batch}
-    assert check_batch(Draft(values=sizes), 8) == (said if fault else "")
+    assert check_batch(RunDraft(values=sizes), 8) == (said if fault else "")
 
 
 @each("heads, fault", [(8, False), (64, False), (9, True), (4, True)])

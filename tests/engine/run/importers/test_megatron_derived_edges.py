@@ -3,7 +3,7 @@
 Defaults: megatron-core 0.20.0, `megatron/training/arguments.py` and `MLATransformerConfig`.
 """
 
-from engine.run.importers.import_report import Draft
+from engine.run.importers.import_report import RunDraft
 from engine.run.importers.megatron_derived import finish_megatron, finish_scaling
 from tests.each import each
 
@@ -12,7 +12,7 @@ BRIDGE = "Megatron-Bridge overrides"
 
 
 def finished(values=(), notes=(), dialects=()):
-    draft = Draft(values=SIZES | dict(values), notes=dict(notes), dialects=list(dialects))
+    draft = RunDraft(values=SIZES | dict(values), notes=dict(notes), dialects=list(dialects))
     finish_megatron(draft)
     return draft
 
@@ -67,7 +67,7 @@ def test_experts_are_split_as_the_layers_are_unless_they_say_otherwise():
 
 @each("model, kept", [("mixtral-8x7b", 2), ("llama-3-8b", None), ("no-such-model", None)])
 def test_a_named_model_has_experts_or_none(model, kept):
-    draft = Draft(values={"model": model, "parallelism.expert_tensor_parallel": 2})
+    draft = RunDraft(values={"model": model, "parallelism.expert_tensor_parallel": 2})
     finish_megatron(draft)
     assert draft.values.get("parallelism.expert_tensor_parallel") == kept
     assert "model.mlp" not in draft.values
@@ -139,7 +139,7 @@ def test_a_block_of_layers_that_is_recomputed_is_the_nearer_of_all_and_none(
 def test_a_block_of_layers_is_compared_with_those_of_a_named_model(model, kind):
     # Llama 3 8B has 32 layers.
     block = {"recompute-method": "block", "recompute-num-layers": 15, GRANULARITY: "full"}
-    draft = Draft(values={"model": model}, notes=block)
+    draft = RunDraft(values={"model": model}, notes=block)
     finish_megatron(draft)
     assert draft.values["training.recompute"] == kind
 
@@ -192,6 +192,6 @@ def test_an_uneven_cut_is_told_with_the_argument_that_says_it():
 )
 def test_one_copy_of_a_weight_in_fp8_serves_both_passes_on_blackwell(gpu, precision, recipe, once):
     notes = {} if recipe is None else {"fp8-recipe": recipe}
-    draft = Draft(values={"cluster.gpu": gpu, "training.precision": precision}, notes=notes)
+    draft = RunDraft(values={"cluster.gpu": gpu, "training.precision": precision}, notes=notes)
     finish_scaling(draft)
     assert draft.values.get("training.quantized_once") is once

@@ -1,7 +1,7 @@
 """What becomes of an argument of Megatron-LM that is off, unknown, damaged or only noted."""
 
-from engine.run.importers.import_report import OFFLOADED, Draft, Given
-from engine.run.importers.megatron import take_megatron
+from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
+from engine.run.importers.megatron import import_megatron
 from tests.each import each
 
 QUIET = "changes neither the time nor the memory that is predicted here"
@@ -10,8 +10,8 @@ BELOW = "worked into what is derived below"
 
 
 def taken(*pairs):
-    draft = Draft()
-    take_megatron([Given(key=key, value=value, line=7) for key, value in pairs], draft)
+    draft = RunDraft()
+    import_megatron([Setting(key=key, value=value, line=7) for key, value in pairs], draft)
     return draft
 
 
@@ -28,8 +28,8 @@ def test_a_name_is_read_with_hyphens_or_underscores_in_any_case():
 
 
 def test_a_framework_that_is_known_stays():
-    draft = Draft(values={"training.framework": "other"})
-    take_megatron([], draft)
+    draft = RunDraft(values={"training.framework": "other"})
+    import_megatron([], draft)
     assert draft.values == {"training.framework": "other"}
 
 

@@ -3,7 +3,7 @@
 Meanings: megatron-core 0.20.0, `megatron/training/arguments.py`.
 """
 
-from engine.run.importers.assemble import imported
+from engine.run.importers.assemble import import_run
 from engine.run.importers.megatron import COUNTS, SWITCHES
 from tests.each import each
 
@@ -17,7 +17,7 @@ LATENT = "--multi-latent-attention"
 
 
 def after(flags, job=JOB):
-    return imported(job.rstrip() + f" {flags}\n")
+    return import_run(job.rstrip() + f" {flags}\n")
 
 
 def at(document, path):

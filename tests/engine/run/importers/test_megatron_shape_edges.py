@@ -3,7 +3,7 @@
 Defaults: megatron-core 0.20.0, `megatron/training/arguments.py` and `MLATransformerConfig`.
 """
 
-from engine.run.importers.import_report import Draft
+from engine.run.importers.import_report import RunDraft
 from engine.run.importers.megatron_derived import finish_megatron
 from tests.each import each
 
@@ -12,7 +12,7 @@ SIZES = {"num_layers": 24, "hidden_size": 4096, "num_attention_heads": 32}
 
 def shape(notes=(), **sizes):
     values = {f"model.{key}": one for key, one in (SIZES | sizes).items()}
-    draft = Draft(values=values, notes=dict(notes))
+    draft = RunDraft(values=values, notes=dict(notes))
     finish_megatron(draft)
     return {path[6:]: one for path, one in draft.values.items() if path.startswith("model.")}
 
@@ -142,7 +142,7 @@ def test_shared_experts_are_counted_by_their_width(width, count):
     ],
 )
 def test_layers_without_experts_are_the_first_or_every_other_one(said, key, value):
-    draft = Draft(values={"model.num_layers": 24, "model.num_experts": 8})
+    draft = RunDraft(values={"model.num_layers": 24, "model.num_experts": 8})
     draft.notes["moe-layer-freq"] = said
     finish_megatron(draft)
     keys = ("dense_layer_every", "num_dense_layers")
@@ -152,13 +152,13 @@ def test_layers_without_experts_are_the_first_or_every_other_one(said, key, valu
 
 
 def test_two_layers_alternate_without_a_number():
-    draft = Draft(values={"model.num_layers": 2, "model.num_experts": 8})
+    draft = RunDraft(values={"model.num_layers": 2, "model.num_experts": 8})
     draft.notes["moe-layer-freq"] = "[0,1]"
     finish_megatron(draft)
     assert draft.values["model.dense_layer_every"] == 2
 
 
 def test_a_named_model_with_experts_is_split_as_its_recipe_does():
-    draft = Draft(values={"model": "mixtral-8x7b", "parallelism.tensor_parallel": 4})
+    draft = RunDraft(values={"model": "mixtral-8x7b", "parallelism.tensor_parallel": 4})
     finish_megatron(draft)
     assert "parallelism.expert_tensor_parallel" not in draft.values

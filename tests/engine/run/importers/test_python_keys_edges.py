@@ -3,12 +3,12 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.importers.python_keys import configurations, python_keys
+from engine.run.importers.python_keys import configuration_functions, read_python
 from tests.each import each
 
 
 def keys(text, first=1):
-    return [(one.key, one.value, one.line) for one in python_keys(text, first)]
+    return [(one.key, one.value, one.line) for one in read_python(text, first)]
 
 
 def test_keywords_of_nested_calls_are_joined():
@@ -35,7 +35,7 @@ def test_assignments_to_attributes_are_read_without_the_first_name():
         ("e", 5, 5),
     ]
     assert keys("\ncfg.a = 1", 7) == [("a", 1, 8)]
-    assert [one.line for one in python_keys("\ncfg.a = 1")] == [2]
+    assert [one.line for one in read_python("\ncfg.a = 1")] == [2]
     assert keys("cfg[0].a = 1\n(x, y) = 1, 2") == []
 
 
@@ -135,7 +135,7 @@ def test_keys_are_told_in_the_order_of_their_lines():
 
 def refused(text, first=1):
     with pytest.raises(TextError) as caught:
-        python_keys(text, first)
+        read_python(text, first)
     return str(caught.value)
 
 
@@ -171,5 +171,5 @@ def test_damaged_python_is_refused_with_line_and_column():
 
 def test_functions_that_may_hold_a_configuration_are_named():
     text = "import x\ndef a(): pass\nclass B:\n    def c(self): pass\ndef _d(): pass\ndef e(): pass"
-    assert configurations(text) == [("a", 2), ("e", 6)]
-    assert configurations("def a(:") == []
+    assert configuration_functions(text) == [("a", 2), ("e", 6)]
+    assert configuration_functions("def a(:") == []

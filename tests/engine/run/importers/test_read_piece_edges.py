@@ -2,18 +2,18 @@
 
 import pytest
 
-from engine.run.importers.assemble import imported
+from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import TextError
 from tests.each import each
 
 
 def lines(text):
-    return {one.key: one.line for one in imported(text).entries if one.line}
+    return {one.key: one.line for one in import_run(text).entries if one.line}
 
 
 def refused(text):
     with pytest.raises(TextError) as caught:
-        imported(text)
+        import_run(text)
     return str(caught.value)
 
 
@@ -28,7 +28,7 @@ def test_damaged_toml_is_refused_with_its_place():
 
 def test_a_run_file_is_taken_as_it_is():
     text = '{"parallelism": {},\n "training": {"precision": "bf16"}}'
-    found = imported(text)
+    found = import_run(text)
     assert found.document == {"parallelism": {}, "training": {"precision": "bf16"}}
     told = [(one.key, one.line, one.meaning) for one in found.entries]
     said = "a key of a run file"
@@ -48,7 +48,7 @@ def test_several_configurations_are_named_up_to_twelve(count, more):
 
 
 def test_a_single_configuration_is_read():
-    assert imported(recipes(1)).dialects == ("torchtitan Python",)
+    assert import_run(recipes(1)).dialects == ("torchtitan Python",)
 
 
 def test_overrides_in_python_are_those_of_its_tree_and_its_recipe():
@@ -56,7 +56,7 @@ def test_overrides_in_python_are_those_of_its_tree_and_its_recipe():
         "cfg = llama3_8b_pretrain_config()\ncfg.model.tensor_model_parallel_size = 2\n"
         "# --nnodes 9\nmain() # torchrun\n"
     )
-    found = imported(text)
+    found = import_run(text)
     assert found.dialects == ("Megatron-Bridge overrides",)
     assert found.document["model"] == "llama-3-8b"
     assert found.document["parallelism"]["tensor_parallel"] == 2
@@ -67,6 +67,6 @@ def test_a_launcher_of_overrides_says_the_gpus_and_nothing_else():
         "torchrun --nproc_per_node 4 --nnodes 3 run.py --num-layers 7 "
         "--recipe llama3_8b_pretrain_config model.tensor_model_parallel_size=2"
     )
-    found = imported(text)
+    found = import_run(text)
     assert found.document["parallelism"]["world_size"] == 12
     assert "--num-layers" not in lines(text)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.run.importers.assemble import imported
+from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import TextError
-from engine.run.importers.recognize import pieces
+from engine.run.importers.recognize import split_configurations
 from tests.each import each
 
 TOML = "[training]\nseq_len = 8192"
@@ -12,12 +12,12 @@ DEEPEST = 100
 
 
 def found(text):
-    return [(one.dialect, one.line) for one in pieces(text)]
+    return [(one.dialect, one.line) for one in split_configurations(text)]
 
 
 def refused(text):
     with pytest.raises(TextError) as caught:
-        pieces(text)
+        split_configurations(text)
     return str(caught.value)
 
 
@@ -89,7 +89,7 @@ def test_objects_stand_beside_each_other_and_a_script_keeps_its_lines():
         ("DeepSpeed JSON", 3),
         ("Megatron-LM arguments", 1),
     ]
-    parts = pieces(text)
+    parts = split_configurations(text)
     assert [one.tree for one in parts] == [{"model_type": "llama"}, {"train_batch_size": 8}, None]
     assert [one.text for one in parts[:2]] == [
         '{"model_type":\n "llama"}',
@@ -100,7 +100,7 @@ def test_objects_stand_beside_each_other_and_a_script_keeps_its_lines():
 
 def test_an_object_within_another_that_begins_a_line_is_a_part_of_it():
     text = '{"zero_optimization":\n{"stage": 3},\n"extra":\n{"a": 1}}\n'
-    (one,) = pieces(text)
+    (one,) = split_configurations(text)
     assert one.tree == {"zero_optimization": {"stage": 3}, "extra": {"a": 1}}
 
 
@@ -115,7 +115,7 @@ def test_lines_before_an_object_count():
 
 def test_a_flag_behind_an_object_has_its_own_line():
     text = '{"zero_optimization":\n {"stage": 1}}\ntorchrun x.py --num-layers 4\n'
-    (line,) = [one.line for one in imported(text).entries if one.key == "--num-layers"]
+    (line,) = [one.line for one in import_run(text).entries if one.key == "--num-layers"]
     assert line == 3
 
 

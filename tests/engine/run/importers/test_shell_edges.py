@@ -1,6 +1,6 @@
 """Flags of a launch script: words, variables, sums, launchers, what a log prints, at the limits."""
 
-from engine.run.importers.shell import printed_arguments, resolved, script_flags
+from engine.run.importers.shell import printed_arguments, resolve_variables, script_flags
 from tests.each import each
 
 
@@ -97,21 +97,21 @@ TRILLION = 10**12
     ],
 )
 def test_a_sum_is_one_of_whole_numbers_below_a_trillion(term, found):
-    assert resolved(f"x $(({term}))") == f"x {found or '$((...))'}"
+    assert resolve_variables(f"x $(({term}))") == f"x {found or '$((...))'}"
 
 
 def test_a_script_is_resolved_line_by_line():
-    assert resolved("A=4\nmodel.x=$A  y\n") == "A=4\nmodel.x=4  y"
+    assert resolve_variables("A=4\nmodel.x=$A  y\n") == "A=4\nmodel.x=4  y"
 
 
 @each("length, kept", [(2000, True), (2001, False)])
 def test_of_a_word_2000_characters_are_read(length, kept):
     word = "x" * (length - 2)
-    assert resolved(f"A=1\n{word}$A").endswith("x1" if kept else "x$")
+    assert resolve_variables(f"A=1\n{word}$A").endswith("x1" if kept else "x$")
 
 
 def test_a_long_line_is_resolved_word_by_word():
-    assert resolved(f"A=1\n{'word ' * 500}$A").endswith("word 1")
+    assert resolve_variables(f"A=1\n{'word ' * 500}$A").endswith("word 1")
 
 
 @each(

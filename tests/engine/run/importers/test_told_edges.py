@@ -2,26 +2,26 @@
 
 import pytest
 
-from engine.run.importers.assemble import imported
+from engine.run.importers.assemble import import_run
 from engine.run.importers.import_report import (
-    Draft,
-    Entry,
-    Given,
+    ReportEntry,
+    RunDraft,
+    Setting,
     TextError,
-    flag,
-    flat,
-    positive,
+    flatten,
+    is_true,
+    positive_number,
     shorten,
-    whole,
+    whole_number,
 )
 from tests.each import each
 
 
 def taken(*said):
     """Return a draft in which keys a, b ... of lines 1, 2 ... say (path, value)."""
-    draft = Draft()
+    draft = RunDraft()
     for number, (path, value) in enumerate(said, 1):
-        draft.take(Given(key="abc"[number - 1], value=value, line=number), path, value)
+        draft.set_value(Setting(key="abc"[number - 1], value=value, line=number), path, value)
     return draft
 
 
@@ -72,18 +72,20 @@ LIMIT = 10**18
     ],
 )
 def test_a_whole_number_is_one_of_at_most_eighteen_digits(value, number):
-    assert whole(value) == number
-    assert type(whole(value)) is type(number)
+    assert whole_number(value) == number
+    assert type(whole_number(value)) is type(number)
 
 
 @each("value, number", [(1, 1), ("2", 2), (0, None), (-1, None), ("x", None), (True, None)])
 def test_a_positive_number_is_one_or_more(value, number):
-    assert positive(value) == number
+    assert positive_number(value) == number
 
 
 def test_what_means_yes_is_a_flag():
-    assert all(flag(one) is True for one in (True, "true", "True", "1", 1, " yes ", "ON"))
-    assert all(flag(one) is False for one in (False, "false", "0", 0, "no", "off", None, "", "2"))
+    assert all(is_true(one) is True for one in (True, "true", "True", "1", 1, " yes ", "ON"))
+    assert all(
+        is_true(one) is False for one in (False, "false", "0", 0, "no", "off", None, "", "2")
+    )
 
 
 def chain(depth):
@@ -95,29 +97,31 @@ def chain(depth):
 
 
 def test_the_leaves_of_an_object_have_its_keys_joined_by_points():
-    found = flat({"a": {"b": 1, "c": {"d": [2]}}, "e": {}, "f": None})
+    found = flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": {}, "f": None})
     told = [(one.key, one.value, one.line) for one in found]
     assert told == [("a.b", 1, 0), ("a.c.d", [2], 0), ("e", {}, 0), ("f", None, 0)]
 
 
 def test_an_object_is_opened_eight_times_and_no_deeper():
-    (one,) = flat(chain(8))
+    (one,) = flatten(chain(8))
     assert (one.key, one.value) == (".".join("k" * 9), 1)
-    (one,) = flat(chain(9))
+    (one,) = flatten(chain(9))
     assert (one.key, one.value) == (".".join("k" * 9), {"k": 1})
 
 
 def test_a_leaf_has_the_line_of_its_path_or_else_of_its_name():
     tree = {"a": {"b": 1, "c": 2, "d": 3}}
     lines = {"a.b": 5, "b": 6, "c": 7}
-    assert [one.line for one in flat(tree, lines)] == [5, 7, 0]
+    assert [one.line for one in flatten(tree, lines)] == [5, 7, 0]
 
 
 def test_what_a_key_says_is_told_with_its_line():
     draft = taken(("model.num_layers", 4))
     assert (draft.values, draft.lines) == ({"model.num_layers": 4}, {"model.num_layers": 1})
     meaning = "model.num_layers = 4"
-    assert draft.entries == [Entry(key="a", value="4", line=1, kind="understood", meaning=meaning)]
+    assert draft.entries == [
+        ReportEntry(key="a", value="4", line=1, kind="understood", meaning=meaning)
+    ]
 
 
 def test_two_keys_that_disagree_contradict_each_other_and_the_later_is_taken():
@@ -130,8 +134,8 @@ def test_two_keys_that_disagree_contradict_each_other_and_the_later_is_taken():
 
 
 def test_a_key_goes_before_what_no_line_said():
-    draft = Draft(values={"model.num_layers": 4})
-    draft.take(Given(key="a", value=8, line=1), "model.num_layers", 8)
+    draft = RunDraft(values={"model.num_layers": 4})
+    draft.set_value(Setting(key="a", value=8, line=1), "model.num_layers", 8)
     assert (draft.values, draft.contradictions) == ({"model.num_layers": 8}, [])
 
 
@@ -182,7 +186,7 @@ def test_a_degree_is_one_or_more(path, value, small):
 
 
 def test_what_is_derived_replaces_and_what_is_assumed_does_not():
-    draft = Draft(values={"a": 1})
+    draft = RunDraft(values={"a": 1})
     draft.assume("a", 2, "why")
     assert (draft.values, draft.entries) == ({"a": 1}, [])
     draft.derive("a", 3, "why")
@@ -194,6 +198,6 @@ def test_what_is_derived_replaces_and_what_is_assumed_does_not():
 
 def test_a_text_of_a_million_characters_is_read_and_one_more_is_refused():
     flags = "--num-layers 4 "
-    assert imported(flags + " " * (1_000_000 - len(flags))).dialects == ("Megatron-LM arguments",)
+    assert import_run(flags + " " * (1_000_000 - len(flags))).dialects == ("Megatron-LM arguments",)
     with pytest.raises(TextError, match=r"^line 1: 1000001 characters; allowed: at most 1000000$"):
-        imported(flags + " " * (1_000_001 - len(flags)))
+        import_run(flags + " " * (1_000_001 - len(flags)))

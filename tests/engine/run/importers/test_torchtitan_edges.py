@@ -1,7 +1,7 @@
 """Settings of torchtitan: what every key says, and why some are not taken."""
 
-from engine.run.importers.import_report import OFFLOADED, Draft, Given
-from engine.run.importers.torchtitan import take_torchtitan
+from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
+from engine.run.importers.torchtitan import import_torchtitan
 from tests.each import each
 
 QUIET = "changes neither time nor memory that is predicted here"
@@ -9,8 +9,8 @@ PLAN, RECOMPUTE, PRECISION = "parallelism.", "training.recompute", "training.pre
 
 
 def taken(key, value):
-    draft = Draft()
-    take_torchtitan([Given(key=key, value=value, line=3)], draft)
+    draft = RunDraft()
+    import_torchtitan([Setting(key=key, value=value, line=3)], draft)
     return draft
 
 

@@ -1,6 +1,6 @@
 """What follows from several settings of torchtitan, and what it refuses, at the limits."""
 
-from engine.run.importers.import_report import Draft
+from engine.run.importers.import_report import RunDraft
 from engine.run.importers.torchtitan_checks import check_batch, check_stages
 from engine.run.importers.torchtitan_derived import finish_torchtitan
 from tests.each import each
@@ -20,7 +20,7 @@ VIRTUAL, KIND = PLAN + "virtual_pipeline", "training.schedule"
 
 
 def finished(values, notes):
-    draft = Draft(values=dict(values), notes=dict(notes))
+    draft = RunDraft(values=dict(values), notes=dict(notes))
     finish_torchtitan(draft)
     return draft
 
@@ -107,8 +107,8 @@ def test_a_batch_is_a_multiple_of_what_all_ranks_take():
 @each("pipeline, virtual, fault", [(34, 1, False), (35, 1, True), (17, 2, False), (18, 2, True),
                                    (2, 18, True), (1, 99, False)])  # fmt: skip
 def test_no_stage_is_without_a_layer(pipeline, virtual, fault):
-    draft = Draft(values={"model": "llama-3-8b", VIRTUAL: virtual})
+    draft = RunDraft(values={"model": "llama-3-8b", VIRTUAL: virtual})
     stages = pipeline * virtual
     said = f"Number of stages ({stages}) cannot be greater than effective layers (34)"
     assert check_stages(draft, pipeline) == (said if fault else "")
-    assert check_stages(Draft(), 999) == ""
+    assert check_stages(RunDraft(), 999) == ""

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.importers.yaml_subset import scalar, yaml_keys
+from engine.run.importers.yaml_subset import parse_scalar, read_yaml
 from tests.each import each
 
 
 def keys(text, first=1):
-    return [(one.key, one.value, one.line) for one in yaml_keys(text, first)]
+    return [(one.key, one.value, one.line) for one in read_yaml(text, first)]
 
 
 @each(
@@ -49,13 +49,13 @@ def keys(text, first=1):
     ],
 )
 def test_a_scalar_is_what_it_looks_like(word, value):
-    found = scalar(word)
+    found = parse_scalar(word)
     assert (found, type(found)) == (value, type(value))
 
 
 @each("many, kept", [(4096, 4096), (4097, 4096)])
 def test_a_list_on_a_line_has_4096_items_at_most(many, kept):
-    assert scalar(f"[{','.join('1' * many)}]") == [1] * kept
+    assert parse_scalar(f"[{','.join('1' * many)}]") == [1] * kept
 
 
 def test_nested_keys_are_joined_and_have_their_lines():
@@ -101,7 +101,7 @@ def test_keys_are_nested_twelve_deep_at_most():
     # Eleven keys hold the twelfth.
     assert keys(nested(11)) == [(".".join("k" * 12), 1, 12)]
     with pytest.raises(TextError, match=r"^line 13, column 13: nested too deeply$"):
-        yaml_keys(nested(12))
+        read_yaml(nested(12))
 
 
 @each(
@@ -121,5 +121,5 @@ def test_keys_are_nested_twelve_deep_at_most():
 )
 def test_what_is_not_read_is_refused_with_its_place(text, said):
     with pytest.raises(TextError) as caught:
-        yaml_keys(text)
+        read_yaml(text)
     assert str(caught.value) == said

@@ -12,7 +12,7 @@ from engine.run.logs.calibration import (
     TimedCopy,
     TimedProduct,
     Timings,
-    holds_calibration,
+    has_calibration,
     read_calibration,
 )
 from tests.each import each
@@ -182,5 +182,5 @@ def test_a_text_that_is_not_the_scripts_is_refused_with_line_and_reason(text, re
 def test_the_object_may_begin_the_text_or_stand_behind_lines():
     assert read_calibration(written(device="a") + "\nend") == read(device="a")
     assert read_calibration("{x}\n" + written(device="a")) == read(device="a")
-    assert holds_calibration(written()[:33])
-    assert not holds_calibration("wallclock")
+    assert has_calibration(written()[:33])
+    assert not has_calibration("wallclock")

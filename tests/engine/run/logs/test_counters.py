@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.counters import LONGEST_COUNTERS, pairs, read_counters
+from engine.run.logs.counters import LONGEST_COUNTERS, read_counters, snapshot_pairs
 
 # As infiniband-diags prints them, shortened.
 PERFQUERY = """# Port counters: Lid 6 port 1 (CapMask: 0x5A00)
@@ -60,14 +60,14 @@ def test_rdma_statistic_in_both_of_its_forms(text):
 @pytest.mark.parametrize("text", [PERFQUERY, ETHTOOL, RDMA, RDMA_LINES])
 def test_twice_the_same_is_a_pair_with_its_clocks(text):
     found = read_counters(f"1763800000.250\n{text}1763800010.750\n{text}")
-    ((first, last),) = pairs(found)
+    ((first, last),) = snapshot_pairs(found)
     assert last.clock - first.clock == pytest.approx(10.5)
     assert first.values == last.values
 
 
 def test_rows_without_headings_are_read_too():
     rows = "".join(ETHTOOL.splitlines(keepends=True)[1:])
-    assert len(list(pairs(read_counters(rows + rows)))) == 1
+    assert len(list(snapshot_pairs(read_counters(rows + rows)))) == 1
 
 
 @pytest.mark.parametrize(

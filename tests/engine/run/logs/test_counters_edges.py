@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.counters import Odd, pairs, read_counters
+from engine.run.logs.counters import UnreadLine, read_counters, snapshot_pairs
 from tests.each import each
 
 PERF = "# Port counters: Lid 6 port 1\nPortXmitWait:....5\n"
@@ -83,7 +83,7 @@ def test_fields_that_choose_counters_count_nothing(name):
 )
 def test_a_line_that_is_not_understood_is_kept_with_its_reason(line, reason):
     found = read_counters(NIC + line)
-    assert found.odd == (Odd(line=3, text=line.strip()[:60], reason=reason),)
+    assert found.odd == (UnreadLine(line=3, text=line.strip()[:60], reason=reason),)
 
 
 def test_the_first_line_that_is_not_understood_is_named_where_nothing_is():
@@ -101,9 +101,9 @@ def test_a_clock_counts_for_what_follows_it():
 def test_the_first_and_the_last_snapshot_of_a_port_are_a_pair():
     third = NIC.replace("3", "9")
     found = read_counters(NIC + LINK + NIC.replace("3", "6") + third + LINK.replace("mlx5_0", "b"))
-    ((first, last),) = pairs(found)
+    ((first, last),) = snapshot_pairs(found)
     assert (first.values, last.values) == ({"rx_pause": 3}, {"rx_pause": 9})
-    both = pairs(read_counters(LINK + NIC + LINK + NIC))
+    both = snapshot_pairs(read_counters(LINK + NIC + LINK + NIC))
     assert [(one.kind, one.line, two.line) for one, two in both] == [
         ("rdma", 1, 4),
         ("ethtool", 2, 5),

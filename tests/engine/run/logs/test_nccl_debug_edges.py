@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.nccl_debug import Variable, read_nccl_debug
+from engine.run.logs.nccl_debug import EnvironmentVariable, read_nccl_debug
 from tests.each import each
 
 INFO = "host:1:2 [0] NCCL INFO "
@@ -147,7 +147,7 @@ def test_a_kernel_of_no_algorithm_is_named_by_its_kind():
 def test_a_variable_is_kept_as_it_is_set_first():
     line = INFO + "NCCL_ALGO set by environment to {}."
     found = read(line.format("Ring"), line.format("Tree"))
-    assert found.variables == (Variable(line=1, name="NCCL_ALGO", value="Ring"),)
+    assert found.variables == (EnvironmentVariable(line=1, name="NCCL_ALGO", value="Ring"),)
 
 
 def test_two_hundred_variables_are_kept():

@@ -4,7 +4,15 @@ import pytest
 
 from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_tests import read_nccl_tests
-from engine.run.logs.nccl_words import bare, decimal, is_decimal, is_size, quoted, whole, words_of
+from engine.run.logs.nccl_words import (
+    is_decimal,
+    is_size,
+    parse_decimal,
+    parse_size,
+    quote_word,
+    split_words,
+    strip_decoration,
+)
 from tests.each import each
 
 # 1,000,000 bytes in 100 us are 10 GB/s.
@@ -30,7 +38,7 @@ def noted(line):
 )
 def test_a_size_may_have_grouped_digits(word, value):
     assert is_size(word)
-    assert whole(word) == value
+    assert parse_size(word) == value
 
 
 @each("word", ["", "9" * 17, "12.5", "1,23", "-1", "²", "1e3", "float", "1,234,56"])
@@ -53,7 +61,7 @@ def test_what_is_no_size(word):
 )
 def test_a_decimal_has_a_point_or_a_comma(word, value):
     assert is_decimal(word)
-    assert decimal(word) == value
+    assert parse_decimal(word) == value
 
 
 @each("word", ["", "nan", "-1.0", "1.", ".5", "1.2.3", "12,", "1e999"])
@@ -74,14 +82,14 @@ def test_what_is_no_decimal(word):
     ],
 )
 def test_columns_are_separated_by_blanks_bars_or_only_commas(line, words):
-    assert words_of(line) == words
+    assert split_words(line) == words
 
 
 def test_a_line_is_bare_of_colors_and_of_what_a_launcher_adds():
-    assert bare("[1,0]<stdout>:  \x1b[31m8 2") == "8 2"
-    assert bare("0: 8 2") == "8 2"
-    assert bare("x" * 601) == "x" * 600
-    assert quoted("a\x00" + "b" * 30) == "'a?" + "b" * 18 + "'"
+    assert strip_decoration("[1,0]<stdout>:  \x1b[31m8 2") == "8 2"
+    assert strip_decoration("0: 8 2") == "8 2"
+    assert strip_decoration("x" * 601) == "x" * 600
+    assert quote_word("a\x00" + "b" * 30) == "'a?" + "b" * 18 + "'"
 
 
 @each(

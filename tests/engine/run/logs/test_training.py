@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.training import LONGEST_LOG, read_training_log, whole_steps
+from engine.run.logs.training import LONGEST_LOG, complete_steps, read_training_log
 from tests.engine.run.logs.fuzz import SOURCES, mutated, tried
 from tests.engine.run.logs.lines import LINES
 
@@ -15,7 +15,7 @@ def test_a_line_says_what_was_meant(name):
     source, text, meant = LINES[name]
     log = read_training_log(text)
     assert (log.source, log.unread) == (source, 0)
-    steps = list(whole_steps(log))
+    steps = list(complete_steps(log))
     assert len(steps) == len(meant)
     for step, expected in zip(steps, meant, strict=True):
         assert {key: getattr(step, key) for key in expected} == pytest.approx(expected)

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.training import read_training_log, whole_steps
+from engine.run.logs.training import complete_steps, read_training_log
 from tests.each import each
 
 MiB, GiB = 2.0**20, 2.0**30
@@ -18,7 +18,7 @@ LITGPT_MEMORY = "Memory used: 12.50 GB\n"
 
 
 def steps(text):
-    return list(whole_steps(read_training_log(text)))
+    return list(complete_steps(read_training_log(text)))
 
 
 @each(

@@ -11,7 +11,7 @@ import time
 
 from engine.run.importers.import_report import TextError
 from engine.simulate.profile_analysis.check import check_trace
-from engine.simulate.profile_analysis.collectives import kinds
+from engine.simulate.profile_analysis.collectives import collective_kinds
 from engine.simulate.profile_analysis.rules import RULES
 from tests.engine.run.traces.files import collective, event, kineto, step, together
 
@@ -77,7 +77,7 @@ def tried(text: str) -> str:
             if use.length > 0:
                 slack = 1e-9 * (1 + use.length)
                 assert abs(sum(parts[:4]) - use.length) < slack
-        kinds(found.ranks[place], (0.0, 1e30), place, found.matched)
+        collective_kinds(found.ranks[place], (0.0, 1e30), place, found.collectives)
     return "read"
 
 

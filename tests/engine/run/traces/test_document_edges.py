@@ -6,7 +6,13 @@ import pytest
 
 from engine.run.importers.import_report import TextError
 from engine.run.traces import document
-from engine.run.traces.document import Collective, Mark, RankTrace, fault_words, read_traces
+from engine.run.traces.document import (
+    ProfilerStep,
+    RankTrace,
+    TracedCollective,
+    fault_message,
+    read_traces,
+)
 from tests.each import each
 from tests.engine.run.traces.files import event, kineto, together
 
@@ -56,8 +62,12 @@ def test_columns_become_times_in_seconds():
         end=pytest.approx((1e-6, 6e-6)),
         name=(0, 1),
         stream=(0, 1),
-        calls={1: Collective(name="allreduce", size=40.0, ranks=2, group="dp")},
-        steps=(Mark(number=3, start=pytest.approx(5e-7), end=pytest.approx(9e-6), device=False),),
+        calls={1: TracedCollective(name="allreduce", size=40.0, ranks=2, group="dp")},
+        steps=(
+            ProfilerStep(
+                number=3, start=pytest.approx(5e-7), end=pytest.approx(9e-6), device=False
+            ),
+        ),
     )
 
 
@@ -163,7 +173,7 @@ def test_files_under_their_names_are_read_apart():
     ],
 )
 def test_a_fault_is_one_sentence(fault, sentence):
-    assert fault_words(fault) == sentence
+    assert fault_message(fault) == sentence
 
 
 @each(
@@ -174,7 +184,7 @@ def test_a_fault_is_one_sentence(fault, sentence):
     ],
 )  # fmt: skip
 def test_a_number_of_a_fault_that_is_none_is_0(events, shown):
-    words = fault_words({"kind": "no-gpu", "file": "a", "events": events})
+    words = fault_message({"kind": "no-gpu", "file": "a", "events": events})
     assert words.startswith(f"a: {shown} events, and none of them ran on a GPU. Record with")
 
 
@@ -188,6 +198,6 @@ def test_events_of_all_files_together_have_a_limit(monkeypatch):
 
 def test_a_fault_in_place_of_ranks_and_too_many_events_are_told():
     assert refused('{"trace":1,"fault":{"kind":"empty","file":"a"}}') == "a: the file is empty."
-    words = fault_words({"kind": "too-many", "file": "a"})
+    words = fault_message({"kind": "too-many", "file": "a"})
     assert words.startswith("a: more GPU events than are read here. Record less: one or two steps")
     assert words.endswith("activities=[ProfilerActivity.CUDA].")

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.traces.document import fault_words, read_traces
-from engine.run.traces.kineto import Fault, document_of, read_kineto
+from engine.run.traces.document import fault_message, read_traces
+from engine.run.traces.kineto import TraceFault, document_of, read_kineto
 from tests.each import each
 from tests.engine.run.traces.files import collective, event, fixture, kineto, step, together
 
@@ -86,18 +86,18 @@ FAULTS = {
 
 @pytest.mark.parametrize("text", FAULTS, ids=range(len(FAULTS)))
 def test_a_file_that_is_no_trace_is_refused_with_place_and_reason(text):
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(TraceFault) as caught:
         read_kineto(text, "my.json")
-    assert FAULTS[text] in fault_words(caught.value.parts)
+    assert FAULTS[text] in fault_message(caught.value.parts)
     if text:
         with pytest.raises(TextError):
             read_traces(text)
 
 
 def test_of_a_file_that_is_no_trace_thirty_characters_are_shown():
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(TraceFault) as caught:
         read_kineto("\n" + "0123456789" * 4, "my.json")
-    assert f"this file with '{'0123456789' * 3}'" in fault_words(caught.value.parts)
+    assert f"this file with '{'0123456789' * 3}'" in fault_message(caught.value.parts)
 
 
 @each("damage", ["", "x", '{"trace":1}', '{"trace":1,"ranks":[]}', '{"trace":1,"ranks":[{}]}'])

@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.run.traces.kineto import Fault, read_kineto
+from engine.run.traces.kineto import TraceFault, read_kineto
 from tests.each import each
 
 
 def fault(text):
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(TraceFault) as caught:
         read_kineto(text, "a.json")
     return caught.value.parts
 

@@ -6,9 +6,9 @@ import pytest
 
 from engine.core.units import GB, MICRO
 from engine.formulas.bandwidth import fit_two_points, largest_buffer, ring_tree_crossover_size
-from engine.simulate.collectives.algorithm_race import Race, times
+from engine.simulate.collectives.algorithm_race import RaceNetwork, all_reduce_times
 
-RACE = Race(
+RACE = RaceNetwork(
     world_size=64,
     gpus_per_node=8,
     bandwidth=50 * GB,
@@ -21,17 +21,17 @@ RACE = Race(
 def test_a_gigabyte_on_64_gpus_by_four_algorithms():
     # Ring 2 * 63/64 / 50 + 126 * 5 us; tree 2 / 50 + 12 * 5 us; switch 65/64 / 50 + 10 us;
     # hierarchy 2 * 7/8 / 400 + 14 us inside and 2 * 7/8 / 8 / 50 + 70 us across.
-    assert times(RACE, GB) == pytest.approx(
+    assert all_reduce_times(RACE, GB) == pytest.approx(
         {"ring": 0.040005, "tree": 0.04006, "in_network": 0.0203225, "hierarchical": 0.008834}
     )
 
 
 def test_a_hierarchy_needs_full_nodes():
-    assert "hierarchical" not in times(replace(RACE, world_size=60), GB)
+    assert "hierarchical" not in all_reduce_times(replace(RACE, world_size=60), GB)
 
 
 def test_ring_and_tree_take_the_same_at_the_crossover():
-    now = times(RACE, ring_tree_crossover_size(64, 50 * GB, 5 * MICRO))
+    now = all_reduce_times(RACE, ring_tree_crossover_size(64, 50 * GB, 5 * MICRO))
     assert now["ring"] == pytest.approx(now["tree"], rel=1e-12)
 
 

@@ -5,7 +5,7 @@ import pytest
 from engine.calculators.moving_bytes.counter_decoder import SAMPLES
 from engine.core.units import Gbit
 from engine.run.logs.counters import read_counters
-from engine.simulate.collectives.counter_rates import grown, ports
+from engine.simulate.collectives.counter_rates import counter_growth, port_readings
 
 LINE = 400 * Gbit
 
@@ -23,7 +23,7 @@ LINE = 400 * Gbit
     ],
 )
 def test_growth_over_the_end_of_a_counter(first, second, bits, clamps, expected):
-    assert grown(first, second, bits, clamps=clamps) == expected
+    assert counter_growth(first, second, bits, clamps=clamps) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,34 +37,36 @@ def test_growth_over_the_end_of_a_counter(first, second, bits, clamps, expected)
     ],
 )
 def test_every_sample_has_its_verdict(name, verdict):
-    (port,) = ports(read_counters(SAMPLES[name].text), 1.0, LINE)
+    (port,) = port_readings(read_counters(SAMPLES[name].text), 1.0, LINE)
     assert port.verdict == verdict
     assert port.apart == pytest.approx(10.0)
 
 
 def test_words_of_infiniband_are_four_bytes():
-    (port,) = ports(read_counters(SAMPLES["healthy"].text), 1.0, LINE)
+    (port,) = port_readings(read_counters(SAMPLES["healthy"].text), 1.0, LINE)
     assert port.sent == pytest.approx(4 * 118.9e9 / 10)
 
 
 def test_pauses_are_microseconds():
-    (port,) = ports(read_counters(SAMPLES["paused"].text), 1.0, LINE)
+    (port,) = port_readings(read_counters(SAMPLES["paused"].text), 1.0, LINE)
     assert port.paused == pytest.approx(3.31 / 10)
 
 
 def test_without_clocks_the_given_time_counts():
     text = "NIC statistics:\n tx_bytes_phy: 0\nNIC statistics:\n tx_bytes_phy: 1000\n"
-    (port,) = ports(read_counters(text), 2.0, LINE)
+    (port,) = port_readings(read_counters(text), 2.0, LINE)
     assert (port.sent, port.verdict) == (500.0, "idle")
 
 
 def test_the_host_that_pauses_others_is_told_from_the_one_that_is_paused():
     text = "NIC statistics:\n tx_prio3_pause_duration: {}\n rx_prio3_pause_duration: {}\n"
-    (port,) = ports(read_counters(text.format(0, 0) + text.format((5e5).__int__(), 9)), 1.0, LINE)
+    (port,) = port_readings(
+        read_counters(text.format(0, 0) + text.format((5e5).__int__(), 9)), 1.0, LINE
+    )
     assert (port.verdict, port.pauses) == ("pauses", pytest.approx(0.5))
 
 
 def test_a_full_counter_is_a_lower_bound():
     text = "# Port counters: Lid 6 port 1\nPortXmitData:.....{}\n"
-    (port,) = ports(read_counters(text.format(7) + text.format(2**32 - 1)), 1.0, LINE)
+    (port,) = port_readings(read_counters(text.format(7) + text.format(2**32 - 1)), 1.0, LINE)
     assert port.growth[0].odd == "full"

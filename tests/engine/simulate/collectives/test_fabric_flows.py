@@ -4,10 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.collectives.cluster_collectives import Cluster, hierarchical
-from engine.simulate.collectives.collective_time import drained, phase, timed
-from engine.simulate.collectives.fabric_flows import PATTERNS, halves, topology_of, traffic
-from engine.simulate.network.fabric_design import Plan, design
+from engine.simulate.collectives.cluster_collectives import ClusterLayout, hierarchical_all_reduce
+from engine.simulate.collectives.collective_time import message_phase, simulate_phases, time_phases
+from engine.simulate.collectives.fabric_flows import (
+    PATTERNS,
+    fabric_topology,
+    fabric_traffic,
+    half_exchange,
+)
+from engine.simulate.network.fabric_design import FabricPlan, design_fabric
 from tests.each import each
 
 SIZE = 1e9
@@ -15,11 +20,13 @@ SIZE = 1e9
 
 def wires(num_nodes=64, pxn=True, gpus_per_node=8, **changes):
     plan = {"num_nodes": num_nodes, "ports_per_node": 8, "port": 50e9}
-    return topology_of(design(Plan(**plan | changes)), gpus_per_node, 450e9, pxn=pxn)
+    return fabric_topology(
+        design_fabric(FabricPlan(**plan | changes)), gpus_per_node, 450e9, pxn=pxn
+    )
 
 
 def took(topology, pattern, pair=(0, 8)):
-    return traffic(pattern, topology, SIZE, pair)
+    return fabric_traffic(pattern, topology, SIZE, pair)
 
 
 @each(
@@ -29,8 +36,8 @@ def took(topology, pattern, pair=(0, 8)):
 )  # fmt: skip
 def test_two_messages_stand_for_all_of_a_ring(nodes, changes):
     topology = wires(nodes, **changes)
-    plan = hierarchical(Cluster(topology=topology))
-    every = timed(plan, drained(plan), SIZE)
+    plan = hierarchical_all_reduce(ClusterLayout(topology=topology))
+    every = time_phases(plan, simulate_phases(plan), SIZE)
     assert took(topology, "all_reduce").time == pytest.approx(every.time, rel=1e-9)
 
 
@@ -41,11 +48,13 @@ def test_two_groups_stand_for_all_halves(nodes):
     messages = tuple(
         (gpu, (gpu + away * size) % topology.world_size, 1.0) for gpu in range(topology.world_size)
     )
-    every = phase(messages, topology)
-    one = halves(topology)
+    every = message_phase(messages, topology)
+    one = half_exchange(topology)
     for part in (every, one):
-        assert max(drained((part,))[0].busy) > 0
-    assert max(drained((one,))[0].busy) == pytest.approx(max(drained((every,))[0].busy), rel=1e-6)
+        assert max(simulate_phases((part,))[0].busy) > 0
+    assert max(simulate_phases((one,))[0].busy) == pytest.approx(
+        max(simulate_phases((every,))[0].busy), rel=1e-6
+    )
 
 
 def test_the_other_half_is_reached_at_the_speed_of_the_bisection():
@@ -55,7 +64,7 @@ def test_the_other_half_is_reached_at_the_speed_of_the_bisection():
     )
     assert even.time == pytest.approx(SIZE / 50e9, rel=1e-2)
     assert narrow.time == pytest.approx(7 * SIZE / 50e9, rel=1e-2)
-    assert narrow.binding == "leaf"
+    assert narrow.bottleneck == "leaf"
 
 
 def test_ranks_in_order_hardly_touch_the_spines():
@@ -85,14 +94,16 @@ def test_no_link_is_more_than_full(pattern):
 
 
 def test_a_rack_of_72_keeps_its_traffic_inside():
-    inside = topology_of(design(Plan(num_nodes=1, ports_per_node=72, port=50e9)), 72, 900e9)
+    inside = fabric_topology(
+        design_fabric(FabricPlan(num_nodes=1, ports_per_node=72, port=50e9)), 72, 900e9
+    )
     found = took(inside, "all_to_all")
-    assert found.binding == "nvlink"
+    assert found.bottleneck == "nvlink"
     assert all(part.loads["port"] == 0 for part in found.phases)
 
 
 def test_a_message_on_another_rail_climbs_only_without_pxn():
     near = wires(32)
-    assert traffic("pair", near, SIZE, (0, 9)).phases[0].loads["leaf"] == 0
+    assert fabric_traffic("pair", near, SIZE, (0, 9)).phases[0].loads["leaf"] == 0
     far = replace(near, pxn=False)
-    assert traffic("pair", far, SIZE, (0, 9)).phases[0].loads["leaf"] > 0
+    assert fabric_traffic("pair", far, SIZE, (0, 9)).phases[0].loads["leaf"] > 0

@@ -9,37 +9,37 @@ from engine.calculators.moving_bytes.link_hunt import read_rounds, write_rounds
 from engine.core.units import GB
 from engine.formulas.group_tests import halving_rounds, pair_tests
 from engine.simulate.collectives.link_hunt import (
-    PORT,
-    Cluster,
-    cleared,
-    halve,
+    PORT_BANDWIDTH,
+    FaultyCluster,
+    cleared_nodes,
     next_groups,
     run_tests,
-    suspects,
+    search_by_halves,
+    suspect_nodes,
 )
 from tests.each import each
 
 
 def one_leaf(nodes, *bad, left=0.5):
-    return Cluster(nodes=nodes, per_leaf=nodes, ports=tuple((node, left) for node in bad))
+    return FaultyCluster(nodes=nodes, per_leaf=nodes, ports=tuple((node, left) for node in bad))
 
 
 def test_a_group_is_as_slow_as_its_slowest_port():
     tests = run_tests(one_leaf(8, 5, left=0.25), ((0, 1, 2, 3), (4, 5, 6, 7)))
     assert [test.slow for test in tests] == [False, True]
-    assert tests[1].reached == pytest.approx(0.25 * PORT, rel=1e-3)
-    assert tests[0].reached == pytest.approx(PORT, rel=2e-3)
+    assert tests[1].reached == pytest.approx(0.25 * PORT_BANDWIDTH, rel=1e-3)
+    assert tests[0].reached == pytest.approx(PORT_BANDWIDTH, rel=2e-3)
 
 
 def test_a_healthy_cluster_ends_after_the_test_of_all():
-    hunt = halve(one_leaf(16))
-    assert (hunt.culprits, hunt.between, hunt.halvings) == ((), (), 0)
+    hunt = search_by_halves(one_leaf(16))
+    assert (hunt.slow_nodes, hunt.between, hunt.halvings) == ((), (), 0)
 
 
 @each("nodes", (*range(4, 20), 31, 33, 47, 64))
 def test_halving_finds_every_single_fault_in_log2_rounds(nodes):
-    hunts = [halve(one_leaf(nodes, bad)) for bad in range(nodes)]
-    assert [hunt.culprits for hunt in hunts] == [(bad,) for bad in range(nodes)]
+    hunts = [search_by_halves(one_leaf(nodes, bad)) for bad in range(nodes)]
+    assert [hunt.slow_nodes for hunt in hunts] == [(bad,) for bad in range(nodes)]
     assert max(hunt.halvings for hunt in hunts) == halving_rounds(nodes)
     assert min(hunt.halvings for hunt in hunts) >= math.floor(math.log2(nodes))
     assert not any(hunt.between for hunt in hunts)
@@ -48,27 +48,27 @@ def test_halving_finds_every_single_fault_in_log2_rounds(nodes):
 @each("nodes", (8, 9, 11, 14, 16, 17))
 def test_halving_finds_every_two_faults_in_as_many_rounds(nodes):
     for bad in combinations(range(nodes), 2):
-        hunt = halve(one_leaf(nodes, *bad))
-        assert hunt.culprits == bad
+        hunt = search_by_halves(one_leaf(nodes, *bad))
+        assert hunt.slow_nodes == bad
         assert hunt.halvings <= halving_rounds(nodes)
 
 
 @pytest.mark.parametrize("nodes", [4, 16, 64])
 def test_powers_of_two_take_exactly_as_many_rounds(nodes):
-    assert {halve(one_leaf(nodes, bad)).halvings for bad in range(nodes)} == {
+    assert {search_by_halves(one_leaf(nodes, bad)).halvings for bad in range(nodes)} == {
         round(math.log2(nodes))
     }
 
 
 def test_a_fault_between_two_leaves_is_told_from_one_of_a_node():
-    hunt = halve(Cluster(nodes=16, per_leaf=8, uplinks=((0, 0.04),)))
-    assert hunt.culprits == ()
+    hunt = search_by_halves(FaultyCluster(nodes=16, per_leaf=8, uplinks=((0, 0.04),)))
+    assert hunt.slow_nodes == ()
     assert hunt.between == (tuple(range(16)),)
     assert hunt.halvings == 1
 
 
 def test_a_ring_hardly_loads_the_uplinks_and_pairs_across_do():
-    cluster = Cluster(nodes=16, per_leaf=8, uplinks=((0, 0.25),))
+    cluster = FaultyCluster(nodes=16, per_leaf=8, uplinks=((0, 0.25),))
     (ring,) = run_tests(cluster, (tuple(range(16)),))
     across = run_tests(cluster, tuple((node, node + 8) for node in range(8)))
     assert not ring.slow
@@ -82,7 +82,7 @@ def test_pairs_find_one_fault_in_two_rounds_and_so_many_tests(nodes):
         pairs = tuple((a, a + 1) for a in range(0, nodes - 1, 2))
         first = run_tests(cluster, pairs)
         slow = [test.group for test in first if test.slow] or [(nodes - 1,)]
-        good = sorted(cleared([first]))
+        good = sorted(cleared_nodes([first]))
         second = run_tests(cluster, tuple(zip(slow[0], good, strict=False)))
         found = [test.group[0] for test in second if test.slow]
         assert found == [bad]
@@ -101,7 +101,7 @@ def test_a_reader_who_follows_the_offers_finds_two_faults():
     rounds = [run_tests(cluster, (tuple(range(16)),))]
     while groups := next_groups(16, rounds):
         rounds.append(run_tests(cluster, groups))
-    assert suspects(16, rounds) == (4, 9)
+    assert suspect_nodes(16, rounds) == (4, 9)
     assert len(rounds) == 1 + halving_rounds(16)
 
 
@@ -139,4 +139,4 @@ def test_texts_that_are_no_rounds_say_why(text, said):
 
 def test_bandwidths_are_those_of_one_port():
     (test,) = run_tests(one_leaf(16), (tuple(range(16)),))
-    assert 49.8 * GB < test.reached == test.expected < PORT
+    assert 49.8 * GB < test.reached == test.expected < PORT_BANDWIDTH

@@ -6,15 +6,15 @@ from engine.core.units import GB
 from engine.form.nccl_samples import SAMPLES
 from engine.run.logs.nccl import read_nccl
 from engine.simulate.collectives.nccl_check import check_nccl
-from engine.simulate.collectives.nccl_setting import Given, machine_of
+from engine.simulate.collectives.nccl_setting import NcclInputs, machine_of
 from tests.each import each
 from tests.engine.run.logs import nccl_texts as texts
 
-NOTHING = Given()
+NOTHING = NcclInputs()
 
 
 def check(text, **given):
-    return check_nccl(read_nccl(text), Given(**given))
+    return check_nccl(read_nccl(text), NcclInputs(**given))
 
 
 @each(

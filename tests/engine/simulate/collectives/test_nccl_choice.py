@@ -4,8 +4,14 @@ import pytest
 
 from engine.core.units import GB, GiB, KiB, MiB
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
-from engine.simulate.collectives.nccl_choice import charged, forced, place, reached, times
-from engine.simulate.layer.layer_exchange import all_reduced
+from engine.simulate.collectives.nccl_choice import (
+    algorithm_times,
+    charged_time,
+    fastest_allowed,
+    place_collective,
+    reached_bandwidth,
+)
+from engine.simulate.layer.layer_exchange import group_all_reduce_time
 from tests.each import each
 
 SIZES = (1 * KiB, 1 * MiB, 32 * MiB, 1 * GiB)
@@ -27,41 +33,51 @@ SIZES = (1 * KiB, 1 * MiB, 32 * MiB, 1 * GiB)
 )
 @each("ranks", [2, 4, 8, 16, 64, 1024])
 def test_what_nccl_takes_is_what_the_step_time_is_charged(machine, ranks):
-    where = place(machine, ranks)
+    where = place_collective(machine, ranks)
     group = where.group
     for size in SIZES:
-        assert charged("all_reduce", size, where) == all_reduced(size, group, where.rank)
+        assert charged_time("all_reduce", size, where) == group_all_reduce_time(
+            size, group, where.rank
+        )
         adds, links = where.rank.switch_adds, where.rank.scale_up
         one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, adds, group.network, links)
-        assert charged("all_reduce", size, where) == one
+        assert charged_time("all_reduce", size, where) == one
         half = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
-        assert charged("all_gather", size, where) == half
+        assert charged_time("all_gather", size, where) == half
 
 
 def test_the_switch_adds_on_hopper_and_not_on_ampere():
-    assert "NVLS Simple" in times("all_reduce", 1 * GiB, place("dgx-h100", 8))
-    assert "NVLS Simple" not in times("all_reduce", 1 * GiB, place("dgx-a100", 8))
-    assert "NVLS Simple" not in times("all_gather", 1 * GiB, place("dgx-h100", 8))
+    assert "NVLS Simple" in algorithm_times("all_reduce", 1 * GiB, place_collective("dgx-h100", 8))
+    assert "NVLS Simple" not in algorithm_times(
+        "all_reduce", 1 * GiB, place_collective("dgx-a100", 8)
+    )
+    assert "NVLS Simple" not in algorithm_times(
+        "all_gather", 1 * GiB, place_collective("dgx-h100", 8)
+    )
 
 
 def test_amazons_tuner_takes_ll128_where_simple_would_be_faster():
     # nccl_ofi_regions.cpp, P5: 128 ranks take a ring in LL128 from 288 MiB to 2 GiB.
-    where = place("p5", 128)
-    found = times("all_reduce", 2 * GiB, where)
-    assert charged("all_reduce", 2 * GiB, where) == found["Ring LL128"] > min(found.values())
+    where = place_collective("p5", 128)
+    found = algorithm_times("all_reduce", 2 * GiB, where)
+    assert charged_time("all_reduce", 2 * GiB, where) == found["Ring LL128"] > min(found.values())
 
 
 def test_without_a_tuner_nccl_takes_what_it_plans_and_not_what_is_faster():
     # On two nodes it plans a gather of 4 MiB in LL128 with steps of 1.9 us, which take four times
     # as long: 140 us on 16 B200 with InfiniBand (unseen_curves.csv), where Simple would take 83.
-    where = place("dgx-b200", 16)
-    found = times("all_gather", 4 * MiB, where)
-    assert charged("all_gather", 4 * MiB, where) == found["Ring LL128"] > found["Ring Simple"]
+    where = place_collective("dgx-b200", 16)
+    found = algorithm_times("all_gather", 4 * MiB, where)
+    assert charged_time("all_gather", 4 * MiB, where) == found["Ring LL128"] > found["Ring Simple"]
 
 
 def test_pat_needs_one_gpu_per_node():
-    assert "PAT Simple" in times("all_gather", 1 * MiB, place("dgx-h100", 16, nodes=16))
-    assert "PAT Simple" not in times("all_gather", 1 * MiB, place("dgx-h100", 16))
+    assert "PAT Simple" in algorithm_times(
+        "all_gather", 1 * MiB, place_collective("dgx-h100", 16, nodes=16)
+    )
+    assert "PAT Simple" not in algorithm_times(
+        "all_gather", 1 * MiB, place_collective("dgx-h100", 16)
+    )
 
 
 @each(
@@ -77,28 +93,30 @@ def test_pat_needs_one_gpu_per_node():
     ],
 )
 def test_large_messages_reach_what_was_measured(machine, operation, ranks, measured, within):
-    found = reached(operation, 8 * GiB, place(machine, ranks))
+    found = reached_bandwidth(operation, 8 * GiB, place_collective(machine, ranks))
     assert found == pytest.approx(measured, rel=within)
 
 
 def test_fewer_ports_are_slower_in_proportion():
     # Of two nodes the fastest is a tree, which sends the buffer over the ports only once.
-    all_ports, one = place("dgx-h100", 32), place("dgx-h100", 32, ports=1)
+    all_ports, one = place_collective("dgx-h100", 32), place_collective("dgx-h100", 32, ports=1)
     assert one.line == all_ports.line / 8
-    share = reached("all_reduce", 8 * GiB, one) / reached("all_reduce", 8 * GiB, all_ports)
+    share = reached_bandwidth("all_reduce", 8 * GiB, one) / reached_bandwidth(
+        "all_reduce", 8 * GiB, all_ports
+    )
     assert share == pytest.approx(1 / 8, rel=0.1)
 
 
 def test_an_operation_without_a_model_has_no_time():
-    assert times("hypercube", 1 * GiB, place("dgx-h100", 8)) == {}
-    assert charged("gather", 1 * GiB, place("dgx-h100", 8)) == float("inf")
+    assert algorithm_times("hypercube", 1 * GiB, place_collective("dgx-h100", 8)) == {}
+    assert charged_time("gather", 1 * GiB, place_collective("dgx-h100", 8)) == float("inf")
 
 
 def test_a_forced_ring_pays_for_every_gpu():
-    found = times("all_reduce", 1 * MiB, place("dgx-h100", 512))
-    assert forced(found, "") == min(found.values())
-    assert forced(found, "Ring") == min(found["Ring LL"], found["Ring Simple"])
-    assert forced(found, "Ring") > 3 * forced(found, "")
+    found = algorithm_times("all_reduce", 1 * MiB, place_collective("dgx-h100", 512))
+    assert fastest_allowed(found, "") == min(found.values())
+    assert fastest_allowed(found, "Ring") == min(found["Ring LL"], found["Ring Simple"])
+    assert fastest_allowed(found, "Ring") > 3 * fastest_allowed(found, "")
     # 2 x (448 steps in nodes of 0.6 us, 64 between them of 9.3 us), start, and 1 MiB twice.
     wire = 2 * 511 / 512 * 2**20 / (352e9 * 0.38)
     assert found["Ring LL"] == pytest.approx(11.1e-6 + 2 * (448 * 0.6 + 64 * 9.3) * 1e-6 + wire)
@@ -106,11 +124,13 @@ def test_a_forced_ring_pays_for_every_gpu():
 
 def test_a_tree_in_one_node_is_never_faster_than_the_ring():
     for size in SIZES:
-        found = times("all_reduce", size, place("dgx-a100", 8))
+        found = algorithm_times("all_reduce", size, place_collective("dgx-a100", 8))
         assert found["Tree LL"] >= found["Ring LL"]
         assert found["Tree Simple"] >= found["Ring Simple"]
 
 
 def test_what_cannot_run_leaves_nothing():
-    assert forced(times("all_reduce", 1 * MiB, place("dgx-a100", 8)), "NVLS") == float("inf")
-    assert forced({}, "") == float("inf")
+    assert fastest_allowed(
+        algorithm_times("all_reduce", 1 * MiB, place_collective("dgx-a100", 8)), "NVLS"
+    ) == float("inf")
+    assert fastest_allowed({}, "") == float("inf")

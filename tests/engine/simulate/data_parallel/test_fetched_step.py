@@ -8,29 +8,40 @@ from engine.catalog.models import MODELS
 from engine.form.sharded.knobs import knob_job
 from engine.simulate.data_parallel import fetched_step
 from engine.simulate.data_parallel.deepspeed_cost import smallest_matrix
-from engine.simulate.data_parallel.fetched_step import Buckets
-from engine.simulate.data_parallel.gradient_buckets import registered
-from engine.simulate.data_parallel.parameter_fetch import Knobs, fetched, same_fetches
-from engine.simulate.data_parallel.sharded_step import sharded, step_length, step_timed
-from engine.simulate.overlap.overlap_job import job
-from engine.simulate.streams.stream_account import account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.data_parallel.fetched_step import ReduceBuckets
+from engine.simulate.data_parallel.gradient_buckets import registration_order
+from engine.simulate.data_parallel.parameter_fetch import (
+    FetchSettings,
+    canonical_settings,
+    fetch_schedule,
+)
+from engine.simulate.data_parallel.sharded_step import (
+    sharded_step_length,
+    sharded_step_times,
+    simulate_sharded_step,
+)
+from engine.simulate.overlap.overlap_job import build_overlap_job
+from engine.simulate.streams.stream_account import step_account
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 from tests.each import each
 
 JOB = knob_job("llama-3-8b", "h100", 64, 4096, 50e9)
-STEP = fetched_step.fetched_step(JOB, Knobs(), Buckets())
+STEP = fetched_step.fetched_step(JOB, FetchSettings(), ReduceBuckets())
 
 
 def program(setting, knobs, buckets):
     """The operations of a step in the order of its host, for the general simulator."""
-    base, (tensors, seen) = job(setting), fetched_step._fetches(setting.model, knobs)
-    *closed, (_, last) = fetched_step._closed(tensors, seen, buckets.size)
+    base, (tensors, seen) = (
+        build_overlap_job(setting),
+        fetched_step._tensors_and_schedule(setting.model, knobs),
+    )
+    *closed, (_, last) = fetched_step._bucket_boundaries(tensors, seen, buckets.size)
     full, matrices = dict(closed), base.work.parameters / base.layers
     ops, fetch_of, before = [], {}, ()
 
     def send(key, elements, after):
         time = base.work.data.scatter(2.0 * elements)
-        ops.append(Op(key=key, stream=NETWORK, time=time, after=after))
+        ops.append(StreamOp(key=key, stream=NETWORK, time=time, after=after))
         return key
 
     for place, visit in enumerate(seen.visits):
@@ -47,7 +58,7 @@ def program(setting, knobs, buckets):
             waits = waits if buckets.overlap else (*waits, reduced)
         one = base.layer.backward if visit.backward else base.layer.forward
         time = one * tensor.work / matrices
-        ops.append(Op(key=f"{place}:compute", stream=COMPUTE, time=time, after=waits))
+        ops.append(StreamOp(key=f"{place}:compute", stream=COMPUTE, time=time, after=waits))
         before = (f"{place}:compute",)
         if visit.released:
             fetch_of.pop(visit.module, None)
@@ -58,12 +69,18 @@ def program(setting, knobs, buckets):
 
 @each(
     "knobs",
-    [Knobs(), Knobs(prefetch=1e6), Knobs(prefetch=0), Knobs(live=1e8), Knobs(reuse=1e10)],
+    [
+        FetchSettings(),
+        FetchSettings(prefetch=1e6),
+        FetchSettings(prefetch=0),
+        FetchSettings(live=1e8),
+        FetchSettings(reuse=1e10),
+    ],
 )
-@each("buckets", [Buckets(), Buckets(size=5e7), Buckets(overlap=False)])
+@each("buckets", [ReduceBuckets(), ReduceBuckets(size=5e7), ReduceBuckets(overlap=False)])
 def test_a_step_is_that_of_the_general_simulator(knobs, buckets):
-    step = fetched_step.fetched_step(JOB, knobs, buckets).seen
-    whole = account(run(program(JOB, knobs, buckets)))
+    step = fetched_step.fetched_step(JOB, knobs, buckets).times
+    whole = step_account(run_program(program(JOB, knobs, buckets)))
     assert step.length == pytest.approx(whole.length, rel=1e-12)
     assert step.compute == pytest.approx(whole.compute, rel=1e-9)
     assert step.exposed == pytest.approx(whole.exposed, rel=1e-9)
@@ -72,14 +89,14 @@ def test_a_step_is_that_of_the_general_simulator(knobs, buckets):
 @each("name", ["reuse", "persistent"])
 @each("value", [1e3, 4096, 1e5, 58720256, 1e9, 3e9, 1e10])
 def test_thresholds_that_let_the_same_through_fetch_the_same(name, value):
-    sizes = [tensor.parameters for tensor in registered(MODELS["llama-3-8b"])]
-    knobs = replace(Knobs(), **{name: value})
-    assert fetched(sizes, same_fetches(sizes, knobs)) == fetched(sizes, knobs)
+    sizes = [tensor.parameters for tensor in registration_order(MODELS["llama-3-8b"])]
+    knobs = replace(FetchSettings(), **{name: value})
+    assert fetch_schedule(sizes, canonical_settings(sizes, knobs)) == fetch_schedule(sizes, knobs)
 
 
 def test_computation_is_that_of_fsdp_plus_the_output_layer():
-    fsdp = sharded(JOB, 3).seen.compute
-    assert fsdp < STEP.seen.compute < 1.1 * fsdp
+    fsdp = simulate_sharded_step(JOB, 3).account.compute
+    assert fsdp < STEP.times.compute < 1.1 * fsdp
 
 
 def test_buckets_of_the_default_size_cut_the_gradients_of_8b():
@@ -89,32 +106,32 @@ def test_buckets_of_the_default_size_cut_the_gradients_of_8b():
 
 
 def test_no_prefetch_waits_for_every_gather():
-    without = fetched_step.fetched_step(JOB, Knobs(prefetch=0), Buckets())
-    assert without.seen.exposed > 10 * STEP.seen.exposed
+    without = fetched_step.fetched_step(JOB, FetchSettings(prefetch=0), ReduceBuckets())
+    assert without.times.exposed > 10 * STEP.times.exposed
 
 
 def test_a_small_prefetch_fills_up_to_the_same_limit():
-    little = fetched_step.fetched_step(JOB, Knobs(prefetch=1e6), Buckets())
+    little = fetched_step.fetched_step(JOB, FetchSettings(prefetch=1e6), ReduceBuckets())
     assert little.live == pytest.approx(STEP.live, rel=0.05)
     assert little.gathers > 1.5 * STEP.gathers
 
 
 def test_fewer_live_parameters_are_less_memory_and_a_little_waiting():
-    less = fetched_step.fetched_step(JOB, Knobs(live=1e8), Buckets())
+    less = fetched_step.fetched_step(JOB, FetchSettings(live=1e8), ReduceBuckets())
     assert less.buffers < 0.6 * STEP.buffers
-    assert STEP.seen.exposed < less.seen.exposed < 0.1 * less.seen.length
+    assert STEP.times.exposed < less.times.exposed < 0.1 * less.times.length
 
 
 def test_reuse_beyond_the_limit_stops_prefetches():
-    kept = fetched_step.fetched_step(JOB, Knobs(reuse=1e10), Buckets())
+    kept = fetched_step.fetched_step(JOB, FetchSettings(reuse=1e10), ReduceBuckets())
     assert kept.live > 3 * STEP.live
-    assert kept.seen.exposed > 3 * STEP.seen.exposed
+    assert kept.times.exposed > 3 * STEP.times.exposed
 
 
 def test_without_overlap_reductions_stop_the_backward_pass():
-    apart = fetched_step.fetched_step(JOB, Knobs(), Buckets(overlap=False))
-    assert apart.seen.exposed > 5 * STEP.seen.exposed
-    assert apart.seen.compute == pytest.approx(STEP.seen.compute)
+    apart = fetched_step.fetched_step(JOB, FetchSettings(), ReduceBuckets(overlap=False))
+    assert apart.times.exposed > 5 * STEP.times.exposed
+    assert apart.times.compute == pytest.approx(STEP.times.compute)
 
 
 def test_the_smallest_matrix_of_8b_holds_keys():
@@ -124,14 +141,14 @@ def test_the_smallest_matrix_of_8b_holds_keys():
 @pytest.mark.parametrize("stage", range(4))
 def test_a_step_of_which_only_times_are_asked_takes_the_same(stage):
     slow = replace(JOB, port=12.5e9, slow_down=0.2)
-    seen, only = sharded(slow, stage).seen, step_timed(slow, stage)
+    seen, only = simulate_sharded_step(slow, stage).account, sharded_step_times(slow, stage)
     assert (only.length, only.exposed) == (seen.length, seen.exposed)
     assert only.compute == pytest.approx(seen.compute + seen.contention)
-    assert step_length(slow, stage) == seen.length
+    assert sharded_step_length(slow, stage) == seen.length
 
 
 def test_a_unit_of_several_layers_moves_the_same_bytes_in_fewer_calls():
-    one, four = sharded(JOB, 3), sharded(replace(JOB, unit=4), 3)
+    one, four = simulate_sharded_step(JOB, 3), simulate_sharded_step(replace(JOB, unit=4), 3)
     assert four.sent == one.sent
     assert len(four.spans) == pytest.approx(len(one.spans) / 4, abs=2)
     assert four.peak - four.states.total > 3 * (one.peak - one.states.total)
@@ -139,7 +156,7 @@ def test_a_unit_of_several_layers_moves_the_same_bytes_in_fewer_calls():
 
 def test_a_second_gather_inside_the_node_costs_an_eighth_of_the_parameters():
     slow = replace(JOB, port=12.5e9)
-    whole, inside = sharded(slow, 3), sharded(replace(slow, again=8), 3)
-    assert inside.seen.exposed < whole.seen.exposed
-    layers = whole.work.work.parameters * whole.work.work.layers
+    whole, inside = simulate_sharded_step(slow, 3), simulate_sharded_step(replace(slow, again=8), 3)
+    assert inside.account.exposed < whole.account.exposed
+    layers = whole.job.work.parameters * whole.job.work.layers
     assert inside.peak - whole.peak == pytest.approx(2 * layers / 8, rel=0.1)

@@ -7,30 +7,30 @@ import pytest
 from engine.core.units import GB, MICRO, Gbit, MiB
 from engine.formulas.overlap import compute_time, tokens_of
 from engine.simulate.collectives.cluster_wires import (
-    Wires,
+    ClusterWires,
     all_reduce_time,
-    effective,
-    fastest,
-    hierarchical_tiers,
-    latency_part,
+    effective_algorithm,
+    fastest_algorithm,
+    hierarchical_tier_bytes,
+    latency_time,
+    mean_step_latency,
     port_load,
-    ring_tiers,
+    ring_tier_bytes,
     sent_bytes,
-    step_latency,
 )
 from engine.simulate.data_parallel.gradient_sync import (
-    Job,
+    DataParallelJob,
     break_even,
-    halves,
-    moved,
-    passes,
+    gradient_all_reduce,
+    job_step_time,
     required_port,
-    step_of,
-    streams,
+    step_passes,
+    step_streams,
+    zero_1_streams,
 )
 
 # A port of 400 Gb/s to each of 8 GPUs; 8 nodes of 8 with a port to each GPU.
-EIGHT = Wires(
+EIGHT = ClusterWires(
     world_size=8,
     gpus_per_node=1,
     ports_per_node=1,
@@ -41,7 +41,7 @@ EIGHT = Wires(
 )
 NODES = replace(EIGHT, world_size=64, gpus_per_node=8, ports_per_node=8)
 SIZE = 14 * GB
-JOB = Job(
+JOB = DataParallelJob(
     parameters=7e9,
     element=2.0,
     wires=EIGHT,
@@ -62,7 +62,7 @@ def test_a_ring_of_eight_ports_takes_490_milliseconds():
 
 
 def test_its_fourteen_latencies_are_42_microseconds():
-    assert latency_part(EIGHT, "ring", SIZE) == pytest.approx(42e-6)
+    assert latency_time(EIGHT, "ring", SIZE) == pytest.approx(42e-6)
 
 
 def test_eight_ports_of_a_node_carry_eight_rings():
@@ -80,18 +80,18 @@ def test_a_hierarchy_takes_the_node_and_then_the_network():
 
 
 def test_a_hierarchy_of_single_gpus_is_a_ring():
-    assert effective(EIGHT, "hierarchical") == "ring"
+    assert effective_algorithm(EIGHT, "hierarchical") == "ring"
 
 
 def test_the_tree_is_fastest_where_latency_rules_and_the_ring_where_bytes_do():
     many = replace(EIGHT, world_size=1024)
-    assert (fastest(many, 1e6), fastest(many, 1e12)) == ("tree", "ring")
+    assert (fastest_algorithm(many, 1e6), fastest_algorithm(many, 1e12)) == ("tree", "ring")
 
 
 def test_a_ring_leaves_each_node_once_and_a_tree_goes_up_inside_first():
     # Of 64 steps 8 leave a node; of a tree's 6, three do: (8 * 3 + 56) / 64 and (3 * 3 + 3) / 6 us.
-    assert step_latency(NODES, "ring") == pytest.approx(1.25e-6)
-    assert step_latency(NODES, "tree") == pytest.approx(2e-6)
+    assert mean_step_latency(NODES, "ring") == pytest.approx(1.25e-6)
+    assert mean_step_latency(NODES, "tree") == pytest.approx(2e-6)
 
 
 def test_a_network_that_adds_takes_each_buffer_once():
@@ -121,8 +121,8 @@ def test_a_port_of_a_hierarchy_waits_for_the_node():
 
 def test_a_flat_ring_and_a_hierarchy_move_as_much_out_of_a_node():
     # The ring 2 * 63/64 * 14 GB; the hierarchy 8 * 2 * 7/8 * 1.75 GB: nearly the same.
-    assert ring_tiers(NODES, SIZE).node == pytest.approx(27.5625 * GB)
-    assert hierarchical_tiers(NODES, SIZE).node == pytest.approx(24.5 * GB)
+    assert ring_tier_bytes(NODES, SIZE).node == pytest.approx(27.5625 * GB)
+    assert hierarchical_tier_bytes(NODES, SIZE).node == pytest.approx(24.5 * GB)
 
 
 def test_what_a_gpu_sends_by_each_algorithm():
@@ -132,24 +132,26 @@ def test_what_a_gpu_sends_by_each_algorithm():
 
 def test_the_step_of_the_published_example():
     # 6 * 7e9 * 4096 / (0.5 * 989.4e12) = 347.7 ms of computation, two thirds of it backward.
-    now = passes(JOB, moved(JOB), 4096)
+    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
     assert (now.compute, now.backward) == (pytest.approx(0.34774, rel=1e-4), now.compute * 2 / 3)
 
 
 def test_ten_buckets_start_one_tenth_of_the_backward_pass_late():
     # T_comm - 0.9 T_bwd = (490 + 10 * 14 * 0.003) - 0.9 * 231.83 = 281.8 ms
-    now = passes(JOB, moved(JOB), 4096)
+    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
     assert now.exposed == pytest.approx(0.49042 - 0.9 * now.backward)
 
 
 def test_the_all_reduce_is_hidden_from_8658_tokens():
     # 490.042 ms * 0.5 * 989.4e12 / (4 * 7e9)
-    assert break_even(JOB, moved(JOB)) == pytest.approx(8658, abs=0.5)
+    assert break_even(JOB, gradient_all_reduce(JOB)) == pytest.approx(8658, abs=0.5)
 
 
 def test_a_port_of_845_gigabits_hides_it():
-    now = passes(JOB, moved(JOB), 4096)
-    assert required_port(JOB, moved(JOB), now.backward) / Gbit == pytest.approx(845.4, abs=0.1)
+    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
+    assert required_port(JOB, gradient_all_reduce(JOB), now.backward) / Gbit == pytest.approx(
+        845.4, abs=0.1
+    )
 
 
 def test_tokens_of_a_time_undo_the_time_of_tokens():
@@ -158,21 +160,26 @@ def test_tokens_of_a_time_undo_the_time_of_tokens():
 
 
 def test_accumulation_pays_one_all_reduce_for_all_micro_batches():
-    now, four = (passes(job, moved(job), 4096) for job in (JOB, replace(JOB, accumulation=4)))
-    assert step_of(replace(JOB, accumulation=4)) == pytest.approx(4 * now.compute + four.exposed)
+    now, four = (
+        step_passes(job, gradient_all_reduce(job), 4096)
+        for job in (JOB, replace(JOB, accumulation=4))
+    )
+    assert job_step_time(replace(JOB, accumulation=4)) == pytest.approx(
+        4 * now.compute + four.exposed
+    )
 
 
 @pytest.mark.parametrize("overlap", [True, False])
 def test_the_drawn_step_ends_when_the_formula_says(overlap):
     job = replace(JOB, overlap=overlap, bucket=25 * MiB)
-    now = passes(job, moved(job), 4096)
-    assert streams(job, moved(job), now).total == pytest.approx(now.step)
+    now = step_passes(job, gradient_all_reduce(job), 4096)
+    assert step_streams(job, gradient_all_reduce(job), now).total == pytest.approx(now.step)
 
 
 def test_the_halves_of_zero_1_take_the_step_of_zero_1():
     job = replace(JOB, zero1=True)
-    now = passes(job, moved(job), 4096)
-    assert halves(moved(job), now).total == pytest.approx(now.step)
+    now = step_passes(job, gradient_all_reduce(job), 4096)
+    assert zero_1_streams(gradient_all_reduce(job), now).total == pytest.approx(now.step)
 
 
 def test_twice_the_ports_never_take_longer():

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.data_parallel.peak_account import Measures, healthy, repaired
+from engine.simulate.data_parallel.peak_account import JobReadings, healthy_job, repaired_mfu
 
-MEASURES = Measures(
+MEASURES = JobReadings(
     mfu=0.3,
     loading=0.0,
     gaps=0.1,
@@ -33,15 +33,15 @@ def test_repeating_the_forward_pass_adds_a_third():
 
 def test_what_a_shorter_step_gives_back():
     # Without the exposed 40 % the same work takes 60 % of the time.
-    assert repaired(MEASURES, 0.4, of_time=True) == pytest.approx(0.5)
-    assert repaired(MEASURES, 0.1, of_time=False) == pytest.approx(0.4)
+    assert repaired_mfu(MEASURES, 0.4, of_time=True) == pytest.approx(0.5)
+    assert repaired_mfu(MEASURES, 0.1, of_time=False) == pytest.approx(0.4)
 
 
 def test_nothing_is_repaired_beyond_the_peak():
-    assert repaired(MEASURES, 0.95, of_time=True) == 1.0
-    assert repaired(MEASURES, 0.95, of_time=False) == 1.0
+    assert repaired_mfu(MEASURES, 0.95, of_time=True) == 1.0
+    assert repaired_mfu(MEASURES, 0.95, of_time=False) == 1.0
 
 
 def test_the_parts_of_a_healthy_job_make_up_its_peak():
-    well = healthy()
+    well = healthy_job()
     assert well.mfu + well.kernels + well.exposed + well.gaps == pytest.approx(1.0)

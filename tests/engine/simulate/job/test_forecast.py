@@ -6,18 +6,18 @@ import pytest
 
 from engine.core.units import DAY, HOUR
 from engine.form.forecast_jobs import JOBS
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.form.saving_inputs import LLAMA3_MTBF
 from engine.formulas.goodput import job_mtbf
-from engine.simulate.job.failure_process import Habits
+from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import forecast
 
 
 def found(key, slower=0.0, interval=HOUR):
     job = JOBS[key]
-    run, changes = run_of(job.plan)
+    run, changes = nearest_run(job.plan)
     assert not changes
-    habits = Habits(
+    habits = CheckpointPolicy(
         interval=interval,
         checkpoint=60.0,
         restart=600.0,
@@ -62,8 +62,8 @@ def test_steps_times_tokens_are_the_tokens():
 
 
 def test_twice_the_gpus_can_take_longer():
-    run, _ = run_of(replace(JOBS["405b"].plan, world_size=32_768))
-    habits = Habits(
+    run, _ = nearest_run(replace(JOBS["405b"].plan, world_size=32_768))
+    habits = CheckpointPolicy(
         interval=HOUR, checkpoint=60.0, restart=600.0, mtbf=job_mtbf(LLAMA3_MTBF, 32_768)
     )
     twice = forecast(run, JOBS["405b"].tokens, habits, 0.0)

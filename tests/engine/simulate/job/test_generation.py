@@ -7,9 +7,15 @@ from engine.catalog.models import MODELS
 from engine.formulas.inference import even_tokens, weights_over_activations
 from engine.formulas.parameters import dense_layer_parameters
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.job.generation import Serving, forward_pass, generated, held, token_rate
-from engine.simulate.layer.device_model import group_of, rank_of
-from engine.simulate.layer.layer_exchange import all_reduced
+from engine.simulate.job.generation import (
+    ServingJob,
+    forward_pass,
+    generate,
+    generation_token_rate,
+    memory_per_gpu,
+)
+from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.layer.layer_exchange import group_all_reduce_time
 from tests.each import each
 
 LLAMA = MODELS["llama-3-70b"]
@@ -21,9 +27,9 @@ def serving(batch=1, prompt=1024, ranks=8, new_tokens=16):
         gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9
     )
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=prompt)
-    return Serving(
+    return ServingJob(
         model=LLAMA,
-        rank=rank_of(cluster, training),
+        rank=rank_rates(cluster, training),
         ranks=ranks,
         batch=batch,
         prompt=prompt,
@@ -63,7 +69,7 @@ def test_the_passes_send_what_the_formulas_say(ranks):
 def test_a_token_waits_for_two_all_reduces_in_each_layer():
     one = serving()
     found = forward_pass(one, "tensor", 1, 1024)
-    each_sum = all_reduced(2.0 * LLAMA.hidden_size, group_of(one.rank, 8, 1), one.rank)
+    each_sum = group_all_reduce_time(2.0 * LLAMA.hidden_size, rank_group(one.rank, 8, 1), one.rank)
     assert found.time - found.computing == pytest.approx(2 * LLAMA.num_layers * each_sum)
 
 
@@ -97,23 +103,25 @@ def test_gathering_takes_as_long_for_one_sequence_as_for_eight():
 
 @each("way", ["zero", "tensor"])
 def test_the_clock_ends_with_all_tokens_and_all_bytes(way):
-    found = generated(serving(), way)
+    found = generate(serving(), way)
     end = found.ends[-1]
-    assert found.done(end) == len(found.passes) == 16
-    assert found.sent(end) == pytest.approx(sum(one.sent for one in found.passes))
-    assert 0 < found.done(end / 2) < 16
+    assert found.passes_done(end) == len(found.passes) == 16
+    assert found.bytes_sent(end) == pytest.approx(sum(one.sent for one in found.passes))
+    assert 0 < found.passes_done(end / 2) < 16
 
 
 def test_the_first_pass_gives_the_first_token():
-    found = generated(serving(new_tokens=1), "tensor")
+    found = generate(serving(new_tokens=1), "tensor")
     assert len(found.passes) == 1
 
 
 def test_gathered_weights_are_held_beside_the_share():
     one = serving(batch=8)
-    assert held(one, "zero") - held(one, "tensor") == pytest.approx(2 * 2.0 * LAYER)
+    assert memory_per_gpu(one, "zero") - memory_per_gpu(one, "tensor") == pytest.approx(
+        2 * 2.0 * LAYER
+    )
 
 
 def test_more_sequences_give_more_tokens_per_second():
-    rates = [token_rate(serving(batch=b), "tensor") for b in (1, 8, 64)]
+    rates = [generation_token_rate(serving(batch=b), "tensor") for b in (1, 8, 64)]
     assert rates == sorted(rates)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from engine.core.units import HOUR
-from engine.form.what_if.inputs import Inputs, as_run
-from engine.simulate.job.job_events import Length, decades, event_counts, event_times
-from engine.simulate.step.what_if import step_of
+from engine.form.what_if.inputs import Inputs, run_and_changes
+from engine.simulate.job.job_events import RunLength, decades, event_counts, event_times
+from engine.simulate.step.what_if import run_step_time
 
-RUN, _ = as_run(Inputs(model="llama-3-405b", world_size=16_384, pipeline_parallel=16))
-LENGTH = Length(tokens=15.6e12, checkpoint=60.0, gpu_mtbf=50_677 * HOUR)
-TIMES = event_times(RUN, step_of(RUN), LENGTH)
+RUN, _ = run_and_changes(Inputs(model="llama-3-405b", world_size=16_384, pipeline_parallel=16))
+LENGTH = RunLength(tokens=15.6e12, checkpoint=60.0, gpu_mtbf=50_677 * HOUR)
+TIMES = event_times(RUN, run_step_time(RUN), LENGTH)
 
 
 def test_llama_3_was_interrupted_every_three_hours():
@@ -21,7 +21,7 @@ def test_llama_3_was_interrupted_every_three_hours():
 def test_a_run_is_its_tokens_in_steps():
     training = RUN.training
     steps = 15.6e12 / (training.global_batch_size * training.sequence_length)
-    assert TIMES["run"] == pytest.approx(steps * step_of(RUN).total)
+    assert TIMES["run"] == pytest.approx(steps * run_step_time(RUN).total)
 
 
 def test_the_gradients_of_all_layers_are_all_gradients():

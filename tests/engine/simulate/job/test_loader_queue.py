@@ -5,16 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.job.loader_queue import Loader, enough_workers, feed, mean_step, waiting
+from engine.simulate.job.loader_queue import (
+    DataLoader,
+    enough_workers,
+    load_batches,
+    mean_step_time,
+    wait_share,
+)
 from tests.each import each
 
-EVEN = Loader(workers=2, prefetch=2, prepare=0.25, slow=0.25, every=0, step=0.1)
+EVEN = DataLoader(workers=2, prefetch=2, prepare=0.25, slow=0.25, every=0, step=0.1)
 UNEVEN = replace(EVEN, slow=0.6, every=13)
 STEPS, SKIPPED = 240, 40
 
 
 def mean(loader):
-    return mean_step(feed(loader, STEPS), SKIPPED)
+    return mean_step_time(load_batches(loader, STEPS), SKIPPED)
 
 
 def test_without_workers_a_step_takes_its_preparation_and_itself():
@@ -29,10 +35,10 @@ def test_even_batches_come_at_the_pace_of_all_workers_or_of_the_steps(workers, p
 
 
 def test_the_first_sixteen_of_two_workers_by_hand():
-    first = feed(EVEN, 4)
+    first = load_batches(EVEN, 4)
     assert [one.worker for one in first] == [0, 1, 0, 1]
-    assert [one.taken for one in first] == pytest.approx([0.25, 0.35, 0.5, 0.6])
-    assert [one.waited for one in first] == pytest.approx([0.25, 0.0, 0.05, 0.0])
+    assert [one.received for one in first] == pytest.approx([0.25, 0.35, 0.5, 0.6])
+    assert [one.wait for one in first] == pytest.approx([0.25, 0.0, 0.05, 0.0])
 
 
 LOADERS = [
@@ -45,20 +51,20 @@ LOADERS = [
 
 @each("loader", LOADERS)
 def test_batches_are_taken_in_order_and_none_before_it_is_ready(loader):
-    batches = feed(loader, STEPS)
-    assert all(one.begun <= one.ready <= one.taken < one.ended for one in batches)
-    assert all(a.ended == b.wanted for a, b in itertools.pairwise(batches))
+    batches = load_batches(loader, STEPS)
+    assert all(one.started <= one.ready <= one.received < one.ended for one in batches)
+    assert all(a.ended == b.requested for a, b in itertools.pairwise(batches))
 
 
 @each("loader", LOADERS)
 def test_a_worker_prepares_one_batch_at_a_time_and_never_more_are_ahead_than_allowed(loader):
-    batches = feed(loader, STEPS)
+    batches = load_batches(loader, STEPS)
     for worker in range(loader.workers):
         own = [one for one in batches if one.worker == worker]
-        assert all(a.ready <= b.begun for a, b in itertools.pairwise(own))
+        assert all(a.ready <= b.started for a, b in itertools.pairwise(own))
     ahead = loader.workers * loader.prefetch
     for k, one in enumerate(batches[ahead:]):
-        assert one.begun >= batches[k].taken
+        assert one.started >= batches[k].received
 
 
 @each("loader", LOADERS)
@@ -75,8 +81,8 @@ def test_too_few_workers_wait_however_far_they_are_ahead():
 
 def test_enough_workers_need_some_ahead_for_the_slow_batches():
     three = replace(UNEVEN, workers=3)
-    assert waiting(feed(replace(three, prefetch=1), STEPS), SKIPPED) > 0.15
-    assert waiting(feed(three, STEPS), SKIPPED) == pytest.approx(0, abs=1e-9)
+    assert wait_share(load_batches(replace(three, prefetch=1), STEPS), SKIPPED) > 0.15
+    assert wait_share(load_batches(three, STEPS), SKIPPED) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_worker_that_has_every_slow_batch_holds_up_the_others():
@@ -93,4 +99,4 @@ def test_a_worker_that_has_every_slow_batch_holds_up_the_others():
 def test_pytorch_took_as_long_for_a_step(workers, prefetch, measured):
     # The program of the guide, PyTorch 2.13, 160 steps of which the first 40 are left out.
     loader = replace(UNEVEN, workers=workers, prefetch=prefetch)
-    assert mean_step(feed(loader, 160), 40) == pytest.approx(measured, rel=0.06)
+    assert mean_step_time(load_batches(loader, 160), 40) == pytest.approx(measured, rel=0.06)

@@ -8,91 +8,93 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.core.units import Gbit
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.job.generation import Serving, forward_pass
-from engine.simulate.job.reinforcement import MODES, Setup, rl_memory, rl_step, with_split
+from engine.simulate.job.generation import ServingJob, forward_pass
+from engine.simulate.job.reinforcement import MODES, RlJob, rl_memory, rl_step, with_split
 from engine.simulate.job.rollouts import (
-    Asked,
+    RolloutRequest,
     cache_tokens,
-    generated_on,
-    lengths,
-    mean_length,
-    slots_of,
-    steady_rate,
-    still_running,
+    engine_slots,
+    mean_response_length,
+    response_lengths,
+    run_engines,
+    steady_token_rate,
+    unfinished_share,
 )
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from tests.each import each
 
 MODEL = MODELS["qwen2.5-7b"]
 CLUSTER = Cluster(
     gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit
 )
-RANK = rank_of(CLUSTER, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
-EVEN = Asked(responses=64, per_prompt=8, prompt=512, median=1000, spread=0.0, longest=16_384)
+RANK = rank_rates(CLUSTER, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
+EVEN = RolloutRequest(
+    responses=64, per_prompt=8, prompt=512, median=1000, spread=0.0, longest=16_384
+)
 LONG = replace(EVEN, spread=1.2)
-SETUP = Setup(
-    model=MODEL, cluster=CLUSTER, world_size=16, generating=8, engine=1, asked=replace(LONG)
+SETUP = RlJob(
+    model=MODEL, cluster=CLUSTER, world_size=16, generating=8, engine=1, request=replace(LONG)
 )
 
 
 def one_pass(batch, context):
-    serving = Serving(model=MODEL, rank=RANK, ranks=1, batch=batch, prompt=1, new_tokens=1)
+    serving = ServingJob(model=MODEL, rank=RANK, ranks=1, batch=batch, prompt=1, new_tokens=1)
     return forward_pass(serving, "tensor", 1, context).time
 
 
 def prompts(count):
-    serving = Serving(model=MODEL, rank=RANK, ranks=1, batch=1, prompt=512, new_tokens=1)
+    serving = ServingJob(model=MODEL, rank=RANK, ranks=1, batch=1, prompt=512, new_tokens=1)
     return count * forward_pass(serving, "tensor", 512, 512).time
 
 
 def test_equal_lengths_take_as_many_passes_as_a_response_has_tokens():
-    engine = generated_on(MODEL, RANK, 1, 4, EVEN, 256)[0]
+    engine = run_engines(MODEL, RANK, 1, 4, EVEN, 256)[0]
     # 16 responses at once, 1,000 passes, each with half of the response before it on the mean.
     expected = prompts(16 / 8) + 1000 * one_pass(16, 512 + 500)
     assert engine.end == pytest.approx(expected, rel=0.01)
 
 
 def test_with_one_slot_responses_run_one_after_another():
-    engine = generated_on(MODEL, RANK, 1, 64, EVEN, 1)[0]
-    both = generated_on(MODEL, RANK, 1, 32, EVEN, 1)[0]
+    engine = run_engines(MODEL, RANK, 1, 64, EVEN, 1)[0]
+    both = run_engines(MODEL, RANK, 1, 32, EVEN, 1)[0]
     assert both.end == pytest.approx(2 * engine.end - prompts(1 / 8) * 0, rel=0.01)
 
 
 def test_every_token_is_made_and_every_response_ends_once():
-    engines = generated_on(MODEL, RANK, 1, 4, LONG, 8)
-    assert sum(one.tokens for one in engines) == sum(lengths(LONG))
+    engines = run_engines(MODEL, RANK, 1, 4, LONG, 8)
+    assert sum(one.tokens for one in engines) == sum(response_lengths(LONG))
     assert sum(len(one.ends) for one in engines) == LONG.responses
-    assert still_running(engines, 0.0) == 1.0
-    assert still_running(engines, max(one.end for one in engines)) == 0.0
+    assert unfinished_share(engines, 0.0) == 1.0
+    assert unfinished_share(engines, max(one.end for one in engines)) == 0.0
 
 
 def test_the_longest_response_is_the_least_that_a_step_takes():
-    engines = generated_on(MODEL, RANK, 1, 64, LONG, 8)
-    assert max(one.end for one in engines) >= max(lengths(LONG)) * one_pass(1, 512)
+    engines = run_engines(MODEL, RANK, 1, 64, LONG, 8)
+    assert max(one.end for one in engines) >= max(response_lengths(LONG)) * one_pass(1, 512)
 
 
 def test_lengths_are_those_of_the_distribution_and_cut():
     many = replace(LONG, responses=4096, longest=8192)
-    found = sorted(lengths(many))
+    found = sorted(response_lengths(many))
     assert found[2048] == pytest.approx(1000, rel=0.1)
     assert found[-1] == 8192
     # The mean of a lognormal is the median times exp(s^2 / 2), here cut.
-    assert 1500 < mean_length(many) < 1000 * 2.0545
-    assert lengths(EVEN) == (1000,) * 64
+    assert 1500 < mean_response_length(many) < 1000 * 2.0545
+    assert response_lengths(EVEN) == (1000,) * 64
 
 
 def test_the_cache_holds_what_is_left_beside_the_weights():
     # By hand: 4 key-value heads of 128, keys and values in 16 bits, 28 layers: 57,344 bytes.
     tokens = cache_tokens(MODEL, 1, 40e9)
     assert cache_tokens(MODEL, 1, 40e9 + 57_344) - tokens == pytest.approx(1.0, rel=1e-3)
-    assert slots_of(EVEN, 1512.0 * 7.5, 256) == 7
-    assert slots_of(EVEN, 0.0, 256) == 1
+    assert engine_slots(EVEN, 1512.0 * 7.5, 256) == 7
+    assert engine_slots(EVEN, 0.0, 256) == 1
 
 
 def test_a_stream_is_faster_than_a_batch_with_a_tail():
-    engines = generated_on(MODEL, RANK, 1, 4, LONG, 16)
+    engines = run_engines(MODEL, RANK, 1, 4, LONG, 16)
     batch = sum(one.tokens for one in engines) / 4 / max(one.end for one in engines)
-    assert steady_rate(MODEL, RANK, 1, LONG, 16) > 1.5 * batch
+    assert steady_token_rate(MODEL, RANK, 1, LONG, 16) > 1.5 * batch
 
 
 @each("mode", MODES)
@@ -106,13 +108,13 @@ def test_idle_time_is_a_share_and_a_step_is_what_it_waits_for(mode):
 
 
 def test_nobody_idles_on_the_same_gpus_if_all_responses_are_alike():
-    found = rl_step(replace(SETUP, asked=EVEN), "colocated")
+    found = rl_step(replace(SETUP, request=EVEN), "colocated")
     assert found.idle == pytest.approx(0.0, abs=1e-9)
     assert found.stale == 0
 
 
 def test_in_turn_the_idle_time_is_the_other_side():
-    found = rl_step(replace(SETUP, asked=EVEN), "separate")
+    found = rl_step(replace(SETUP, request=EVEN), "separate")
     expected = (found.generation + found.forwards + found.training) / 2 / found.total
     assert found.idle == pytest.approx(expected, abs=1e-6)
 
@@ -121,11 +123,13 @@ def test_measured_training_of_verl():
     # verl, Qwen2.5-Math-7B on H20: 269.8 s on 32 and 133.4 s on 64 GPUs. The spread of the lengths
     # is chosen for the first of them; the second follows.
     cluster = replace(CLUSTER, gpu=ACCELERATORS["H20"])
-    asked = Asked(responses=8192, per_prompt=16, prompt=512, median=600, spread=1.2, longest=28_672)
+    asked = RolloutRequest(
+        responses=8192, per_prompt=16, prompt=512, median=600, spread=1.2, longest=28_672
+    )
     found = [
         rl_step(
             replace(
-                SETUP, cluster=cluster, world_size=n, generating=n // 2, asked=asked, forwards=1
+                SETUP, cluster=cluster, world_size=n, generating=n // 2, request=asked, forwards=1
             ),
             "colocated",
         )

@@ -11,7 +11,7 @@ from engine.catalog.constants import COMMON
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
 from engine.simulate.layer.adapter_time import adapter_times
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from tests.engine.simulate.layer.test_layer_time import H100, run, timed
 
 TOKENS, ADAPTER, GAP = 2048, 16, 2e-6
@@ -22,7 +22,7 @@ SHAPES += [(4096, 14336), (4096, 14336), (14336, 4096)]
 
 def times(rank_changes, model="llama-3-8b", *, sparse=False, **changes):
     training = run(lora_rank=ADAPTER, framework="fsdp", **changes)
-    found = rank_of(H100, training)
+    found = rank_rates(H100, training)
     rank = replace(found, matmul=1e40, fill=0.0, **rank_changes)
     return adapter_times(MODELS[model], Plan(world_size=1), training, rank, sparse=sparse)
 
@@ -63,7 +63,7 @@ def test_a_layer_takes_its_adapters_times_longer_than_without_them():
     plan, facts = Plan(world_size=1), {"framework": "fsdp", "recompute": "full"}
     training = run(lora_rank=ADAPTER, **facts)
     aside = adapter_times(
-        MODELS["llama-3-8b"], plan, training, rank_of(H100, training), sparse=False
+        MODELS["llama-3-8b"], plan, training, rank_rates(H100, training), sparse=False
     )
     bare, adapted = (timed("llama-3-8b", plan, one) for one in (run(**facts), training))
     assert adapted.forward - bare.forward == pytest.approx(aside[0])

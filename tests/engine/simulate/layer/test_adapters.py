@@ -5,7 +5,7 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.adapters import NF4, block_with_adapters, held_with
+from engine.simulate.layer.adapters import NF4, adapter_memory, block_with_adapters
 
 LLAMA = MODELS["llama-3-8b"]
 TRAINING = Training(
@@ -19,7 +19,7 @@ TRAINING = Training(
 
 def held(trained, *, trapped=False, ranks=8):
     plan = Plan(world_size=ranks, zero_stage=3)
-    return held_with(LLAMA, plan, TRAINING, trained, trapped=trapped)
+    return adapter_memory(LLAMA, plan, TRAINING, trained, trapped=trapped)
 
 
 def test_the_warning_of_a_litgpt_user_to_the_last_element():

@@ -18,13 +18,13 @@ from engine.simulate.layer.attention_masks import (
     even_ring_work,
     imbalance,
     lockstep_imbalance,
-    pieces,
+    rank_tokens,
     rank_work,
     ring_work,
     visible_pairs,
     work_matrix,
 )
-from engine.simulate.layer.ring_attention import ring_run
+from engine.simulate.layer.ring_attention import simulate_ring
 from tests.each import each
 
 LAYOUTS = ["contiguous", "striped", "zigzag"]
@@ -41,7 +41,7 @@ def counted(queries, keys, documents):
 
 
 def tokens_of(layout, ranks, rank, tokens):
-    return [token for piece in pieces(layout, ranks, rank, tokens) for token in piece]
+    return [token for piece in rank_tokens(layout, ranks, rank, tokens) for token in piece]
 
 
 @EACH
@@ -205,38 +205,38 @@ def even(take, ranks=6):
 
 
 def test_with_two_buffers_slow_links_leave_only_the_first_block_hidden():
-    assert ring_run(even(1.0), 3.0).end == 5 * 3.0 + 1.0
+    assert simulate_ring(even(1.0), 3.0).end == 5 * 3.0 + 1.0
 
 
 def test_with_two_buffers_fast_links_cost_nothing():
-    assert ring_run(even(3.0), 1.0).end == 18.0
+    assert simulate_ring(even(3.0), 1.0).end == 18.0
 
 
 def test_with_one_buffer_nothing_overlaps():
-    assert ring_run(even(3.0), 1.0, num_buffers=1).end == 6 * 3.0 + 5 * 1.0
+    assert simulate_ring(even(3.0), 1.0, num_buffers=1).end == 6 * 3.0 + 5 * 1.0
 
 
 @each("buffers", [1, 2, 3, 4])
 def test_more_buffers_are_never_slower(buffers):
     work = [[float(1 + (r * s) % 4) for r in range(6)] for s in range(6)]
-    fewer, more = (ring_run(work, 1.5, number).end for number in (buffers, buffers + 1))
+    fewer, more = (simulate_ring(work, 1.5, number).end for number in (buffers, buffers + 1))
     assert more <= fewer
 
 
 def test_a_free_link_leaves_the_busiest_rank():
-    run = ring_run([[1.0, 2.0], [3.0, 5.0]], 0.0, num_buffers=3)
+    run = simulate_ring([[1.0, 2.0], [3.0, 5.0]], 0.0, num_buffers=3)
     assert run.end == run.busiest == 7.0
 
 
 @each("buffers", [1, 2, 3])
 def test_no_rank_computes_on_a_block_before_it_arrived(buffers):
-    run = ring_run(ring_work("contiguous", 6, (96,)), 40.0, buffers)
+    run = simulate_ring(ring_work("contiguous", 6, (96,)), 40.0, buffers)
     assert all(turn.start >= turn.arrived >= turn.sent for turn in run.turns)
 
 
 @each("buffers", [1, 2, 3])
 def test_every_rank_sees_every_block_once(buffers):
-    run = ring_run(even(1.0), 1.0, buffers)
+    run = simulate_ring(even(1.0), 1.0, buffers)
     seen = {rank: [] for rank in range(6)}
     for turn in run.turns:
         seen[turn.rank].append(turn.source)
@@ -245,7 +245,7 @@ def test_every_rank_sees_every_block_once(buffers):
 
 @each("buffers", [2, 3])
 def test_a_rank_never_holds_more_blocks_than_buffers(buffers):
-    run = ring_run(ring_work("contiguous", 6, (96,)), 40.0, buffers)
+    run = simulate_ring(ring_work("contiguous", 6, (96,)), 40.0, buffers)
     by = {(turn.step, turn.rank): turn for turn in run.turns}
     for step in range(buffers, 6):
         for rank in range(6):
@@ -259,7 +259,7 @@ def test_below_the_threshold_the_ring_waits_and_above_it_does_not():
     for factor in (0.9, 1.1):
         tokens = factor * overlap_tokens(PEAK, PORT)
         take = ring_step_time(tokens, width, PEAK)
-        run = ring_run(even(take), ring_step_bytes(tokens, width, 2.0) / PORT)
+        run = simulate_ring(even(take), ring_step_bytes(tokens, width, 2.0) / PORT)
         ends.append(run.end / run.busiest)
     assert ends[0] > 1.05
     assert ends[1] == pytest.approx(1)
@@ -267,4 +267,4 @@ def test_below_the_threshold_the_ring_waits_and_above_it_does_not():
 
 def test_a_ring_without_buffers_is_refused():
     with pytest.raises(ValueError, match="num_buffers is 0; at least 1 is needed"):
-        ring_run(even(1.0), 1.0, 0)
+        simulate_ring(even(1.0), 1.0, 0)

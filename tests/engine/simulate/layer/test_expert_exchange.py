@@ -9,20 +9,20 @@ from engine.catalog.models import MODELS
 from engine.formulas.expert_places import reached
 from engine.formulas.experts import exchange_bytes, hot_rank_load
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer.device_model import group_of, rank_of
-from engine.simulate.layer.expert_exchange import Routes, exchanged
+from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 from engine.simulate.layer.layer_exchange import exchange_time
 from tests.each import each
 
 RUN = Training(micro_batch_size=1, global_batch_size=64, sequence_length=4096)
 H800 = Cluster(gpu=ACCELERATORS["H800-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9)
-RANK = replace(rank_of(H800, RUN), domain=8)
+RANK = replace(rank_rates(H800, RUN), domain=8)
 DEEPSEEK = MODELS["deepseek-v3"]
-LIMITED = Routes(copies=8, joined=True, most=4)
+LIMITED = TokenRoutes(copies=8, joined=True, most=4)
 
 
 def sent(ranks, routes, size=7168.0):
-    return exchanged(4096, size, routes, RANK, group_of(RANK, ranks, 1, "expert"))
+    return exchange_tokens(4096, size, routes, RANK, rank_group(RANK, ranks, 1, "expert"))
 
 
 def test_a_token_of_deepseek_is_57_kb_out_and_115_kb_back():
@@ -52,7 +52,7 @@ def test_among_eight_experts_a_hot_one_of_twice_the_mean_adds_a_tenth():
 
 
 def test_joined_copies_send_less_over_the_network_and_the_same_over_the_links():
-    apart, joined = sent(64, Routes(copies=8, joined=False)), sent(64, LIMITED)
+    apart, joined = sent(64, TokenRoutes(copies=8, joined=False)), sent(64, LIMITED)
     assert joined.inside == apart.inside
     assert joined.across == pytest.approx(apart.across / 2)
 
@@ -67,6 +67,6 @@ def test_one_rank_sends_nothing():
 
 @each("ranks", [2, 8, 16, 64, 256])
 def test_the_step_time_of_a_plan_takes_this_exchange(ranks):
-    group = group_of(RANK, ranks, 1, "expert")
+    group = rank_group(RANK, ranks, 1, "expert")
     size = 2.0 * DEEPSEEK.hidden_size
     assert exchange_time(4096, DEEPSEEK, RANK, group) == sent(ranks, LIMITED, size).time

@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.formulas.operations import attention_scores
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.context_exchange import context_parallel_time
-from engine.simulate.layer.device_model import group_of, rank_of
+from engine.simulate.layer.device_model import rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import (
     exchange_time,
     expert_parallel_time,
@@ -27,7 +27,7 @@ def run(**changes):
 
 def rank(gpu="H800-SXM", training=None):
     cluster = Cluster(gpu=ACCELERATORS[gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9)
-    return rank_of(cluster, training or run())
+    return rank_rates(cluster, training or run())
 
 
 # zhuzilin/ring-flash-attention: attention of Llama 3.1 8B, 8,192 tokens on each of 8 GPUs, zig-zag.
@@ -72,7 +72,7 @@ def test_nothing_is_exchanged_without_tensor_parallelism():
 # Logical bandwidth at the bottleneck: 153 to 158 GB/s inside a node.
 def test_an_exchange_inside_a_node_runs_at_the_measured_bandwidth():
     one = rank()
-    time = exchange_time(4096, MODELS["deepseek-v3"], one, group_of(one, 8, 1))
+    time = exchange_time(4096, MODELS["deepseek-v3"], one, rank_group(one, 8, 1))
     sent = 4096 * 8 * 7168 * 2.0 * 7 / 8
     assert sent / time == pytest.approx(156e9, rel=0.10)
 
@@ -80,7 +80,7 @@ def test_an_exchange_inside_a_node_runs_at_the_measured_bandwidth():
 # 58 and 57 GB/s over four nodes, counting the copies that stay in the node.
 def test_an_exchange_over_four_nodes_is_bound_by_the_ports():
     one = rank()
-    time = exchange_time(4096, MODELS["deepseek-v3"], one, group_of(one, 32, 1))
+    time = exchange_time(4096, MODELS["deepseek-v3"], one, rank_group(one, 32, 1))
     reached = 4 * (1 - (3 / 4) ** 8)
     assert 4096 * 7168 * 2.0 * reached / time == pytest.approx(57.5e9, rel=0.10)
 

@@ -6,7 +6,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import COMMON
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_time import embedding_time, layer_time, output_time
 
 SELENE = Cluster(
@@ -21,7 +21,7 @@ def run(**changes):
 
 
 def timed(model, plan, training, cluster=H100, sparse=False):
-    return layer_time(MODELS[model], plan, training, rank_of(cluster, training), sparse=sparse)
+    return layer_time(MODELS[model], plan, training, rank_rates(cluster, training), sparse=sparse)
 
 
 # Sequence parallelism, recomputation, forward and backward together in milliseconds.
@@ -80,14 +80,14 @@ def test_the_host_bounds_a_small_sparse_layer():
 
 def test_a_large_vocabulary_costs_as_much_as_layers():
     training = run(sequence_length=8192)
-    rank = rank_of(H100, training)
+    rank = rank_rates(H100, training)
     output = output_time(MODELS["llama-3-8b"], Plan(world_size=8), training, rank)
     assert output > timed("llama-3-8b", Plan(world_size=8), training).total
 
 
 def test_the_lookup_of_tokens_is_cheap():
     training = run(sequence_length=8192)
-    rank = rank_of(H100, training)
+    rank = rank_rates(H100, training)
     lookup = embedding_time(MODELS["llama-3-8b"], Plan(world_size=8), training, rank)
     assert lookup < 0.1 * timed("llama-3-8b", Plan(world_size=8), training).total
 
@@ -105,6 +105,6 @@ def test_fused_grouped_products_save_passes_over_the_copies_for_the_experts():
     whole = run(cuda_graphs=True, fused_experts=True)
     fused = timed("deepseek-v3", SPARSE, whole, sparse=True).forward
     apart = timed("deepseek-v3", SPARSE, run(cuda_graphs=True), sparse=True).forward
-    saved = COMMON.unfused_copy * 2048 * 8 * 7168 / rank_of(H100, whole).memory
+    saved = COMMON.unfused_copy * 2048 * 8 * 7168 / rank_rates(H100, whole).memory
     # 32 experts on each rank, each with a product up and one down, and operands that are as slow.
     assert apart - fused == pytest.approx(saved + 2 * 32 * COMMON.expert_product)

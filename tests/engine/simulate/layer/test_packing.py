@@ -1,7 +1,7 @@
 """Documents in sequences: nothing is lost, pairs are those of the masks, and work evens out."""
 
 from engine.simulate.layer.attention_masks import imbalance, rank_work
-from engine.simulate.layer.packing import arrived, balanced, rank_pairs
+from engine.simulate.layer.packing import pack_balanced, pack_in_order, rank_pairs
 from tests.each import each
 
 DOCUMENTS = [(64,), (40, 8, 16), (1, 2, 3, 58), (16,) * 4, (5, 59)]
@@ -31,7 +31,7 @@ def test_a_zig_zag_of_the_sequence_is_not():
 
 def stream(**changes):
     given = {"num_sequences": 4, "length": 4096, "mean": 500, "seed": 3, "long": True} | changes
-    return arrived(**given)
+    return pack_in_order(**given)
 
 
 def test_every_sequence_is_full_as_documents_arrive():
@@ -44,7 +44,7 @@ def test_a_long_document_fills_a_sequence():
 
 @each("long", [True, False])
 def test_balanced_sequences_hold_as_many_tokens(long):
-    assert [sum(one) for one in balanced(stream(long=long))] == [4096] * 4
+    assert [sum(one) for one in pack_balanced(stream(long=long))] == [4096] * 4
 
 
 def pairs(documents):
@@ -53,10 +53,10 @@ def pairs(documents):
 
 def test_balanced_sequences_have_more_even_work():
     before = stream(long=False)
-    assert imbalance([pairs(one) for one in balanced(before)]) < imbalance(
+    assert imbalance([pairs(one) for one in pack_balanced(before)]) < imbalance(
         [pairs(one) for one in before]
     )
 
 
 def test_no_packing_divides_a_document_as_long_as_a_sequence():
-    assert (4096,) in balanced(stream())
+    assert (4096,) in pack_balanced(stream())

@@ -6,8 +6,8 @@ from statistics import fmean, stdev
 import pytest
 
 from engine.formulas.experts import dropped_share, expert_capacity
-from engine.simulate.layer.router import Router, balance_loss, gated, route
-from engine.simulate.layer.router_training import loss_gradient, training
+from engine.simulate.layer.router import Router, balance_loss, gate_scores, route_tokens
+from engine.simulate.layer.router_training import loss_gradient, train_router
 
 # Tokens of a batch, and routers that differ in all that matters.
 TOKENS = 96
@@ -21,12 +21,12 @@ EACH = pytest.mark.parametrize("router", ROUTERS, ids=["switch", "gshard", "deep
 
 
 def batches(router, num_steps=3):
-    return [step.routing for step in training(router, TOKENS, num_steps)]
+    return [step.routing for step in train_router(router, TOKENS, num_steps)]
 
 
 def mean_of(router, tokens, num_steps):
     """The mean share dropped over batches, and the error of that mean."""
-    found = [step.routing.dropped_share for step in training(router, tokens, num_steps)]
+    found = [step.routing.dropped_share for step in train_router(router, tokens, num_steps)]
     return fmean(found), stdev(found) / len(found) ** 0.5
 
 
@@ -110,40 +110,40 @@ def test_without_a_limit_nothing_is_dropped():
 
 def test_the_likeliest_tokens_are_kept():
     router = Router(num_experts=2, keep="likeliest")
-    routing = route(router, ((1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (0.0, 0.5)))
+    routing = route_tokens(router, ((1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (0.0, 0.5)))
     assert routing.kept == ((False,), (True,), (True,), (True,))
 
 
 def test_the_first_tokens_are_kept():
-    routing = route(Router(num_experts=2), ((1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (0.0, 0.5)))
+    routing = route_tokens(Router(num_experts=2), ((1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (0.0, 0.5)))
     assert routing.kept == ((True,), (True,), (False,), (True,))
 
 
 def test_the_auxiliary_loss_is_1_at_perfect_balance():
     # Four tokens, each sure of an expert of its own (Fedus et al. 2022, equation 4).
     rows = tuple(tuple(40.0 * (i == j) for j in range(4)) for i in range(4))
-    assert balance_loss(route(Router(num_experts=4), rows)) == pytest.approx(1.0)
+    assert balance_loss(route_tokens(Router(num_experts=4), rows)) == pytest.approx(1.0)
 
 
 def test_the_auxiliary_loss_is_1_where_the_router_has_no_opinion():
     rows = ((0.0, 0.0, 0.0, 0.0),) * 4
-    assert balance_loss(route(Router(num_experts=4), rows)) == pytest.approx(1.0)
+    assert balance_loss(route_tokens(Router(num_experts=4), rows)) == pytest.approx(1.0)
 
 
 def test_the_auxiliary_loss_is_the_number_of_experts_when_one_gets_all():
     rows = ((40.0, 0.0, 0.0, 0.0),) * 4
-    assert balance_loss(route(Router(num_experts=4), rows)) == pytest.approx(4.0)
+    assert balance_loss(route_tokens(Router(num_experts=4), rows)) == pytest.approx(4.0)
 
 
 def test_several_experts_per_token_keep_the_loss_1_at_balance():
     router = Router(num_experts=4, experts_per_token=2)
     rows = ((9.0, 9.0, 0.0, 0.0), (0.0, 0.0, 9.0, 9.0))
-    assert balance_loss(route(router, rows)) == pytest.approx(1.0)
+    assert balance_loss(route_tokens(router, rows)) == pytest.approx(1.0)
 
 
 def imbalances(router, num_steps):
     """Most over mean load, summed over the first ten and over the last ten steps."""
-    asked = [step.routing.asked for step in training(router, TOKENS, num_steps)]
+    asked = [step.routing.asked for step in train_router(router, TOKENS, num_steps)]
     found = []
     for ten in (asked[:10], asked[-10:]):
         loads = [sum(counts) for counts in zip(*ten, strict=True)]
@@ -174,20 +174,20 @@ def test_a_heavier_auxiliary_loss_balances_better():
 
 def test_a_bias_changes_the_choice_and_not_the_weight():
     router = Router(num_experts=2, gate="sigmoid")
-    routing = route(router, ((1.0, 0.5),), (0.0, 1.0))
-    assert (routing.chosen, routing.weights) == (((1,),), ((gated((0.5,), "sigmoid")[0],),))
+    routing = route_tokens(router, ((1.0, 0.5),), (0.0, 1.0))
+    assert (routing.chosen, routing.weights) == (((1,),), ((gate_scores((0.5,), "sigmoid")[0],),))
 
 
 def test_biases_move_by_their_rate_toward_the_idle():
     router = replace(SKEWED, balance="bias", bias_rate=0.001)
-    first, second = training(router, TOKENS, 2)
+    first, second = train_router(router, TOKENS, 2)
     even = TOKENS / router.num_experts
     signs = [(even > n) - (even < n) for n in first.routing.asked]
     assert second.biases == pytest.approx([0.001 * sign for sign in signs])
 
 
 def test_the_bias_leaves_the_preferences_alone():
-    last = list(training(replace(SKEWED, balance="bias"), TOKENS, 20))
+    last = list(train_router(replace(SKEWED, balance="bias"), TOKENS, 20))
     assert last[0].preferences == last[-1].preferences
 
 
@@ -197,9 +197,11 @@ def test_the_gradient_of_the_loss_is_its_difference():
     rows = ((0.3, 0.1, -0.2), (1.0, 0.2, 0.0), (0.1, 0.5, 0.4))
     small = 1e-6
     nudged = tuple((a + small, b, c) for a, b, c in rows)
-    slope = (balance_loss(route(router, nudged)) - balance_loss(route(router, rows))) / small
-    assert loss_gradient(route(router, rows))[0] == pytest.approx(slope, rel=1e-4)
+    slope = (
+        balance_loss(route_tokens(router, nudged)) - balance_loss(route_tokens(router, rows))
+    ) / small
+    assert loss_gradient(route_tokens(router, rows))[0] == pytest.approx(slope, rel=1e-4)
 
 
 def test_sigmoid_scores_of_enormous_logits_are_finite():
-    assert gated((1e6, -1e6), "sigmoid") == pytest.approx((1.0, 0.0))
+    assert gate_scores((1e6, -1e6), "sigmoid") == pytest.approx((1.0, 0.0))

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.simulate.layer.router import Router
-from engine.simulate.layer.router_life import WINDOW, imbalance, life
+from engine.simulate.layer.router_life import WINDOW, imbalance, router_history
 from tests.each import each
 
 SKEWED = Router(skew=1.0, gate="sigmoid", experts_per_token=2, capacity_factor=1.25)
@@ -11,7 +11,7 @@ SKEWED = Router(skew=1.0, gate="sigmoid", experts_per_token=2, capacity_factor=1
 
 def lived(**changes):
     fields = {name: getattr(SKEWED, name) for name in SKEWED.__slots__}
-    return life(Router(**fields | changes), 64, 40)
+    return router_history(Router(**fields | changes), 64, 40)
 
 
 def test_every_step_has_all_choices():

@@ -3,7 +3,13 @@
 import pytest
 
 from engine.core.units import KiB
-from engine.simulate.layer.tile_waves import Tiling, places_by, run_tiles, tail, wave_efficiency
+from engine.simulate.layer.tile_waves import (
+    Tiling,
+    last_wave_share,
+    run_tiles,
+    tiles_per_limit,
+    wave_efficiency,
+)
 
 RATE = 5e12  # of one multiprocessor
 
@@ -24,7 +30,7 @@ def test_places_in_use_by_hand(tiles, sms, share):
 
 @pytest.mark.parametrize("tiles", [1, 131, 132, 133, 264, 265])
 def test_the_last_wave_holds_what_is_left(tiles):
-    assert tail(tiles, 132) == pytest.approx(((tiles - 1) % 132 + 1) / 132)
+    assert last_wave_share(tiles, 132) == pytest.approx(((tiles - 1) % 132 + 1) / 132)
 
 
 @pytest.mark.parametrize("places", [1, 2, 3])
@@ -54,9 +60,9 @@ def test_tiles_that_stick_out_compute_in_vain():
 
 
 def test_one_of_the_largest_tiles_fits_on_a_hopper_multiprocessor():
-    by = places_by(product(128, 256), 256 * KiB, 228 * KiB)
+    by = tiles_per_limit(product(128, 256), 256 * KiB, 228 * KiB)
     assert (min(by.values()), by["registers"], by["shared memory"]) == (1, 2, 1)
 
 
 def test_two_smaller_ones_fit():
-    assert min(places_by(product(128, 256, (128, 64)), 256 * KiB, 228 * KiB).values()) == 2
+    assert min(tiles_per_limit(product(128, 256, (128, 64)), 256 * KiB, 228 * KiB).values()) == 2

@@ -3,7 +3,13 @@
 import pytest
 
 from engine.simulate.layer.router import Router
-from engine.simulate.layer.token_matrix import arrived, copies_between, hottest, leaves, turned
+from engine.simulate.layer.token_matrix import (
+    received_copies,
+    received_imbalance,
+    sent_copies,
+    token_copies,
+    transpose,
+)
 from tests.each import each
 
 FLAT = (0.0,) * 8
@@ -12,31 +18,31 @@ ROUTER = Router(experts_per_token=2, capacity_factor=0.0)
 
 @each("ranks", [1, 2, 4, 8])
 def test_every_rank_sends_all_copies_of_its_tokens(ranks):
-    matrix = copies_between(ROUTER, FLAT, ranks, 16)
+    matrix = token_copies(ROUTER, FLAT, ranks, 16)
     assert {sum(row) for row in matrix} == {32}
 
 
 def test_what_arrives_is_what_was_sent():
-    matrix = copies_between(ROUTER, FLAT, 4, 16)
-    assert sum(arrived(matrix)) == 4 * 32
+    matrix = token_copies(ROUTER, FLAT, 4, 16)
+    assert sum(received_copies(matrix)) == 4 * 32
 
 
 def test_the_way_back_is_the_way_there_turned():
-    matrix = copies_between(ROUTER, FLAT, 4, 16)
-    assert turned(turned(matrix)) == matrix
-    assert turned(matrix)[1][2] == matrix[2][1]
+    matrix = token_copies(ROUTER, FLAT, 4, 16)
+    assert transpose(transpose(matrix)) == matrix
+    assert transpose(matrix)[1][2] == matrix[2][1]
 
 
 def test_one_rank_sends_nothing_to_others():
-    assert leaves(copies_between(ROUTER, FLAT, 1, 16)) == (0,)
+    assert sent_copies(token_copies(ROUTER, FLAT, 1, 16)) == (0,)
 
 
 def test_a_favorite_makes_its_rank_the_hottest():
-    matrix = copies_between(ROUTER, (3.0, *FLAT[1:]), 4, 16)
-    assert arrived(matrix)[0] == max(arrived(matrix))
-    assert hottest(matrix) > hottest(copies_between(ROUTER, FLAT, 4, 16))
+    matrix = token_copies(ROUTER, (3.0, *FLAT[1:]), 4, 16)
+    assert received_copies(matrix)[0] == max(received_copies(matrix))
+    assert received_imbalance(matrix) > received_imbalance(token_copies(ROUTER, FLAT, 4, 16))
 
 
 def test_ranks_that_do_not_divide_the_experts_are_refused():
     with pytest.raises(ValueError, match="3 ranks do not divide 8 experts"):
-        copies_between(ROUTER, FLAT, 3, 16)
+        token_copies(ROUTER, FLAT, 3, 16)

@@ -7,28 +7,33 @@ from dataclasses import fields, replace
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import Achieved, achieved
+from engine.catalog.constants import AchievedShares, achieved_shares
 from engine.catalog.measured_kernels import MEASURED
 from engine.form.nccl_samples import SAMPLES
 from engine.run.logs.calibration import Timings, read_calibration
 from engine.run.logs.cluster_text import read_cluster_text
 from engine.run.machines import cluster_of
 from engine.simulate.measured.calibration import UNDER_POWER, calibrate, fit_products
-from engine.simulate.measured.measured_cluster import machine_in, timings_of
-from engine.simulate.measured.synthetic_timings import CLUSTER, KNOWN, made_up, timings
+from engine.simulate.measured.measured_cluster import all_timings, machine_of_text
+from engine.simulate.measured.synthetic_timings import (
+    KNOWN_CONSTANTS,
+    SYNTHETIC_CLUSTER,
+    script_output,
+    synthetic_text,
+)
 from tests.each import each
 
-NAMES = [field.name for field in fields(Achieved)]
+NAMES = [field.name for field in fields(AchievedShares)]
 
 
-def fitted(scatter=(1.0,), constants=KNOWN):
-    text = json.dumps(timings(constants, scatter=scatter))
-    return calibrate(read_calibration(text), CLUSTER).values
+def fitted(scatter=(1.0,), constants=KNOWN_CONSTANTS):
+    text = json.dumps(script_output(constants, scatter=scatter))
+    return calibrate(read_calibration(text), SYNTHETIC_CLUSTER).values
 
 
 @each("name", NAMES)
 def test_times_that_the_formulas_made_return_their_constants(name):
-    assert fitted()[name].value == pytest.approx(getattr(KNOWN, name), rel=1e-6)
+    assert fitted()[name].value == pytest.approx(getattr(KNOWN_CONSTANTS, name), rel=1e-6)
 
 
 def test_noisy_times_return_the_constants_within_the_errors_they_state():
@@ -36,8 +41,10 @@ def test_noisy_times_return_the_constants_within_the_errors_they_state():
     chance = random.Random(11)
     beyond = count = 0
     for _ in range(60):
-        values = {name: getattr(KNOWN, name) * chance.uniform(0.8, 1.15) for name in NAMES}
-        known = replace(KNOWN, **values)
+        values = {
+            name: getattr(KNOWN_CONSTANTS, name) * chance.uniform(0.8, 1.15) for name in NAMES
+        }
+        known = replace(KNOWN_CONSTANTS, **values)
         found = fitted([chance.gauss(1, 0.03) for _ in range(997)], known)
         for name in NAMES:
             off = found[name].value / getattr(known, name) - 1
@@ -52,13 +59,13 @@ def test_a_few_wild_rows_change_little():
     scatter = [4.0 if chance.random() < 0.08 else chance.gauss(1, 0.01) for _ in range(997)]
     found = fitted(scatter)
     for name in ("matmul", "memory", "scale_up", "network"):
-        assert found[name].value == pytest.approx(getattr(KNOWN, name), rel=0.05), name
+        assert found[name].value == pytest.approx(getattr(KNOWN_CONSTANTS, name), rel=0.05), name
 
 
 def test_the_sample_that_is_made_up_comes_near_to_what_it_was_made_with():
-    found = calibrate(read_calibration(made_up()), CLUSTER).values
+    found = calibrate(read_calibration(synthetic_text()), SYNTHETIC_CLUSTER).values
     for name in NAMES:
-        assert found[name].value == pytest.approx(getattr(KNOWN, name), rel=0.02), name
+        assert found[name].value == pytest.approx(getattr(KNOWN_CONSTANTS, name), rel=0.02), name
 
 
 def published_products(gpu, source):
@@ -78,7 +85,7 @@ def test_published_products_give_what_training_runs_give(gpu):
     row = ACCELERATORS[gpu]
     rate, _, _ = fit_products(published_products(gpu, PRODUCTS[gpu]), row.sms)
     share = rate / row.peak["fp16"] * UNDER_POWER
-    assert share == pytest.approx(achieved(row).matmul, rel=0.03)
+    assert share == pytest.approx(achieved_shares(row).matmul, rel=0.03)
 
 
 TABLES = {"h100": "scale_up", "a100": "scale_up"}
@@ -87,29 +94,31 @@ TABLES = {"h100": "scale_up", "a100": "scale_up"}
 @each("key", TABLES)
 def test_published_tables_of_nccl_tests_give_the_links(key):
     text = read_cluster_text(SAMPLES[key].text)
-    machine = machine_in(text)
-    found = calibrate(timings_of(text, machine), cluster_of(machine)).values
-    table = achieved(cluster_of(machine).gpu)
+    machine = machine_of_text(text)
+    found = calibrate(all_timings(text, machine), cluster_of(machine)).values
+    table = achieved_shares(cluster_of(machine).gpu)
     assert found["scale_up"].value == pytest.approx(table.scale_up, rel=0.03)
 
 
 def test_a_broken_network_is_fitted_as_broken():
     text = read_cluster_text(SAMPLES["broken"].text)
-    found = calibrate(timings_of(text, "dgx-h100"), cluster_of("dgx-h100")).values
+    found = calibrate(all_timings(text, "dgx-h100"), cluster_of("dgx-h100")).values
     assert found["network"].value < 0.05
 
 
 def test_what_was_not_timed_is_not_fitted():
-    whole = read_calibration(json.dumps(timings()))
-    assert calibrate(Timings(device="x"), CLUSTER).measured == ()
+    whole = read_calibration(json.dumps(script_output()))
+    assert calibrate(Timings(device="x"), SYNTHETIC_CLUSTER).measured == ()
     only = Timings(device="x", copies=whole.copies)
-    assert [name for name, _ in calibrate(only, CLUSTER).measured] == ["memory"]
+    assert [name for name, _ in calibrate(only, SYNTHETIC_CLUSTER).measured] == ["memory"]
     one = Timings(device="x", products=whole.products[:1], copies=whole.copies[:1])
-    assert calibrate(one, CLUSTER).measured == ()
+    assert calibrate(one, SYNTHETIC_CLUSTER).measured == ()
 
 
 def test_flash_attention_alone_counts_as_older_instructions_on_a_hopper():
-    whole = read_calibration(json.dumps(timings()))
+    whole = read_calibration(json.dumps(script_output()))
     flash = tuple(replace(one, kernel="flash") for one in whole.attention)
-    found = calibrate(replace(whole, attention=flash), CLUSTER).values
-    assert found["attention_forward"].value == pytest.approx(KNOWN.attention_forward / 0.6)
+    found = calibrate(replace(whole, attention=flash), SYNTHETIC_CLUSTER).values
+    assert found["attention_forward"].value == pytest.approx(
+        KNOWN_CONSTANTS.attention_forward / 0.6
+    )

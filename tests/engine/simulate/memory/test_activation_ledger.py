@@ -1,10 +1,10 @@
 """The ledger of a layer against the published sum of its rows."""
 
-from engine.simulate.memory.activation_ledger import kept_by_layer
+from engine.simulate.memory.activation_ledger import layer_ledger
 
 
 def total(s, b, h, a):
-    return sum(entry.size for entry in kept_by_layer(s, b, h, a))
+    return sum(entry.size for entry in layer_ledger(s, b, h, a))
 
 
 def test_a_layer_of_gpt_3_keeps_what_korthikanti_counts():

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.catalog.measured_steps import OWN_STEPS, OWN_STEPS_DATE, OWN_STEPS_MODEL
-from engine.simulate.memory.measured_batch import line_through, of_length, token_rate
+from engine.simulate.memory.measured_batch import line_through, steps_of_length, token_rate
 from tests.validation.device.tables import machines, table
 
 
@@ -28,7 +28,7 @@ def test_the_date_is_that_of_the_steps():
 
 
 def test_the_line_goes_through_both_peaks_and_nearly_through_the_third():
-    one, two, four = of_length(4096)
+    one, two, four = steps_of_length(4096)
     line = line_through(one, two)
     # By hand: 29,718,764,544 - 22,578,404,352, and 22,578,404,352 less that.
     assert line.per_sequence == 7_140_360_192
@@ -38,9 +38,9 @@ def test_the_line_goes_through_both_peaks_and_nearly_through_the_third():
 
 
 def test_one_long_sequence_takes_as_much_as_two_of_half_its_length():
-    (long,) = of_length(8192)
-    assert long.allocated == pytest.approx(of_length(4096)[1].allocated, rel=1e-3)
+    (long,) = steps_of_length(8192)
+    assert long.allocated == pytest.approx(steps_of_length(4096)[1].allocated, rel=1e-3)
 
 
 def test_the_rate_counts_all_tokens_of_the_step():
-    assert token_rate(of_length(4096)[2]) == pytest.approx(4 * 4096 / 0.29966)
+    assert token_rate(steps_of_length(4096)[2]) == pytest.approx(4 * 4096 / 0.29966)

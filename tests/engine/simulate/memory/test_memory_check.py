@@ -5,16 +5,22 @@ import pytest
 from engine.catalog.constants import ALLOWANCES
 from engine.form.run.accuracy import ACCURACY
 from engine.form.run.inputs import Inputs
-from engine.form.run.nearest_valid import run_of
-from engine.simulate.memory.memory_check import NEAR, Lines, cause, modelled, off
+from engine.form.run.nearest_valid import nearest_run
+from engine.simulate.memory.memory_check import (
+    TOLERANCE,
+    MemoryReadings,
+    first_cause,
+    modeled_readings,
+    relative_error,
+)
 
-RUN, _ = run_of(Inputs())
-OURS = modelled(RUN)
+RUN, _ = nearest_run(Inputs())
+OURS = modeled_readings(RUN)
 GB = 1e9
 
 
 def read(allocated=0.0, reserved=0.0, process=0.0):
-    return Lines(allocated=allocated, reserved=reserved, process=process)
+    return MemoryReadings(allocated=allocated, reserved=reserved, process=process)
 
 
 def test_the_lines_lie_one_in_the_other():
@@ -28,11 +34,11 @@ def test_what_lies_between_them_is_the_allowance_of_each():
 
 
 def test_readings_like_the_model_are_alike():
-    assert cause(OURS, OURS) == "alike"
+    assert first_cause(OURS, OURS) == "alike"
 
 
 def test_near_is_where_nine_in_ten_published_peaks_lie():
-    assert round(ACCURACY["memory"][2], 2) == NEAR
+    assert round(ACCURACY["memory"][2], 2) == TOLERANCE
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_near_is_where_nine_in_ten_published_peaks_lie():
     ],
 )
 def test_the_innermost_line_that_differs_is_the_cause(found, expected):
-    assert cause(OURS, found) == expected
+    assert first_cause(OURS, found) == expected
 
 
 def test_a_gap_is_unknown_where_one_of_its_readings_is_missing():
@@ -60,7 +66,7 @@ def test_a_gap_is_unknown_where_one_of_its_readings_is_missing():
 
 
 def test_a_share_is_of_the_model():
-    assert off(50 * GB, 55 * GB) == pytest.approx(0.1)
+    assert relative_error(50 * GB, 55 * GB) == pytest.approx(0.1)
 
 
 def test_the_published_peak_of_torchtitan_is_near():
@@ -82,6 +88,6 @@ def test_the_published_peak_of_torchtitan_is_near():
         sequence_parallel=False,
         overlap_tensor_parallel=False,
     )
-    run, _ = run_of(replace(inputs, eager_loss=True))  # as in 2024
-    assert modelled(run).reserved == pytest.approx(77.0 * 2**30, rel=0.05)
-    assert cause(modelled(run), read(0, 77.0 * 2**30)) == "alike"
+    run, _ = nearest_run(replace(inputs, eager_loss=True))  # as in 2024
+    assert modeled_readings(run).reserved == pytest.approx(77.0 * 2**30, rel=0.05)
+    assert first_cause(modeled_readings(run), read(0, 77.0 * 2**30)) == "alike"

@@ -7,9 +7,9 @@ import pytest
 from engine.catalog.constants import ALLOWANCES
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import allocated
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.memory_moments import at_once
+from engine.simulate.memory.allocator import allocated_bytes
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_moments import peak_tensor_bytes
 
 ONE = Plan(world_size=1, zero_stage=3)
 SHORT = Training(micro_batch_size=1, global_batch_size=1, sequence_length=128, framework="fsdp")
@@ -18,16 +18,19 @@ LONG = replace(SHORT, micro_batch_size=2, global_batch_size=2, sequence_length=4
 
 def filled(name, plan, training):
     model = MODELS[name]
-    return at_once(model, plan, training, memory(model, plan, training)) - ALLOWANCES.workspace
+    return (
+        peak_tensor_bytes(model, plan, training, rank_memory(model, plan, training))
+        - ALLOWANCES.workspace
+    )
 
 
 def test_gathered_on_one_rank_by_hand():
     # Embedding and output of 1,050,673,152 parameters and one layer of 218,112,000, once; on
     # several ranks two layers, and all of it also as it arrived.
     ends, layer = 2 * 1_050_673_152, 2 * 218_112_000
-    assert memory(MODELS["llama-3-8b"], ONE, SHORT).buffers == ends + layer
+    assert rank_memory(MODELS["llama-3-8b"], ONE, SHORT).buffers == ends + layer
     eight, batch = Plan(world_size=8, zero_stage=3), replace(SHORT, global_batch_size=8)
-    assert memory(MODELS["llama-3-8b"], eight, batch).buffers == 2 * (ends + 2 * layer)
+    assert rank_memory(MODELS["llama-3-8b"], eight, batch).buffers == 2 * (ends + 2 * layer)
 
 
 def test_of_few_tokens_the_reduction_of_the_root_is_the_fullest_moment():
@@ -72,5 +75,5 @@ def test_a_compiled_loss_needs_a_third_of_the_logits():
 )
 def test_other_runs_have_all_parts_together(plan, changes):
     model, training = MODELS["llama-3.2-1b"], replace(LONG, **changes)
-    held = memory(model, plan, training)
-    assert at_once(model, plan, training, held) == allocated(held)
+    held = rank_memory(model, plan, training)
+    assert peak_tensor_bytes(model, plan, training, held) == allocated_bytes(held)

@@ -4,8 +4,8 @@ import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hosts import CPU_ADAM
-from engine.simulate.memory.memory_tiers import place, shared_bandwidth, tile_bytes
-from engine.simulate.memory.tiered_job import Placed
+from engine.simulate.memory.memory_tiers import place_tensors, shared_memory_bandwidth, tile_bytes
+from engine.simulate.memory.tiered_job import JobPlacement
 
 HBM = dict.fromkeys(
     ("parameters", "gradients", "master", "moments", "checkpoints", "logits"), "hbm"
@@ -13,8 +13,8 @@ HBM = dict.fromkeys(
 
 
 def placement(num_microbatches=1, **homes):
-    return place(
-        Placed(
+    return place_tensors(
+        JobPlacement(
             model="llama-2-13b",
             node="dgx-h100",
             ranks=1,
@@ -28,7 +28,7 @@ def placement(num_microbatches=1, **homes):
 
 def test_what_the_memories_hold_is_all_that_there_is():
     found = placement(moments="host", checkpoints="nvme")
-    assert sum(found.held.values()) == pytest.approx(
+    assert sum(found.bytes_by_tier.values()) == pytest.approx(
         sum(found.job.sizes.values()) + found.job.working
     )
 
@@ -57,7 +57,7 @@ def test_a_wire_is_busy_in_the_passes_and_in_the_update():
 def test_the_shared_memories_of_an_h100_move_31_tb_per_second():
     job = placement().job
     assert job.chip.name == "Hopper"
-    assert shared_bandwidth(job) == pytest.approx(132 * 128 * 1.83e9, rel=1e-3)
+    assert shared_memory_bandwidth(job) == pytest.approx(132 * 128 * 1.83e9, rel=1e-3)
 
 
 def test_a_tile_of_128_by_256_sums_in_fp32_fills_half_the_registers():

@@ -6,19 +6,19 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
 from engine.formulas.token_operations import COUNTINGS, token_operations, utilization
-from engine.simulate.memory.peak_check import explanations, peaks, right_peak
+from engine.simulate.memory.peak_check import candidate_peaks, explanations, right_peak
 
 H100 = ACCELERATORS["H100-SXM"]
 LLAMA = MODELS["llama-2-7b"]
 
 
 def nearest(gpu, precision, printed, rate=9600, length=4096):
-    return explanations(LLAMA, length, rate, printed, peaks(gpu, precision))[0]
+    return explanations(LLAMA, length, rate, printed, candidate_peaks(gpu, precision))[0]
 
 
 @pytest.mark.parametrize("line", PRINTED, ids=lambda line: line.name)
 def test_published_mfus_are_explained_by_the_right_peak(line):
-    candidates = peaks(ACCELERATORS[line.gpu], line.precision)
+    candidates = candidate_peaks(ACCELERATORS[line.gpu], line.precision)
     model = MODELS[line.model]
     best = explanations(model, line.sequence_length, line.rate, line.mfu, candidates)[0]
     assert best.peak is candidates[0]
@@ -32,7 +32,7 @@ def test_published_mfus_are_explained_by_the_right_peak(line):
 def test_every_wrong_peak_is_caught(counting, factor, key):
     right = right_peak(H100, "bf16").rate
     printed = utilization(token_operations(LLAMA, 4096, counting), 9600, right * factor)
-    candidates = peaks(H100, "bf16")
+    candidates = candidate_peaks(H100, "bf16")
     found = explanations(LLAMA, 4096, 9600, printed, candidates)
     assert key in {one.peak.key for one in found if abs(one.off) < 0.02}
 

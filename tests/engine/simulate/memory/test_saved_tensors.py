@@ -8,14 +8,14 @@ import pytest
 from engine.catalog.models import MODELS
 from engine.formulas.activations import layer_memory
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.memory import kinds_of_layer
-from engine.simulate.memory.memory_over_step import memory_over_step, peak
+from engine.simulate.memory.memory import layer_memories
+from engine.simulate.memory.memory_over_step import memory_over_step, peak_moment
 from engine.simulate.memory.peak_activations import stage_activations
 from engine.simulate.memory.saved_tensors import (
     ANCHOR,
-    best_sets,
-    drops_of,
     num_drop_sets,
+    pareto_drop_sets,
+    policy_drops,
     saved_layer,
 )
 
@@ -43,16 +43,18 @@ def test_what_stays_is_what_the_memory_model_keeps(model, plan, training, recomp
         training = replace(training, compiled=True)
     layer = saved_layer(model, plan, training)
     expected = layer_memory(model, plan, replace(training, recompute=recompute)).kept
-    assert layer.kept(drops_of(layer, policy)) == pytest.approx(expected, rel=1e-12)
+    assert layer.kept(policy_drops(layer, policy)) == pytest.approx(expected, rel=1e-12)
 
 
 @EACH
 @pytest.mark.parametrize("recompute", ["none", "full"])
 def test_the_fullest_moment_is_that_of_the_memory_model(model, plan, training, recompute):
     layer = saved_layer(model, plan, training)
-    found = peak(memory_over_step(model, plan, training, layer, drops_of(layer, recompute))).held
+    found = peak_moment(
+        memory_over_step(model, plan, training, layer, policy_drops(layer, recompute))
+    ).activations
     told = replace(training, recompute=recompute)
-    expected = stage_activations(model, plan, told, 0, kinds_of_layer(model, plan, told))
+    expected = stage_activations(model, plan, told, 0, layer_memories(model, plan, told))
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -69,13 +71,13 @@ def test_the_best_sets_are_the_best_of_all_sets():
     for cost, kept in sorted(every):
         if kept < lowest * (1 - 1e-12):
             best, lowest = [*best, (cost, kept)], kept
-    found = [(one.again, one.kept) for one in best_sets(layer)]
+    found = [(one.again, one.kept) for one in pareto_drop_sets(layer)]
     assert found == [pytest.approx(pair) for pair in best]
 
 
 def test_full_recomputation_costs_less_than_a_third():
     layer = saved_layer(*CASES[0])
-    extra = layer.again(drops_of(layer, "full")) / (3 * layer.forward)
+    extra = layer.again(policy_drops(layer, "full")) / (3 * layer.forward)
     assert 0.25 < extra < 1 / 3
 
 
@@ -98,13 +100,13 @@ def test_memory_returns_to_where_it_began():
     model, plan, training = CASES[0]
     layer = saved_layer(model, plan, training)
     moments = memory_over_step(model, plan, training, layer, frozenset())
-    assert moments[-1].held == pytest.approx(moments[0].held, abs=1)
+    assert moments[-1].activations == pytest.approx(moments[0].activations, abs=1)
 
 
 def test_dropping_makes_the_step_longer_by_what_runs_again():
     model, plan, training = CASES[0]
     layer = saved_layer(model, plan, training)
-    drops = drops_of(layer, "every_second")
+    drops = policy_drops(layer, "every_second")
     long, short = (
         memory_over_step(model, plan, training, layer, one)[-1].done for one in (drops, frozenset())
     )

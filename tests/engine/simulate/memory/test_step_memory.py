@@ -4,9 +4,9 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.adapters import held_with
-from engine.simulate.memory.memory import memory
-from engine.simulate.memory.step_memory import fullest, step_memory
+from engine.simulate.layer.adapters import adapter_memory
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.step_memory import peak_step_moment, step_memory
 
 LLAMA = MODELS["llama-3-8b"]
 RATES = 7e14, 2.9e12
@@ -22,8 +22,8 @@ def played(ranks=1, recompute="none", trained="full"):
         recompute=recompute,
         lora_rank=0 if trained == "full" else 16,
     )
-    held = held_with(LLAMA, plan, training, trained, trapped=False)
-    return held, step_memory(LLAMA, plan, training, held, RATES), memory(LLAMA, plan, training)
+    held = adapter_memory(LLAMA, plan, training, trained, trapped=False)
+    return held, step_memory(LLAMA, plan, training, held, RATES), rank_memory(LLAMA, plan, training)
 
 
 @pytest.mark.parametrize("ranks", [1, 8])
@@ -31,7 +31,7 @@ def played(ranks=1, recompute="none", trained="full"):
 @pytest.mark.parametrize("trained", ["full", "lora", "qlora"])
 def test_the_fullest_moment_is_that_of_the_memory_model(ranks, recompute, trained):
     held, instants, _ = played(ranks, recompute, trained)
-    assert fullest(instants).total == pytest.approx(held.total - held.reserve, rel=1e-12)
+    assert peak_step_moment(instants).total == pytest.approx(held.total - held.reserve, rel=1e-12)
 
 
 def test_all_trained_is_the_memory_of_every_other_page():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.simulate.network.fair_share import Flow, drain, fair_rates
+from engine.simulate.network.fair_share import Flow, fair_rates, simulate_flows
 from tests.each import each
 
 
@@ -84,7 +84,7 @@ def test_the_links_named_as_holding_a_flow_back_are_full(seed):
 @SEEDS
 def test_no_link_carries_more_than_its_capacity_times_the_time(seed):
     flows, capacity = network(seed)
-    end = max(drain(flows, capacity).busy)
+    end = max(simulate_flows(flows, capacity).busy)
     for link, most in capacity.items():
         assert sum(one.size for one in flows if link in one.links) <= most * end * (1 + 1e-9)
 
@@ -96,22 +96,22 @@ def test_the_busiest_link_alone_is_a_lower_bound_of_the_time(seed):
         sum(one.size for one in flows if link in one.links) / most
         for link, most in capacity.items()
     )
-    assert max(drain(flows, capacity).busy) >= bound * (1 - 1e-9)
+    assert max(simulate_flows(flows, capacity).busy) >= bound * (1 - 1e-9)
 
 
 @SEEDS
 def test_flows_of_twice_the_size_take_twice_the_time(seed):
     flows, capacity = network(seed)
     larger = [Flow(size=2 * one.size, links=one.links) for one in flows]
-    twice = [2 * end for end in drain(flows, capacity).busy]
-    assert drain(larger, capacity).busy == pytest.approx(twice)
+    twice = [2 * end for end in simulate_flows(flows, capacity).busy]
+    assert simulate_flows(larger, capacity).busy == pytest.approx(twice)
 
 
 @SEEDS
 def test_all_bytes_arrive(seed):
     """Rates integrated from event to event give every flow its size, whoever ends first."""
     flows, capacity = network(seed)
-    busy = drain(flows, capacity).busy
+    busy = simulate_flows(flows, capacity).busy
     moved, now = [0.0] * len(flows), 0.0
     for event in sorted(set(busy)):
         going = [i for i, end in enumerate(busy) if end > now * (1 + 1e-9)]
@@ -124,12 +124,12 @@ def test_all_bytes_arrive(seed):
 
 def test_when_a_short_flow_ends_the_other_goes_on_alone():
     # Both at 1 until 1 s; the second has 2 bytes left, alone at 2 bytes per second.
-    ends = drain([flow(("a",), size=1.0), flow(("a",), size=3.0)], {("a",): 2.0}).busy
+    ends = simulate_flows([flow(("a",), size=1.0), flow(("a",), size=3.0)], {("a",): 2.0}).busy
     assert ends == (1.0, 2.0)
 
 
 def test_nothing_to_send_takes_no_time():
-    assert drain([flow(("a",), size=0.0)], {("a",): 1.0}).busy == (0.0,)
+    assert simulate_flows([flow(("a",), size=0.0)], {("a",): 1.0}).busy == (0.0,)
 
 
 def test_a_flow_without_a_link_is_refused():

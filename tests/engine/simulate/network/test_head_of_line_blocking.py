@@ -3,14 +3,20 @@
 import pytest
 
 from engine.core.units import KiB
-from engine.simulate.network.head_of_line_blocking import CELL, CONTROLS, FRAMES, Incast, play
+from engine.simulate.network.head_of_line_blocking import (
+    CELL,
+    CONTROLS,
+    FRAMES,
+    Incast,
+    simulate_incast,
+)
 from tests.each import each
 
 SENDERS = (2, 4, 8)
 
 
 def run(senders, control, **changes):
-    return play(Incast(senders=senders, control=control, **changes))
+    return simulate_incast(Incast(senders=senders, control=control, **changes))
 
 
 # The full port divides itself among the senders; in one queue the victim gets what its neighbor

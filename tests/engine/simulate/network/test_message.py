@@ -6,14 +6,14 @@ from itertools import pairwise
 import pytest
 
 from engine.calculator import load, make
-from engine.core.numbers import show
-from engine.core.text import words
+from engine.core.numbers import format_value
+from engine.core.text import render_text
 from engine.core.units import GB, MICRO, MILLI, KiB, MiB
-from engine.core.views import cell_words
+from engine.core.views import cell_text
 from engine.form.message.inputs import PRESETS, Inputs, at, path_of
 from engine.formulas.message import break_even_size, message_time
-from engine.simulate.network.message import Stage, passages
-from engine.simulate.network.message_path import ways
+from engine.simulate.network.message import Stage, stage_transits
+from engine.simulate.network.message_path import message_timings
 
 BASE = Inputs()
 PATHS = [
@@ -31,13 +31,13 @@ def views(**changes):
 
 def text(output, **changes):
     value = views(**changes)[output]
-    return show(value.value, value.quantity)
+    return format_value(value.value, value.quantity)
 
 
 def test_two_stages_and_two_pieces_by_hand():
     # Latencies 1 and 2 s; 4 bytes in halves at 1 and 2 bytes per second: 1+2, then 2+1, then 2.
     path = [Stage(key="a", latency=1.0, bandwidth=1.0), Stage(key="b", latency=2.0, bandwidth=2.0)]
-    assert [ran.end for ran in passages(path, 4.0, 2)] == [3.0, 5.0, 6.0, 8.0]
+    assert [ran.end for ran in stage_transits(path, 4.0, 2)] == [3.0, 5.0, 6.0, 8.0]
 
 
 def test_the_closed_form_gives_the_same_by_hand():
@@ -48,12 +48,14 @@ def test_the_closed_form_gives_the_same_by_hand():
 @pytest.mark.parametrize("size", [1.0, 3 * KiB, 300 * KiB, 2 * MiB])
 def test_the_simulated_pipeline_ends_at_the_closed_form(changes, size):
     one = at(BASE, message=size, **changes)
-    assert passages(one.stages, one.wire, one.pieces)[-1].end == pytest.approx(one.time, rel=1e-12)
+    assert stage_transits(one.stages, one.wire, one.pieces)[-1].end == pytest.approx(
+        one.time, rel=1e-12
+    )
 
 
 def test_pieces_never_overtake():
     one = at(BASE, message=64 * KiB)
-    ran = passages(one.stages, one.wire, one.pieces)
+    ran = stage_transits(one.stages, one.wire, one.pieces)
     wire = [passage for passage in ran if passage.stage == "transmit"]
     assert all(two.start >= first.end for first, two in pairwise(wire))
 
@@ -74,7 +76,7 @@ def published_views(**changes):
 
 def published(output, **changes):
     value = published_views(**changes)[output]
-    return show(value.value, value.quantity)
+    return format_value(value.value, value.quantity)
 
 
 @pytest.mark.parametrize(
@@ -179,17 +181,17 @@ def test_the_parts_of_a_bar_are_the_whole_time():
 
 
 def test_the_caption_names_the_end_that_is_drawn_and_the_one_as_chosen():
-    caption = words(views()["pipeline"].caption)
-    assert show(at(BASE).time, views()["one_way"].quantity) in caption
+    caption = render_text(views()["pipeline"].caption)
+    assert format_value(at(BASE).time, views()["one_way"].quantity) in caption
 
 
 def test_the_statement_on_hbm_stands_beside_the_measured_latency():
     row = published_views()["claims"].rows[2]
-    assert [cell_words(cell) for cell in row[1:3]] == ["120 ns", "348 ns"]
+    assert [cell_text(cell) for cell in row[1:3]] == ["120 ns", "348 ns"]
 
 
 def test_a_curve_is_the_same_path_at_other_sizes():
-    assert ways(path_of(BASE), (1e3, 5e6))[1] == at(BASE, message=5e6)
+    assert message_timings(path_of(BASE), (1e3, 5e6))[1] == at(BASE, message=5e6)
 
 
 def test_ll_leaves_half_of_a_port_to_data():

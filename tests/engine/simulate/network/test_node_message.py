@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.form.what_if.inputs import Inputs, as_run
+from engine.form.what_if.inputs import Inputs, run_and_changes
 from engine.formulas.send_time import send_time
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.network.node_message import node_message
 
-RUN, _ = as_run(Inputs())
-RANK = rank_of(RUN.cluster, RUN.training)
+RUN, _ = run_and_changes(Inputs())
+RANK = rank_rates(RUN.cluster, RUN.training)
 
 
 @pytest.mark.parametrize("size", [8.0, 64e3, 64e6])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.simulate.network.topology import Topology, describe, route
+from engine.simulate.network.topology import Topology, describe_link, route
 
 CLUSTER = Topology(world_size=1024)
 KINDS_FAR = ["pcie_out", "port_out", "leaf_up", "leaf_down", "port_in", "pcie_in"]
@@ -114,7 +114,7 @@ def test_an_unknown_kind_of_link_is_named_with_those_there_are():
     ],
 )
 def test_a_link_has_a_name_in_words(link, words):
-    assert describe(link) == words
+    assert describe_link(link) == words
 
 
 def test_capacities_of_many_links_are_those_of_each():

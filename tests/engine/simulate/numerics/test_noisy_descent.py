@@ -13,7 +13,7 @@ from engine.formulas.batch_noise import (
 from engine.simulate.numerics.noisy_descent import (
     START,
     descend,
-    estimate,
+    estimate_noise_scale,
     gradient_noise,
     loss,
     mean_progress,
@@ -70,12 +70,12 @@ def test_the_same_seed_gives_the_same_way():
 
 @pytest.mark.parametrize("scale", [100.0, 10_000.0])
 def test_many_measurements_find_the_true_noise_scale(scale):
-    found = estimate(scale, round(scale / 10), round(scale), 400)
+    found = estimate_noise_scale(scale, round(scale / 10), round(scale), 400)
     assert found.scale == pytest.approx(scale, rel=0.15)
     assert found.square == pytest.approx(1, rel=0.15)
 
 
 def test_an_estimate_has_an_answer_for_every_measurement():
-    found = estimate(1000.0, 8, 64, 50)
+    found = estimate_noise_scale(1000.0, 8, 64, 50)
     assert len(found.running) == 50
     assert all(math.isfinite(one) for one in found.running)

@@ -6,9 +6,21 @@ import struct
 
 import pytest
 
-from engine.simulate.numerics.block_scaling import RECIPES, SIZE, scaled, scales, tensor
-from engine.simulate.numerics.number_format import FORMATS, code_of, rounded, step_at, value_of
-from engine.simulate.numerics.small_updates import course
+from engine.simulate.numerics.block_scaling import (
+    RECIPES,
+    SIZE,
+    block_scales,
+    quantize,
+    sample_tensor,
+)
+from engine.simulate.numerics.number_format import (
+    FORMATS,
+    decode_bits,
+    encode_bits,
+    round_to_format,
+    spacing_at,
+)
+from engine.simulate.numerics.small_updates import accumulate_updates
 
 E4M3, E5M2, E2M1 = FORMATS["e4m3"], FORMATS["e5m2"], FORMATS["e2m1"]
 CHANCE = random.Random("numbers")
@@ -34,15 +46,15 @@ def test_the_ends_of_every_format_are_those_of_its_specification(name, largest, 
 
 def test_fp4_has_these_numbers():
     codes = [f"{code:04b}" for code in range(8)]
-    assert [value_of(E2M1, code) for code in codes] == [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    assert [decode_bits(E2M1, code) for code in codes] == [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
 @pytest.mark.parametrize("form", [E4M3, E5M2, E2M1], ids=lambda form: form.name)
 def test_every_number_of_a_small_format_keeps_its_bits_and_its_value(form):
     for code in (f"{number:0{form.bits}b}" for number in range(1 << form.bits)):
-        value = value_of(form, code)
+        value = decode_bits(form, code)
         if math.isfinite(value):
-            assert (code_of(form, value), rounded(form, value)) == (code, value)
+            assert (encode_bits(form, value), round_to_format(form, value)) == (code, value)
 
 
 @pytest.mark.parametrize(("name", "letter"), [("fp32", "f"), ("fp16", "e")])
@@ -50,20 +62,20 @@ def test_rounding_is_that_of_the_machine(name, letter):
     form = FORMATS[name]
     inside = [value for value in SOME if abs(value) < form.largest]
     machine = [struct.unpack(f"<{letter}", struct.pack(f"<{letter}", v))[0] for v in inside]
-    assert [rounded(form, value) for value in inside] == machine
+    assert [round_to_format(form, value) for value in inside] == machine
 
 
 def test_the_bits_of_fp32_are_those_of_the_machine():
     for value in SOME:
-        single = rounded(FORMATS["fp32"], value)
+        single = round_to_format(FORMATS["fp32"], value)
         code = f"{struct.unpack('>I', struct.pack('>f', single))[0]:032b}"
-        assert code_of(FORMATS["fp32"], single) == code
+        assert encode_bits(FORMATS["fp32"], single) == code
 
 
 def test_bf16_is_the_upper_half_of_fp32():
     for value in SOME:
-        half = rounded(FORMATS["bf16"], value)
-        assert code_of(FORMATS["fp32"], half) == code_of(FORMATS["bf16"], half) + 16 * "0"
+        half = round_to_format(FORMATS["bf16"], value)
+        assert encode_bits(FORMATS["fp32"], half) == encode_bits(FORMATS["bf16"], half) + 16 * "0"
 
 
 @pytest.mark.parametrize(
@@ -83,26 +95,26 @@ def test_bf16_is_the_upper_half_of_fp32():
     ],
 )
 def test_rounding_by_hand(form, value, expected):
-    assert rounded(form, value) == expected
-    assert rounded(form, -value) == -expected
+    assert round_to_format(form, value) == expected
+    assert round_to_format(form, -value) == -expected
 
 
 def test_stochastic_rounding_is_right_on_average():
     form, value = FORMATS["bf16"], 1.001
-    found = [rounded(form, value, at / 1000) for at in range(1000)]
+    found = [round_to_format(form, value, at / 1000) for at in range(1000)]
     assert sum(found) / 1000 == pytest.approx(value, abs=1e-5)
-    assert set(found) == {1.0, 1 + step_at(form, 1.0)}
+    assert set(found) == {1.0, 1 + spacing_at(form, 1.0)}
 
 
 def test_an_update_below_half_a_step_vanishes_in_bf16():
     half = FORMATS["bf16"].half_step
     assert half == 2.0**-8
-    assert course("bf16", 1.0, 0.99 * half, 50).nearest[-1] == 1.0
-    assert course("bf16", 1.0, 1.01 * half, 50).nearest[-1] > 1.0
+    assert accumulate_updates("bf16", 1.0, 0.99 * half, 50).nearest[-1] == 1.0
+    assert accumulate_updates("bf16", 1.0, 1.01 * half, 50).nearest[-1] > 1.0
 
 
 def test_a_copy_in_fp32_follows_the_exact_sum():
-    found = course("bf16", 1.0, 0.001, 1000)
+    found = accumulate_updates("bf16", 1.0, 0.001, 1000)
     assert found.nearest[-1] == 1.0
     assert found.master[-1] == pytest.approx(2.0, rel=2**-8)
     assert found.stochastic[-1] == pytest.approx(2.0, rel=0.1)
@@ -111,14 +123,14 @@ def test_a_copy_in_fp32_follows_the_exact_sum():
 def test_mx_scales_are_powers_of_two_by_the_rule_of_the_specification():
     # The largest value of the block is 5: 2^(2 - 2) for FP4, 2^(2 - 8) for E4M3.
     values = (5.0, *(0.1 for _ in range(31)))
-    assert (scales(values, "mxfp4"), scales(values, "mxfp8")) == ([1.0], [2.0**-6])
+    assert (block_scales(values, "mxfp4"), block_scales(values, "mxfp8")) == ([1.0], [2.0**-6])
 
 
 def test_nvfp4_has_two_levels_of_scales():
     values = (*(6.0 * 448 for _ in range(16)), *(12.0 for _ in range(16)))
     # The tensor's scale is 1; the blocks' are 448 and 2, both numbers of E4M3.
-    assert scales(values, "nvfp4") == [448.0, 2.0]
-    assert scaled(values, "nvfp4").error == 0
+    assert block_scales(values, "nvfp4") == [448.0, 2.0]
+    assert quantize(values, "nvfp4").error == 0
 
 
 def test_bits_per_value_count_the_scales():
@@ -127,17 +139,17 @@ def test_bits_per_value_count_the_scales():
 
 
 def test_blocks_keep_what_one_scale_loses_beside_outliers():
-    values = tensor(1.0, 3000.0)
-    lost = {key: scaled(values, key).lost for key in ("fp4", "mxfp4", "nvfp4")}
+    values = sample_tensor(1.0, 3000.0)
+    lost = {key: quantize(values, key).lost for key in ("fp4", "mxfp4", "nvfp4")}
     assert lost["fp4"] > 0.9
     assert max(lost["mxfp4"], lost["nvfp4"]) < lost["fp4"] - 0.3
 
 
 def test_small_gradients_vanish_in_unscaled_fp8_and_not_in_bf16():
-    values = tensor(1e-5, 1.0)
-    assert (scaled(values, "e4m3").lost, scaled(values, "bf16").lost) == (1.0, 0.0)
+    values = sample_tensor(1e-5, 1.0)
+    assert (quantize(values, "e4m3").lost, quantize(values, "bf16").lost) == (1.0, 0.0)
 
 
 def test_the_tensor_is_the_same_every_time():
-    assert tensor(1.0, 10.0) is tensor(1.0, 10.0)
-    assert len(tensor(1.0, 10.0)) == SIZE
+    assert sample_tensor(1.0, 10.0) is sample_tensor(1.0, 10.0)
+    assert len(sample_tensor(1.0, 10.0)) == SIZE

@@ -7,9 +7,9 @@ import pytest
 
 from engine.formulas import pipeline as formulas
 from engine.formulas import pipeline_idle, v_shapes
-from engine.simulate.pipeline.pipeline import Times, simulate
+from engine.simulate.pipeline.pipeline import PipelineTimes, simulate
 from engine.simulate.pipeline.pipeline_measures import (
-    activations,
+    activation_timeline,
     idle_over_ideal,
     idle_share,
     layers_of_ranks,
@@ -19,7 +19,7 @@ from engine.simulate.pipeline.pipeline_measures import (
 from tests.each import each
 
 # The conventions of the published tables: all three passes alike, or B = 2 with its half W = 1.
-EQUAL = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
+EQUAL = PipelineTimes(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
 SIZES = [(2, 4), (4, 4), (4, 8), (4, 32), (8, 16), (8, 24), (8, 64), (16, 64)]
 # Passes for which the closed forms of the zero-bubble papers hold: W no longer than F.
 PASSES = [
@@ -37,7 +37,7 @@ def idle(run):
 
 
 def times(forward, backward_input, backward_weight):
-    return Times(
+    return PipelineTimes(
         forward=forward,
         backward_input=backward_input,
         backward_weight=backward_weight,
@@ -125,7 +125,7 @@ def test_if_overlapping_saves_time_the_ranks_of_dualpipe_idle_differently():
 
 
 def test_dualpipe_v_is_dualpipe_of_twice_the_stages_folded():
-    half = Times(forward=0.5, backward_input=0.5, backward_weight=0.5, pair=1.5)
+    half = PipelineTimes(forward=0.5, backward_input=0.5, backward_weight=0.5, pair=1.5)
     deep, folded = step("dualpipe", 16, 40, 2, half), step("dualpipe_v", 8, 20, 2)
     assert folded.starts == deep.starts[:8]
 
@@ -198,7 +198,7 @@ def test_the_curve_of_activations_reaches_the_peak_and_ends_at_nothing():
     for name, v in (("one_f_one_b", 1), ("dualpipe", 2), ("zb_v", 2), ("interleaved", 4)):
         run = step(name, 4, 8, v)
         for rank, peak in enumerate(peak_activations(run)):
-            at, held = activations(run, rank)
+            at, held = activation_timeline(run, rank)
             assert list(at) == sorted(at)
             assert (max(held), held[-1]) == (peak, 0)
 

@@ -1,11 +1,11 @@
 """A published pipeline calculator's own defaults give the digits that it prints."""
 
 from engine.core.units import MiB
-from engine.simulate.pipeline.published_pipeline import printed, printed_efficiency
+from engine.simulate.pipeline.published_pipeline import printed_efficiency, printed_outputs
 
 
 def test_80_layers_on_4_stages_with_8_micro_batches_of_4096_tokens():
-    assert printed(80, 4, 8, 4096, 64 * MiB) == {
+    assert printed_outputs(80, 4, 8, 4096, 64 * MiB) == {
         "operations": "32",
         "stage": "20 layers, 64.00 MB",
         "transfer": "1.0000 GB",

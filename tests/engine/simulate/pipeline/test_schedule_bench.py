@@ -5,23 +5,23 @@ from itertools import product
 
 import pytest
 
-from engine.core.slices import whole
+from engine.core.slices import run_to_end
 from engine.formulas.pipeline import bubble_share
 from engine.schedules import interleaved
 from engine.simulate.pipeline.schedule_bench import (
-    Played,
-    beside,
-    over_microbatches,
-    played,
-    setting_of,
+    ScheduleResult,
+    bubble_curve,
+    compare_schedules,
+    feasible_setting,
+    schedule_result,
 )
-from engine.simulate.pipeline.schedule_case import Case, schedules
+from engine.simulate.pipeline.schedule_case import ScheduleCase, schedule_titles
 from engine.simulate.pipeline.schedule_frontier import frontier
-from engine.simulate.pipeline.schedule_idle import IDLE, closed_idle
+from engine.simulate.pipeline.schedule_idle import IDLE, closed_form_idle
 from tests.each import each
 
 # The units of DualPipe's own table: F = 1, B = 2 of which W = 1, F&B = 3.
-TABLE = Case(
+TABLE = ScheduleCase(
     schedule="one_f_one_b",
     pipeline_parallel=8,
     num_microbatches=20,
@@ -48,22 +48,22 @@ TABLE = Case(
 
 @each(("name", "idle"), [("one_f_one_b", 21.0), ("zb_h1", 7.0), ("dualpipe", 6.0)])
 def test_the_idle_times_of_dualpipes_table_are_played(name, idle):
-    one = played(replace(TABLE, schedule=name))
-    assert one.share * one.step == pytest.approx(idle)
+    one = schedule_result(replace(TABLE, schedule=name))
+    assert one.idle_share * one.step == pytest.approx(idle)
 
 
 @each("name", IDLE)
 def test_the_closed_form_is_the_played_idle_time(name):
     case = replace(TABLE, schedule=name, num_microbatches=24)
-    one = played(case)
+    one = schedule_result(case)
     chunks = one.setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
-    closed = closed_idle(name, (8, 24, chunks), passes, case.pair)
-    assert one.share * one.step == pytest.approx(closed, abs=1e-9)
+    closed = closed_form_idle(name, (8, 24, chunks), passes, case.pair)
+    assert one.idle_share * one.step == pytest.approx(closed, abs=1e-9)
 
 
 def test_there_is_no_closed_form_for_one_micro_batch_at_a_time():
-    assert closed_idle("naive", (8, 24, 1), (1.0, 1.0, 1.0), 3.0) is None
+    assert closed_form_idle("naive", (8, 24, 1), (1.0, 1.0, 1.0), 3.0) is None
 
 
 def test_recomputation_lengthens_the_backward_pass_by_a_forward_pass():
@@ -73,23 +73,27 @@ def test_recomputation_lengthens_the_backward_pass_by_a_forward_pass():
 
 def test_the_curve_goes_through_the_readers_own_point():
     case = replace(TABLE, pipeline_parallel=4)
-    own = played(case)
-    assert (20.0, own.share) in whole(over_microbatches(case, own))
+    own = schedule_result(case)
+    assert (20.0, own.idle_share) in run_to_end(bubble_curve(case, own))
 
 
 def test_nobody_on_the_frontier_is_beaten():
-    found = [one for one in whole(beside(TABLE, played(TABLE))).values() if isinstance(one, Played)]
+    found = [
+        one
+        for one in run_to_end(compare_schedules(TABLE, schedule_result(TABLE))).values()
+        if isinstance(one, ScheduleResult)
+    ]
     best = frontier(found)
     assert not [
         (a.name, b.name)
         for a in best
         for b in found
-        if b.memory < a.memory * (1 - 1e-9) and b.share < a.share - 1e-9
+        if b.memory < a.memory * (1 - 1e-9) and b.idle_share < a.idle_share - 1e-9
     ]
 
 
 def test_too_many_operations_are_played_with_fewer_micro_batches():
-    setting = setting_of(replace(TABLE, pipeline_parallel=64, num_microbatches=10_000))
+    setting = feasible_setting(replace(TABLE, pipeline_parallel=64, num_microbatches=10_000))
     assert setting.num_microbatches == 256
     assert not setting.refused
 
@@ -105,8 +109,8 @@ def test_the_bubble_of_interleaved_stages_is_the_closed_form_with_few_micro_batc
         num_microbatches=microbatches,
         num_chunks=chunks,
     )
-    one = played(case)
-    assert one.share == pytest.approx(bubble_share(stages, microbatches, chunks))
+    one = schedule_result(case)
+    assert one.idle_share == pytest.approx(bubble_share(stages, microbatches, chunks))
 
 
 def test_interleaved_with_one_micro_batch_idles_for_three_quarters_of_the_step():
@@ -116,13 +120,13 @@ def test_interleaved_with_one_micro_batch_idles_for_three_quarters_of_the_step()
 
 
 def test_eight_stages_take_20_micro_batches_in_two_rounds_of_ten():
-    one = played(replace(TABLE, schedule="interleaved"))
+    one = schedule_result(replace(TABLE, schedule="interleaved"))
     assert not one.setting.reason
     assert interleaved.group(8, 20) == 10
 
 
 def test_whole_layers_that_divide_change_nothing():
-    even, alike = played(replace(TABLE, num_layers=32)), played(TABLE)
+    even, alike = schedule_result(replace(TABLE, num_layers=32)), schedule_result(TABLE)
     assert even.step == pytest.approx(alike.step)
     assert even.activations == pytest.approx(alike.activations)
     assert even.weights == pytest.approx(alike.weights)
@@ -131,29 +135,32 @@ def test_whole_layers_that_divide_change_nothing():
 def test_an_output_layer_of_one_layer_is_waited_for_unless_a_layer_moves_away():
     heavy = replace(TABLE, num_layers=32, output=1.0, num_microbatches=64)
     moved = replace(heavy, off_last=1)
-    alike = played(replace(heavy, num_layers=0))
+    alike = schedule_result(replace(heavy, num_layers=0))
     # The last of eight stages has five layers' time where the others have four.
-    assert played(heavy).step - alike.step == pytest.approx(64 * 3 / 4, rel=0.1)
-    assert played(moved).step < played(heavy).step - 0.01
-    assert played(moved).weights == pytest.approx(5 / 32 * TABLE.weight_size)
+    assert schedule_result(heavy).step - alike.step == pytest.approx(64 * 3 / 4, rel=0.1)
+    assert schedule_result(moved).step < schedule_result(heavy).step - 0.01
+    assert schedule_result(moved).weights == pytest.approx(5 / 32 * TABLE.weight_size)
 
 
 @each("name", [name for name in IDLE if name != "dualpipe"])
 def test_layers_that_do_not_divide_are_all_computed(name):
-    one = played(replace(TABLE, schedule=name, num_layers=30, num_microbatches=24))
-    assert one.step * (1 - one.share) == pytest.approx(24 * 3)
+    one = schedule_result(replace(TABLE, schedule=name, num_layers=30, num_microbatches=24))
+    assert one.step * (1 - one.idle_share) == pytest.approx(24 * 3)
 
 
 def test_a_long_run_is_not_drawn_out_from_one_that_the_schedule_refuses():
     # 15 + 34 micro-batches do not divide into three rounds.
     case = replace(TABLE, pipeline_parallel=15, num_microbatches=64, num_chunks=4)
-    assert whole(beside(case, played(case)))["interleaved"] == "too long to play beside; choose it"
+    assert (
+        run_to_end(compare_schedules(case, schedule_result(case)))["interleaved"]
+        == "too long to play beside; choose it"
+    )
 
 
 def test_how_far_the_others_are_never_falls_back():
     case = replace(TABLE, num_microbatches=20_000)
-    told = [one.share for one in beside(case, played(TABLE))]
+    told = [one.share for one in compare_schedules(case, schedule_result(TABLE))]
     assert told == sorted(told)
     assert told[0] == 0.0
     assert told[-1] <= 1.0
-    assert len(told) > len(schedules())
+    assert len(told) > len(schedule_titles())

@@ -3,13 +3,13 @@
 import pytest
 
 from engine.simulate.memory.allocator import fits
-from engine.simulate.memory.memory import memory
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.planner.evaluate import (
+    candidate_run,
     candidates,
-    fitting,
-    one_candidate,
+    fitting_candidates,
     priced_shapes,
-    run_of,
+    run_candidate,
 )
 from engine.simulate.step.step_time import step_time
 from tests.engine.run.planner_jobs import JOBS
@@ -25,8 +25,8 @@ def test_plans_share_costs_and_keep_their_numbers(name):
     found = every(job)
     for one in found[:: max(1, len(found) // 400)]:
         assert one.time == step_time(job.model, job.cluster, one.plan, one.training)
-        assert one.held == memory(job.model, one.plan, one.training)
-        assert one.fits == fits(one.held, one.training, job.cluster.gpu.memory)
+        assert one.memory == rank_memory(job.model, one.plan, one.training)
+        assert one.fits == fits(one.memory, one.training, job.cluster.gpu.memory)
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -39,7 +39,7 @@ def test_no_step_is_shorter_than_the_bound_of_its_shape(name):
 
 def test_what_fits_is_found_without_timing_the_rest():
     job = JOBS["7b"]
-    found = [one for shape in priced_shapes(job) for one in fitting(job, shape)]
+    found = [one for shape in priced_shapes(job) for one in fitting_candidates(job, shape)]
     expected = [one for one in every(job) if one.fits]
     assert 0 < len(expected) < len(every(job))
     assert found == expected
@@ -48,7 +48,7 @@ def test_what_fits_is_found_without_timing_the_rest():
 def test_a_run_by_itself_is_a_candidate():
     job = JOBS["7b"]
     one = every(job)[100]
-    assert one_candidate(run_of(job, one.plan, one.training)) == one
+    assert run_candidate(candidate_run(job, one.plan, one.training)) == one
 
 
 def test_axes_count_what_splits_beside_replicas():

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.slices import whole
-from engine.form.imported.run_text import read_text
+from engine.core.slices import run_to_end
+from engine.form.imported.run_text import parse_job_text
 from engine.form.imported.samples import SAMPLES
-from engine.simulate.planner.plan_upgrades import WORTH, whole_change
+from engine.simulate.planner.plan_upgrades import WORTH, find_plan_upgrade
 from engine.simulate.step.single_changes import best_changes
-from engine.simulate.step.what_if import run_fits, step_of
+from engine.simulate.step.what_if import run_fits, run_step_time
 from tests.each import each
 
 
 def run_of(name):
-    return read_text(SAMPLES[name].text).run
+    return parse_job_text(SAMPLES[name].text).run
 
 
 def single_of(run):
@@ -28,17 +28,17 @@ FASTER = ("megatron", "log", "torchtitan-python")
 @each("name", FASTER)
 def test_a_plan_is_faster_than_every_single_change_and_fits(name):
     run = run_of(name)
-    found = whole(whole_change(run, single_of(run)))
-    assert found.step < WORTH * min(single_of(run), step_of(run).total)
+    found = run_to_end(find_plan_upgrade(run, single_of(run)))
+    assert found.step < WORTH * min(single_of(run), run_step_time(run).total)
     assert run_fits(found.run)
-    assert step_of(found.run).total == pytest.approx(found.step)
+    assert run_step_time(found.run).total == pytest.approx(found.step)
     assert len(found.changed) > 1
 
 
 @each("name", FASTER)
 def test_the_job_stays_the_job(name):
     run = run_of(name)
-    other = whole(whole_change(run, single_of(run))).run
+    other = run_to_end(find_plan_upgrade(run, single_of(run))).run
     assert (other.model, other.cluster) == (run.model, run.cluster)
     assert other.plan.world_size == run.plan.world_size
     same = ("global_batch_size", "sequence_length", "precision", "framework", "compiled")
@@ -48,7 +48,7 @@ def test_the_job_stays_the_job(name):
 
 def test_a_plan_that_is_as_good_as_any_nearby_is_left_alone():
     run = run_of("bridge")
-    assert whole(whole_change(run, single_of(run))) is None
+    assert run_to_end(find_plan_upgrade(run, single_of(run))) is None
 
 
 def test_what_does_not_fit_gets_a_plan_that_does():
@@ -56,4 +56,4 @@ def test_what_does_not_fit_gets_a_plan_that_does():
     large = replace(run, plan=replace(run.plan, tensor_parallel=2, context_parallel=1))
     large = replace(large, training=replace(large.training, micro_batch_size=2))
     assert not run_fits(large)
-    assert run_fits(whole(whole_change(large, float("inf"))).run)
+    assert run_fits(run_to_end(find_plan_upgrade(large, float("inf"))).run)

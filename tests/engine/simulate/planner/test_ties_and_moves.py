@@ -4,22 +4,27 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.slices import whole
-from engine.simulate.planner.evaluate import candidates, run_of
-from engine.simulate.planner.moves import by_gpus, limit, moves, near
-from engine.simulate.planner.search import fastest, in_order
-from engine.simulate.planner.ties import tie
+from engine.core.slices import run_to_end
+from engine.simulate.planner.evaluate import candidate_run, candidates
+from engine.simulate.planner.moves import (
+    best_by_gpus,
+    find_job_changes,
+    largest_overhead,
+    nearby_job,
+)
+from engine.simulate.planner.search import fastest_plans, ordered_shapes
+from engine.simulate.planner.ties import find_ties
 from engine.simulate.planner.why import why_not
 from engine.simulate.step.step_range import step_range
 from tests.engine.run.planner_jobs import JOBS, job
 
 JOB = job("llama-7b", 64, 4096, 1024, kept_free=0.05)
-SHAPES = in_order(JOB)
-BEST = fastest(JOB, 1, SHAPES).best[0]
+SHAPES = ordered_shapes(JOB)
+BEST = fastest_plans(JOB, 1, SHAPES).best[0]
 
 
 def changed(**plan):
-    return run_of(JOB, replace(BEST.plan, **plan), BEST.training)
+    return candidate_run(JOB, replace(BEST.plan, **plan), BEST.training)
 
 
 def test_a_7b_model_on_64_gpus_needs_neither_tensor_nor_pipeline_parallelism():
@@ -29,11 +34,11 @@ def test_a_7b_model_on_64_gpus_needs_neither_tensor_nor_pipeline_parallelism():
 
 def test_ties_are_plans_whose_ranges_overlap():
     small = JOBS["7b"]
-    shapes = in_order(small)
-    best = fastest(small, 1, shapes).best[0]
-    found = whole(tie(small, best, shapes))
+    shapes = ordered_shapes(small)
+    best = fastest_plans(small, 1, shapes).best[0]
+    found = run_to_end(find_ties(small, best, shapes))
     every = [one for shape in shapes for one in candidates(small, shape) if one.fits]
-    lows = [step_range(run_of(small, one.plan, one.training), one.step)[0] for one in every]
+    lows = [step_range(candidate_run(small, one.plan, one.training), one.step)[0] for one in every]
     assert found.tied == sum(low <= found.high for low in lows) > 1
     assert found.simplest.axes == min(
         one.axes for one, low in zip(every, lows, strict=True) if low <= found.high
@@ -55,9 +60,9 @@ def test_a_plan_that_does_not_fit_says_by_how_much_and_what_would_mend_it():
     run = changed(zero_stage=0)
     found = why_not(JOB, run, BEST)
     assert found.verdict == "too large"
-    assert found.missing == pytest.approx(found.plan.held.total - 0.95 * found.plan.room)
+    assert found.missing == pytest.approx(found.plan.memory.total - 0.95 * found.plan.capacity)
     assert found.largest == "optimizer"
-    assert "zero_stage" in {one.setting for one in found.mends}
+    assert "zero_stage" in {one.setting for one in found.fixes}
 
 
 def test_a_slower_plan_says_in_which_parts():
@@ -69,18 +74,18 @@ def test_a_slower_plan_says_in_which_parts():
 
 
 def test_a_plan_in_range_ties():
-    run = run_of(JOB, BEST.plan, replace(BEST.training, recompute="selective"))
+    run = candidate_run(JOB, BEST.plan, replace(BEST.training, recompute="selective"))
     assert why_not(JOB, run, BEST).verdict == "tied"
 
 
 def test_what_limits_the_best():
-    found = limit(BEST)
+    found = largest_overhead(BEST)
     assert found.seconds == getattr(BEST.time, found.part)
     assert found.computing == BEST.time.compute / BEST.step > 0.9
 
 
 def test_moves_are_searched_near_the_best_and_sorted():
-    found = whole(moves(JOB, BEST))
+    found = run_to_end(find_job_changes(JOB, BEST))
     gains = {one.key: one.gain for one in found}
     assert list(gains.values()) == sorted(gains.values(), reverse=True)
     assert gains["gpus"] == pytest.approx(2, rel=0.05)
@@ -89,12 +94,12 @@ def test_moves_are_searched_near_the_best_and_sorted():
 
 
 def test_near_keeps_the_plan_itself():
-    job = near(JOB, BEST)
-    assert fastest(job, 1).best[0] == BEST
+    job = nearby_job(JOB, BEST)
+    assert fastest_plans(job, 1).best[0] == BEST
     assert job.tensor_parallel == (1, 2)
 
 
 def test_more_gpus_train_faster_and_too_few_do_not_hold_it():
-    found = whole(by_gpus(job("llama-3-70b", 64, 8192, 64), (4, 64, 128)))
+    found = run_to_end(best_by_gpus(job("llama-3-70b", 64, 8192, 64), (4, 64, 128)))
     assert set(found) == {64, 128}
     assert found[128].step < found[64].step

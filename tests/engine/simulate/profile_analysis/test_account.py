@@ -1,8 +1,13 @@
 import pytest
 
 from engine.run.traces.document import read_traces
-from engine.simulate.profile_analysis.account import Sorted, kernel_uses, merged, stream_uses
-from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, read_rules
+from engine.simulate.profile_analysis.account import (
+    ClassifiedTrace,
+    kernel_uses,
+    merge_intervals,
+    stream_uses,
+)
+from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
 from tests.engine.run.traces.files import event, kineto
 
 MICRO = 1e-6
@@ -10,7 +15,7 @@ MICRO = 1e-6
 
 def sorted_of(events):
     (rank,) = read_traces(kineto(events))
-    return Sorted(rank, read_rules(RULES))
+    return ClassifiedTrace(rank, parse_rules(RULES))
 
 
 EVENTS = [
@@ -24,22 +29,22 @@ EVENTS = [
 
 def test_every_moment_counts_once():
     """Computing 0 to 15 and 40 to 50, communication 12 to 22, a copy to 30, idle to 40."""
-    use = sorted_of(EVENTS).use(0.0, 50 * MICRO)
+    use = sorted_of(EVENTS).time_use(0.0, 50 * MICRO)
     parts = (use.compute, use.communication, use.hidden, use.exposed, use.copies, use.idle)
     assert parts == pytest.approx([part * MICRO for part in (25, 10, 3, 7, 8, 10)])
     assert (use.copying, use.overlap) == pytest.approx((10 * MICRO, 0.3))
 
 
 def test_a_window_cuts_what_it_holds():
-    use = sorted_of(EVENTS).use(14 * MICRO, 45 * MICRO)
+    use = sorted_of(EVENTS).time_use(14 * MICRO, 45 * MICRO)
     parts = (use.length, use.compute, use.exposed, use.copies, use.idle)
     assert parts == pytest.approx([part * MICRO for part in (31, 6, 7, 8, 10)])
 
 
 def test_windows_add_up_to_the_whole():
     found = sorted_of(EVENTS)
-    whole = found.use(0.0, 50 * MICRO)
-    cuts = [found.use(at * MICRO, (at + 5) * MICRO) for at in range(0, 50, 5)]
+    whole = found.time_use(0.0, 50 * MICRO)
+    cuts = [found.time_use(at * MICRO, (at + 5) * MICRO) for at in range(0, 50, 5)]
     for part in ("compute", "exposed", "copies", "idle", "communication"):
         assert sum(getattr(one, part) for one in cuts) == pytest.approx(getattr(whole, part))
 
@@ -55,10 +60,10 @@ def test_streams_and_kernels_by_their_time():
 
 def test_what_no_rule_names_computes_and_is_listed():
     found = sorted_of([event("frobnicate", 0, 10), event("gemm", 10, 5)])
-    assert found.use(0.0, 15 * MICRO).compute == pytest.approx(15 * MICRO)
+    assert found.time_use(0.0, 15 * MICRO).compute == pytest.approx(15 * MICRO)
     assert kernel_uses(found, 0.0, 15 * MICRO)[0].group == UNKNOWN
 
 
 def test_overlaps_merge_and_gaps_stay():
-    assert merged([(0, 2), (1, 3), (3, 4), (6, 7), (6.5, 6.6)]) == [(0, 4), (6, 7)]
-    assert merged([]) == []
+    assert merge_intervals([(0, 2), (1, 3), (3, 4), (6, 7), (6.5, 6.6)]) == [(0, 4), (6, 7)]
+    assert merge_intervals([]) == []

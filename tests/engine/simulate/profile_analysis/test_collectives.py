@@ -2,7 +2,11 @@ import pytest
 
 from engine.run.traces.document import read_traces
 from engine.simulate.profile_analysis.check import check_trace
-from engine.simulate.profile_analysis.collectives import clock_offset, kinds, operation_of
+from engine.simulate.profile_analysis.collectives import (
+    clock_offset,
+    collective_kinds,
+    nccl_operation,
+)
 from engine.simulate.profile_analysis.rules import RULES
 from tests.engine.run.traces.files import collective, event, fixture, kineto, step, together
 
@@ -29,16 +33,16 @@ def two(late=40.0, ahead=0.0):
 def test_the_rank_with_the_shortest_kernel_came_last():
     found = two()
     assert found.straggler == 1
-    assert len(found.matched) == 2
+    assert len(found.collectives) == 2
     assert found.waits[0][1] == pytest.approx(80 * MICRO)
-    assert found.waited(1) == 0.0
-    assert found.caused(1) == pytest.approx(80 * MICRO)
+    assert found.wait_suffered(1) == 0.0
+    assert found.wait_caused(1) == pytest.approx(80 * MICRO)
 
 
 def test_waiting_needs_no_common_clock_and_the_clocks_are_compared():
     found = two(ahead=7000.0)
     assert found.waits[0][1] == pytest.approx(80 * MICRO)
-    assert clock_offset(found.ranks, found.matched, 1) == pytest.approx(7000 * MICRO, abs=1e-9)
+    assert clock_offset(found.ranks, found.collectives, 1) == pytest.approx(7000 * MICRO, abs=1e-9)
 
 
 def test_nobody_waits_in_equal_traces():
@@ -50,11 +54,11 @@ def test_bus_bandwidth_counts_from_the_last_arrival_on():
     """400 kB among four ranks in 60 microseconds: 2 * 3/4 * 400 kB / 60 us = 10 GB/s."""
     found = two()
     for place in (0, 1):
-        (kind,) = kinds(found.ranks[place], (0.0, 1.0), place, found.matched)
+        (kind,) = collective_kinds(found.ranks[place], (0.0, 1.0), place, found.collectives)
         assert (kind.size, kind.ranks, kind.count) == (400_000, 4, 2)
-        assert kind.bus == pytest.approx(10e9)
-    alone = kinds(found.ranks[0], (0.0, 1.0), 0, ())
-    assert alone[0].bus == pytest.approx(6e9), "with one file the wait is part of it"
+        assert kind.bus_bandwidth == pytest.approx(10e9)
+    alone = collective_kinds(found.ranks[0], (0.0, 1.0), 0, ())
+    assert alone[0].bus_bandwidth == pytest.approx(6e9), "with one file the wait is part of it"
 
 
 def test_bus_bandwidth_of_a_recorded_trace():
@@ -64,16 +68,16 @@ def test_bus_bandwidth_of_a_recorded_trace():
     of_size = [at for at, call in one.trace.calls.items() if call.size == size]
     times = {round((one.trace.end[at] - one.trace.start[at]) * 1e9): at for at in of_size}
     start = one.trace.start[times[2_636_669]]
-    (kind,) = kinds(one, (start, start + 1e-9), 0, ())
-    assert kind.bus == pytest.approx(size / 2636.669e-6)
+    (kind,) = collective_kinds(one, (start, start + 1e-9), 0, ())
+    assert kind.bus_bandwidth == pytest.approx(size / 2636.669e-6)
 
 
 def test_collectives_of_recorded_traces_are_matched():
     """Two of 128 ranks of one job: no sizes are recorded, names and turns match them."""
     found = check_trace(fixture("sampled.gz"), RULES)
-    assert len(found.matched) >= 10
-    assert all(one.wait(place) >= 0 for one in found.matched for place in one.times)
-    total = sum(one.wait(place) for one in found.matched for place in one.times)
+    assert len(found.collectives) >= 10
+    assert all(one.wait(place) >= 0 for one in found.collectives for place in one.times)
+    total = sum(one.wait(place) for one in found.collectives for place in one.times)
     assert sum(map(sum, found.waits)) == pytest.approx(total)
 
 
@@ -89,12 +93,12 @@ def test_collectives_of_recorded_traces_are_matched():
     ],
 )
 def test_names_of_pytorch(name, operation):
-    assert operation_of(name) == operation
+    assert nccl_operation(name) == operation
 
 
 def test_sends_and_receives_are_not_matched():
     files = [kineto([collective(0, 5 + rank, name="send")], rank=rank) for rank in (0, 1)]
-    assert check_trace(together(*files), RULES).matched == ()
+    assert check_trace(together(*files), RULES).collectives == ()
 
 
 def test_ranks_are_read_in_the_order_of_their_numbers():

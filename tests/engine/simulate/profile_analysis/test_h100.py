@@ -7,9 +7,9 @@ import pytest
 
 from engine.run.traces.document import read_traces
 from engine.run.traces.kineto import LONGEST_NAME
-from engine.simulate.profile_analysis.account import Sorted
-from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, read_rules
-from engine.simulate.profile_analysis.steps import steps_of
+from engine.simulate.profile_analysis.account import ClassifiedTrace
+from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
+from engine.simulate.profile_analysis.steps import trace_steps
 from tests.engine.run.traces.files import DATA, fixture
 
 
@@ -45,7 +45,7 @@ def test_every_kernel_ran_as_often_and_as_long_as_the_profiler_says(trace):
 
 
 def test_one_stream_is_busy_for_the_sum_of_its_kernels(trace):
-    use = Sorted(trace, read_rules(RULES)).use(0.0, max(trace.end))
+    use = ClassifiedTrace(trace, parse_rules(RULES)).time_use(0.0, max(trace.end))
     assert len(trace.streams) == 1
     assert 1e6 * (use.compute + use.copies) == pytest.approx(sum(time for _, time in SUMS.values()))
     assert use.communication == 0
@@ -55,14 +55,14 @@ def test_steps_with_annotated_parts_are_those_of_the_host(trace):
     """On the GPU the mark of a step covers one copy of 3 us: the rest is its parts' own."""
     device = [mark.end - mark.start for mark in trace.steps if mark.device]
     assert all(length < 5e-6 for length in device)
-    found = steps_of(trace)
+    found = trace_steps(trace)
     assert (found.by, found.numbers) == ("host", (4, 5, 6))
     lengths = [1e3 * (end - start) for start, end in found.windows]
     assert lengths == pytest.approx([14.493, 13.402, 14.048], abs=0.01)
 
 
 def test_every_kernel_of_a_llama_is_named_and_nothing_is_a_convolution(trace):
-    rules = read_rules(RULES)
+    rules = parse_rules(RULES)
     groups = {rules.group(kind, name) for kind, name in trace.names}
     assert UNKNOWN not in groups
     assert "convolution" not in groups

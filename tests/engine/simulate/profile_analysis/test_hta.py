@@ -8,8 +8,8 @@ from math import ceil, floor
 import pytest
 
 from engine.run.traces.document import read_traces
-from engine.simulate.profile_analysis.account import Sorted
-from engine.simulate.profile_analysis.rules import RULES, read_rules
+from engine.simulate.profile_analysis.account import ClassifiedTrace
+from engine.simulate.profile_analysis.rules import RULES, parse_rules
 from tests.each import each
 from tests.engine.run.traces.files import fixture
 
@@ -59,7 +59,7 @@ def opened(called):
 
 def between(rank):
     """Return where the time from the first event to the last one went."""
-    return Sorted(rank, read_rules(RULES)).use(min(rank.start), max(rank.end))
+    return ClassifiedTrace(rank, parse_rules(RULES)).time_use(min(rank.start), max(rank.end))
 
 
 def without(rank, dropped):

@@ -1,7 +1,13 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.simulate.profile_analysis.rules import COMMUNICATION, COPIES, RULES, UNKNOWN, read_rules
+from engine.simulate.profile_analysis.rules import (
+    COMMUNICATION,
+    COPIES,
+    RULES,
+    UNKNOWN,
+    parse_rules,
+)
 from tests.each import each
 
 # Kernels as they are called in traces, and what they do.
@@ -28,15 +34,15 @@ NAMES = {
 
 @each("name", NAMES)
 def test_kernels_belong_where_they_should(name):
-    assert read_rules(RULES).group("kernel", name) == NAMES[name]
+    assert parse_rules(RULES).group("kernel", name) == NAMES[name]
 
 
 def test_what_the_trace_records_as_a_copy_is_one_whatever_its_name():
-    assert read_rules(RULES).group("gpu_memcpy", "nccl gemm") == COPIES
+    assert parse_rules(RULES).group("gpu_memcpy", "nccl gemm") == COPIES
 
 
 def test_the_first_line_with_a_word_decides():
-    rules = read_rules("# mine\nMine: Frob, gemm\nmatrix products: gemm\n")
+    rules = parse_rules("# mine\nMine: Frob, gemm\nmatrix products: gemm\n")
     assert rules.group("kernel", "FROBNICATE") == "mine"
     assert rules.group("kernel", "gemm") == "mine"
     assert rules.group("kernel", "nccl") == UNKNOWN
@@ -45,9 +51,9 @@ def test_the_first_line_with_a_word_decides():
 @each("text", ["no colon", ":", "a: ,", "ok: x\nbad", "a:"])
 def test_a_line_that_is_no_rule_is_named(text):
     with pytest.raises(TextError, match=f"line {len(text.splitlines())}, column"):
-        read_rules(text)
+        parse_rules(text)
 
 
 def test_too_many_rules_are_refused():
     with pytest.raises(TextError, match="at most"):
-        read_rules("\n".join(f"group {at}: x" for at in range(50)))
+        parse_rules("\n".join(f"group {at}: x" for at in range(50)))

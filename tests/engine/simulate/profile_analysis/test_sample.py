@@ -5,27 +5,27 @@ import pytest
 from engine.run.traces.document import kineto_document
 from engine.simulate.profile_analysis.check import check_trace, mean_use
 from engine.simulate.profile_analysis.rules import RULES
-from engine.simulate.profile_analysis.sample import PACES, sample_files, sample_text, together
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.profile_analysis.sample import PACES, sample_files, sample_text, simulate_ranks
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 from tests.engine.run.traces.files import together as one_text
 
 OPS = (
-    Op(key="a", stream=COMPUTE, time=2.0),
-    Op(key="ab", stream=NETWORK, time=1.0, after=("a",)),
-    Op(key="b", stream=COMPUTE, time=3.0),
-    Op(key="c", stream=COMPUTE, time=1.0, after=("ab",)),
+    StreamOp(key="a", stream=COMPUTE, time=2.0),
+    StreamOp(key="ab", stream=NETWORK, time=1.0, after=("a",)),
+    StreamOp(key="b", stream=COMPUTE, time=3.0),
+    StreamOp(key="c", stream=COMPUTE, time=1.0, after=("ab",)),
 )
 
 
 def test_one_rank_alone_runs_as_a_listed_program():
-    (alone,) = together(OPS, (1.0,))
-    listed = run(OPS)
+    (alone,) = simulate_ranks(OPS, (1.0,))
+    listed = run_program(OPS)
     assert [(one.start, one.end) for one in alone] == [(one.start, one.end) for one in listed]
 
 
 def test_a_collective_ends_when_the_slowest_rank_has_come():
     """The second rank computes for 4 instead of 2: the first waits from 2 to 4."""
-    fast, slow = together(OPS, (1.0, 2.0))
+    fast, slow = simulate_ranks(OPS, (1.0, 2.0))
     assert (fast[1].start, slow[1].start) == (2.0, 4.0)
     assert fast[1].end == slow[1].end == 5.0
 

@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 
 from engine.run.traces.document import read_traces
-from engine.simulate.profile_analysis.steps import period_of, steps_of
+from engine.simulate.profile_analysis.steps import find_period, trace_steps
 from tests.engine.run.traces.files import event, fixture, kineto, step
 
 
 def steps(events):
     (rank,) = read_traces(kineto(events))
-    return steps_of(rank)
+    return trace_steps(rank)
 
 
 def layers(number, start):
@@ -44,14 +44,14 @@ def test_without_marks_a_step_begins_where_its_kernels_repeat():
 
 def test_layers_that_repeat_within_a_step_are_no_steps():
     sequence = ([1, 2, 2] * 20 + [9]) * 3
-    assert period_of(sequence) == (61, 0, 3)
-    assert period_of([1, 2, 3, 4, 5, 6])[2] == 0
+    assert find_period(sequence) == (61, 0, 3)
+    assert find_period([1, 2, 3, 4, 5, 6])[2] == 0
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("nccl_data.gz", 0.03), ("sampled.gz", None)])
 def test_repetition_finds_the_steps_that_real_traces_mark(name, tolerance):
     rank = read_traces(fixture(name))[0]
-    marked, found = steps_of(rank), steps_of(replace(rank, steps=()))
+    marked, found = trace_steps(rank), trace_steps(replace(rank, steps=()))
     assert marked.by == "host"
     if tolerance is None:
         assert found.by == "none", "two steps with different kernels do not repeat"

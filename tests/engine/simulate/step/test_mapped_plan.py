@@ -6,13 +6,13 @@ from itertools import permutations
 import pytest
 
 from engine.form.run.inputs import Inputs
-from engine.form.run.nearest_valid import run_of
-from engine.simulate.network.traffic_matrix import between_parties
+from engine.form.run.nearest_valid import nearest_run
+from engine.simulate.network.traffic_matrix import party_traffic
 from engine.simulate.step.mapped_plan import mapped_plan
 from engine.simulate.step.step_time import step_time
 
 # 24 GPUs: tensor 4, data 2, pipeline 3.
-RUN, _ = run_of(
+RUN, _ = nearest_run(
     replace(
         Inputs(),
         model="gpt-22b",
@@ -45,7 +45,7 @@ def test_no_order_changes_the_bytes(order):
 
 def test_what_the_step_waits_for_is_the_sum_over_the_axes():
     axes = ("tensor", "context", "expert", "data", "pipeline")
-    assert PLAN.waits == pytest.approx(sum(PLAN.exposed(axis) for axis in axes))
+    assert PLAN.total_exposed == pytest.approx(sum(PLAN.exposed(axis) for axis in axes))
 
 
 def test_a_swap_is_the_plan_in_that_order():
@@ -54,7 +54,7 @@ def test_a_swap_is_the_plan_in_that_order():
 
 
 def test_what_crosses_nodes_is_what_leaves_them():
-    cells = between_parties(PLAN.mesh, PLAN.traffic, PLAN.mesh.gpus_per_node)
+    cells = party_traffic(PLAN.mesh, PLAN.traffic, PLAN.mesh.gpus_per_node)
     across = sum(sum(cell.values()) for (a, b), cell in cells.items() if a != b)
     # Ranks at the ends of the pipeline send half of what one in the middle does: 4/3 of 2 ends.
     pipeline = PLAN.traffic["pipeline"].sent

@@ -6,43 +6,43 @@ import pytest
 
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
 from engine.catalog.transports import EFA_V1, INFINIBAND
-from engine.form.run.nearest_valid import run_of
+from engine.form.run.nearest_valid import nearest_run
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import num_microbatches
 from engine.simulate.layer.batch_cuts import batch_cuts
-from engine.simulate.layer.device_model import rank_of, stage_hops
-from engine.simulate.memory.memory import memory
+from engine.simulate.layer.device_model import rank_rates, stage_hops
+from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.modeled_plan import (
-    computing_share,
-    layer_parameters_at_work,
-    model_of,
-    tokens_of_replica,
+    active_layer_parameters,
+    compute_share,
+    model_plan,
+    replica_tokens,
 )
 
-RUN, _ = run_of(run_inputs(Inputs()))
-PLAN = model_of(RUN, 0.5)
+RUN, _ = nearest_run(run_inputs(Inputs()))
+PLAN = model_plan(RUN, 0.5)
 
 
 def test_the_computation_is_six_operations_for_each_parameter_and_token():
     # 68.45B of the layers on 32 GPUs, 8 micro-batches of 4,096 tokens, half of 989 TFLOP/s.
-    assert layer_parameters_at_work(RUN) == pytest.approx(
+    assert active_layer_parameters(RUN) == pytest.approx(
         total_parameters(RUN.model) - 2 * 128_256 * 8192 - 8192
     )
-    assert tokens_of_replica(RUN) == 8 * 4096
+    assert replica_tokens(RUN) == 8 * 4096
     assert pytest.approx(0.8505, rel=1e-3) == PLAN.computation
 
 
 def test_the_stages_hold_all_layers_and_the_fullest_is_the_memory_models():
     assert [stage.layers for stage in PLAN.stages] == [20] * 4
-    whole = memory(RUN.model, RUN.plan, RUN.training).total
+    whole = rank_memory(RUN.model, RUN.plan, RUN.training).total
     assert PLAN.stages[PLAN.fullest].memory.total == pytest.approx(whole)
 
 
 def test_more_micro_batches_leave_more_of_the_step_to_computation():
-    shares = [computing_share(RUN, count) for count in (1, 4, 16, 64)]
+    shares = [compute_share(RUN, count) for count in (1, 4, 16, 64)]
     assert shares == sorted(shares)
     own = num_microbatches(RUN.plan, RUN.training)
-    assert computing_share(RUN, own) == pytest.approx(PLAN.step.compute / PLAN.step.total)
+    assert compute_share(RUN, own) == pytest.approx(PLAN.step.compute / PLAN.step.total)
 
 
 def test_smaller_micro_batches_cost_latencies_and_save_bubble():
@@ -62,24 +62,24 @@ def test_smaller_micro_batches_cost_latencies_and_save_bubble():
 def test_a_cut_of_the_batch_waits_for_the_network_of_the_cluster():
     slower = replace(RUN, cluster=replace(RUN.cluster, transport="efa-v1"))
     here, there = (batch_cuts(run, 8, 8 * 64e6)[-1] for run in (RUN, slower))
-    nodes = stage_hops(rank_of(RUN.cluster, RUN.training), RUN.plan).slowest.nodes
+    nodes = stage_hops(rank_rates(RUN.cluster, RUN.training), RUN.plan).slowest.nodes
     step = EFA_V1.step - INFINIBAND.step if nodes > 1 else 0.0
     assert there.latencies - here.latencies == pytest.approx(2 * 8 * step)
 
 
 def test_a_gpu_alone_moves_nothing():
     one = replace(Inputs(), tensor_parallel=1, pipeline_parallel=1, data_parallel=1)
-    assert model_of(run_of(run_inputs(one))[0], 0.5).axes == ()
+    assert model_plan(nearest_run(run_inputs(one))[0], 0.5).axes == ()
 
 
 def test_stages_that_cross_nodes_talk_over_the_network():
     # TP 1, DP 4, PP 4 on nodes of eight: stages 0 and 1 share a node, 1 and 2 do not.
     plan = replace(Inputs(), tensor_parallel=1, pipeline_parallel=4, data_parallel=4)
-    found = {axis.key: axis for axis in model_of(run_of(run_inputs(plan))[0], 0.5).axes}
+    found = {axis.key: axis for axis in model_plan(nearest_run(run_inputs(plan))[0], 0.5).axes}
     assert (found["pipeline"].wire, found["data"].wire) == ("network", "NVLink")
 
 
 def test_stages_of_one_node_talk_over_nvlink():
     plan = replace(Inputs(), tensor_parallel=1, pipeline_parallel=4, data_parallel=2)
-    found = {axis.key: axis for axis in model_of(run_of(run_inputs(plan))[0], 0.5).axes}
+    found = {axis.key: axis for axis in model_plan(nearest_run(run_inputs(plan))[0], 0.5).axes}
     assert found["pipeline"].wire == "NVLink"

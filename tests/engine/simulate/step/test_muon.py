@@ -14,18 +14,18 @@ from engine.formulas.parameters import (
     norm_parameters,
 )
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.muon_slices import MODES
 from engine.simulate.layer.orthogonal_work import (
-    Shape,
-    busiest,
-    operations_of,
-    orthogonalizing_time,
-    parameters_of,
-    pools_of,
-    shared_out,
+    MatrixShape,
+    assign_matrices,
+    busiest_rank,
+    matrix_operations,
+    matrix_parameters,
+    matrix_pools,
+    muon_time,
 )
-from engine.simulate.step.muon import SCHEMES, muon_step, plan_of
+from engine.simulate.step.muon import SCHEMES, muon_step, scheme_plan
 from engine.simulate.step.step_time import step_time
 from tests.each import each
 
@@ -34,7 +34,7 @@ CLUSTER = Cluster(
     gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit
 )
 TRAINING = Training(micro_batch_size=1, global_batch_size=512, sequence_length=4096)
-RANK = rank_of(CLUSTER, TRAINING)
+RANK = rank_rates(CLUSTER, TRAINING)
 
 
 def step(scheme, world=64, tensor=1, mode="duplicated", model=LLAMA, expert=1):
@@ -45,24 +45,24 @@ def step(scheme, world=64, tensor=1, mode="duplicated", model=LLAMA, expert=1):
 @each("model", ["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "deepseek-v3", "gpt-3-175b"])
 def test_the_matrices_are_the_layers_without_norms_and_biases(model):
     shape = MODELS[model]
-    found = sum(parameters_of(pool.shapes) for pool in pools_of(shape, Plan(world_size=1)))
+    found = sum(matrix_parameters(pool.shapes) for pool in matrix_pools(shape, Plan(world_size=1)))
     vectors = 2 * shape.num_layers * norm_parameters(shape)
     whole = layer_parameters(shape)
     assert whole - vectors >= found >= (whole - vectors) * (1 - 3e-4)
 
 
 def test_a_layer_of_llama_has_seven_matrices():
-    shapes = pools_of(replace(LLAMA, num_layers=1), Plan(world_size=1))[0].shapes
+    shapes = matrix_pools(replace(LLAMA, num_layers=1), Plan(world_size=1))[0].shapes
     assert sum(count for _, count in shapes) == 7
-    assert parameters_of(shapes) == dense_layer_parameters(LLAMA).matrices
+    assert matrix_parameters(shapes) == dense_layer_parameters(LLAMA).matrices
 
 
 def test_matrices_are_shared_out_the_costliest_first():
     # By hand: costs 27, 8, 8, 8 and 1 of 6 x 5 cubes on two ranks: 27 alone, 8 + 8 + 8 + 1.
-    shapes = ((Shape("a", 3, 3), 1), (Shape("b", 2, 2), 3), (Shape("c", 1, 1), 1))
-    loads = sorted(operations_of(own) / 30 for own in shared_out(shapes, 2))
+    shapes = ((MatrixShape("a", 3, 3), 1), (MatrixShape("b", 2, 2), 3), (MatrixShape("c", 1, 1), 1))
+    loads = sorted(matrix_operations(own) / 30 for own in assign_matrices(shapes, 2))
     assert loads == [25, 27]
-    assert busiest(shapes, 2).over_mean == pytest.approx(27 / 26)
+    assert busiest_rank(shapes, 2).over_mean == pytest.approx(27 / 26)
 
 
 def one_by_one(shapes, ranks):
@@ -77,8 +77,8 @@ def one_by_one(shapes, ranks):
 @each("ranks", [1, 2, 3, 7, 16, 100])
 @each("sizes", [((5, 61), (3, 40), (2, 33), (1, 250)), ((4, 16), (2, 64)), ((6, 5), (1, 9))])
 def test_dealing_whole_rounds_is_dealing_one_by_one(ranks, sizes):
-    shapes = tuple((Shape(f"{size}", size, size), count) for size, count in sizes)
-    dealt = [operations_of(own) for own in shared_out(shapes, ranks)]
+    shapes = tuple((MatrixShape(f"{size}", size, size), count) for size, count in sizes)
+    dealt = [matrix_operations(own) for own in assign_matrices(shapes, ranks)]
     assert dealt == one_by_one(shapes, ranks)
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_sent_where_one_rank_has_all(scheme):
 
 
 def test_what_is_sent_is_what_the_formulas_say():
-    size = parameters_of(pools_of(LLAMA, Plan(world_size=1))[0].shapes)
+    size = matrix_parameters(matrix_pools(LLAMA, Plan(world_size=1))[0].shapes)
     assert step("gather", 32).sent == pytest.approx(muon_gathered(size, 32, 2.0))
     # Owners of whole matrices are not quite even: the busiest has a little more.
     assert 1 <= step("exchange", 32).sent / muon_exchanged(size, 32, 2.0) < 1.1
@@ -102,7 +102,9 @@ def test_repeated_work_stays_and_shared_work_shrinks():
 
 
 def test_the_largest_matrix_is_the_floor():
-    largest = max(shape.operations for shape, _ in pools_of(LLAMA, Plan(world_size=1))[0].shapes)
+    largest = max(
+        shape.operations for shape, _ in matrix_pools(LLAMA, Plan(world_size=1))[0].shapes
+    )
     assert step("owner", 4096).operations == largest
 
 
@@ -119,23 +121,23 @@ def test_the_order_that_was_measured_with_tensor_parallelism():
 
 def test_experts_are_shared_over_the_ranks_that_have_the_same():
     model = MODELS["qwen3-30b-a3b"]
-    pools = pools_of(model, Plan(world_size=64, expert_parallel=8))
+    pools = matrix_pools(model, Plan(world_size=64, expert_parallel=8))
     assert [pool.ranks for pool in pools] == [64, 8]
-    whole = pools_of(model, Plan(world_size=64))[1].shapes
-    assert parameters_of(pools[1].shapes) * 8 == parameters_of(whole)
+    whole = matrix_pools(model, Plan(world_size=64))[1].shapes
+    assert matrix_parameters(pools[1].shapes) * 8 == matrix_parameters(whole)
 
 
 def test_states_are_whole_where_the_scheme_says_so():
     plan = Plan(world_size=8)
-    assert [plan_of(plan, scheme).zero_stage for scheme in SCHEMES] == [0, 0, 1, 1, 1]
+    assert [scheme_plan(plan, scheme).zero_stage for scheme in SCHEMES] == [0, 0, 1, 1, 1]
 
 
 def test_a_step_with_muon_holds_newton_schulz():
     plan = Plan(world_size=64)
     muon = replace(TRAINING, optimizer="muon")
     adam, found = (step_time(LLAMA, CLUSTER, plan, one) for one in (TRAINING, muon))
-    added = orthogonalizing_time(LLAMA, plan, muon, RANK)
+    added = muon_time(LLAMA, plan, muon, RANK)
     assert added == step("owner").products
     assert found.optimizer == pytest.approx(step("owner").total)
     assert found.total - adam.total == pytest.approx(found.optimizer - adam.optimizer)
-    assert orthogonalizing_time(LLAMA, plan, TRAINING, RANK) == 0.0
+    assert muon_time(LLAMA, plan, TRAINING, RANK) == 0.0

@@ -1,5 +1,5 @@
-from engine.catalog.published_runs import SOURCES, rows
-from engine.run.published import cases
+from engine.catalog.published_runs import SOURCES, published_rows
+from engine.run.published import read_published_runs
 from engine.simulate.step.published_runs import predictions
 
 
@@ -16,10 +16,10 @@ def test_a_row_with_a_peak_of_memory_predicts_one():
 
 
 def test_every_row_is_read_or_skipped_for_a_reason():
-    found, skipped = cases(rows())
-    assert len(found) + len(skipped) == len(rows())
+    found, skipped = read_published_runs(published_rows())
+    assert len(found) + len(skipped) == len(published_rows())
     assert all(skipped.values())
 
 
 def test_every_row_has_a_source():
-    assert {row["source_file"] for row in rows()} <= set(SOURCES)
+    assert {row["source_file"] for row in published_rows()} <= set(SOURCES)

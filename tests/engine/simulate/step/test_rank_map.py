@@ -10,13 +10,13 @@ from engine.catalog.models import MODELS
 from engine.core.units import Gbit
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.step.map_traffic import (
-    SHOWN,
-    peers_of_group,
+    TRAFFIC_AXES,
+    group_edges,
+    plan_traffic,
     sent_per_step,
-    share_across,
-    traffic,
+    share_leaving_nodes,
 )
-from engine.simulate.step.rank_map import AXES, Mesh, along, place, placed
+from engine.simulate.step.rank_map import AXES, Mesh, group_placement, position_on_axis, ranks_along
 from engine.simulate.step.step_time import step_time
 from tests.each import each
 
@@ -43,7 +43,7 @@ def test_the_groups_of_16_gpus_are_those_in_megatrons_documentation():
 def test_the_neighbors_of_gpu_0_are_those_in_the_llama_3_paper():
     # Figure 5: 16 GPUs, two along each of [TP, CP, PP, DP].
     sixteen = mesh((2, 2, 2, 2), LLAMA)
-    assert [along(sixteen, axis, 0)[1] for axis in LLAMA] == [1, 2, 4, 8]
+    assert [ranks_along(sixteen, axis, 0)[1] for axis in LLAMA] == [1, 2, 4, 8]
 
 
 @each("order", ORDERS, ids="-".join)
@@ -56,7 +56,9 @@ def test_every_rank_is_in_one_group_of_each_axis(order, axis):
 @each("order", ORDERS, ids="-".join)
 def test_places_along_all_axes_name_a_rank(order):
     twenty_four = mesh((2, 3, 2, 2), order)
-    names = {tuple(place(twenty_four, rank, axis) for axis in AXES) for rank in range(24)}
+    names = {
+        tuple(position_on_axis(twenty_four, rank, axis) for axis in AXES) for rank in range(24)
+    }
     assert len(names) == 24
 
 
@@ -64,7 +66,7 @@ def test_places_along_all_axes_name_a_rank(order):
 def test_experts_never_leave_their_stage(order):
     cube = mesh((2, 2, 2, 3), order, expert=4)
     for one in cube.groups("expert"):
-        assert len({place(cube, rank, "pipeline") for rank in one}) == 1
+        assert len({position_on_axis(cube, rank, "pipeline") for rank in one}) == 1
 
 
 def test_experts_reuse_the_ranks_of_a_stage():
@@ -95,7 +97,7 @@ def test_three_tensor_ranks_straddle_nodes_of_8():
 
 
 def test_placed_counts_the_gpus_of_a_group_in_a_node():
-    assert placed(mesh((4, 1, 2, 3))) == {
+    assert group_placement(mesh((4, 1, 2, 3))) == {
         "tensor": 4,
         "context": 1,
         "data": 2,
@@ -105,8 +107,8 @@ def test_placed_counts_the_gpus_of_a_group_in_a_node():
 
 
 def test_placed_counts_the_pipeline_only_where_it_is_not_outermost():
-    assert placed(mesh((4, 1, 2, 3), LLAMA))["pipeline"] == 1
-    assert placed(mesh((2, 1, 2, 2), LLAMA))["pipeline"] == 2
+    assert group_placement(mesh((4, 1, 2, 3), LLAMA))["pipeline"] == 1
+    assert group_placement(mesh((2, 1, 2, 2), LLAMA))["pipeline"] == 2
 
 
 PLAN = Plan(
@@ -158,31 +160,31 @@ def test_the_order_does_not_change_the_bytes(order):
 
 
 def test_no_tensor_parallel_byte_of_the_24_gpus_leaves_a_node():
-    assert share_across(MAP, "tensor") == 0
+    assert share_leaving_nodes(MAP, "tensor") == 0
 
 
 def test_all_pipeline_bytes_of_the_24_gpus_leave_a_node():
-    assert share_across(MAP, "pipeline") == 1
+    assert share_leaving_nodes(MAP, "pipeline") == 1
 
 
 def test_seven_of_eight_expert_bytes_leave_the_node_of_64_ranks():
     # Of 63 peers 56 are elsewhere.
-    found = share_across(mesh((1, 1, 64, 1), expert=64), "expert")
+    found = share_leaving_nodes(mesh((1, 1, 64, 1), expert=64), "expert")
     assert found == pytest.approx(56 / 63)
 
 
 @each("order", ORDERS, ids="-".join)
-@each("axis", SHOWN)
+@each("axis", TRAFFIC_AXES)
 def test_the_share_that_leaves_is_that_of_the_single_links(order, axis):
     one = mesh((2, 2, 2, 3), order, expert=4, gpus_per_node=4)
-    pairs = [pair for ranks in one.groups(axis) for pair in peers_of_group(axis, ranks)]
+    pairs = [pair for ranks in one.groups(axis) for pair in group_edges(axis, ranks)]
     across = sum(share for a, b, share in pairs if one.node_of(a) != one.node_of(b))
     total = sum(share for _, _, share in pairs)
-    assert share_across(one, axis) == pytest.approx(across / total)
+    assert share_leaving_nodes(one, axis) == pytest.approx(across / total)
 
 
 def test_every_axis_of_a_plan_is_in_its_traffic():
-    assert tuple(traffic(MODEL, PLAN, TRAINING, MAP)) == SHOWN
+    assert tuple(plan_traffic(MODEL, PLAN, TRAINING, MAP)) == TRAFFIC_AXES
 
 
 CLUSTER = Cluster(
@@ -191,7 +193,7 @@ CLUSTER = Cluster(
 
 
 def seconds(order, plan=PLAN, model=MODEL):
-    where = placed(replace(MAP, order=order))
+    where = group_placement(replace(MAP, order=order))
     return step_time(model, CLUSTER, plan, TRAINING, placed=where)
 
 
@@ -208,7 +210,10 @@ def test_tensor_parallelism_across_nodes_costs_more():
 
 def test_the_node_with_fewest_gpus_of_a_group_sets_its_pace():
     # Ranks 0, 6, 12, 18: two of them on node 0, one each on nodes 1 and 2.
-    assert placed(mesh((4, 1, 2, 3), ("pipeline", "context", "data", "tensor")))["tensor"] == 1
+    assert (
+        group_placement(mesh((4, 1, 2, 3), ("pipeline", "context", "data", "tensor")))["tensor"]
+        == 1
+    )
 
 
 @each("order", ORDERS, ids="-".join)

@@ -5,10 +5,10 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.step.sharding_time import (
+    data_parallel_exchange,
     data_parallel_time,
-    exchange_of,
     optimizer_time,
     rank_weights,
 )
@@ -25,10 +25,10 @@ def run(**changes):
 
 
 def exposed(plan, training, computation):
-    rank = rank_of(CLUSTER, training)
+    rank = rank_rates(CLUSTER, training)
     weights = rank_weights(MODEL, plan)
     half = computation / 3
-    sent = weights, exchange_of(plan, training, rank, weights)
+    sent = weights, data_parallel_exchange(plan, training, rank, weights)
     return data_parallel_time(MODEL, plan, training, rank, sent, half, 2 * half)
 
 
@@ -82,7 +82,7 @@ def test_parameters_gathered_after_the_step_are_exposed():
 
 def test_a_sharded_optimizer_is_faster():
     training = run()
-    rank = rank_of(CLUSTER, training)
+    rank = rank_rates(CLUSTER, training)
     weights = rank_weights(MODEL, PLAN)
     whole = optimizer_time(Plan(world_size=64, zero_stage=0), training, rank, weights)
     assert optimizer_time(PLAN, training, rank, weights) < 0.2 * whole

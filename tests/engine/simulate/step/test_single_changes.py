@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
-from engine.simulate.step.single_changes import best_changes, enough_gpus
-from engine.simulate.step.what_if import run_fits, step_of
+from engine.simulate.step.single_changes import best_changes, gpu_multiple_that_fits
+from engine.simulate.step.what_if import run_fits, run_step_time
 
 
 def run_of(model="llama-3-70b", *, batch=128, **plan):
-    return read(
+    return read_run(
         {
             "model": model,
             "sequence_length": 8192,
@@ -34,8 +34,8 @@ def test_a_change_fits_and_is_faster_by_more_than_half_a_percent():
     assert len(changes) == 3
     for one in changes:
         assert run_fits(one.run)
-        assert one.step < 0.995 * step_of(FITS).total
-        assert one.step == step_of(one.run).total
+        assert one.step < 0.995 * run_step_time(FITS).total
+        assert one.step == run_step_time(one.run).total
 
 
 def test_the_best_change_stands_first():
@@ -73,7 +73,7 @@ def test_a_cut_by_hand_is_left_when_the_stages_change():
 def test_more_gpus_are_as_many_as_it_takes(plan, gpus):
     run = run_of(world_size=gpus, **plan)
     run = replace(run, training=replace(run.training, framework="fsdp"))
-    more = enough_gpus(run)
+    more = gpu_multiple_that_fits(run)
     assert more >= 2
     for times, fits in ((more, True), (more // 2, False)):
         grown = replace(run, plan=replace(run.plan, world_size=gpus * times))
@@ -81,4 +81,4 @@ def test_more_gpus_are_as_many_as_it_takes(plan, gpus):
 
 
 def test_no_number_of_gpus_helps_a_job_that_shards_nothing():
-    assert enough_gpus(run_of("llama-3-405b", zero_stage=0)) == 0
+    assert gpu_multiple_that_fits(run_of("llama-3-405b", zero_stage=0)) == 0

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from engine.catalog.unseen_errors import CLASSES, REACH
-from engine.run.file import read
-from engine.simulate.step.step_range import WIDER, spread, step_range
+from engine.run.file import read_run
+from engine.simulate.step.step_range import EXTRAPOLATION_FACTOR, prediction_spread, step_range
 from tests.engine.run.test_run_file import GOOD
 from tests.validation.any_run import changed
 
@@ -14,19 +14,19 @@ DENSE, SPARSE = GOOD, {**GOOD, "model": "mixtral-8x7b"}
 
 
 def found(document, section="training", **keys):
-    return spread(read(changed(document, section, **keys)))
+    return prediction_spread(read_run(changed(document, section, **keys)))
 
 
 def test_a_run_like_those_of_the_fit_has_the_range_of_its_class():
     name = "dense models in 16 bits with Megatron on H100"
     runs, low, high = CLASSES[name]
-    own = spread(read(DENSE))
+    own = prediction_spread(read_run(DENSE))
     assert (own.name, own.runs, own.beyond) == (name, runs, ())
     assert (own.low, own.high) == pytest.approx((math.exp(-high), math.exp(-low)))
 
 
 def test_the_ends_of_a_range_stand_on_both_sides_of_the_step():
-    low, high, _ = step_range(read(DENSE), 2.0)
+    low, high, _ = step_range(read_run(DENSE), 2.0)
     assert low < 2.0 < high
 
 
@@ -55,7 +55,7 @@ def test_what_lies_beyond_the_fit_is_told_and_widens_the_range(document, section
     one = found(document, section, **keys)
     assert any(said in sentence for sentence in one.beyond), one.beyond
     _, low, high = CLASSES[one.name]
-    wider = (WIDER ** len(one.beyond) - 1) * (high - low) / 2
+    wider = (EXTRAPOLATION_FACTOR ** len(one.beyond) - 1) * (high - low) / 2
     assert math.log(one.high) == pytest.approx(-low + wider)
     assert math.log(one.low) == pytest.approx(-high - wider)
 
@@ -63,7 +63,7 @@ def test_what_lies_beyond_the_fit_is_told_and_widens_the_range(document, section
 @pytest.mark.parametrize(("document", "kind"), [(DENSE, 0), (SPARSE, 1)])
 def test_a_longer_sequence_than_any_of_its_kind_is_told(document, kind):
     longest = list(REACH.values())[kind][1]
-    within = spread(read({**document, "sequence_length": longest}))
-    longer = spread(read({**document, "sequence_length": 2 * longest}))
+    within = prediction_spread(read_run({**document, "sequence_length": longest}))
+    longer = prediction_spread(read_run({**document, "sequence_length": 2 * longest}))
     assert within.beyond == ()
     assert f"{longest:,} tokens" in longer.beyond[0]

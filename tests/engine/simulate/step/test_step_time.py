@@ -9,13 +9,19 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.estimate import estimate
-from engine.run.file import read
+from engine.run.file import read_run
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.layer.device_model import rank_of
+from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_time import LayerTime
-from engine.simulate.pipeline.pipeline import Times, simulate
-from engine.simulate.step.sharding_time import Exchange, Weights
-from engine.simulate.step.step_time import Flow, Shared, StepTime, step_of_flow, step_time
+from engine.simulate.pipeline.pipeline import PipelineTimes, simulate
+from engine.simulate.step.sharding_time import DataParallelExchange, RankWeights
+from engine.simulate.step.step_time import (
+    PipelineCost,
+    ReplicaCost,
+    StepTime,
+    step_from_costs,
+    step_time,
+)
 from tests.each import each
 from tests.validation.any_run import any_document, changed
 
@@ -23,7 +29,7 @@ DOCUMENTS = [any_document(random.Random(f"step {seed}")) for seed in range(2000)
 
 
 def timed(document):
-    run = read(document)
+    run = read_run(document)
     return step_time(run.model, run.cluster, run.plan, run.training)
 
 
@@ -144,7 +150,7 @@ def test_a_published_run_takes_its_time_within_15_percent(case):
 @each("seed", range(0, 2000, 40))
 def test_estimates_of_any_run_are_finite_and_their_parts_add_up(seed):
     for document in DOCUMENTS[seed : seed + 40]:
-        found = estimate(read(document))
+        found = estimate(read_run(document))
         times, sizes = found["time"].values(), found["memory"].values()
         assert all(math.isfinite(v) and v >= 0 for v in (*times, *sizes)), document
         assert 0 < sum(times) == pytest.approx(found["step_time"], rel=1e-9), document
@@ -163,7 +169,7 @@ def test_a_faster_network_is_never_slower(seed):
 @each("seed", range(0, 400, 40))
 def test_a_gpu_with_more_bandwidth_is_never_slower(field, seed):
     for document in DOCUMENTS[seed : seed + 40]:
-        run = read(document)
+        run = read_run(document)
         gpu = replace(run.cluster.gpu, **{field: 2 * getattr(run.cluster.gpu, field)})
         cluster = replace(run.cluster, gpu=gpu)
         faster = step_time(run.model, cluster, run.plan, run.training).total
@@ -233,7 +239,7 @@ def test_the_slowest_stage_waits_for_each_of_the_others_once():
 
 def played_and_closed(pieces):
     """The length of a step of 1F1B, played, and by the closed form of stages that differ."""
-    passes = Times(forward=1, backward_input=1, backward_weight=1, pair=3, pieces=pieces)
+    passes = PipelineTimes(forward=1, backward_input=1, backward_weight=1, pair=3, pieces=pieces)
     played = simulate("one_f_one_b", 4, 8, 1, passes)
     return played.length, 3 * (sum(pieces) + 7 * max(pieces))
 
@@ -269,12 +275,12 @@ def waits_for_gathers(expert_parallel):
         context_parallel=0.0,
         expert_parallel=2.0,
     )
-    weights = Weights(common=0.0, experts=0.0)
-    flow = Flow(slowest=one, microbatches=1, messages=0.0, bubble=0.0, weights=weights)
-    exchange = Exchange(gather=1.5, reduce=1.5, gradient=4.0)
-    shared = Shared(exchange=exchange, optimizer=0.0, behind=0.0)
-    rank = rank_of(cluster, training)
-    return step_of_flow(model, plan, training, rank, flow, shared).data_parallel
+    weights = RankWeights(common=0.0, experts=0.0)
+    flow = PipelineCost(slowest=one, microbatches=1, messages=0.0, bubble=0.0, weights=weights)
+    exchange = DataParallelExchange(gather=1.5, reduce=1.5, gradient=4.0)
+    shared = ReplicaCost(exchange=exchange, optimizer=0.0, straggler_share=0.0)
+    rank = rank_rates(cluster, training)
+    return step_from_costs(model, plan, training, rank, flow, shared).data_parallel
 
 
 def test_gathers_hide_behind_an_exchange_inside_the_node():

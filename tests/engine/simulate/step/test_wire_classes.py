@@ -7,7 +7,7 @@ import pytest
 from engine.calculators.whole_runs.wire_types import PRESETS, TICKS, Inputs, solve
 from engine.form.short_job import job_run
 from engine.simulate.step.axis_bytes import axis_bytes_sent
-from engine.simulate.step.wire_classes import most_gained, wire_classes
+from engine.simulate.step.wire_classes import compression_gain, wire_classes
 from tests.each import each
 
 JOBS = [Inputs(**preset) for preset in PRESETS.values()]
@@ -41,7 +41,7 @@ def test_six_of_ten_passes_of_a_split_sequence_are_gathers():
 def test_a_tick_touches_its_own_class_alone(tick):
     run = job_run(Inputs())
     for one in wire_classes(run, frozenset({tick})):
-        assert one.left == (one.sent / one.element if one.key == tick else one.sent)
+        assert one.sent_if_narrow == (one.sent / one.element if one.key == tick else one.sent)
 
 
 def test_fp8_products_change_no_byte():
@@ -55,9 +55,9 @@ def test_fp8_products_change_no_byte():
 @each("inputs", JOBS)
 def test_no_more_is_gained_than_is_waited_for(inputs):
     run = job_run(inputs)
-    gain = most_gained(run, wire_classes(run, frozenset(TICKS)))
-    assert 0 < gain.gain <= gain.step.exposed + 1e-12
-    assert most_gained(run, wire_classes(run, NOTHING)).gain == 0
+    gain = compression_gain(run, wire_classes(run, frozenset(TICKS)))
+    assert 0 < gain.saved <= gain.step.exposed + 1e-12
+    assert compression_gain(run, wire_classes(run, NOTHING)).saved == 0
 
 
 @each("inputs", [*JOBS, Inputs()])

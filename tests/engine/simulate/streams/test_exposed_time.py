@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.simulate.streams.exposed_time import all_wires, parts
-from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, Op, Span
+from engine.simulate.streams.exposed_time import communication_pieces, split_spans
+from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, OpSpan, StreamOp
 
 
 def span(key, stream, start, end):
-    return Span(
-        op=Op(key=key, stream=stream, time=end - start), start=start, end=end, waited_for=""
+    return OpSpan(
+        op=StreamOp(key=key, stream=stream, time=end - start), start=start, end=end, waited_for=""
     )
 
 
@@ -22,7 +22,7 @@ STEP = (
 
 
 def test_communication_is_cut_where_computation_stops_and_starts():
-    found = [(one.key, one.start, one.end, one.exposed) for one in parts(STEP)]
+    found = [(one.key, one.start, one.end, one.exposed) for one in split_spans(STEP)]
     assert found == [
         ("F", 0.0, 2.0, False),
         ("B", 3.0, 5.0, False),
@@ -35,22 +35,22 @@ def test_communication_is_cut_where_computation_stops_and_starts():
 
 
 def test_the_last_part_has_the_key_that_others_wait_for():
-    assert [one.ran.op.key for one in parts(STEP) if one.last] == ["F", "B", "gather", "sum"]
+    assert [one.ran.op.key for one in split_spans(STEP) if one.last] == ["F", "B", "gather", "sum"]
 
 
 def test_a_pause_of_rounding_cuts_nothing():
     step = (span("F", COMPUTE, 0.0, 1.0), span("B", COMPUTE, 1.0 + 1e-12, 2.0))
-    (one,) = parts((*step, span("gather", NETWORK, 0.5, 1.5)))[2:]
+    (one,) = split_spans((*step, span("gather", NETWORK, 0.5, 1.5)))[2:]
     assert (one.start, one.end, one.exposed) == (0.5, 1.5, False)
 
 
 def test_wires_that_work_at_once_count_once():
     both = (*STEP, span("other", SCALE_UP, 1.5, 4.5))
-    assert all_wires(both) == (
+    assert communication_pieces(both) == (
         (1.0, 2.0, False),
         (2.0, 3.0, True),
         (3.0, 5.0, False),
         (5.0, 6.0, True),
     )
-    exposed = sum(end - start for start, end, out in all_wires(both) if out)
+    exposed = sum(end - start for start, end, out in communication_pieces(both) if out)
     assert exposed == pytest.approx(2.0)

@@ -1,19 +1,19 @@
 import pytest
 
-from engine.simulate.streams.multi_rank import kernels, on_ranks
+from engine.simulate.streams.multi_rank import multi_rank_program, rank_kernels
 from engine.simulate.streams.rank_account import rank_account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
 
 OPS = (
-    Op(key="work", stream=COMPUTE, time=2.0),
-    Op(key="sum", stream=NETWORK, time=1.0, after=("work",)),
-    Op(key="more", stream=COMPUTE, time=0.5, after=("work",)),
+    StreamOp(key="work", stream=COMPUTE, time=2.0),
+    StreamOp(key="sum", stream=NETWORK, time=1.0, after=("work",)),
+    StreamOp(key="more", stream=COMPUTE, time=0.5, after=("work",)),
 )
 
 
 @pytest.fixture
 def played():
-    return kernels(run(on_ranks(OPS, (1.0, 2.0))))
+    return rank_kernels(run_program(multi_rank_program(OPS, (1.0, 2.0))))
 
 
 def test_a_rank_that_waits_worked_by_hand(played):

@@ -4,35 +4,35 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.streams.launch import launched
-from engine.simulate.streams.stream_account import account, cut
+from engine.simulate.streams.launch import with_launches
+from engine.simulate.streams.stream_account import split_interval, step_account
 from engine.simulate.streams.streams import (
     COMPUTE,
     COPY,
     LAUNCH,
     NETWORK,
     SCALE_UP,
-    Op,
-    length,
-    run,
+    StreamOp,
+    program_length,
+    run_program,
 )
 
 
 def compute(key, time, *after, ranks=(0,)):
-    return Op(key=key, stream=COMPUTE, time=time, after=after, ranks=ranks)
+    return StreamOp(key=key, stream=COMPUTE, time=time, after=after, ranks=ranks)
 
 
 def send(key, time, *after, slows=0.0, ranks=(0,), stream=NETWORK):
-    return Op(key=key, stream=stream, time=time, after=after, slows=slows, ranks=ranks)
+    return StreamOp(key=key, stream=stream, time=time, after=after, slowdown=slows, ranks=ranks)
 
 
 def times(*ops):
-    return {span.op.key: (span.start, span.end) for span in run(ops)}
+    return {span.op.key: (span.start, span.end) for span in run_program(ops)}
 
 
 def test_nothing_to_do_takes_no_time():
-    assert run(()) == ()
-    assert length(()) == 0
+    assert run_program(()) == ()
+    assert program_length(()) == 0
 
 
 def test_a_stream_runs_its_operations_one_after_the_other():
@@ -42,8 +42,8 @@ def test_a_stream_runs_its_operations_one_after_the_other():
 def test_the_length_of_a_program_is_the_end_of_what_ends_last():
     # Beside the 3 s of b, a does 2 of its 4 s of work: it ends at 5 s, and c at 6 s.
     ops = (compute("a", 4.0), send("b", 3.0, slows=0.5), send("c", 3.0))
-    assert length(ops) == max(span.end for span in run(ops)) == 6
-    assert length(ops[:2]) == pytest.approx(5)
+    assert program_length(ops) == max(span.end for span in run_program(ops)) == 6
+    assert program_length(ops[:2]) == pytest.approx(5)
 
 
 def test_different_streams_run_at_once():
@@ -56,7 +56,9 @@ def test_a_stream_keeps_its_order_even_if_a_later_operation_is_ready():
 
 
 def test_an_operation_waits_for_every_other_it_names():
-    found = times(compute("a", 2.0), send("b", 5.0), Op(key="c", stream=COPY, time=1, after="ab"))
+    found = times(
+        compute("a", 2.0), send("b", 5.0), StreamOp(key="c", stream=COPY, time=1, after="ab")
+    )
     assert found["c"] == (5, 6)
 
 
@@ -65,7 +67,7 @@ def test_a_wait_may_name_a_later_operation_of_another_stream():
 
 
 def test_a_span_names_what_ended_last_before_it():
-    spans = run((compute("a", 2.0), send("b", 5.0), compute("c", 1.0, "b")))
+    spans = run_program((compute("a", 2.0), send("b", 5.0), compute("c", 1.0, "b")))
     assert [span.waited_for for span in spans] == ["", "", "b"]
 
 
@@ -83,7 +85,7 @@ def test_ranks_do_not_share_a_stream():
 def test_computation_slows_down_while_a_collective_runs():
     # 2 s of work by 2 s, then 4 s at two thirds of the speed, then what is left of 10.
     found = times(
-        compute("a", 10.0), Op(key="w", stream=COPY, time=2), send("b", 4, "w", slows=0.5)
+        compute("a", 10.0), StreamOp(key="w", stream=COPY, time=2), send("b", 4, "w", slows=0.5)
     )
     assert found["a"] == pytest.approx((0, 6 + 10 - 2 - 4 / 1.5))
 
@@ -113,18 +115,18 @@ def test_an_operation_of_no_time_passes_on_its_order():
 
 
 def test_a_short_kernel_waits_for_its_launch():
-    ops = launched((compute("a", 1.0), compute("b", 1.0)), 3.0)
-    found = {span.op.key: (span.start, span.end) for span in run(ops)}
+    ops = with_launches((compute("a", 1.0), compute("b", 1.0)), 3.0)
+    found = {span.op.key: (span.start, span.end) for span in run_program(ops)}
     assert (found["a"], found["b"]) == ((3, 4), (6, 7))
 
 
 def test_long_kernels_hide_all_launches_but_the_first():
-    ops = launched((compute("a", 9.0), compute("b", 9.0)), 3.0)
-    assert account(run(ops)).length == 21
+    ops = with_launches((compute("a", 9.0), compute("b", 9.0)), 3.0)
+    assert step_account(run_program(ops)).length == 21
 
 
 def test_launches_are_a_stream_of_their_own():
-    use = account(run(launched((compute("a", 9.0),), 3.0))).streams[LAUNCH]
+    use = step_account(run_program(with_launches((compute("a", 9.0),), 3.0))).streams[LAUNCH]
     assert (use.busy, use.idle) == (3, 9)
 
 
@@ -135,13 +137,16 @@ def test_launches_are_a_stream_of_their_own():
         ((compute("a", 1.0, "z"),), "a waits for 'z', which is no operation"),
         ((compute("a", 1.0, "b"), send("b", 1.0, "a")), "a, b never start"),
         ((compute("a", -1.0),), "time of a is -1.0; it must be 0 or more"),
-        ((Op(key="a", stream="disk", time=1.0),), "stream is 'disk'; allowed is launch, compute"),
+        (
+            (StreamOp(key="a", stream="disk", time=1.0),),
+            "stream is 'disk'; allowed is launch, compute",
+        ),
     ],
     ids=["twice", "unknown", "circle", "negative", "stream"],
 )
 def test_what_is_no_program_is_refused(ops, message):
     with pytest.raises(ValueError, match=message):
-        run(ops)
+        run_program(ops)
 
 
 STEP = (
@@ -154,39 +159,39 @@ STEP = (
 
 
 def test_the_parts_of_a_step_are_its_length():
-    found = account(run(STEP))
+    found = step_account(run_program(STEP))
     parts = found.compute + found.contention + found.exposed + found.idle
     assert parts == pytest.approx(found.length)
 
 
 def test_two_streams_at_once_communicate_once():
     # b from 4 to 7, d from 5.5 to 7.5.
-    assert account(run(STEP)).communication == pytest.approx(3.5)
+    assert step_account(run_program(STEP)).communication == pytest.approx(3.5)
 
 
 def test_communication_is_hidden_while_the_rank_computes():
-    assert account(run(STEP)).hidden == pytest.approx(1.5)
+    assert step_account(run_program(STEP)).hidden == pytest.approx(1.5)
 
 
 def test_what_computation_takes_longer_is_contention():
-    assert account(run(STEP)).contention == pytest.approx(0.5)
+    assert step_account(run_program(STEP)).contention == pytest.approx(0.5)
 
 
 def test_an_account_is_of_one_rank():
-    spans = run((compute("a", 1.0), compute("b", 4.0, ranks=(1,))))
-    assert (account(spans).length, account(spans, 1).length) == (1, 4)
+    spans = run_program((compute("a", 1.0), compute("b", 4.0, ranks=(1,))))
+    assert (step_account(spans).length, step_account(spans, 1).length) == (1, 4)
 
 
 def test_a_rank_without_operations_has_an_empty_account():
-    assert account(run(STEP), 7).length == 0
+    assert step_account(run_program(STEP), 7).length == 0
 
 
 def test_bytes_are_counted_by_stream():
     ops = (send("a", 1.0), replace(send("b", 1.0), size=3.0), replace(send("c", 1.0), size=4.0))
-    assert account(run(ops)).streams[NETWORK].sent == 7
+    assert step_account(run_program(ops)).streams[NETWORK].sent == 7
 
 
 def test_a_stretch_is_cut_where_computation_begins_and_ends():
-    pieces = cut((1.0, 9.0), [(0.0, 2.0), (4.0, 5.0), (8.0, 12.0)])
+    pieces = split_interval((1.0, 9.0), [(0.0, 2.0), (4.0, 5.0), (8.0, 12.0)])
     expected = [(1, 2, False), (2, 4, True), (4, 5, False), (5, 8, True), (8, 9, False)]
     assert pieces == expected

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Seconds
 from engine.core.views import Lane, Span, Timeline
 from queueing.simulate.counters import Visit, visits
@@ -29,9 +29,9 @@ class Inputs:
 class Result:
     """Every number of the page."""
 
-    mean_wait: Annotated[Seconds, Told("Mean wait", basis="simulated")]
-    longest_wait: Annotated[Seconds, Told("Longest wait", basis="simulated")]
-    end: Annotated[Seconds, Told("The last one leaves", basis="simulated")]
+    mean_wait: Annotated[Seconds, Output("Mean wait", basis="simulated")]
+    longest_wait: Annotated[Seconds, Output("Longest wait", basis="simulated")]
+    end: Annotated[Seconds, Output("The last one leaves", basis="simulated")]
     visits: tuple[Visit, ...]
 
 
@@ -48,14 +48,14 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     return {
-        "hours": partial(_hours, tell, inputs, result),
-        **tell.values("mean_wait", "longest_wait"),
+        "hours": partial(_hours, present, inputs, result),
+        **present.values("mean_wait", "longest_wait"),
     }
 
 
-def _hours(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
+def _hours(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
     spans = tuple(
         Span(
             key=str(number),
@@ -70,10 +70,10 @@ def _hours(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
     )
     return Timeline(
         title="The counters",
-        axis=tell.axis("end", "time", low=0.0, high=result.end * 1.02),
+        axis=present.axis("end", "time", low=0.0, high=result.end * 1.02),
         lanes=tuple(Lane(key=str(n), label=f"counter {n + 1}") for n in range(inputs.counters)),
         spans=spans,
         keys=(("did not wait", "compute"), ("waited", "communication")),
         player=True,
-        caption=tell.say("{mean_wait} of waiting on average, {longest_wait} at most."),
+        caption=present.say("{mean_wait} of waiting on average, {longest_wait} at most."),
     )

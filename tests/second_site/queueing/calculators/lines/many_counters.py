@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import SECONDS, Seconds, Share
 from engine.core.views import Bar, Bars, Segment
 from queueing.formulas.counters import shared_wait, waiting
@@ -32,8 +32,8 @@ class Inputs:
 class Result:
     """Every number of the page."""
 
-    waiting: Annotated[Share, Told("Have to wait", sources=("erlang1917",))]
-    wait: Annotated[Seconds, Told("Wait", color="communication", sources=("erlang1917",))]
+    waiting: Annotated[Share, Output("Have to wait", sources=("erlang1917",))]
+    wait: Annotated[Seconds, Output("Wait", color="communication", sources=("erlang1917",))]
     waits: tuple[Seconds, ...]
 
 
@@ -48,7 +48,7 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
+    present = Presenter(inputs, result)
     bars = tuple(
         Bar(
             key=str(n),
@@ -58,11 +58,11 @@ def views(inputs: Inputs, result: Result) -> Views:
         for n, wait in enumerate(result.waits, 1)
     )
     return {
-        **tell.values("waiting", "wait"),
+        **present.values("waiting", "wait"),
         "by_counters": Bars(
             title="Wait by the number of counters, each as busy",
-            axis=tell.axis("wait", "wait", low=0.0, high=max(result.waits)),
+            axis=present.axis("wait", "wait", low=0.0, high=max(result.waits)),
             bars=bars,
-            caption=tell.say("Each counter is busy {load} of the time."),
+            caption=present.say("Each counter is busy {load} of the time."),
         ),
     }

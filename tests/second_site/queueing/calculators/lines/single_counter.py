@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import PERCENT, Number, Unit
-from engine.core.outputs import Teller, Told, Views
+from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import SECONDS, Seconds
 from engine.core.views import Lines, Point, Series
 from queueing.formulas.counters import IN_LINE, WAIT, Customers, in_line, single_wait
@@ -37,9 +37,9 @@ class Result:
     """Every number of the page."""
 
     wait: Annotated[
-        Seconds, Told("Wait", "W", assumes=("Nobody leaves the line.",), color="communication")
+        Seconds, Output("Wait", "W", assumes=("Nobody leaves the line.",), color="communication")
     ]
-    in_line: Annotated[Customers, Told("In line", "L")]
+    in_line: Annotated[Customers, Output("In line", "L")]
     waits: tuple[Seconds, ...]
 
 
@@ -54,23 +54,23 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("wait", "in_line"),
-        "formula": tell.formula("The wait", WAIT),
-        "over_loads": partial(_over_loads, tell, inputs, result),
+        **present.values("wait", "in_line"),
+        "formula": present.formula("The wait", WAIT),
+        "over_loads": partial(_over_loads, present, inputs, result),
     }
 
 
-def _over_loads(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def _over_loads(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     curve = Series(key="wait", label="wait", x=_LOADS, y=result.waits, color="communication")
-    now = Point(key="now", label=tell.say("{wait}"), x=inputs.load, y=result.wait)
+    now = Point(key="now", label=present.say("{wait}"), x=inputs.load, y=result.wait)
     return Lines(
         title="Wait over load",
-        x=tell.axis("load", "load", low=0.0, high=1.0),
-        y=tell.axis("wait", "wait", low=1.0, high=100_000.0, scale="log"),
+        x=present.axis("load", "load", low=0.0, high=1.0),
+        y=present.axis("wait", "wait", low=1.0, high=100_000.0, scale="log"),
         series=(curve,),
         points=(now,),
         handle="load",
-        caption=tell.say("A load of {load}, a wait of {wait}; drag the handle."),
+        caption=present.say("A load of {load}, a wait of {wait}; drag the handle."),
     )

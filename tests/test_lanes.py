@@ -1,0 +1,62 @@
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from engine.calculator import load, make, names
+from tests import lanes
+from tests.browser.pages import SOURCES
+
+NAMES = frozenset(names())
+PLACED = re.compile(r"(?:\[\[|^/// predict \| )(\w+)", re.MULTILINE)
+BLOCK = re.compile(r"^/// (\w+)", re.MULTILINE)
+
+
+@cache
+def kinds_of_calculator(name: str) -> frozenset[str]:
+    """Return the kinds of inputs and views of a calculator."""
+    return frozenset(_kinds(name))
+
+
+def _kinds(name: str) -> Iterator[str]:
+    calculator = load(name)
+    yield from (f"input {type(field).__name__}" for field in calculator.fields.values())
+    views = calculator.compute(make(calculator, {})).values()
+    for view in (one for one in views if not callable(one)):
+        kind = type(view).__name__
+        yield kind
+        yield from (
+            f"{kind} with {part}" for part in ("player", "handle") if getattr(view, part, 0)
+        )
+    if calculator.search:
+        yield "search"
+    if calculator.presets:
+        yield "presets"
+
+
+def kinds_of_page(address: str) -> Iterator[str]:
+    """Yield the template, blocks, lists and kinds of figures of a page."""
+    text = SOURCES[address].read_text("utf-8")
+    yield f"template of {address.partition('/')[0]}"
+    yield from (f"block {name}" for name in BLOCK.findall(text))
+    yield from (f"list {name}" for name in PLACED.findall(text) if name not in NAMES)
+    for name in NAMES.intersection(PLACED.findall(text)):
+        yield from kinds_of_calculator(name)
+
+
+def test_the_pages_of_the_short_lane_have_every_kind_of_thing():
+    everything = {kind for address in SOURCES for kind in kinds_of_page(address)}
+    covered = {kind for address in lanes.PAGES for kind in kinds_of_page(address)}
+    assert everything - covered == set()
+
+
+def test_the_short_lane_leaves_out_pages_that_are_like_another():
+    page = "tests/browser/test_every_page.py::test_a_page_reports_no_error"
+    assert lanes.is_short(f"{page}[tools/trace/]", ())
+    assert not lanes.is_short(f"{page}[tools/log/]", ())
+    assert lanes.is_short("tests/builder/test_pages.py::test_a[tools/log/]", ())
+
+
+def test_of_calculators_in_pyodide_the_short_lane_takes_a_fixed_sample():
+    test = f"{lanes.PARITY}::test_the_same"
+    chosen = [name for name in names() if lanes.is_short(f"{test}[{name}]", tuple(names()))]
+    assert len(chosen) == -(-len(names()) // lanes.SAMPLED)
