@@ -1,4 +1,4 @@
-"""content + engine + theme -> the output folder's files, or the problems that prevent it."""
+"""Build pipeline: content, engine and theme to output files, or problems."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ from builder.theme.templates import load_templates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """The files by their path in the output, fit to be published only without problems."""
+    """Output files by path, and problems; only an output without problems is published."""
 
     output: Mapping[str, bytes]
     problems: tuple[Problem, ...]
@@ -40,7 +40,7 @@ class BuildResult:
 def build(
     folders: Folders, options: Options, services: Services, cache: BuildCache, report: Report
 ) -> BuildResult:
-    """Return the whole output and all problems of the content."""
+    """Return the output files and all problems of the content."""
     result = None
     try:
         result = _build_with_pool(folders, options, services, cache, report)
@@ -53,14 +53,14 @@ def build(
 def _build_with_pool(
     folders: Folders, options: Options, services: Services, cache: BuildCache, report: Report
 ) -> BuildResult:
-    texts = content_folder.read_content(folders, drafts=options.drafts, known_articles=cache)
+    content = content_folder.read_content(folders, drafts=options.drafts, build_cache=cache)
     pool = ProcessPool(partial(activate_project, folders.root, folders.cache))
     try:
-        # What cannot be read at all is told alone: all else would follow from it.
-        unreadable = [*texts.problems, *_unreadable_problems(folders, services, cache, pool)]
+        # Unreadable files are reported alone: all other problems would follow from them.
+        unreadable = [*content.problems, *_unreadable_problems(folders, services, cache, pool)]
         if unreadable:
             return _failed_result(unreadable)
-        return _build_site(texts, folders, options, services, cache, report, pool)
+        return _build_site(content, folders, options, services, cache, report, pool)
     except Exception as error:
         problem = error_locations.template_problem(folders, error)
         if problem is None:
@@ -77,7 +77,7 @@ def _failed_result(problems: Iterable[Problem]) -> BuildResult:
 def _unreadable_problems(
     folders: Folders, services: Services, cache: BuildCache, pool: ProcessPool
 ) -> list[Problem]:
-    """Return what no browser could read of the theme and the engine."""
+    """Return problems of theme and engine files that no browser could read."""
     return [
         *engine_checks.problems(folders, cache, pool),
         *cache.get(
@@ -100,7 +100,7 @@ def _cache_keys(folders: Folders, pool: ProcessPool) -> CacheKeys:
 
 
 def _build_site(
-    texts: SiteContent,
+    content: SiteContent,
     folders: Folders,
     options: Options,
     services: Services,
@@ -111,44 +111,44 @@ def _build_site(
     keys = folders.compute_once("keys", partial(_cache_keys, folders, pool))
     runtime_build = RuntimeBuild(folders, services, cache)
     layout = folders.compute_once("layout", partial(static_charts.layout_digest, folders.theme))
-    # While an author writes, an edit that names no other text is taken to name no other source.
+    # Under `serve`, an edit that changes no string constant is assumed to cite the same sources.
     sources = keys.calculator_texts if options.reload else keys.calculator
-    marks = calculator_set.CalculatorKeys(
+    calculator_keys = calculator_set.CalculatorKeys(
         keys.calculator,
         sources,
         layout,
         takes=folders.project.takes,
         colors=folders.compute_once("colors", partial(theme_checks.colors, folders.theme)),
     )
-    calculator_set_with_results = calculator_set.load_calculators(cache, marks, services.draw, pool)
-    if calculator_set_with_results.broken:
-        return _failed_result(calculator_set_with_results.problems)
+    loaded = calculator_set.load_calculators(cache, calculator_keys, services.draw, pool)
+    if loaded.broken:
+        return _failed_result(loaded.problems)
     templates = load_templates(folders.theme / "templates", folders.shared_or_own_cache)
-    authored = texts.articles
-    texts = replace(
-        texts,
+    authored = content.articles
+    content = replace(
+        content,
         articles=(
             *authored,
-            *embed_pages.embed_articles(folders.theme, calculator_set_with_results.calculators),
+            *embed_pages.embed_articles(folders.theme, loaded.calculators),
         ),
     )
     renderer = article_rendering.make_renderer(
         folders,
-        (texts.library, texts.library_digest),
-        calculator_set_with_results,
+        (content.library, content.library_digest),
+        loaded,
         cache,
         keys,
         layout,
         pool,
     )
-    rendered = renderer.render_all(texts.articles)
+    rendered = renderer.render_all(content.articles)
     if unreadable := article_rendering.unreadable_problems(rendered):
         return _failed_result(unreadable)
     placed = dict.fromkeys(
         name for article in authored for name in rendered[article.source].calculators
     )
-    articles = [(article, rendered[article.source]) for article in texts.articles]
-    calculators = [calculator_set_with_results.calculators[name] for name in placed]
+    articles = [(article, rendered[article.source]) for article in content.articles]
+    calculators = [loaded.calculators[name] for name in placed]
     typeset_math = typeset_formulas(articles, calculators, services, folders.cache, report)
     boxes = folders.compute_once("boxes", partial(panels.render_panels, folders.theme, templates))
     assets = build_assets(
@@ -163,22 +163,22 @@ def _build_site(
         project=folders.project,
         shell=assets.shell,
         paths=navigation.learning_paths(authored),
-        readers=navigation.reader_paths(authored, texts.library.readers),
+        readers=navigation.reader_paths(authored, content.library.readers),
         references=navigation.reference_pages(authored),
         tools=navigation.tool_links(
             (
-                (article.name, article.title, article.question)
-                for article in calculator_set_with_results.calculators.values()
+                (calculator.name, calculator.title, calculator.question)
+                for calculator in loaded.calculators.values()
             ),
-            ((article, pages.html) for article, pages in articles[: len(authored)]),
+            ((article, prose.html) for article, prose in articles[: len(authored)]),
         ),
         base_url=options.base_url,
         repository=options.repository,
         reload=options.reload,
     )
-    parts = PageSources(
-        texts=texts,
-        tools=calculator_set_with_results,
+    page_sources = PageSources(
+        texts=content,
+        tools=loaded,
         rendered=rendered,
         typeset=typeset_math,
         surface=surface,
@@ -187,7 +187,7 @@ def _build_site(
         templates_digest=folders.compute_once(
             "look", partial(digest_of_files, folders.theme / "templates")
         ),
-        images=texts.images,
+        images=content.images,
         figure=services.figure,
         archives=assets.calculators,
         runtime=assets.files,
@@ -195,7 +195,7 @@ def _build_site(
         render_folders=(folders.theme, folders.shared_or_own_cache),
         moving=animated_previews.render_previews(
             articles,
-            calculator_set_with_results.calculators,
+            loaded.calculators,
             animated_previews.PreviewSettings(
                 style=assets.drawing_styles,
                 draw=services.draw,
@@ -210,11 +210,13 @@ def _build_site(
         ),
     )
     if placed:
-        parts, assets = _with_live_runtime(parts, assets, runtime_build, cache, report, pool)
-    pages = all_pages.render_pages(parts, cache, pool)
-    changed = extra_outputs.number_changes(parts)
+        page_sources, assets = _with_live_runtime(
+            page_sources, assets, runtime_build, cache, report, pool
+        )
+    pages = all_pages.render_pages(page_sources, cache, pool)
+    changed = extra_outputs.number_changes(page_sources)
     other_files = {
-        **extra_outputs.search_and_markdown(parts, pages, options, services, cache, pool),
+        **extra_outputs.search_and_markdown(page_sources, pages, options, services, cache, pool),
         **assets.files,
         **root_files.make_root_files(
             authored,
@@ -236,57 +238,57 @@ def _build_site(
         ),
     }
     problems = [
-        *calculator_set_with_results.problems,
+        *loaded.problems,
         *typeset_math.problems,
         *pages.problems,
         *_unplaced_problems(folders, placed),
-        *_article_problems(authored, texts),
-        *calculator_set.source_problems(calculator_set_with_results, texts.library),
+        *_article_problems(authored, content),
+        *calculator_set.source_problems(loaded, content.library),
     ]
-    # While an author writes, pages are as they are written.
+    # Under `serve`, pages are not minified.
     output = {**other_files, **pages.output, **({} if options.reload else pages.minified)}
     keys.imports.save()
     problems += all_pages.link_problems(
-        output, parts, pages, {problem.path for problem in problems}
+        output, page_sources, pages, {problem.path for problem in problems}
     )
     return BuildResult(output=output, problems=tuple(sorted(set(problems))))
 
 
 def _with_live_runtime(
-    parts: PageSources,
+    page_sources: PageSources,
     assets: SharedAssets,
     runtime_build: RuntimeBuild,
     cache: BuildCache,
     report: Report,
     pool: ProcessPool,
 ) -> tuple[PageSources, SharedAssets]:
-    """Return both with the live runtime; while Node makes it, the pages go as far as they can."""
+    """Return both with the live runtime; pages are prepared while Node compiles it."""
     if not runtime_build.is_ready:
-        all_pages.prepare_drafts(parts, cache, pool)
+        all_pages.prepare_drafts(page_sources, cache, pool)
     assets_with_runtime = add_runtime(assets, runtime_build, report)
-    surface = replace(parts.surface, shell=assets_with_runtime.shell)
-    live_parts = replace(
-        parts,
+    surface = replace(page_sources.surface, shell=assets_with_runtime.shell)
+    with_runtime = replace(
+        page_sources,
         surface=surface,
         archives=assets_with_runtime.calculators,
         runtime=assets_with_runtime.files,
     )
-    return live_parts, assets_with_runtime
+    return with_runtime, assets_with_runtime
 
 
 def _unplaced_problems(folders: Folders, placed: Iterable[str]) -> list[Problem]:
     return calculator_set.unplaced_problems(placed) if folders.project.placed else []
 
 
-def _article_problems(articles: tuple[Article, ...], texts: SiteContent) -> list[Problem]:
-    """Return what is wrong between the articles that people have written."""
-    readers = texts.library.readers
+def _article_problems(articles: tuple[Article, ...], content: SiteContent) -> list[Problem]:
+    """Return problems between the written articles."""
+    readers = content.library.readers
     return [
         *navigation.slug_problems(articles),
         *guide_order_checks.guide_problems(articles),
         *learning_paths.path_page_problems(articles),
         *navigation.reader_problems(articles, readers),
-        *redirects.problems(texts.articles),
+        *redirects.problems(content.articles),
         *changed_numbers.problems(articles),
-        *library.term_problems(texts.library, (article.slug for article in articles)),
+        *library.term_problems(content.library, (article.slug for article in articles)),
     ]

@@ -1,4 +1,4 @@
-"""What made a result: digests of the modules it depends on, so that an edit remakes only that."""
+"""Cache keys: digests of the modules that a result depends on."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from builder.runtime.bundle import engine_sources
 
 
 class CacheKeys:
-    """Digests of our own code; a comment changes none of them."""
+    """Digests of our own code, independent of comments."""
 
     def __init__(self, folders: Folders) -> None:
         stamps = file_stamps(path for folder in folders.code for path in files(folder))
@@ -29,11 +29,11 @@ class CacheKeys:
 
     @property
     def imports(self) -> ImportGraph:
-        """What imports what in all code that pages depend on."""
+        """The import graph of all code that pages depend on."""
         return self._imports
 
     def digest_of(self, *paths: str) -> str:
-        """Return the digest of modules such as "builder/pages/page.py" and of all they import."""
+        """Return the digest of modules such as "builder/pages/page.py" and of all their imports."""
         if paths not in self._known:
             self._known[paths] = self._compute_digest(paths)
         return self._known[paths]
@@ -43,7 +43,7 @@ class CacheKeys:
         return digest(self._imports.digest(path) for path in known)
 
     def calculator(self, name: str) -> str:
-        """Return the digest of what the results of a calculator depend on."""
+        """Return the digest of the code that a calculator's results depend on."""
         return self.digest_of(
             calculator_context.source_path(name),
             "builder/calculators/calculator_checks.py",
@@ -51,7 +51,7 @@ class CacheKeys:
         )
 
     def calculator_texts(self, name: str) -> str:
-        """Return the digest of the texts in what the results of a calculator depend on."""
+        """Return the digest of the string constants in the code that a calculator depends on."""
         return self._imports.texts_digest(calculator_context.source_path(name))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong in how a calculator is declared, and what it answers at its defaults.
+"""Checks of a calculator's declarations and of its results at the defaults.
 
 A calculator that keeps these rules can still compute nonsense; one that breaks them would end in a
 traceback of the generator, or show a reader what nobody meant.
@@ -42,7 +42,7 @@ from engine.core.views import (
 def input_problems(
     calculator: Calculator, values: Mapping[str, Scalar]
 ) -> Iterator[tuple[str, str]]:
-    """Yield (input, what is wrong) of values that a calculator does not take."""
+    """Yield (input, message) for values that a calculator does not accept."""
     for name, value in values.items():
         if name not in calculator.fields:
             names = ", ".join(calculator.fields)
@@ -52,7 +52,7 @@ def input_problems(
 
 
 def value_problem(field: Field, value: object) -> str:
-    """Return why an input cannot have this value, "" if it can."""
+    """Return why an input does not accept this value, "" if it does."""
     kind = type(value).__name__
     if isinstance(field, Number):
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -79,30 +79,30 @@ def _check_value(field: Field, value: Any) -> None:  # noqa: ANN401 (of the fiel
 
 
 def python_types(field: Field) -> tuple[str, ...]:
-    """Return the names of the types that an input of this kind can have."""
+    """Return the names of the Python types that an input of this kind can have."""
     if isinstance(field, Number):
         return ("int", "float") if field.whole else ("float",)
     return ("bool",) if isinstance(field, Switch) else ("str",)
 
 
 def accepts_type(field: Field, kind: object) -> bool:
-    """Say whether a type is one of them; one that is made of others is not judged."""
+    """Return whether an input can have this type; generic types always pass."""
     plain = getattr(kind, "__supertype__", kind)  # of a NewType
     return get_origin(plain) is not None or getattr(plain, "__name__", "") in python_types(field)
 
 
-LocatedMessage = tuple[str, str]  # the text in the source that it is about, "" if none; message
+LocatedMessage = tuple[str, str]  # (text in the source to locate, "" if none; message)
 
 
 def view_problems(
     calculator: Calculator, views: Mapping[str, View], locations: SourceLocations
 ) -> list[Problem]:
-    """Return what is wrong in the views of a calculator, so that they cannot be drawn or used.
+    """Return the problems that prevent a calculator's views from being drawn or used.
 
     Args:
-        calculator: that made them.
-        views: by output, of its defaults.
-        locations: the places of its source.
+        calculator: the calculator.
+        views: output -> view at the defaults.
+        locations: where its source declares things.
     """
     problems: list[Problem] = []
     for name, view in views.items():
@@ -115,7 +115,7 @@ def view_problems(
 def challenge_problems(
     calculator: Calculator, views: Mapping[str, View], locations: SourceLocations
 ) -> list[Problem]:
-    """Return what is wrong in the challenges among the views; each is asked for its solution."""
+    """Return the problems of the challenges among the views; each solution is computed."""
     return [
         problem
         for name, view in views.items()
@@ -179,7 +179,7 @@ def _row_problems(table: Table) -> Iterator[LocatedMessage]:
 def _one_challenge_problems(
     calculator: Calculator, name: str, view: Challenge, locations: SourceLocations
 ) -> Iterator[Problem]:
-    """Yield what is wrong with where a challenge begins and how it is said to be met."""
+    """Yield the problems of a challenge's start and solution."""
     parts = {"start": view.start, "solution": view.solution}
     problems = [
         locations.problem(locations.find_text(key, part), f"output '{name}': its {part}: {message}")
@@ -199,7 +199,7 @@ def _one_challenge_problems(
 
 
 def _unmet_conditions(calculator: Calculator, name: str, values: Mapping[str, Scalar]) -> list[str]:
-    """Return the conditions of a challenge that these inputs do not meet."""
+    """Return the texts of a challenge's conditions that these inputs do not meet."""
     inputs = make(calculator, values)
     view = solved_views(calculator.name, inputs).compute([name])[name]
     conditions = view.conditions if isinstance(view, Challenge) else ()
@@ -207,7 +207,7 @@ def _unmet_conditions(calculator: Calculator, name: str, values: Mapping[str, Sc
 
 
 def view_colors(views: Mapping[str, View]) -> tuple[tuple[str, str, str], ...]:
-    """Return (output, its kind, color) of every color that the views name."""
+    """Return (output, kind of view, color) of every color in the views."""
     return tuple(
         dict.fromkeys(
             (name, type(view).__name__, color)
@@ -221,16 +221,16 @@ def _colors_of_view(view: View) -> Iterator[str]:
     if isinstance(view, Value | Badge):
         yield view.color
     if isinstance(view, Lines):
-        yield from (one.color for one in view.series)
+        yield from (series.color for series in view.series)
     if isinstance(view, Lines | Heatmap):
-        yield from (one.color for one in view.points)
+        yield from (point.color for point in view.points)
     if isinstance(view, Lines | Bars | Timeline):
-        yield from (one.color for one in view.rules)
+        yield from (rule.color for rule in view.rules)
     if isinstance(view, Bars):
         yield from (part.color for bar in view.bars for part in bar.segments)
     if isinstance(view, Timeline):
-        yield from (one.color for one in view.spans)
-        yield from (one.color for one in view.curves)
+        yield from (span.color for span in view.spans)
+        yield from (curve.color for curve in view.curves)
         yield from (color for _, color in view.keys)
 
 
@@ -239,7 +239,7 @@ _FROZEN_DATACLASS = "@dataclass(frozen=True, slots=True, kw_only=True)"
 
 
 class InvalidCalculator(Exception):
-    """A calculator that cannot be asked anything; `view_problems` say why."""
+    """A calculator cannot be run; `problems` gives the reasons."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -247,14 +247,14 @@ class InvalidCalculator(Exception):
 
 
 def load_checked(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
-    """Return the calculator as `live.read_alone` does, with all that is wrong with it.
+    """Return the context of a calculator, as `load_without_sources` does, and all its problems.
 
     Args:
         name: of the calculator.
         takes: as in `Project.takes`.
 
     Raises:
-        Unsound: nothing can be asked of it.
+        InvalidCalculator: it cannot be run.
     """
     locations = SourceLocations(name)
     _raise_if_any(_inputs_class_problems(import_module(calculators.module_of(name)), locations))
@@ -282,7 +282,7 @@ def _raise_if_any(problems: list[Problem]) -> None:
 
 
 def _inputs_class_problems(module: ModuleType, locations: SourceLocations) -> list[Problem]:
-    """Return what keeps the class of the inputs from being read."""
+    """Return the problems of the `Inputs` class that prevent it from being read."""
     record = getattr(module, "Inputs", None)
     if not isinstance(record, type):  # said where it is loaded
         return []
@@ -347,7 +347,7 @@ def _preset_problems(calculator: Calculator, locations: SourceLocations) -> list
 
 
 def _failure_reasons(calculator: Calculator, locations: SourceLocations) -> list[Problem]:
-    """Return what is known to make a calculator fail where its answer is written."""
+    """Return known reasons for a calculator to fail when its reply is written."""
     with suppress(Exception):  # the one that it failed with is told
         if found_problems := _result_problems(calculator, locations):
             return found_problems
@@ -357,7 +357,7 @@ def _failure_reasons(calculator: Calculator, locations: SourceLocations) -> list
 
 
 def _result_problems(calculator: Calculator, locations: SourceLocations) -> list[Problem]:
-    """Return the numbers of the result that are none."""
+    """Return the problems of number fields in the result that hold no numbers."""
     result = calculator.solve(make(calculator, calculator.defaults))
     record = type(result)
     return [
@@ -372,7 +372,7 @@ def _result_problems(calculator: Calculator, locations: SourceLocations) -> list
 
 
 def _is_number_type(hint: object) -> bool:
-    """Say whether a field holds a number, or a column of them."""
+    """Return whether a type hint is a number or a column of numbers."""
     if get_origin(hint) is tuple:
         items = [item for item in get_args(hint) if item is not ...]
         return len(items) == 1 and _is_number_type(items[0])

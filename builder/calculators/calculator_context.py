@@ -1,4 +1,4 @@
-"""A calculator as the templates get it: its fields, its default results, its ready pictures.
+"""Template context of a calculator: its inputs, default results and pictures.
 
 `CalculatorContext` is the `ctx` of the macros in theme/templates/calculator.html.
 """
@@ -33,13 +33,13 @@ from engine.core.views import (
     View,
 )
 
-MANY_OPTIONS = 5  # options of a choice: of more, a page has a few at once
-LONGEST_SHOWN = 3  # of them: these say how wide the box is
+MANY_OPTIONS = 5  # a choice with more options has only some of them in the page's first HTML
+LONGEST_SHOWN = 3  # longest options among them, which set the width of the box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextInputContext:
-    """What the box of a text is like: `samples` maps their names to what the reader sees."""
+    """Template context of a text input; `samples` maps sample names to titles."""
 
     samples: Mapping[str, str]
     placeholder: str
@@ -51,9 +51,9 @@ class TextInputContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputContext:
-    """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only).
+    """Template context of an input: `value` is its SI text, `position` 0 to 1 on a slider.
 
-    `also`: option -> what other calculators call it.
+    `position` is for numbers only; `also` maps an option to its name in other calculators.
     """
 
     name: str
@@ -72,7 +72,7 @@ class InputContext:
 
     @property
     def initial_options(self) -> Mapping[str, str]:
-        """Return the options that a page has from the start; all come with the receipts.
+        """Return the options in the page's first HTML; the receipts bring all of them.
 
         Nobody can open the box before a script is there. Of many, the page has the chosen one, and
         the longest, so that the box does not grow when the others come.
@@ -85,7 +85,7 @@ class InputContext:
 
 
 def input_context(name: str, declared: Declaration, entry: Mapping[str, Any]) -> InputContext:
-    """Return an input as a calculator declares it, with what the engine's reply says of it."""
+    """Return the context of an input from its declaration and its entry in the engine's reply."""
     choice = declared if isinstance(declared, Choice) else None
     return InputContext(
         name=name,
@@ -116,7 +116,7 @@ def _text_input_context(declared: Text) -> TextInputContext:
 
 
 def sources_by_output(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
-    """Return the sources of every output over all options, one chosen at a time.
+    """Return output -> sources over all options, varying one choice at a time.
 
     Options of a choice that is said to cite nothing are not tried, nor are presets where a
     calculator says `PRESETS_CITE = False`.
@@ -133,7 +133,7 @@ def sources_by_output(name: str, views: Mapping[str, View]) -> dict[str, tuple[s
     sources: dict[str, dict[str, None]] = {}
     presets = calculator.presets.values() if presets_may_cite(name) else ()
     input_sets = ({}, *_option_inputs(calculator), *presets)
-    # What is chosen anyway is among the options of every choice.
+    # The defaults are among the options of every choice.
     for inputs in dict.fromkeys(make(calculator, values) for values in input_sets):
         solution = solved_views(calculator.name, inputs)
         for output, view in solution.compute(set(solution.names) - without_sources).items():
@@ -142,12 +142,12 @@ def sources_by_output(name: str, views: Mapping[str, View]) -> dict[str, tuple[s
 
 
 def presets_may_cite(name: str) -> bool:
-    """Say whether presets of a calculator may bring sources that no single option brings."""
+    """Return whether a calculator's presets may cite sources that no single option cites."""
     return getattr(import_module(calculators.module_of(name)), "PRESETS_CITE", True)
 
 
 def names_no_source(view: View) -> bool:
-    """Say whether an output with this view by default names no source, whatever is chosen."""
+    """Return whether an output with this default view cites no source, whatever the options."""
     if isinstance(view, Table):
         return bool(view.rows) and not view_sources(view)
     return not isinstance(view, Value)
@@ -165,7 +165,7 @@ def _option_inputs(calculator: Calculator) -> list[dict[str, Scalar]]:
 
 
 def view_sources(view: View) -> tuple[str, ...]:
-    """Return the sources that a view names."""
+    """Return the sources that a view cites."""
     if isinstance(view, Value):
         return _receipt_sources(view.receipt)
     cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
@@ -178,20 +178,20 @@ def _receipt_sources(receipt: Receipt) -> tuple[str, ...]:
     return (*of_equation, *receipt.sources, *published)
 
 
-# (calculator, its inputs) -> those that a job of the reader's own fills.
+# (calculator, its inputs) -> the inputs that the reader's saved job fills.
 JobInputs = Callable[[str, Collection[str]], tuple[str, ...]]
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalculatorContext:
-    """A calculator with the results of its defaults.
+    """Template context of a calculator with the results at its defaults.
 
     Attributes:
         outputs: name -> view JSON.
         presets: {"title", "values": {input: SI text}} each.
         reply: the engine's reply for the defaults; extra holds receipts, charts as tables and in
-            words by output; the toolbox adds their pictures, svg.
+            words by output; `calculator_set` adds their pictures, svg.
         views: name -> the view itself.
         sources: output -> keys of the bibliography that its receipt or its cells can name,
             whatever is chosen.
@@ -214,7 +214,7 @@ class CalculatorContext:
 
 
 def source_path(name: str) -> str:
-    """Return the file that declares a calculator, from the project's folder."""
+    """Return the path of a calculator's source file, relative to the project."""
     return calculators.module_of(name).replace(".", "/") + ".py"
 
 
@@ -224,7 +224,7 @@ def calculator_names() -> tuple[str, ...]:
 
 
 def job_inputs_function(dotted: str) -> JobInputs:
-    """Return the function of the engine that says what a job fills; "" means that none is kept."""
+    """Return the project's function (calculator, inputs) -> inputs that a saved job fills."""
     module, _, name = dotted.rpartition(".")
     if not module:
         return lambda calculator, inputs: ()
@@ -233,13 +233,13 @@ def job_inputs_function(dotted: str) -> JobInputs:
 
 
 def load_context(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
-    """Return the calculator `name` with its default results, and what is wrong with it."""
+    """Return the context of the calculator `name`, and its problems."""
     context, problems = load_without_sources(name, takes)
     return replace(context, sources=output_sources(context)), problems
 
 
 def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext, list[Problem]]:
-    """Return the same without its sources: those of all options take longer than all else.
+    """Return the context without its sources, which take longest to compute, and its problems.
 
     Args:
         name: of the calculator.
@@ -284,14 +284,14 @@ def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext,
 
 
 def _preset_text(field: Declaration, value: Scalar) -> str:
-    """Return the SI text of a preset's value; a sample goes by its name, which is shorter."""
+    """Return the SI text of a preset's value; a sample by its name, which is shorter."""
     return field.write(value) if isinstance(field, Text) else exact_text(value)
 
 
 def value_at(
     context: CalculatorContext, settings: Mapping[str, str], output: str
 ) -> tuple[dict[str, Any], str]:
-    """Return (view JSON, receipt) of a value for other inputs (SI texts).
+    """Return (view JSON, receipt) of an output at other inputs (SI texts).
 
     Raises:
         ContentError: an input does not exist or its value is not allowed.
@@ -314,7 +314,7 @@ def _unit_hint(calculator: str, name: str, settings: Mapping[str, str]) -> str:
 
 
 def context_digest(context: CalculatorContext) -> str:
-    """Return the digest of what an article can show of a calculator."""
+    """Return the digest of everything that an article can show of a calculator."""
     parts = (
         context.title,
         context.question,
@@ -328,12 +328,12 @@ def context_digest(context: CalculatorContext) -> str:
 
 
 def output_sources(context: CalculatorContext) -> dict[str, tuple[str, ...]]:
-    """Return the sources that every output can name, whatever is chosen."""
+    """Return output -> sources that it can cite with any options."""
     return sources_by_output(context.name, context.views)
 
 
 def _holds_nan(part: object) -> bool:
-    """Say whether a view holds what is no number; a gap in a curve is infinite."""
+    """Return whether a view holds NaN; a gap in a curve is infinite instead."""
     if isinstance(part, float):
         return math.isnan(part)
     if isinstance(part, str | int):
@@ -348,7 +348,7 @@ def _holds_nan(part: object) -> bool:
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Return the names of a record's fields; of another type, none."""
+    """Return the field names of a dataclass, none for another type."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 

@@ -1,4 +1,4 @@
-"""All calculators with their default results, and what is wrong with them as a whole."""
+"""Loads all calculators with their default results and pictures, and checks them together."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,8 @@ from builder.core.process_pool import ProcessPool
 from engine.answer import dump
 from engine.core.equation import Equation
 
-SERIAL_LIMIT = 8  # calculators that have answered before another process has begun
-# A calculator with what is wrong with it, and its sources.
+SERIAL_LIMIT = 8  # up to this many calculators are computed without other processes
+# ((context of a calculator, its problems), its sources).
 LoadedCalculator = tuple[tuple[CalculatorContext, list[Problem]], dict[str, tuple[str, ...]]]
 Value = TypeVar("Value")
 DrawCharts = Callable[[Mapping[str, Any]], Mapping[str, str]]
@@ -28,9 +28,9 @@ DrawCharts = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalculatorSet:
-    """The calculators by name; with `broken`, `problems` names those that raise and no others.
+    """All calculators by name; if `broken`, `problems` holds only those that raise.
 
-    `marks` gives the digest of what an article can show of each.
+    `digests` maps a calculator to the digest of everything that an article can show of it.
     """
 
     calculators: Mapping[str, CalculatorContext]
@@ -39,20 +39,20 @@ class CalculatorSet:
     digests: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, name: str) -> CalculatorContext:
-        """Return the calculator `name`, which exists."""
+        """Return the context of an existing calculator."""
         return self.calculators[name]
 
 
 @dataclass(frozen=True, slots=True)
 class CalculatorKeys:
-    """Digests of what is made from what.
+    """Cache keys of calculators: results, sources and pictures.
 
     Attributes:
-        results: calculator -> of what its results depend on.
-        sources: calculator -> of what the sources that it names depend on.
-        layout: of what draws.
-        takes: what a job fills, as in `Project.takes`.
-        colors: names that the theme knows; none where it has no colors.
+        results: calculator -> digest of the code that its results depend on.
+        sources: calculator -> digest of the code that its cited sources depend on.
+        layout: digest of the code that draws.
+        takes: function for the inputs that a job fills, as in `Project.takes`.
+        colors: names of the theme's colors; none where it has no colors.
     """
 
     results: Callable[[str], str]
@@ -65,7 +65,7 @@ class CalculatorKeys:
 def load_calculators(
     build_cache: BuildCache, keys: CalculatorKeys, draw: DrawCharts, pool: ProcessPool
 ) -> CalculatorSet:
-    """Return all calculators, their charts drawn; `draw` draws many in one call."""
+    """Return all calculators with their charts drawn; `draw` draws many charts in one call."""
     new_contexts = _load_new(build_cache, keys, pool)
     contexts: dict[str, CalculatorContext] = {}
     digests: dict[str, str] = {}
@@ -140,10 +140,10 @@ def _color_problems(
 def _load_new(
     build_cache: BuildCache, keys: CalculatorKeys, pool: ProcessPool
 ) -> dict[str, LoadedCalculator]:
-    """Return the calculators that are new, as far as they answer."""
+    """Return the calculators that are not cached, computed by the pool, without failing ones."""
     new = []
     for name in calculator_context.calculator_names():
-        with suppress(Exception):  # said where it is read
+        with suppress(Exception):  # reported where it is loaded
             if not build_cache.has(f"calculator {name}", keys.results(name)):
                 new.append(name)
     if len(new) <= SERIAL_LIMIT:
@@ -162,7 +162,7 @@ def _try_load(takes: str, name: str) -> LoadedCalculator | None:
     try:
         context, problems = calculator_checks.load_checked(name, takes)
         return (context, problems), calculator_context.output_sources(context)
-    except Exception:  # raised again where its place in the code can be said
+    except Exception:  # raised again where its location is reported
         return None
 
 
@@ -172,7 +172,7 @@ def _with_pictures(
     keys: Mapping[str, str],
     draw: DrawCharts,
 ) -> dict[str, CalculatorContext]:
-    """Return the calculators with the pictures of their charts; one call draws all that are new."""
+    """Return the calculators with pictures of their charts; one call draws all missing ones."""
     undrawn = {
         n: context
         for n, context in contexts.items()
@@ -184,38 +184,38 @@ def _with_pictures(
         return draw(
             {
                 f"{name}.{output}": chart
-                for name, one in undrawn.items()
-                for output, chart in _chart_inputs(one).items()
+                for name, context in undrawn.items()
+                for output, chart in _chart_inputs(context).items()
             }
         )
 
-    def with_svg(name: str, one: CalculatorContext) -> CalculatorContext:
-        extra = one.reply["extra"]
+    def with_svg(name: str, context: CalculatorContext) -> CalculatorContext:
+        extra = context.reply["extra"]
         svg = build_cache.get(
             f"pictures {name}",
             keys[name],
             lambda: {output: pictures()[f"{name}.{output}"] for output in extra["spoken"]},
         )
-        return replace(one, reply={**one.reply, "extra": {**extra, "svg": svg}})
+        return replace(context, reply={**context.reply, "extra": {**extra, "svg": svg}})
 
     return {name: with_svg(name, context) for name, context in contexts.items()}
 
 
 def _chart_inputs(context: CalculatorContext) -> dict[str, Any]:
-    """Return what the charts of a calculator are drawn from: equal parts give equal pictures."""
+    """Return the inputs of a calculator's chart drawings: output -> view and alt text."""
     spoken = context.reply["extra"]["spoken"]
     return {name: {"view": context.outputs[name], "spoken": spoken[name]} for name in spoken}
 
 
-def source_problems(calculators: CalculatorSet, library: Library) -> list[Problem]:
-    """Return the receipts that name a source which is not in the bibliography."""
+def source_problems(calculator_set: CalculatorSet, library: Library) -> list[Problem]:
+    """Return problems for cited sources that are not in the bibliography."""
     return [
         Problem(
             calculator_context.source_path(name),
             1,
             f"output '{output}' cites '{key}', not in {REFERENCES}",
         )
-        for name, calculator in calculators.calculators.items()
+        for name, calculator in calculator_set.calculators.items()
         for output, keys in calculator.sources.items()
         for key in keys
         if key not in library.references
@@ -223,7 +223,7 @@ def source_problems(calculators: CalculatorSet, library: Library) -> list[Proble
 
 
 def unplaced_problems(placed: Iterable[str]) -> list[Problem]:
-    """Return the calculators that no page shows."""
+    """Return problems for calculators that no page shows."""
     missing = sorted(set(calculator_context.calculator_names()) - set(placed))
     return [
         Problem(
@@ -234,6 +234,6 @@ def unplaced_problems(placed: Iterable[str]) -> list[Problem]:
 
 
 def unknown_symbols(equation: Equation) -> list[str]:
-    """Return the keys that the equation's TeX uses and its `symbols` do not declare."""
+    """Return the symbols in an equation's TeX that its `symbols` does not declare."""
     used = re.findall(r"\\v\{(\w+)\}", equation.tex)
     return sorted(set(used) - set(equation.symbols))

@@ -1,4 +1,4 @@
-"""A page for every calculator alone, `embed/NAME/`, which any other page can show in an iframe."""
+"""Embed pages: one page per calculator, `embed/NAME/`, for iframes on other sites."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ KIND, TEMPLATE = "embed", "embed.html"
 def embed_articles(
     theme: Path, calculators: Mapping[str, CalculatorContext]
 ) -> tuple[Article, ...]:
-    """Return the articles that hold one calculator each; nobody has written them.
+    """Return generated articles that hold one calculator each.
 
     A theme without a template for them has none.
     """

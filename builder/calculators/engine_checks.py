@@ -1,4 +1,4 @@
-"""What is wrong in the engine's files before any is imported: syntax, foreign imports."""
+"""Checks of the engine's files before any is imported: syntax, imports that no browser has."""
 
 import ast
 import sys
@@ -13,12 +13,12 @@ from builder.core.process_pool import ProcessPool
 from builder.core.text_files import read_text
 
 _ALLOWED_MODULES = ("__future__", *sys.stdlib_module_names)
-SERIAL_LIMIT = 64  # files that are read before another process has begun
+SERIAL_LIMIT = 64  # up to this many files are parsed without other processes
 LineMessage = tuple[int, str]  # line, message
 
 
 def problems(folders: Folders, cache: BuildCache, pool: ProcessPool) -> list[Problem]:
-    """Return the files of the engine that cannot be read, or not in a reader's browser."""
+    """Return problems of engine files: unreadable, or with imports that fail in the browser."""
     key = folders.compute_once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
     key = digest((key, *folders.groups))
     known_problems: list[Problem] | None = cache.get_from_process("engine's files", key)
@@ -43,7 +43,7 @@ def problems(folders: Folders, cache: BuildCache, pool: ProcessPool) -> list[Pro
 
 
 def _unreadable_problems(folders: Folders, texts: dict[str, str]) -> list[Problem]:
-    """Return what keeps files from being read; `texts` gets those that can be, by their source."""
+    """Return the problems of unreadable files; add the texts of the others to `texts`."""
     problems: list[Problem] = []
     for path in files(folders.engine, "*.py"):
         source = path.relative_to(folders.root).as_posix()
@@ -62,7 +62,7 @@ def _read_cached(source: str, stamped: FileStamps) -> tuple[str, list[Problem]]:
 def _check_file(
     packages: tuple[str, ...], text: str
 ) -> tuple[list[LineMessage], module_imports.ModuleFacts]:
-    """Return what is wrong in a file, and what is known of it: its imports mostly clear it."""
+    """Return (problems, facts) of a file; most files pass by their imports alone."""
     facts = module_imports.module_facts(text)
     imported = module_imports.imported_packages(facts)
     is_clean = imported is not None and imported <= {*_ALLOWED_MODULES, *packages, "engine"}
@@ -70,7 +70,7 @@ def _check_file(
 
 
 def _import_faults(packages: tuple[str, ...], text: str) -> list[LineMessage]:
-    """Return what is wrong in a file; `packages` are packages that travel."""
+    """Return the syntax and import errors of a file; `packages` are sent to the browser."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:

@@ -1,7 +1,7 @@
-"""Which part imports which, drawn from the imports themselves: `[[imports.*]]` on its own line.
+"""Import matrix of the packages as SVG: `[[imports.*]]` on its own line.
 
-A square stands where the part of its row imports the part of its column. The parts are in an order
-in which each imports only those above it, so that a square above the diagonal is a circle.
+A square stands where the package of its row imports the package of its column. The packages are in
+topological order, so a square above the diagonal shows an import cycle.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,10 @@ _CELL_SVG = '<rect x="{x}" y="{y}" width="{w}" height="{w}" class="{kind}" fill=
 
 
 def package_graph(imports: ImportGraph) -> dict[str, set[str]]:
-    """Return part -> parts that it imports: a package `builder`, a room `engine.run`."""
+    """Return package -> packages that it imports, such as `builder` and `engine.run`."""
     graph: dict[str, set[str]] = {}
     for path in imports.sources:
-        if path.endswith("/__init__.py"):  # every import passes it
+        if path.endswith("/__init__.py"):  # imported by every import of the package
             continue
         imported = graph.setdefault(_package(path), set())
         used = (
@@ -28,13 +28,13 @@ def package_graph(imports: ImportGraph) -> dict[str, set[str]]:
 
 
 def _package(path: str) -> str:
-    """Return the part that a module is in; a module of the engine's own is one by itself."""
+    """Return the package of a module; a top-level module of the engine is its own package."""
     pieces = path.removesuffix(".py").split("/")
     return pieces[0] if pieces[0] != "engine" else ".".join(pieces[:2])
 
 
 def topological_order(graph: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the parts, each after all that it imports; of a circle, by name."""
+    """Return the packages in topological order; packages of a cycle by name."""
     remaining, order = {name: set(needs) for name, needs in graph.items()}, []
     while remaining:
         ready = sorted(name for name, needs in remaining.items() if not needs & set(remaining))
@@ -45,7 +45,7 @@ def topological_order(graph: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def draw(graph: Mapping[str, Iterable[str]]) -> str:
-    """Return the drawing as SVG."""
+    """Return the import matrix as SVG."""
     order = topological_order(graph)
     positions = {name: number for number, name in enumerate(order)}
     size = CELL * len(order)

@@ -1,10 +1,10 @@
-"""What a setting of a placement, `[[loan.payment rate=5]]`, means where it cannot be used."""
+"""Hints for rejected settings of a placement, such as `[[loan.payment rate=5]]`."""
 
 from engine.core.inputs import Field, InputError, Number
 
 
 def unit_hint(name: str, field: Field, text: str) -> str:
-    """Return a hint for a number without a unit, "" where there is nothing to say.
+    """Return a hint for a rejected number without a unit, "" where there is none.
 
     A bare number is in SI units, while the field beside it shows its own.
 

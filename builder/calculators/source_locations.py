@@ -1,4 +1,4 @@
-"""Where in its source a calculator says what: the line of a field, of an output, of a name.
+"""Source locations in a calculator's files: lines of fields, outputs and texts.
 
 The source is read only where something is wrong.
 """
@@ -19,22 +19,22 @@ SourceLocation = tuple[str, int]  # file from the project's folder, line
 
 @dataclass(frozen=True)
 class SourceLocations:
-    """The places of one calculator, by its name."""
+    """Finds the source locations of one calculator, by its name."""
 
     name: str
 
     def problem(self, location: SourceLocation | None, message: str) -> Problem:
-        """Return a problem at a place, at the beginning of the calculator's file if there is none.
+        """Return a problem at a location, by default at the start of the calculator's file.
 
         Args:
-            location: what one of the methods found.
+            location: as returned by a `find_` method.
             message: one sentence.
         """
         path, line = location or (calculator_context.source_path(self.name), 1)
         return Problem(path, line, message)
 
     def find_field(self, record: str, field: str = "") -> SourceLocation | None:
-        """Return where a class declares a field, or where it begins."""
+        """Return the location of a field of a class, or of the class."""
         for path, tree in self._trees.items():
             for node in ast.walk(tree):
                 if isinstance(node, ast.ClassDef) and node.name == record:
@@ -50,13 +50,12 @@ class SourceLocations:
         return None
 
     def find_text(self, text: str, *within: str) -> SourceLocation | None:
-        """Return where a text, or an argument of this name, stands first.
+        """Return the first location of a string constant or of an argument with this name.
 
         Args:
-            text: what is looked for.
-            within: names of what it stands in, from the outside in: an assignment, an argument, an
-                entry of a dictionary, or a text that stands beside it. What is not there is
-                skipped.
+            text: the string or argument name to find.
+            within: names of enclosing nodes, from the outside in: an assignment, an argument, a
+                dictionary entry, or a call with this first argument. Missing names are skipped.
         """
         parts: list[tuple[str, ast.AST]] = list(self._trees.items())
         for name in within:
@@ -66,12 +65,12 @@ class SourceLocations:
         return next(locations, None)
 
     def find_output(self, output: str, kind: str = "", text: str = "") -> SourceLocation | None:
-        """Return where an output is made.
+        """Return the location of the code that creates an output.
 
         Args:
             output: its name.
-            kind: name of the view's class, whose call is looked for.
-            text: stands in it, such as the key of a curve: its line goes before that of the view.
+            kind: name of the view's class, whose call is searched.
+            text: a string in the call, such as the key of a curve; its line is preferred.
         """
         entry_location = self.find_text(output)
         for path, part in self._output_nodes(output):
@@ -86,7 +85,7 @@ class SourceLocations:
         return entry_location
 
     def _output_nodes(self, output: str) -> Iterator[tuple[str, ast.AST]]:
-        """Yield what is made for an output: its entry in a dictionary, the functions it names."""
+        """Yield the nodes that create an output: its dictionary entry, the functions it names."""
         entries = [
             value
             for tree in self._trees.values()
@@ -109,7 +108,7 @@ class SourceLocations:
 
     @cached_property
     def _trees(self) -> dict[str, ast.Module]:
-        """The calculator's own modules: its file, and in a package of its own those beside it."""
+        """The syntax trees of the calculator's modules: its file, or all files of its package."""
         source = PurePosixPath(calculator_context.source_path(self.name))
         file = Path(str(import_module(calculators.module_of(self.name)).__file__))
         is_package = source.stem == calculators.PACKAGE_MODULE
@@ -121,7 +120,7 @@ class SourceLocations:
 
 
 def _named_nodes(part: ast.AST, name: str) -> Iterator[ast.AST]:
-    """Yield what has a name: the value of an assignment, of an argument, of an entry, a call."""
+    """Yield the nodes with a name: values of assignments, arguments, dictionary entries, calls."""
     yield from (
         inner
         for node in ast.walk(part)
@@ -131,7 +130,7 @@ def _named_nodes(part: ast.AST, name: str) -> Iterator[ast.AST]:
 
 
 def _node_names(node: ast.AST) -> Iterator[tuple[ast.AST, object]]:
-    """Yield what a node gives a name, with the name."""
+    """Yield (node, name) pairs that a node binds."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         yield from ((node.value, getattr(target, "id", "")) for target in targets)
@@ -141,12 +140,12 @@ def _node_names(node: ast.AST) -> Iterator[tuple[ast.AST, object]]:
         for key, value in zip(node.keys, node.values, strict=True):
             yield value, getattr(key, "value", None)
     elif isinstance(node, ast.Call):  # Equation("name", ...), Series(key="name", ...)
-        first_arguments = [*node.args[:1], *(target.value for target in node.keywords[:1])]
-        yield from ((node, getattr(target, "value", None)) for target in first_arguments)
+        first_arguments = [*node.args[:1], *(keyword.value for keyword in node.keywords[:1])]
+        yield from ((node, getattr(argument, "value", None)) for argument in first_arguments)
 
 
 def _lines_of_text(part: ast.AST, text: str) -> list[int]:
-    """Return the lines on which a text or an argument of this name stands."""
+    """Return the lines of a string constant or of an argument with this name."""
     lines = [
         node.lineno
         for node in ast.walk(part)
@@ -157,5 +156,5 @@ def _lines_of_text(part: ast.AST, text: str) -> list[int]:
 
 
 def _called_name(call: ast.Call) -> str:
-    """Return the name of what is called."""
+    """Return the name of the called function."""
     return str(getattr(call.func, "id", getattr(call.func, "attr", "")))

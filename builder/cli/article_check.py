@@ -1,4 +1,4 @@
-"""`test NAME` of an article that has no tests of its own: a build says what is wrong with it."""
+"""`test NAME` for an article without tests: builds the project and reports its problems."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +9,12 @@ from builder.project.activate_project import activate_project
 
 
 def has_problems(root: Path, name: str, report: Callable[[str], None]) -> bool:
-    """Build a project, a draft too, and tell its problems; say whether there are any.
+    """Build a project with drafts, report its problems, and return whether there are any.
 
     Args:
         root: the project's folder.
         name: of the article.
-        report: is told each problem, those of the article first.
+        report: called with each problem, problems of the article first.
     """
     folders = activate_project(root)
     project = folders.project
@@ -28,7 +28,6 @@ def has_problems(root: Path, name: str, report: Callable[[str], None]) -> bool:
         *(problem for problem in built.problems if problem not in own_problems),
     ):
         report(str(problem))
-    report(
-        f"{name}: {pluralize(len(own_problems), 'problem')}, {len(built.problems) - len(own_problems)} elsewhere"
-    )
+    elsewhere = len(built.problems) - len(own_problems)
+    report(f"{name}: {pluralize(len(own_problems), 'problem')}, {elsewhere} elsewhere")
     return bool(built.problems)

@@ -1,4 +1,4 @@
-"""A learning path as one document to print: cover, contents with page numbers, the guides in order.
+"""Prints a learning path as PDF: cover, contents with page numbers, guides in order.
 
 An installed Chromium prints it, twice: the first print tells on which page each guide begins.
 """
@@ -61,15 +61,15 @@ def book_html(
     numbers: Mapping[str, int],
     project: Project,
 ) -> str:
-    """Return the HTML of the whole.
+    """Return the HTML of the book.
 
     Args:
         path: the guides in their order.
         pages: slug of a guide -> its finished page.
         site: the folder of the built site, from which pictures and fonts come.
         stylesheet: the address of the style sheet below it.
-        numbers: slug -> page on which it begins, as far as that is known.
-        project: whose book it is.
+        numbers: slug -> first page of the guide, as far as it is known.
+        project: the project's settings.
     """
     rows = "".join(
         f'<li><a href="#{guide.slug}">{escape(guide.title)}</a>'
@@ -94,7 +94,7 @@ def book_html(
 
 
 def _chapter(page: str, guide: PageLink, path: LearningPath, site: Path) -> str:
-    """Return a guide's article, unfolded, its ids apart from those of the others."""
+    """Return a guide's article with open folds and with ids that are unique in the book."""
     slug = guide.slug
     match = _ARTICLE.search(page)
     html = _LEFT_OUT.sub("", match[1] if match else "")
@@ -111,7 +111,7 @@ def _chapter(page: str, guide: PageLink, path: LearningPath, site: Path) -> str:
 
 
 def _with_book_links(html: str, guide: PageLink, path: LearningPath, site: Path) -> str:
-    """Return the HTML with links into the book, and none to pages that are not in it."""
+    """Return the HTML with links to guides of the book, and without links to other pages."""
     slugs = {guide.url.rstrip("/"): guide.slug for guide in path.guides}
 
     def replacement(match: re.Match[str]) -> str:
@@ -128,7 +128,7 @@ def _with_book_links(html: str, guide: PageLink, path: LearningPath, site: Path)
 
 
 def pages_of_links(pdf: bytes, names: list[str]) -> dict[str, int]:
-    """Return name -> the page, from 1, that a link to it in the document leads to."""
+    """Return name -> page number, from 1, of the link target with this name in a PDF."""
     objects = {int(number): body for number, body in _OBJECT.findall(pdf)}
     order = _page_objects(objects)
     pages = {}
@@ -140,13 +140,13 @@ def pages_of_links(pdf: bytes, names: list[str]) -> dict[str, int]:
 
 
 def _page_objects(objects: Mapping[int, bytes]) -> list[int]:
-    """Return the numbers of the page objects in their order."""
+    """Return the numbers of a PDF's page objects in page order."""
     kids = {
         number: [int(kid) for kid in re.findall(rb"(\d+) 0 R", match[1])]
         for number, body in objects.items()
         if b"/Type /Pages" in body and (match := re.search(rb"/Kids\s*\[(.*?)\]", body, re.DOTALL))
     }
-    children = {kid for match in kids.values() for kid in match}
+    children = {kid for page_kids in kids.values() for kid in page_kids}
 
     def walk(number: int) -> list[int]:
         if number not in kids:
@@ -157,10 +157,10 @@ def _page_objects(objects: Mapping[int, bytes]) -> list[int]:
 
 
 def find_chromium() -> str:
-    """Return the browser's path.
+    """Return the path of a Chromium browser.
 
     Raises:
-        ServiceError: there is none.
+        ServiceError: there is no Chromium.
     """
     configured = os.environ.get("WALLCLOCK_CHROMIUM") or ""
     path = configured or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), "")
@@ -172,7 +172,7 @@ def find_chromium() -> str:
 
 
 def print_pdf(html: str, browser: str) -> bytes:
-    """Return the document as PDF.
+    """Return the HTML printed as PDF.
 
     Raises:
         ServiceError: the browser cannot print it.
@@ -198,7 +198,7 @@ def print_pdf(html: str, browser: str) -> bytes:
 
 
 def _page_with_receipts(folder: Path) -> str:
-    """Return a guide's page, and in it what lies in its folds."""
+    """Return a guide's page with the content of its folds."""
     page = (folder / "index.html").read_text("utf-8")
     receipts = folder / RECEIPTS / "index.html"
     return (
@@ -209,7 +209,7 @@ def _page_with_receipts(folder: Path) -> str:
 
 
 def print_book(path: LearningPath, site: Path, project: Project) -> bytes:
-    """Return the path as PDF, with the pages of its guides in the contents.
+    """Return a learning path as PDF, with page numbers in its contents.
 
     Raises:
         ServiceError: there is no Chromium, or it cannot print.

@@ -1,4 +1,4 @@
-"""The verb `build`: the site, from what earlier builds left and what has changed since."""
+"""The verb `build`: writes the site, using the cache of earlier builds."""
 
 import argparse
 import time
@@ -10,14 +10,14 @@ from builder.core.folders import Folders
 from builder.core.progress import Options, html_pages, pluralize
 from builder.outputs import output_folder
 
-if TYPE_CHECKING:  # what builds takes long to import, and a build of nothing new needs none of it
+if TYPE_CHECKING:  # the pipeline takes long to import, and an up-to-date build needs none of it
     from builder.core.build_cache import BuildCache
     from builder.core.progress import Report
     from builder.pipeline import BuildResult
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Build the site, unless nothing that it is made of has changed."""
+    """Build the site, unless its inputs are unchanged."""
     start = time.perf_counter()
     target = parser.target_folder(arguments)
     if not output_folder.is_replaceable(target):
@@ -46,7 +46,7 @@ def build(arguments: argparse.Namespace) -> int:
 def build_with_cache(
     folders: Folders, options: Options, report: "Report" = print_line
 ) -> "BuildResult":
-    """Build with what earlier runs left in the cache, and leave there what this one made."""
+    """Build with the cache of earlier builds, and save the new cache entries."""
     from builder.core import build_cache
 
     path = build_cache.cache_file(folders)
@@ -60,7 +60,7 @@ def build_with_cache(
 def build_with_services(
     folders: Folders, options: Options, cache: "BuildCache", report: "Report" = print_line
 ) -> "BuildResult":
-    """Build with the real makers."""
+    """Build with the project's services."""
     from builder import pipeline
     from builder.core import gc_tuning
     from builder.outputs import service_makers

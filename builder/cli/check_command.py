@@ -1,4 +1,4 @@
-"""The verb `check`: two builds that have to agree, one from nothing; the addresses of others."""
+"""The verb `check`: compares a fresh build with a cached one, and checks external links."""
 
 import argparse
 import datetime
@@ -15,7 +15,7 @@ from builder.outputs import output_folder
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Build from nothing and from what is in the cache, compare, and throw both away."""
+    """Build without and with the cache, compare both outputs, and discard them."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -24,9 +24,9 @@ def check(arguments: argparse.Namespace) -> int:
 
     worker = ProcessPoolExecutor(1, get_context("spawn"))
     with tempfile.TemporaryDirectory() as temporary, worker:
-        # An empty cache: a check believes nothing that an earlier build left behind. The other
-        # process does believe it, so that the two tell what is wrong with it. It orders its sets by
-        # other hashes, as did those that filled the cache, and works while this one does.
+        # The build here has an empty cache. The concurrent build in the other process uses the
+        # project's cache, so that a difference shows a wrong cache entry. Its hash seed differs,
+        # as did those of the builds that filled the cache.
         cached_build = worker.submit(_cached_build_digests, arguments)
         folders = parser.open_project(arguments, Path(temporary) / "cache")
         fresh_build = build_with_services(
@@ -36,7 +36,7 @@ def check(arguments: argparse.Namespace) -> int:
             return WRONG_CONTENT
         output_folder.replace_output(Path(temporary) / "site", fresh_build.output)
         fresh_digests, cached_digests = (
-            {n: digest((one,)) for n, one in fresh_build.output.items()},
+            {n: digest((content,)) for n, content in fresh_build.output.items()},
             cached_build.result(),
         )
     if fresh_digests != cached_digests:
@@ -60,7 +60,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _cached_build_digests(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the digest of every file of a build with the project's cache, without a word."""
+    """Return the digest of every file of a silent build with the project's cache."""
     from builder.core.folders import digest
 
     folders = parser.open_project(arguments)

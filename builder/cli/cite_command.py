@@ -1,4 +1,4 @@
-"""`cite FILE.bib` and `cite DOI`: sources into the bibliography, read by bibtexparser."""
+"""`cite FILE.bib` and `cite DOI`: add BibTeX sources to the bibliography."""
 
 import http.client
 import json
@@ -24,7 +24,7 @@ LineMessage = tuple[int, str]  # line from 0, message
 
 
 class CiteError(Exception):
-    """A source cannot be taken; the message is one sentence."""
+    """A source cannot be added; the message is one sentence."""
 
 
 def add_sources(
@@ -34,9 +34,9 @@ def add_sources(
 
     Args:
         root: the project's folder.
-        source: path of a file, or a DOI with or without the address of its resolver.
+        source: path of a file, or a DOI with or without the URL of its resolver.
         fetch: DOI -> its BibTeX.
-        report: is told which sources the bibliography has already; they stay as they are.
+        report: called with the sources that are already in the bibliography.
 
     Raises:
         CiteError: nothing could be read, an entry lacks what a source needs, or none is new.
@@ -59,9 +59,8 @@ def add_sources(
     tomllib.loads(new_text)
     path.write_text(new_text + "\n", "utf-8")
     if known_keys:
-        report(
-            f"{already_there}; {'it stays as it is' if len(known_keys) == 1 else 'they stay as they are'}"
-        )
+        unchanged = "it stays as it is" if len(known_keys) == 1 else "they stay as they are"
+        report(f"{already_there}; {unchanged}")
     return list(new_tables)
 
 
@@ -83,13 +82,13 @@ def _fetch_bibtex(doi: str) -> str:
 
 
 def _parse_bibtex(text: str, source: str) -> tuple[list[dict[str, str]], list[LineMessage]]:
-    """Return the entries, and what is wrong with those that cannot be read."""
+    """Return the BibTeX entries, and (line, message) of those that cannot be parsed."""
     try:
         from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
     except ImportError:
         raise CiteError(MISSING_PARSER) from None
-    # It would write on its own what it cannot read.
+    # Otherwise it logs unreadable entries itself.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     library = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
     unread = [(block.start_line or 0, _reason(block.error)) for block in library.failed_blocks]
@@ -107,7 +106,7 @@ def _parse_bibtex(text: str, source: str) -> tuple[list[dict[str, str]], list[Li
 
 
 def _reason(error: Exception) -> str:
-    """Return why an entry cannot be read: its parser keeps that beside the message or in it."""
+    """Return the parser's reason for rejecting an entry."""
     reason = str(getattr(error, "abort_reason", "") or error or type(error).__name__)
     return " ".join(reason.partition(" Note: ")[0].split()).rstrip(".")
 
@@ -115,10 +114,10 @@ def _reason(error: Exception) -> str:
 def _source_tables(
     entries: Iterable[Mapping[str, str]], unread: list[LineMessage], source: str
 ) -> dict[str, dict[str, Any]]:
-    """Return key -> source, as the bibliography holds it.
+    """Return key -> table of each source for the bibliography.
 
     Raises:
-        CiteError: entries cannot be read or lack what a source needs; all of them are told.
+        CiteError: entries are unreadable or incomplete; the message lists all of them.
     """
     tables: dict[str, dict[str, Any]] = {}
     problems = [*unread]
@@ -140,12 +139,12 @@ def _source_tables(
 
 
 def _source_key(key: str) -> str:
-    """Return a key that can stand in [@key]."""
+    """Return a valid key for [@key] citations."""
     return re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
 
 
 def _source_table(entry: Mapping[str, str]) -> dict[str, Any]:
-    """Return the source as the bibliography holds it."""
+    """Return the bibliography table of a BibTeX entry."""
     year = entry.get("year") or entry.get("date", "")[:4]
     doi = _DOI.fullmatch(entry.get("doi", ""))
     url = RESOLVER + doi[1] if doi else entry.get("url", "").replace("http://", "https://")

@@ -1,4 +1,4 @@
-"""The verbs of build.py."""
+"""The verbs of build.py, and its main function."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ from builder.project import project_file
 
 
 def command() -> int:
-    """Run one verb as the installed command does, on the project in the present folder."""
+    """Run one verb on the project in the current folder (the installed `wallclock` command)."""
     arguments = sys.argv[1:]
     return main(
         arguments if arguments[:1] == ["--project"] else ["--project", os.curdir, *arguments],
@@ -51,7 +51,7 @@ def main(arguments: list[str], program: str = "build.py") -> int:
 
 
 def _split_pytest_arguments(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return (our arguments, those that follow `test` and are for pytest)."""
+    """Return (own arguments, arguments after `test`, which pytest gets)."""
     verb_index = 2 if arguments[:1] == ["--project"] else 0
     first_argument = arguments[verb_index + 1 : verb_index + 2]
     if arguments[verb_index : verb_index + 1] != ["test"] or first_argument in (["-h"], ["--help"]):
@@ -145,7 +145,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _test(arguments: argparse.Namespace) -> int:
     from builder.cli import test_command
 
-    # All that follows `test` is for pytest, save this.
+    # All arguments after `test` are for pytest, except for this.
     project_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     project_parser.add_argument("--project", default=arguments.project)
     parsed, pytest_arguments = project_parser.parse_known_args(arguments.rest)

@@ -1,4 +1,4 @@
-"""`check --links`: the addresses of other sites, against what they answered when last asked.
+"""`check --links`: external links against their last recorded HTTP status.
 
 The answers stand in `links.json` beside `site.toml`, with their dates, so that a check needs no
 network and says the same everywhere. `--online` asks again and keeps what it hears.
@@ -27,11 +27,11 @@ Ask = Callable[[str], int]
 
 
 def external_urls(output: Mapping[str, bytes], prefixes: Iterable[str]) -> list[str]:
-    """Return the addresses of other sites in the pages, without their anchors.
+    """Return the URLs of other sites in the pages, without fragments.
 
     Args:
         output: of the build.
-        prefixes: beginnings of addresses of this project: of its site, of its repository.
+        prefixes: URL prefixes of this project's site and repository.
     """
     pages = (parse_facts(data.decode()) for path, data in output.items() if path.endswith(".html"))
     own_prefixes = tuple(prefix for prefix in prefixes if prefix)
@@ -42,7 +42,7 @@ def external_urls(output: Mapping[str, bytes], prefixes: Iterable[str]) -> list[
 
 
 def load_answers(root: Path) -> Answers:
-    """Return what was heard before; nothing where that cannot be read."""
+    """Return the recorded answers, none if the file is missing or invalid."""
     try:
         answers = json.loads((root / FILE).read_text("utf-8"))
         return {str(url): (int(status), str(date)) for url, (status, date) in answers.items()}
@@ -51,7 +51,7 @@ def load_answers(root: Path) -> Answers:
 
 
 def ask_all(root: Path, addresses: Iterable[str], today: datetime.date, ask: Ask) -> Answers:
-    """Ask every address and keep the answers; those of addresses that no page has are dropped."""
+    """Request every URL and save the answers; answers of other URLs are dropped."""
     urls = list(addresses)
     with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
         statuses = list(pool.map(ask, urls))
@@ -64,9 +64,9 @@ def ask_all(root: Path, addresses: Iterable[str], today: datetime.date, ask: Ask
 
 
 def fetch_status(url: str) -> int:
-    """Return the status with which an address answers now, 0 if it does not."""
+    """Return the HTTP status of a URL now, 0 without an answer."""
     status = _request_status(url, "HEAD")
-    return _request_status(url, "GET") if status >= 400 else status  # some know no HEAD
+    return _request_status(url, "GET") if status >= 400 else status  # some servers reject HEAD
 
 
 def _request_status(url: str, method: str) -> int:
@@ -76,12 +76,12 @@ def _request_status(url: str, method: str) -> int:
             return int(response.status)
     except urllib.error.HTTPError as error:
         return error.code
-    except (OSError, ValueError, http.client.HTTPException):  # also what is no address
+    except (OSError, ValueError, http.client.HTTPException):  # invalid URLs too
         return 0
 
 
 def problems(folders: Folders, urls: Iterable[str], answers: Answers) -> list[Problem]:
-    """Return the addresses that are gone, where they are written."""
+    """Return problems for URLs that are gone, where they are used."""
     gone = {
         url: answers[url] for url in urls if url in answers and answers[url][0] in GONE_STATUSES
     }
@@ -92,7 +92,7 @@ def problems(folders: Folders, urls: Iterable[str], answers: Answers) -> list[Pr
 
 
 def unanswered_message(addresses: Iterable[str], answers: Answers) -> str:
-    """Return a sentence on the addresses of which nothing is known; "" if there are none."""
+    """Return a sentence on the URLs without a clear answer, "" if there are none."""
     urls = list(addresses)
     never_asked = [url for url in urls if url not in answers]
     unclear = [url for url in urls if url in answers and not 200 <= answers[url][0] < 400]
@@ -108,7 +108,7 @@ def unanswered_message(addresses: Iterable[str], answers: Answers) -> str:
 
 
 def _first_use(folders: Folders, url: str) -> tuple[str, int]:
-    """Return the file and the line in which an address is written first."""
+    """Return the file and line of a URL's first use."""
     paths = [
         *files(folders.content),
         *(path for folder in folders.engine_packages for path in files(folder)),

@@ -1,6 +1,6 @@
-"""`new guide NAME`, `new calculator ROOM/NAME`, `new words LANGUAGE`: files to be rewritten.
+"""`new guide NAME`, `new calculator ROOM/NAME`, `new words LANGUAGE`: writes starter files.
 
-`builder.cli.new_project` begins a whole project with the same.
+`builder.cli.new_project` uses the same templates for a whole project.
 """
 
 import json
@@ -18,7 +18,7 @@ LEAF = "calculator"  # the module that makes a package a calculator
 
 
 def check_guide(root: Path, name: str) -> None:
-    """Refuse what cannot name a new guide.
+    """Raise an error if a new guide cannot have this name.
 
     Raises:
         ValueError: with the reason.
@@ -30,7 +30,7 @@ def check_guide(root: Path, name: str) -> None:
 
 
 def check_calculator(root: Path, package: str, room: str, name: str) -> None:
-    """Refuse what cannot name a new calculator of a room.
+    """Raise an error if a new calculator cannot have this name in a room.
 
     Raises:
         ValueError: with the reason.
@@ -52,7 +52,7 @@ def check_calculator(root: Path, package: str, room: str, name: str) -> None:
 
 
 def rooms(root: Path, package: str) -> list[str]:
-    """Return the rooms of the calculators, the folders that are no calculator themselves."""
+    """Return the rooms: folders of calculators that are not a calculator's package."""
     inits = (root / package / "calculators").glob("*/__init__.py")
     folders = (init.parent for init in inits)
     return sorted(folder.name for folder in folders if not (folder / f"{LEAF}.py").exists())
@@ -67,14 +67,14 @@ def _check_room(root: Path, room: str, name: str, package: str) -> None:
 
 
 def _refuse_taken(root: Path, name: str, page: str) -> None:
-    """Refuse a name whose page another article has: guides and tools share one list of names."""
+    """Raise an error if another article has this page name."""
     taken = sorted((root / "content").rglob(f"{page}.md"))
     if taken:
         raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
 
 
 def _refuse_former(root: Path, name: str) -> None:
-    """Refuse the former address of a page, which leads on to that page."""
+    """Raise an error if the name is a former URL of another page, which redirects."""
     former = re.compile(rf"^\s*was\s*=.*[\"']guides/{re.escape(name)}[\"']", re.MULTILINE)
     for path in sorted((root / "content").rglob("*.md")):
         if former.search(path.read_text("utf-8")):
@@ -82,7 +82,7 @@ def _refuse_former(root: Path, name: str) -> None:
 
 
 def _refuse_reserved(name: str) -> None:
-    """Refuse what Python or the generator takes for something else."""
+    """Raise an error if the name is reserved by Python or the generator."""
     reasons = {
         LEAF: "it is the module that makes a folder a calculator",
         **dict.fromkeys(keyword.kwlist, "it is a word of Python"),
@@ -93,7 +93,7 @@ def _refuse_reserved(name: str) -> None:
 
 
 def _refuse_equation(root: Path, package: str, name: str) -> None:
-    """Refuse the name of an equation: that of the new calculator has it, too."""
+    """Raise an error if an equation has this name, which the new calculator's equation gets."""
     equation = re.compile(rf"\bEquation\(\s*[\"']{re.escape(name)}[\"']")
     for path in sorted((root / package).rglob("*.py")):
         if equation.search(path.read_text("utf-8")):
@@ -253,7 +253,7 @@ def make_files(root: Path, kind: str, name: str, package: str) -> list[Path]:
     Args:
         root: the project's folder.
         kind: "guide", "calculator" or "words".
-        name: of what is new; of a calculator with its room, of words their language.
+        name: name of the guide, room and name of the calculator, or language of the words.
         package: the project's engine.
 
     Raises:
@@ -274,7 +274,7 @@ def make_files(root: Path, kind: str, name: str, package: str) -> list[Path]:
 
 
 def write_files(files: Mapping[Path, str]) -> list[Path]:
-    """Write texts into new files, with their folders; return the paths."""
+    """Write new files with their folders; return the paths."""
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -306,7 +306,7 @@ def _new_calculator_files(root: Path, path: str, package: str) -> dict[Path, str
 
 
 def calculator_files(root: Path, package: str, room: str, name: str) -> dict[Path, str]:
-    """Return path -> text of a calculator, its test and its page."""
+    """Return path -> text of a new calculator, its test and its page."""
     fields = {"name": name, "title": _title(name), "room": room, "package": package}
     folder, page = root / package / "calculators", name.replace("_", "-")
     return {

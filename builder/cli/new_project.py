@@ -1,4 +1,4 @@
-"""`new project DIR`: a folder that builds, with a guide, a calculator, its chart and its test."""
+"""`new project DIR`: writes a working starter project with a guide and a calculator."""
 
 import re
 import sys
@@ -88,7 +88,7 @@ def make_project(folder: Path) -> list[Path]:
 
 
 def package_name(name: str) -> str:
-    """Return the name of a Python package for a folder, one that no other package has."""
+    """Return a free Python package name for a folder."""
     package = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     package = package if package.isidentifier() else f"site_{package}".strip("_")
     is_taken = package in sys.stdlib_module_names or PathFinder.find_spec(package) is not None

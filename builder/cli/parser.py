@@ -1,4 +1,4 @@
-"""The words of the command line: its verbs and what each takes."""
+"""Command-line parser: the verbs, their arguments, and options derived from them."""
 
 import argparse
 import sys
@@ -13,13 +13,13 @@ WRONG_CONTENT, WRONG_USAGE = 1, 2
 
 
 def print_line(text: str) -> None:
-    """Print one line at once, also into a pipe."""
+    """Print a line and flush it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def report_problems(problems: tuple[Problem, ...]) -> bool:
-    """Print every problem; say whether there were any."""
+    """Print every problem; return whether there are any."""
     for problem in problems:
         print_line(str(problem))
     if problems:
@@ -27,28 +27,28 @@ def report_problems(problems: tuple[Problem, ...]) -> bool:
     return bool(problems)
 
 
-DEFAULT_PROJECT = GENERATOR  # the project that is meant where none is named
+DEFAULT_PROJECT = GENERATOR  # the project if none is named
 
 
 def project_root(arguments: argparse.Namespace) -> Path:
-    """Return the folder of the project that a verb works on."""
+    """Return the root folder of the project."""
     return Path(arguments.project).resolve() if arguments.project else DEFAULT_PROJECT
 
 
 def open_project(arguments: argparse.Namespace, cache: Path | None = None) -> Folders:
-    """Return the folders of the project, which is entered: its engine is the one asked."""
+    """Activate the project and return its folders."""
     from builder.project.activate_project import activate_project
 
     return activate_project(project_root(arguments), cache)
 
 
 def target_folder(arguments: argparse.Namespace) -> Path:
-    """Return the folder that a build writes."""
+    """Return the output folder of a build."""
     return Path(arguments.out).resolve() if arguments.out else project_root(arguments) / "site"
 
 
 def build_options(arguments: argparse.Namespace, folders: Folders) -> Options:
-    """Return the options of a build: what is given, else what the project says."""
+    """Return the build options: from the command line, else from the project's settings."""
     base_url = getattr(arguments, "base_url", "") or folders.project.address
     return Options(
         base_url=base_url if not base_url or base_url.endswith("/") else base_url + "/",
@@ -60,7 +60,7 @@ Verbs = Mapping[str, Callable[[argparse.Namespace], int]]
 
 
 def make_parser(program: str, commands: Verbs) -> argparse.ArgumentParser:
-    """Return the command line; `commands` holds what each verb does."""
+    """Return the argument parser; `commands` maps a verb to its function."""
     top = argparse.ArgumentParser(
         prog=program,
         description="Build the guides in content/ into a static site, or work on them.",
@@ -87,7 +87,7 @@ def _https(text: str) -> str:
 def _add_site_verbs(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> dict[str, argparse.ArgumentParser]:
-    """Return the verbs that build the site."""
+    """Add the verbs that build the site; return their parsers."""
     build = verbs.add_parser("build", help="write the site to a folder")
     build.add_argument("--out", default="", help="the folder (default: site in the project)")
     check = verbs.add_parser("check", help="build from nothing and from the cache, and compare")
@@ -114,7 +114,7 @@ def _add_site_verbs(
 def _add_author_verbs(
     verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> dict[str, argparse.ArgumentParser]:
-    """Return the verbs that help an author."""
+    """Add the verbs for authors; return their parsers."""
     new = verbs.add_parser("new", help="start a guide, a calculator or a project that works")
     new.add_argument("kind", choices=("guide", "calculator", "words", "project"))
     new.add_argument(

@@ -1,4 +1,4 @@
-"""`show NAME`: what a calculator takes and gives, as an author of a page needs it."""
+"""`show NAME`: lists a calculator's inputs, outputs and presets for authors."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -9,11 +9,11 @@ from builder.project.project_file import ProjectError
 
 
 def describe_calculator(name: str) -> list[str]:
-    """Return what is told of a calculator.
+    """Return the lines that `show NAME` prints.
 
     Raises:
         ValueError: there is no such calculator.
-        ProjectError: it cannot be asked.
+        ProjectError: it cannot be run.
     """
     names = calculator_context.calculator_names()
     if name not in names:
@@ -62,7 +62,7 @@ def _preset_lines(context: calculator_context.CalculatorContext) -> list[str]:
 
 
 def _table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the rows, each cell but the last as wide as the widest of its column, up to 48."""
+    """Return the rows as aligned columns of at most 48 characters."""
     widths = [min(48, max(map(len, column))) for column in zip(*rows, strict=True)]
     return [
         "  "

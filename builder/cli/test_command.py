@@ -1,4 +1,4 @@
-"""The verb `test`: find a Chromium or get one, then run every test with it."""
+"""The verb `test`: finds or installs Chromium and runs pytest."""
 
 import os
 import shutil
@@ -48,7 +48,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What the search looks at and may do; tests bring their own.
+    """The environment of the search for Chromium; tests pass a fake.
 
     Attributes:
         given: the browser that the environment names, "" if none.
@@ -68,7 +68,7 @@ class Machine:
 
 
 def find_chromium(machine: Machine) -> str:
-    """Return the path of a Chromium that is there, "" if there is none."""
+    """Return the path of an installed Chromium, "" if there is none."""
     candidates: Iterable[str | None] = (
         machine.configured,
         machine.downloaded(),
@@ -79,7 +79,7 @@ def find_chromium(machine: Machine) -> str:
 
 
 def find_or_install_chromium(machine: Machine, report: Report) -> str:
-    """Return the path of a Chromium, installed now if there was none, "" if that failed too."""
+    """Return the path of a Chromium, installed if necessary, "" if that fails."""
     path = find_chromium(machine)
     if path:
         return path
@@ -99,7 +99,7 @@ def find_or_install_chromium(machine: Machine, report: Report) -> str:
 
 
 def current_machine() -> Machine:
-    """Return the machine we are on."""
+    """Return the real machine."""
     root = getattr(os, "geteuid", lambda: 1)() == 0
     return Machine(
         configured=os.environ.get(VARIABLE, ""),
@@ -112,7 +112,7 @@ def current_machine() -> Machine:
 
 
 def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
-    """Run pytest on all tests, or as `pytest_arguments` says; return its exit status.
+    """Run pytest on all tests or with `pytest_arguments`; return its exit status.
 
     A calculator or an article as the only word means the tests that concern it and need no
     browser; with `--browser` also those that do.
@@ -147,7 +147,7 @@ def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
 
 
 def _run_selection(root: Path, name: str, report: Report) -> int | None:
-    """Run what concerns a calculator or an article; None where `name` is for pytest."""
+    """Run the tests of a calculator or an article; return None where `name` is for pytest."""
     pytest_arguments, is_untested = (
         selection_arguments(root, name),
         is_article_without_tests(root, name),
@@ -169,14 +169,14 @@ def _run_selection(root: Path, name: str, report: Report) -> int | None:
 
 
 def _test_environment(root: Path) -> dict[str, str]:
-    """Return the environment in which tests import the project and the generator."""
+    """Return the environment variables for tests, with the import paths of both packages."""
     python_path = os.environ.get("PYTHONPATH", "")
     paths = os.pathsep.join(filter(None, (str(root), str(GENERATOR), python_path)))
     return {**os.environ, "PYTHONPATH": paths}
 
 
 def parallel_arguments(cores: int) -> list[str]:
-    """Return pytest's arguments for all tests, dealt to workers as tests/units.py says."""
+    """Return pytest's arguments for all tests in parallel, grouped by tests/units.py."""
     workers = min(max(cores, MIN_WORKERS), MAX_WORKERS)
     # Of all articles at once, the site tells that the tests in a browser read: they build it.
     ignored = f"--ignore={ARTICLES}"

@@ -1,4 +1,4 @@
-"""The tests that concern one calculator or one article: `build.py test NAME`."""
+"""Selects the tests of one calculator or one article: `build.py test NAME`."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ PAGES = tuple(
 
 
 def browser_arguments(root: Path, name: str) -> list[str]:
-    """Return pytest's arguments for what concerns a calculator or an article in a browser."""
+    """Return pytest's arguments for the browser tests of a calculator or an article."""
     if name in calculator.names():
         return [PARITY, "-k", f"[{name}]"] if (root / PARITY).is_file() else []
     content = root / "content"
@@ -52,14 +52,14 @@ def selection_arguments(root: Path, name: str) -> list[str]:
 
 
 def is_article_without_tests(root: Path, name: str) -> bool:
-    """Say whether a name is an article for which there are no tests: a build tells of it."""
+    """Return whether a name is an article without tests, which a build checks instead."""
     if (root / ARTICLES).is_file() or name in calculator.names():
         return False
     return name in {path.stem for path in (root / "content").rglob("*.md")}
 
 
 def unknown_name_message(root: Path, name: str) -> str:
-    """Return a sentence where pytest could do nothing with a word either; "" where it could."""
+    """Return an error message for a name that pytest cannot use either, else ""."""
     if name.startswith("-") or (root / name.partition("::")[0]).exists():
         return ""
     articles = sorted(path.stem for path in (root / "content").rglob("*.md"))
@@ -86,7 +86,7 @@ def _pytest_arguments(
 
 
 def _tests_naming(root: Path, name: str) -> list[Path]:
-    """Return the files of tests that name a calculator; those of all calculators are not it."""
+    """Return the test files that mention a calculator, without the tests of all calculators."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     test_files = (root / "tests" / active_project.package() / "calculators").glob("*/**/test_*.py")
     return sorted(path for path in test_files if word.search(path.read_text("utf-8")))

@@ -1,4 +1,4 @@
-"""A build of what was built before makes nothing: what goes in, and the output as it was left."""
+"""Skips builds whose inputs and output are unchanged since the last build."""
 
 import json
 import sys
@@ -14,13 +14,17 @@ THEME_FOLDERS = ("templates", "styles", "runtime", "fonts")
 THEME_FILES = ("package-lock.json", "keys.toml", *SCRIPTS)
 
 
-def inputs_digest(places: Folders, options: object) -> str:
-    """Return the digest of everything that a build reads; `options` print what they hold."""
-    input_folders = [places.content, *places.code, *(places.theme / name for name in THEME_FOLDERS)]
+def inputs_digest(folders: Folders, options: object) -> str:
+    """Return the digest of all inputs of a build: files, versions and options."""
+    input_folders = [
+        folders.content,
+        *folders.code,
+        *(folders.theme / name for name in THEME_FOLDERS),
+    ]
     input_files = [
-        places.root / FILE,
-        places.root / LOCK,
-        *(places.theme / name for name in THEME_FILES),
+        folders.root / FILE,
+        folders.root / LOCK,
+        *(folders.theme / name for name in THEME_FILES),
     ]
     packages = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
     return digest(
@@ -33,7 +37,7 @@ def inputs_digest(places: Folders, options: object) -> str:
 
 
 def is_current(cache: Path, target: Path, digest: str) -> bool:
-    """Say whether the folder holds what the last build of the same inputs left there."""
+    """Return whether the folder holds the unchanged output of a build with these inputs."""
     try:
         record = json.loads(_record_file(cache, target).read_text("utf-8"))
     except (OSError, ValueError):
@@ -42,8 +46,8 @@ def is_current(cache: Path, target: Path, digest: str) -> bool:
 
 
 def record_build(cache: Path, target: Path, digest: str) -> None:
-    """Note what was built of which inputs."""
-    with suppress(OSError):  # without it, the next build makes again what is there
+    """Record the inputs and the output of a build."""
+    with suppress(OSError):  # without the record, the next build builds again
         write_atomically(
             _record_file(cache, target), json.dumps([digest, _output_digest(target)]).encode()
         )
@@ -54,6 +58,6 @@ def _record_file(cache: Path, target: Path) -> Path:
 
 
 def _output_digest(target: Path) -> str:
-    """Return the digest of what files there are, of which size and date."""
+    """Return the digest of paths, sizes and dates of the output files."""
     stats = ((path, path.stat()) for path in files(target))
     return digest(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)

@@ -1,4 +1,4 @@
-"""A content file is TOML front matter between `+++` lines and Markdown: text -> Article."""
+"""Content files: TOML front matter between `+++` lines, then Markdown."""
 
 import datetime
 import re
@@ -80,11 +80,11 @@ class Article:
 
 
 def parse_article(source: str, text: str) -> tuple[Article | None, list[Problem]]:
-    """Return the article in `text` (None if its front matter is unusable) and its problems.
+    """Return the article in `text` (None if its front matter is invalid) and its problems.
 
     Args:
         source: the file's path from the project's folder, beginning with "content/".
-        text: what it holds.
+        text: content of the file.
     """
     lines = text.splitlines()
     if not lines or lines[0].strip() != "+++" or "+++" not in map(str.strip, lines[1:]):

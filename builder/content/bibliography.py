@@ -1,4 +1,4 @@
-"""The sources of the bibliography, each with the label by which a text cites it."""
+"""Bibliography: sources with the labels that citations show."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005".
+    """A source; `label` is its citation label, e.g. "Thakur et al. 2005".
 
     Where several have one label, `letter` tells them apart, in `label` and in `year`: "2005b".
     `used_for` says in a sentence what was taken from it. What is only printed has an `isbn` and no
@@ -29,12 +29,12 @@ class Reference:
 
     @property
     def sort_key(self) -> tuple[str, int, str, str]:
-        """What a list of sources is sorted by: z stands before aa."""
+        """Sort key for lists of sources: suffix z comes before aa."""
         return self.label.removesuffix(self.letter).lower(), len(self.letter), self.letter, self.key
 
 
 def parse_references(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Reference]:
-    """Return the sources by key, from the tables of the bibliography's file."""
+    """Return key -> source from the tables of the bibliography file."""
     references = [_reference(key, entry) for key, entry in tables.items()]
     return {reference.key: reference for reference in _disambiguate(references)}
 
@@ -59,7 +59,7 @@ def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
 
 
 def _disambiguate(references: Sequence[Reference]) -> Iterator[Reference]:
-    """Yield the sources; of several with one label each has a letter, in the order of the file.
+    """Yield the sources; sources with the same label get letters in the order of the file.
 
     The letters hold for the whole bibliography, so that every page cites a source alike, and one
     that is added at the end of the file changes no letter.

@@ -1,4 +1,4 @@
-"""Read the content folder: the only place where articles come from."""
+"""Reads the content folder: articles, library files and images."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _PARSER_DIGEST = digest((Path(__file__).with_name("article.py").read_bytes(),))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteContent:
-    """All articles and pictures, the library, and the digest of what the library's files hold.
+    """All articles and images, the library, and the digest of the library files.
 
-    With `problems` it is not whole: a file could not be read, and what links to it is not judged.
+    With `problems` it is incomplete: a file could not be read, so links to it are not checked.
     """
 
     articles: tuple[Article, ...]
@@ -32,13 +32,13 @@ class SiteContent:
 
 
 def read_content(
-    folders: Folders, *, drafts: bool, known_articles: BuildCache | None = None
+    folders: Folders, *, drafts: bool, build_cache: BuildCache | None = None
 ) -> SiteContent:
-    """Return what the content folder holds; drafts only if asked for.
+    """Return the content of the project; drafts only on request.
 
-    With a memory, an article that did not change is not parsed again.
+    With a build cache, an unchanged article is not parsed again.
     """
-    cache = known_articles or BuildCache()
+    cache = build_cache or BuildCache()
     paths = files(folders.content)
     problems = [
         *text_files.name_problems(folders, paths),
@@ -96,7 +96,7 @@ def _with_home_page(articles: list[Article], project: Project) -> list[Article]:
 
 
 def _read_images(folders: Folders, paths: Iterable[Path]) -> Mapping[str, bytes]:
-    """Return path from the project's folder -> content of every picture in the content folder."""
+    """Return path, relative to the project, -> content of every image in the content folder."""
     suffixes = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif")
     return {
         path.relative_to(folders.root).as_posix(): path.read_bytes()

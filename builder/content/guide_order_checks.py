@@ -1,4 +1,4 @@
-"""What is wrong between guides: circles of prerequisites, two at one place, two names of a path."""
+"""Checks of the guides' order: prerequisite cycles, duplicate positions, path names, URLs."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -7,7 +7,7 @@ from builder.core.problem import Problem
 
 
 def guide_problems(articles: Iterable[Article]) -> list[Problem]:
-    """Return what is wrong between these articles; only their guides stand in an order."""
+    """Return the problems between these articles."""
     all_articles = tuple(articles)
     guides = [article for article in all_articles if article.kind == "guide"]
     tabs = [article for article in all_articles if article.kind == "tab"]
@@ -23,7 +23,7 @@ def guide_problems(articles: Iterable[Article]) -> list[Problem]:
 
 
 def _cycle_problems(guides: Mapping[str, Article]) -> list[Problem]:
-    """Return one problem for each circle, at the guide of it that is named first."""
+    """Return one problem for each prerequisite cycle, at its alphabetically first guide."""
     problems, visited = [], set[str]()
 
     def visit(slug: str, path: tuple[str, ...]) -> None:
@@ -73,7 +73,7 @@ def _path_name_problems(guides: list[Article]) -> list[Problem]:
 
 
 def _duplicate_url_problems(articles: tuple[Article, ...]) -> list[Problem]:
-    """Return the articles that would lie at one address."""
+    """Return problems for articles with the same URL."""
     first_by_url: dict[str, Article] = {}
     problems = []
     for article in articles:
@@ -85,6 +85,6 @@ def _duplicate_url_problems(articles: tuple[Article, ...]) -> list[Problem]:
 
 
 def front_matter_line(article: Article, key: str) -> int:
-    """Return the line of a key of the front matter."""
+    """Return the line of a front-matter key."""
     lines = article.text.splitlines()
     return next((n for n, line in enumerate(lines, 1) if line.lstrip().startswith(key)), 1)

@@ -1,4 +1,4 @@
-"""What the page of a learning path shows of its guides; it grows with them by itself."""
+"""Pages of learning paths: steps with outcomes, and the prerequisite map."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _CHARACTER = 8.4  # mean width of a letter of the titles
 def draw_prerequisite_map(
     entries: Sequence[PageLink], outside: set[str], requires: Mapping[str, Sequence[str]], root: str
 ) -> str:
-    """Return the map as SVG with a link on every guide.
+    """Return the prerequisite map of guides as SVG, with a link on every guide.
 
     Args:
         entries: guides in an order in which every one follows what it requires, as far as can be.
@@ -44,12 +44,12 @@ def draw_prerequisite_map(
 
 
 def _short_title(entry: PageLink) -> str:
-    """Return the title up to its colon, so that the map is read on a phone too."""
+    """Return the title up to its colon, so that the map fits a phone."""
     return entry.title.split(": ")[0]
 
 
 def _lanes(arcs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Return how far out each arc swings: past every shorter one that it meets."""
+    """Return the lane of each arc: outside of every shorter arc that it overlaps."""
     lanes: dict[tuple[int, int], int] = {}
     for arc in sorted(set(arcs), key=lambda ends: abs(ends[1] - ends[0])):
         low, high = sorted(arc)
@@ -90,7 +90,7 @@ _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathStep:
-    """A guide of a path, and what a reader can do after it, as texts of HTML."""
+    """A guide of a learning path and its learning outcomes, as HTML texts."""
 
     guide: PageLink
     outcomes: tuple[str, ...]
@@ -98,7 +98,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathPage:
-    """A learning path: its guides in order, and the map of what builds on what."""
+    """A learning path's page: its guides in order, and the prerequisite map."""
 
     steps: tuple[PathStep, ...]
     map: str
@@ -107,7 +107,7 @@ class PathPage:
 def path_page(
     path: Article, articles: Iterable[Article], html_by_source: Mapping[str, str], root: str
 ) -> PathPage:
-    """Return what the page of a path shows.
+    """Return the data of a learning path's page.
 
     Args:
         path: the page.
@@ -144,14 +144,14 @@ def path_page(
 
 
 def learning_outcomes(html: str) -> tuple[str, ...]:
-    """Return what a guide says that a reader can do after it, without links and live numbers."""
+    """Return a guide's learning outcomes, without links and live numbers."""
     match = _OUTCOMES.search(html)
     items = _ITEM.findall(match[1]) if match else ()
     return tuple(re.sub(r"<[^>]+>|⟦[^⟧]*⟧", "", item).strip().rstrip(";.") for item in items)
 
 
 def path_page_problems(articles: Iterable[Article]) -> list[Problem]:
-    """Return the pages of paths that no guide is on, and second pages of one path."""
+    """Return problems for path pages without guides, and for duplicate pages of a path."""
     all_articles = tuple(articles)
     path_names = sorted({article.path for article in all_articles if article.kind == "guide"})
     first_source: dict[str, str] = {}

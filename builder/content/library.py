@@ -1,4 +1,4 @@
-"""What articles share in the content folder: sources, terms, readers, and what was measured."""
+"""Shared content files: bibliography, glossary, readers and measurements."""
 
 import json
 import re
@@ -50,7 +50,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Whom a list of guides on the home page is for."""
+    """A kind of reader, who has a list of guides on the home page."""
 
     key: str
     title: str
@@ -59,9 +59,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """References by key; terms by every lower-case name they go by; readers in their order.
+    """References by key; terms by each of their lower-case names; readers in order.
 
-    `measured` is what a program measured, as it wrote it (`builder.markdown.reference_lists`).
+    `measured` is the JSON output of measurements (`builder.markdown.reference_lists`).
     """
 
     references: Mapping[str, Reference]
@@ -74,7 +74,7 @@ class Library:
 def parse_library(
     references: str, glossary: str, readers: str = "", measured: str = ""
 ) -> tuple[Library, list[Problem]]:
-    """Return the library in the texts of the four files (empty where one is missing)."""
+    """Return the library from the texts of its four files ("" for a missing file), and problems."""
     sources, problems = _parse_tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
     entries, glossary_problems = _parse_tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
     reader_tables, reader_problems = _parse_tables(readers, READERS, _READER_KEYS, _READER_KEYS)
@@ -114,7 +114,7 @@ def _parse_measured(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]
 
 
 def term_problems(library: Library, slugs: Iterable[str]) -> list[Problem]:
-    """Return the terms that name a page which does not exist."""
+    """Return problems for terms that refer to a page that does not exist."""
     known_slugs = set(slugs)
     return [
         Problem(
@@ -126,7 +126,7 @@ def term_problems(library: Library, slugs: Iterable[str]) -> list[Problem]:
 
 
 def line_of_table(text: str, key: str) -> int:
-    """Return the line on which the table `key` of a TOML text begins, 1 if it cannot be found."""
+    """Return the line of the table `[key]` in a TOML text, 1 if it is not found."""
     head = re.compile(rf"\s*\[\s*[\"']?{re.escape(key)}[\"']?\s*\]")
     return next((n for n, line in enumerate(text.splitlines(), 1) if head.match(line)), 1)
 
@@ -148,7 +148,7 @@ def _parse_tables(
 
 
 def _ambiguous_term_problems(text: str, entries: Mapping[str, dict[str, Any]]) -> list[Problem]:
-    """Return the names that two terms go by; one of them would never be shown."""
+    """Return problems for names that two terms share."""
     first_term: dict[str, str] = {}
     problems = []
     for name, entry in entries.items():

@@ -1,4 +1,4 @@
-"""What links can lead to: every article with its address, its title and its anchors."""
+"""Link targets: every article with its URL, title and anchors."""
 
 import posixpath
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from builder.core.problem import ContentError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkTarget:
-    """An article as links see it; `anchors` are id -> title, None where it could not be read."""
+    """The target of a link; `anchors` maps id -> title, None for an unreadable article."""
 
     url: str
     title: str
@@ -20,7 +20,7 @@ LinkTargets = Mapping[str, LinkTarget]  # source -> target
 
 
 def resolve_link(link: str, source: str, index: LinkTargets) -> tuple[LinkTarget, str]:
-    """Return what a link in the article `source` leads to, and its anchor or "".
+    """Return the target of a link in the article `source`, and its anchor or "".
 
     Raises:
         ContentError: there is no such article.
@@ -37,7 +37,7 @@ def resolve_link(link: str, source: str, index: LinkTargets) -> tuple[LinkTarget
 
 
 def link_title(link: str, source: str, index: LinkTargets) -> str:
-    """Return the text of a link that has none of its own.
+    """Return the text for a link without text: the title of its target.
 
     Raises:
         ContentError: the anchor has no title that could be taken.

@@ -1,4 +1,4 @@
-"""Where a reader can go: guides by learning path, what comes before and after, the tools."""
+"""Site navigation: learning paths, previous and next guides, tabs, tools."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from builder.core.problem import Problem, problems_where
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLink:
-    """A page as other pages show it; `url` is relative to the output folder."""
+    """A link to a page, with its texts; `url` is relative to the output folder."""
 
     slug: str
     url: str
@@ -24,7 +24,7 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPath:
-    """A learning path: letter, name, its guides in order; `url` of its page, "" without one."""
+    """A learning path: letter, name, guides in order; `url` of its page, "" without a page."""
 
     letter: str
     name: str
@@ -51,13 +51,13 @@ class ReaderPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePosition:
-    """Where a page stands among the others.
+    """A page's position in the navigation.
 
     `tabs`: a guide and the pages that are its tabs; `near`: the guides of its path around it, so
     that the pages of a long path do not grow with it.
     """
 
-    here: PageLink
+    page: PageLink
     path: str
     previous: PageLink | None
     following: PageLink | None
@@ -69,7 +69,7 @@ class PagePosition:
 
 @lru_cache(maxsize=1 << 14)
 def page_link(article: Article) -> PageLink:
-    """Return the article as others show it."""
+    """Return the link to an article."""
     return PageLink(
         slug=article.slug,
         url=article.url,
@@ -85,7 +85,7 @@ MAX_LISTED_GUIDES = 40  # guides of a path that the page of each lists
 
 
 def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
-    """Return the guides by path, paths by letter, guides by order."""
+    """Return the learning paths by letter, with their guides in order."""
     all_articles = tuple(articles)
     pages = {article.path: article.url for article in all_articles if article.kind == "path"}
     guides_by_path: dict[str, list[Article]] = {}
@@ -103,7 +103,7 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
 
 
 def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tuple[ReaderPath, ...]:
-    """Return the guides for each reader; a reader for whom there is none is left out."""
+    """Return the guides for each kind of reader; readers without guides are left out."""
     ordered = _guides_in_order(articles)
     paths = (
         ReaderPath(
@@ -116,7 +116,7 @@ def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tupl
 
 
 def reference_pages(articles: Iterable[Article]) -> tuple[PageLink, ...]:
-    """Return the pages to look something up in, by title."""
+    """Return the reference pages, sorted by title."""
     pages = (page_link(article) for article in articles if article.kind == "page")
     return tuple(sorted(pages, key=lambda page: page.title))
 
@@ -124,13 +124,13 @@ def reference_pages(articles: Iterable[Article]) -> tuple[PageLink, ...]:
 def tool_links(
     calculators: Iterable[tuple[str, str, str]], pages: Iterable[tuple[Article, str]]
 ) -> tuple[PageLink, ...]:
-    """Return every calculator that stands whole on a page, with the address of its place there.
+    """Return a link to every calculator that a page shows whole.
 
     Args:
         calculators: name, title and question of each.
         pages: each article with its HTML; a tool's own page is preferred, then guides in order.
     """
-    candidates = (page for page in pages if page[0].kind != "tab")  # tabs stand behind their guide
+    candidates = (page for page in pages if page[0].kind != "tab")  # tabs come after their guide
     ordered = sorted(
         candidates, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order)
     )
@@ -150,7 +150,7 @@ def tool_links(
 def tools_by_learning_path(
     tools: Iterable[PageLink], paths: Iterable[LearningPath]
 ) -> tuple[ToolGroup, ...]:
-    """Return the tools by the path that they stand in, those outside of all paths first."""
+    """Return the tools grouped by learning path, tools outside of all paths first."""
     remaining = list(tools)
     groups = []
     for path in paths:
@@ -163,7 +163,7 @@ def tools_by_learning_path(
 
 
 def page_positions(articles: Iterable[Article]) -> dict[str, PagePosition]:
-    """Return source -> place of every article."""
+    """Return source -> position of every article."""
     all_articles = tuple(articles)
     guides = {article.slug: article for article in all_articles if article.kind == "guide"}
     order = [article.slug for article in _guides_in_order(all_articles)]
@@ -181,7 +181,7 @@ def page_positions(articles: Iterable[Article]) -> dict[str, PagePosition]:
 
 
 def _nearby_guides(ordered: list[Article]) -> dict[str, tuple[PageLink, ...]]:
-    """Return slug of a guide -> those of its path that its page lists, itself among them."""
+    """Return slug of a guide -> guides of its path around it, itself included."""
     by_path: dict[str, list[Article]] = {}
     for guide in ordered:
         by_path.setdefault(guide.path, []).append(guide)
@@ -226,7 +226,7 @@ def _page_position(
     previous = order[rank - 1] if rank > 0 else ""
     following = order[rank + 1] if 0 <= rank < len(order) - 1 else ""
     return PagePosition(
-        here=page_link(article),
+        page=page_link(article),
         path=article.path,
         previous=page_link(guides[previous]) if previous else None,
         following=page_link(guides[following]) if following else None,
@@ -236,7 +236,7 @@ def _page_position(
 
 
 def reader_problems(articles: Iterable[Article], readers: Iterable[Reader]) -> list[Problem]:
-    """Return the articles that name a reader who is not in content/readers.toml."""
+    """Return problems for readers that are not in content/readers.toml."""
     known = [reader.key for reader in readers]
     return [
         problem
@@ -253,7 +253,7 @@ def reader_problems(articles: Iterable[Article], readers: Iterable[Reader]) -> l
 
 
 def slug_problems(articles: Iterable[Article]) -> list[Problem]:
-    """Return what is wrong between articles: unknown guides, two of one name."""
+    """Return problems with slugs: unknown guides, duplicate names."""
     all_articles = tuple(articles)
     slugs = {article.slug for article in all_articles if article.kind == "guide"}
     problems: list[Problem] = []

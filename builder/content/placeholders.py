@@ -1,7 +1,7 @@
-"""Marks: what stands in rendered prose for things known only when all articles are rendered.
+"""Placeholders in rendered prose for values known only after all articles are rendered.
 
-A mark is `⟦kind:argument⟧`. The page replaces page, title and image marks by URLs and titles, and
-math marks by MathML.
+A placeholder is `⟦kind:argument⟧`. The page replaces page, title and image placeholders by URLs and
+titles, and math placeholders by MathML.
 """
 
 import re
@@ -12,27 +12,27 @@ _PLACEHOLDER = re.compile(r"⟦(page|title|image|math):([^⟦⟧]*)⟧")
 
 
 def page_placeholder(target: str) -> str:
-    """Return the mark for the URL of a link to an article or anchor."""
+    """Return the placeholder for the URL of a link to an article or anchor."""
     return f"⟦page:{target}⟧"
 
 
 def title_placeholder(target: str) -> str:
-    """Return the mark for the title of what a link leads to."""
+    """Return the placeholder for the title of a link's target."""
     return f"⟦title:{target}⟧"
 
 
 def image_placeholder(source: str) -> str:
-    """Return the mark for the URL of an image."""
+    """Return the placeholder for the URL of an image."""
     return f"⟦image:{source}⟧"
 
 
 def math_placeholder(name: str) -> str:
-    """Return the mark for a typeset formula."""
+    """Return the placeholder for a typeset formula."""
     return f"⟦math:{name}⟧"
 
 
 def fill_placeholders(html: str, replacements: dict[str, Callable[[str], str]]) -> str:
-    """Return the HTML with every mark replaced by what `answers[kind]` returns for its argument.
+    """Return the HTML with placeholders replaced by `replacements[kind](argument)`.
 
     Math comes as HTML; everything else as text, which is escaped here.
     """

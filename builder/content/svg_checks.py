@@ -1,4 +1,4 @@
-"""Pictures as SVG: drawings, with nothing in them that runs or loads.
+"""Checks of SVG images: only drawing elements, no scripts and no external references.
 
 On a page such a file is a picture, in which a browser runs nothing. Opened by its own address it
 is a document of the site.
@@ -24,7 +24,7 @@ _DECLARATION = re.compile(r"<!(DOCTYPE|ENTITY)|<\?(?!xml\s)", re.IGNORECASE)
 
 
 def svg_file_problems(folders: Folders, paths: Iterable[Path]) -> list[Problem]:
-    """Return what the drawings among the files of the content folder hold that is no drawing."""
+    """Return the problems of the SVG files among these paths."""
     problems = []
     for path in paths:
         if path.suffix.lower() == ".svg":
@@ -38,7 +38,7 @@ def svg_file_problems(folders: Folders, paths: Iterable[Path]) -> list[Problem]:
 
 
 def svg_problems(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (as it stands in the text, message) of what may not be in a drawing."""
+    """Yield (snippet of the text, message) for content that an SVG image may not have."""
     declaration = _DECLARATION.search(text)
     if declaration:
         yield declaration[0], f"{declaration[0]} is not allowed in a drawing"

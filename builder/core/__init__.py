@@ -1,1 +1,1 @@
-"""What every room uses: problems, folders, the build cache, processes, Node."""
+"""Shared foundations: problems, folders, the build cache, the process pool, Node."""

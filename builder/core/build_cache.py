@@ -1,4 +1,4 @@
-"""A memory of what was made, so that a build makes again only what changed."""
+"""Build cache: results keyed by digests of their inputs, so only changed results are recomputed."""
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,10 +22,10 @@ UNREADABLE = (
 
 
 class BuildCache:
-    """Name -> (key, value): the value is made again when its key, a digest, is another.
+    """Values by name, each with a key (a digest); a value is recomputed when its key changes.
 
-    Values are kept as bytes and read when they are asked for: what another state of our code made
-    is never read by this one.
+    Values are kept as pickles and loaded on first use, so values computed by other versions of our
+    code are never loaded.
     """
 
     def __init__(self, entries: Mapping[str, tuple[str, bytes]] | None = None) -> None:
@@ -34,11 +34,11 @@ class BuildCache:
         self._used: set[str] = set()
         self._process_values: dict[str, tuple[str, Any, frozenset[str]]] = {}
         self._used_process_values: set[str] = set()
-        self._dependencies: set[str] = set()  # what that is made of
+        self._dependencies: set[str] = set()  # of the used process values
         self.computed: list[str] = []
 
     def get(self, name: str, key: str, compute: Callable[[], Value]) -> Value:
-        """Return the value of `name`, made now unless it is known for this key."""
+        """Return the value of `name`, computed now unless it is cached under this key."""
         self._used.add(name)
         entry = self._entries.get(name)
         if entry is not None and entry[0] == key:
@@ -48,7 +48,7 @@ class BuildCache:
                 value: Value = self._values[name]
                 return value
             except UNREADABLE:
-                pass  # damaged: made again
+                pass  # damaged: computed again
         value = compute()
         self._entries[name] = (key, pickle.dumps(value))
         self._values[name] = value
@@ -56,33 +56,33 @@ class BuildCache:
         return value
 
     def has(self, name: str, key: str) -> bool:
-        """Say whether the value of `name` is known for this key."""
+        """Return whether the value of `name` is cached under this key."""
         return name in self._entries and self._entries[name][0] == key
 
     def last_key(self, name: str, key: str) -> str:
-        """Return the key under which `name` was last made, `key` where it never was."""
+        """Return the key under which `name` was last computed, `key` if it never was."""
         return self._entries[name][0] if name in self._entries else key
 
     def get_many(
         self, keys: Mapping[str, str], compute_many: Callable[[list[str]], Sequence[Value]]
     ) -> dict[str, Value]:
-        """Return name -> value of many; `compute_many` makes all that are new in one call, in order."""
+        """Return name -> value; one call of `compute_many` computes the missing values in order."""
         new_names = [name for name, key in keys.items() if not self.has(name, key)]
         computed = dict(zip(new_names, compute_many(new_names), strict=True)) if new_names else {}
 
-        def one(name: str) -> Value:  # one that is damaged is made alone
+        def compute(name: str) -> Value:  # a damaged entry is computed alone
             return computed[name] if name in computed else compute_many([name])[0]
 
-        return {name: self.get(name, key, partial(one, name)) for name, key in keys.items()}
+        return {name: self.get(name, key, partial(compute, name)) for name, key in keys.items()}
 
     def key_of(self, name: str) -> str:
-        """Return the key of a value that this build has asked for."""
+        """Return the key of a value that this build has used."""
         return self._entries[name][0]
 
-    def get_from_process(self, name: str, key: str) -> Any:  # noqa: ANN401 (whatever was left)
-        """Return what an earlier build of this process left under this key, None if nothing.
+    def get_from_process(self, name: str, key: str) -> Any:  # noqa: ANN401 (whatever was kept)
+        """Return the value that an earlier build of this process kept under this key, else None.
 
-        What it was made of is kept with it.
+        Its dependencies are kept with it.
         """
         entry = self._process_values.get(name)
         if entry is None or entry[0] != key:
@@ -94,19 +94,19 @@ class BuildCache:
     def keep_in_process(
         self, name: str, key: str, value: object, depends_on: Iterable[str]
     ) -> None:
-        """Leave a value for the next build of this process, as it is.
+        """Keep a value, unpickled, for the next build of this process.
 
         Args:
             name: of the value.
             key: digest of all that it depends on.
-            value: what is left.
-            depends_on: names of values of this memory.
+            value: the value to keep.
+            depends_on: names of cache entries that the value was computed from.
         """
         self._process_values[name] = (key, value, frozenset(depends_on))
         self._used_process_values.add(name)
 
     def for_next_build(self) -> "BuildCache":
-        """Return the memory for the next build: what this one used."""
+        """Return the cache for the next build: the entries that this build used."""
         cache = BuildCache(self.entries())
         cache._values = {name: self._values[name] for name in self._used & set(self._values)}
         cache._process_values = {
@@ -115,29 +115,29 @@ class BuildCache:
         return cache
 
     def entries(self) -> dict[str, tuple[str, bytes]]:
-        """Return what this build used, as it outlives the code that made it.
+        """Return the pickled entries that this build used: name -> (key, bytes).
 
-        What was asked for and could not be made is not there.
+        Values that could not be computed are not included.
         """
         return {n: self._entries[n] for n in self._used | self._dependencies if n in self._entries}
 
     def keep_all_entries(self) -> None:
-        """Keep all that was known: a build that found a problem did not come to ask for it."""
+        """Keep all entries: a build that failed early did not get to use them."""
         self._used |= self._entries.keys()
         self._used_process_values |= self._process_values.keys()
 
     def save(self, path: Path) -> None:
-        """Keep what this build used."""
+        """Write the entries that this build used to a file."""
         write_checksummed(path, pickle.dumps(self.entries()))
 
 
 def cache_file(folders: Folders) -> Path:
-    """Return where a build leaves its memory."""
+    """Return the path of a project's cache file."""
     return folders.cache / "memory.pickle"
 
 
 def load(path: Path) -> BuildCache:
-    """Return the memory kept in a file, an empty one if there is none or it cannot be read."""
+    """Return the cache saved in a file, an empty cache if the file is missing or unreadable."""
     try:
         entries = pickle.loads(read_checksummed(path) or b"")
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""What a module does, as Python has compiled it: comments and line ends change nothing in that."""
+"""Digests of compiled code that ignore comments, formatting and line numbers."""
 
 from collections.abc import Iterator
 from types import CodeType
@@ -7,12 +7,12 @@ from builder.core.folders import digest
 
 
 def behavior_digest(code: CodeType) -> str:
-    """Return the digest of what compiled code does, whatever its lines are."""
+    """Return the digest of a code object's behavior, independent of line numbers."""
     return digest(_behavior_parts(code))
 
 
 def string_constants(code: CodeType) -> Iterator[str]:
-    """Yield all texts in compiled code, those of its functions and classes too."""
+    """Yield the string constants of a code object, nested functions and classes included."""
     for constant in _constants(code):
         if isinstance(constant, str):
             yield constant
@@ -45,7 +45,7 @@ def _constants(code: CodeType) -> Iterator[object]:
 
 
 def constant_text(value: object) -> str:
-    """Return a constant as text, the same in every process."""
+    """Return the repr of a constant, identical in every process."""
     if isinstance(value, tuple):
         return f"({','.join(map(constant_text, value))})"
     if isinstance(value, frozenset):  # its order is another in another process

@@ -1,4 +1,4 @@
-"""An exception of what an author wrote, as a problem: one sentence with its file and line."""
+"""Exceptions in authors' code as problems: one sentence with file and line."""
 
 import traceback
 from importlib import import_module
@@ -16,7 +16,7 @@ REQUIRED_NAMES = ("TITLE", "QUESTION", "Inputs", "solve", "views")
 
 
 def calculator_problem(name: str, source: str, error: Exception) -> Problem:
-    """Return the problem of a calculator that fails at its defaults, options or presets.
+    """Return the problem for a calculator that raises at its defaults, options or presets.
 
     Args:
         name: of the calculator.
@@ -51,7 +51,7 @@ def _missing_names(name: str) -> str:
 
 
 def template_problem(folders: Folders, error: Exception) -> Problem | None:
-    """Return the problem of a template that raised; None if none of ours did.
+    """Return the problem for a template that raised, None if no theme template is in the traceback.
 
     Args:
         folders: of the project.

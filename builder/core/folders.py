@@ -1,4 +1,4 @@
-"""Where things lie, and the digest that says whether they changed."""
+"""Folders of a project and of the generator; file listings, digests and atomic writes."""
 
 import fnmatch
 import hashlib
@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from builder.core.project import Project
 
-# Where the generator lies: its engine, its builder and its theme.
+# The folder of the generator: its engine, its builder and its theme.
 GENERATOR = Path(__file__).resolve().parents[2]
 THEME = GENERATOR / "theme"
-# Whether it was installed; then nothing is written to where it lies.
+# Whether the generator is an installed package; then nothing is written to its folder.
 INSTALLED = not (GENERATOR / "build.py").is_file()
 OFFLINE_SCRIPT = "offline.js"
-RECEIPTS = "receipts/"  # where those of a page's numbers lie, from its own address
+RECEIPTS = "receipts/"  # folder of a page's receipts, relative to the page
 SCRIPTS = ("early.js", "embed.js", "moved.js", OFFLINE_SCRIPT)
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
 FileStamps = tuple[tuple[Path, int, int], ...]
@@ -26,12 +26,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The project's folders; `code` holds the Python files that pages depend on.
+    """The folders of a project; `code` are the folders of the Python files that pages depend on.
 
-    `groups` holds, by the name that is imported, the files of packages for the browser
-    (`builder.project.python_packages`); `framework` is the engine that comes with the generator,
-    None where the project's is whole; `given` the theme that comes with it, where `theme` is the
-    project's laid over that. `still` holds what `once` has made.
+    `groups` holds, by import name, the files of packages for the browser
+    (`builder.project.python_packages`). `framework` is the generator's engine, None where the
+    project brings a complete engine. `base_theme` is the generator's theme where `theme` is the
+    overlay of the project's theme on it. `computed` holds the values of `compute_once`.
     """
 
     project: Project
@@ -47,10 +47,10 @@ class Folders:
     computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def compute_once(self, name: str, compute: Callable[[], Value]) -> Value:
-        """Return what is made of the theme and the code, which stay as they are.
+        """Return a value of the theme and the code, computed once per activation of the project.
 
-        A project is entered again for the next build, unless who watches it knows that nothing but
-        its content has changed.
+        A project is activated again for every build, unless the server knows that only its content
+        has changed.
         """
         if name not in self.computed:
             self.computed[name] = compute()
@@ -59,11 +59,11 @@ class Folders:
 
     @property
     def engine_packages(self) -> tuple[Path, ...]:
-        """The packages that travel to the reader's browser."""
+        """The packages that are sent to the reader's browser."""
         return (self.engine, *((self.framework,) if self.framework else ()))
 
     def display_path(self, path: Path) -> str:
-        """Return a file as a problem names it: from the project's folder, where it lies there."""
+        """Return the path of a file for messages, relative to the project where it lies in it."""
         if self.base_theme and path.is_relative_to(self.theme):
             relative = path.relative_to(self.theme)
             override = self.root / "theme" / relative
@@ -72,10 +72,10 @@ class Folders:
 
     @property
     def shared_cache(self) -> Path | None:
-        """The generator's own cache, where its parts of the runtime are kept for all projects.
+        """The generator's own cache, which shares its parts of the runtime between all projects.
 
-        None where it cannot be written, and for a build with a cache of its own, which believes
-        nothing that another has left.
+        None where it cannot be written, and for a build with a cache of its own, which trusts no
+        other cache.
         """
         if INSTALLED or self.cache != self.root / ".cache":
             return None
@@ -83,11 +83,11 @@ class Folders:
 
     @property
     def shared_or_own_cache(self) -> Path:
-        """The shelf, or the project's own cache where there is none."""
+        """The shared cache, or the project's own cache where there is none."""
         return self.shared_cache or self.cache
 
     def scripts(self) -> dict[str, str]:
-        """Return the theme's scripts that are no modules: name -> text, of those that it has.
+        """Return name -> text of the theme's scripts that are not modules.
 
         They run before the first paint, in pages elsewhere that show a calculator, on the former
         address of a page, and as the keeper of visited pages for readers without a network.
@@ -97,7 +97,7 @@ class Folders:
 
 
 def project_folders(project: Project, root: Path, cache: Path | None = None) -> Folders:
-    """Return the folders of a project that lies in `root`.
+    """Return the folders of the project in `root`.
 
     Its engine stands beside the generator's, and its theme is laid over the generator's
     (`builder.project.theme_overlay`), unless they are the same.
@@ -120,14 +120,14 @@ def project_folders(project: Project, root: Path, cache: Path | None = None) -> 
 
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:
-    """Return the files under `folder`, sorted; hidden ones and byte code are left out."""
+    """Return the sorted files under `folder`, without hidden files and byte code."""
     return list(_walk(folder, pattern)) if folder.is_dir() else []
 
 
 def _walk(folder: Path, pattern: str) -> Iterator[Path]:
-    with os.scandir(folder) as entries:  # it knows what is a file, without asking for each
+    with os.scandir(folder) as entries:  # entries know their type without a stat call
         visible = [entry for entry in entries if not entry.name.startswith((".", "__pycache__"))]
-    # Folder by folder, which is the order of their paths, and asks no path for its parts.
+    # Folder by folder, which is the order of their paths.
     for entry in sorted(visible, key=lambda entry: entry.name):
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(folder / entry.name, pattern)
@@ -136,7 +136,7 @@ def _walk(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file of the cache so that another build beside this one never reads half of it."""
+    """Write a cache file atomically, so that a concurrent build never reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}-{os.getpid()}")
     temporary.write_bytes(data)
@@ -144,12 +144,12 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_checksummed(path: Path, data: bytes) -> None:
-    """Write a file of the cache with the hash of what it holds."""
+    """Write a cache file that begins with the SHA-256 of its content."""
     write_atomically(path, hashlib.sha256(data).digest() + data)
 
 
 def read_checksummed(path: Path) -> bytes | None:
-    """Return what `write_checksummed` wrote; None where there is no such file or it is damaged."""
+    """Return the content that `write_checksummed` wrote, None if the file is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -159,34 +159,36 @@ def read_checksummed(path: Path) -> bytes | None:
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
-    """Return a short name for the texts in `parts`, in this order."""
+    """Return a short hash of the parts in this order."""
     hasher = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        # The length goes in too, so that moving a border between two parts changes the digest.
+        # The length is hashed too, so that moving a boundary between two parts changes the digest.
         hasher.update(f"{len(data)}:".encode())
         hasher.update(data)
     return hasher.hexdigest()[:16]
 
 
 def digest_of_files(folder: Path, pattern: str = "*") -> str:
-    """Return the digest of the names and contents of the files under `folder`."""
+    """Return the digest of the names and contents of all files under `folder`."""
     return _digest_of_files(folder, file_stamps(files(folder, pattern)))
 
 
 @lru_cache(maxsize=32)
-def _digest_of_files(folder: Path, stamped: FileStamps) -> str:
+def _digest_of_files(folder: Path, stamps: FileStamps) -> str:
     skip = len(folder.as_posix()) + 1
-    return digest(part for one in stamped for part in (one[0].as_posix()[skip:], _contents(*one)))
+    return digest(
+        part for stamp in stamps for part in (stamp[0].as_posix()[skip:], _contents(*stamp))
+    )
 
 
 @lru_cache(maxsize=1 << 13)
 def _contents(path: Path, _date: int, _size: int) -> bytes:
-    """Return what a file holds; of many that are digested again, most are as they were."""
+    """Return the content of a file, cached by path, date and size."""
     return path.read_bytes()
 
 
 def file_stamps(paths: Iterable[Path]) -> FileStamps:
-    """Return each file with its date and size: a process that saw them need not read it again."""
+    """Return (path, modification time, size) of each file: a cache key for its content."""
     stats = ((path, path.stat()) for path in paths)
     return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in stats)

@@ -1,12 +1,12 @@
-"""Garbage is looked for seldom: what a build makes hardly ever hangs together in circles."""
+"""Less frequent garbage collection: a build creates hardly any reference cycles."""
 
 import gc
 
-# Objects made before the youngest are looked through, and how often that happens before the older
-# ones are. With Python's own numbers a build spends a tenth of its time on it, and finds little.
+# Thresholds of the three generations. With Python's defaults a build spends a tenth of its time on
+# collection and frees little.
 _THRESHOLDS = (100_000, 50, 1000)
 
 
 def reduce_gc_frequency() -> None:
-    """Look for garbage seldom in this process."""
+    """Raise this process's garbage collection thresholds."""
     gc.set_threshold(*_THRESHOLDS)

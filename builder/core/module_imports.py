@@ -1,8 +1,8 @@
-"""What a module of the engine needs: read from the imports in its source, followed to the end.
+"""Import graph of Python packages, read from the source: dependencies and digests of modules.
 
-The engine also finds modules by looking into a package (`engine.core.registry`); a text that is
-the name of a package, such as "engine.schedules", therefore stands for all its modules. Only the
-calculators, which nobody but the page names, are not followed so.
+The engine also finds modules by listing a package (`engine.core.registry`); a string constant that
+is the name of a package, such as "engine.schedules", therefore counts as an import of all its
+modules. Only packages of calculators, which pages name one by one, are not followed this way.
 """
 
 import ast
@@ -13,11 +13,11 @@ from pathlib import Path
 from builder.core import code_digest
 from builder.core.folders import digest, write_atomically
 
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold nested statements
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements in a node, those in functions, classes and branches too."""
+    """Yield all statements of a node, nested functions, classes and branches included."""
     for name in BLOCKS:
         block = getattr(node, name, None)
         if isinstance(block, list):  # a lambda and a conditional expression have a body, too
@@ -26,7 +26,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
                 yield from statements(statement)
 
 
-MAX_CACHED = 8000  # modules of which what they import is kept
+MAX_CACHED = 8000  # facts of modules in the cache file
 CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # [imported names, string constants that could name a package, digest of the behavior, digest of the
@@ -42,7 +42,7 @@ DYNAMIC_IMPORTERS = ("importlib", "pkgutil", "runpy", "engine.core.registry")
 
 
 class ImportGraph:
-    """The imports of a package's modules; a module is named by its path."""
+    """The imports between modules; a module is identified by its path."""
 
     def __init__(
         self,
@@ -51,13 +51,13 @@ class ImportGraph:
         calculator_packages: tuple[str, ...] = CALCULATORS,
         groups: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        """Take the modules.
+        """Create the graph of the modules in `sources`.
 
         Args:
             sources: path -> text.
-            cache_path: a file of the cache.
-            calculator_packages: packages of them.
-            groups: name -> paths that travel together, whichever of them is imported.
+            cache_path: file that keeps the facts between builds.
+            calculator_packages: packages whose names do not count as imports of all their modules.
+            groups: package -> paths of all its files, which are needed whichever is imported.
         """
         self.groups = {name: frozenset(paths) for name, paths in (groups or {}).items()}
         self.sources = sources
@@ -72,10 +72,10 @@ class ImportGraph:
         self._has_new_facts = False
 
     def save(self) -> None:
-        """Keep what was read now for the next build."""
+        """Write newly parsed facts to the cache file."""
         if self._cache_path and self._has_new_facts:
             digests = [digest((text,)) for text in self.sources.values()]
-            # Other projects may share the file; what nobody has anymore goes when it is long.
+            # Other projects may share the file; unused facts are dropped when there are too many.
             own_facts = {
                 text_digest: self._cached_facts[text_digest]
                 for text_digest in digests
@@ -90,7 +90,7 @@ class ImportGraph:
             self._has_new_facts = False
 
     def read_all(self, map_function: Callable[..., list[ModuleFacts]]) -> None:
-        """Read all modules where none is known: `map_function` makes something of many (`Hands.each`)."""
+        """Parse all modules if none is cached; `map_function` is `ProcessPool.map`."""
         if not self._cached_facts:
             texts = {digest((text,)): text for text in self.sources.values()}
             unread = {
@@ -107,7 +107,7 @@ class ImportGraph:
             )
 
     def _facts_of(self, path: str) -> ModuleFacts:
-        """Return the facts of a module, read when they are asked for."""
+        """Return the facts of a module, parsed on first use."""
         if path not in self._facts:
             text_digest = digest((self.sources[path],))
             if text_digest not in self._cached_facts:
@@ -118,9 +118,9 @@ class ImportGraph:
         return self._facts[path]
 
     def reuse_facts(self, previous: "ImportGraph") -> frozenset[str]:
-        """Take over what is known from before a save, and return what does something else since.
+        """Reuse the facts of the graph before a save; return the modules with changed behavior.
 
-        A comment changes nothing that a module does. What imports a changed module is among it.
+        A comment changes no behavior. Modules that import a changed module count as changed.
         """
         if previous.sources.keys() != self.sources.keys():  # a name may mean another module now
             paths = previous.sources.keys() | self.sources.keys()
@@ -144,7 +144,7 @@ class ImportGraph:
         return not in_both or self.digest(path) != previous.digest(path)
 
     def dependencies(self, path: str) -> frozenset[str]:
-        """Return the module and all that it imports, directly or not, with their packages."""
+        """Return the module and its direct and indirect imports, with their packages."""
         if path not in self._closures:
             modules, queue = {path}, [path]
             while queue:
@@ -155,7 +155,7 @@ class ImportGraph:
         return self._closures[path]
 
     def digest(self, path: str) -> str:
-        """Return the digest of what the module does, with all that it needs."""
+        """Return the digest of the behavior of the module and of its dependencies."""
         if path not in self._digests:
             dependencies = sorted(self.dependencies(path))
             self._digests[path] = digest(
@@ -164,24 +164,24 @@ class ImportGraph:
         return self._digests[path]
 
     def external_imports(self, paths: Iterable[str]) -> frozenset[str]:
-        """Return the modules that these import from elsewhere: the standard library."""
+        """Return the modules that these import from outside the graph: the standard library."""
         own_packages = {name.partition(".")[0] for name in self._modules} | set(self.groups)
         names = {name for path in paths for name in self._facts_of(path)[0]}
         return frozenset(n for n in names if n and n.partition(".")[0] not in own_packages)
 
     def import_dynamically(self, paths: Iterable[str]) -> bool:
-        """Say whether some of these look for modules by name, which their texts tell in part."""
+        """Return whether any of these modules imports others by name, which hides dependencies."""
         names = (f"{name}." for path in paths for name in self._facts_of(path)[0])
         return any(
             name.startswith(f"{importer}.") for name in names for importer in DYNAMIC_IMPORTERS
         )
 
     def module_digest(self, path: str) -> str:
-        """Return the digest of what the module does: comments and line ends change nothing."""
+        """Return the digest of the module's own behavior, independent of comments and lines."""
         return str(self._facts_of(path)[2])
 
     def texts_digest(self, path: str) -> str:
-        """Return the digest of the texts in the module and all that it needs."""
+        """Return the digest of the string constants of the module and of its dependencies."""
         if path not in self._texts:
             self._texts[path] = digest(
                 str(self._facts_of(module)[3]) for module in sorted(self.dependencies(path))
@@ -189,7 +189,7 @@ class ImportGraph:
         return self._texts[path]
 
     def direct_imports(self, path: str) -> list[str]:
-        """Return the modules that a module imports itself, with their packages."""
+        """Return the modules that a module imports directly, with their packages."""
         if path not in self._direct:
             self._direct[path] = self._find_direct_imports(path)
         return self._direct[path]
@@ -213,7 +213,7 @@ class ImportGraph:
 
 
 def _with_dependents(changed: set[str], imports: ImportGraph) -> set[str]:
-    """Return these modules and all that import them, directly or not."""
+    """Return the changed modules and all modules that import them, directly or indirectly."""
     importers: dict[str, list[str]] = {}
     for path in imports.sources:
         for used in imports.direct_imports(path):
@@ -236,18 +236,18 @@ def _load_facts(path: Path | None) -> FactsByDigest:
 
 
 def remember_facts(text: str, facts: ModuleFacts) -> None:
-    """Remember what is known of a text, so that this process does not read it again."""
+    """Store the facts of a module's text, so that this process does not parse it again."""
     _FACTS[digest((text,))] = facts
 
 
 def imported_packages(facts: ModuleFacts) -> frozenset[str] | None:
-    """Return the packages that a text imports from, None where it cannot be read."""
+    """Return the top-level packages that a module imports, None if it cannot be parsed."""
     names, _, behavior, texts = facts
     return None if behavior == texts else frozenset(name.partition(".")[0] for name in names)
 
 
 def module_facts(source: str) -> ModuleFacts:
-    """Return what is known of a text, as `FactsByDigest` says."""
+    """Return the facts of a module's source text; see `ModuleFacts`."""
     names: dict[str, None] = {}
     try:
         tree = ast.parse(source)
@@ -276,5 +276,5 @@ def _with_packages(name: str) -> list[str]:
 
 
 def module_name(path: str) -> str:
-    """Return the name of a module by its path."""
+    """Return the dotted name of a module's path."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

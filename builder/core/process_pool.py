@@ -1,4 +1,4 @@
-"""Other processes for what a build does many times: one for each processor, and this one too."""
+"""Parallel map over worker processes, one for each further processor, and this process."""
 
 import atexit
 import os
@@ -12,26 +12,26 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_PARTS_PER_PROCESS = 24  # parts of the work for each process, so that none waits long for another
-_PARTS_IN_FLIGHT = 2  # parts that another process has: the one that it makes, and the next
+_PARTS_PER_PROCESS = 24  # per process, so that no process waits long for another
+_PARTS_IN_FLIGHT = 2  # per worker: the part in work, and the next
 
 
 class ProcessPool:
-    """Processes that have entered a project; none is started for little work.
+    """Worker processes with an activated project, started only for enough work.
 
-    Nothing depends on which process made it. They are begun anew, not forked, since the builder
-    has threads.
+    Results do not depend on the process that computes them. Workers are spawned, not forked, since
+    the builder has threads.
     """
 
     def __init__(self, initialize: Callable[[], object]) -> None:
-        """Take what each process calls first, such as to enter the project."""
-        self._enter = initialize
-        self._pool: ProcessPoolExecutor | None = None
+        """Create the pool; `initialize` runs first in each worker and activates the project."""
+        self._initialize = initialize
+        self._executor: ProcessPoolExecutor | None = None
 
     def map(
         self, function: Callable[[Item], Result], items: Sequence[Item], *, serial_limit: int
     ) -> list[Result]:
-        """Return what is made of each thing, in their order; so `serial_limit` are made here."""
+        """Return the function's results in order; up to `serial_limit` items are computed here."""
         others = _processor_count() - 1
         if len(items) <= serial_limit or not others:
             return [function(item) for item in items]
@@ -39,27 +39,27 @@ class ProcessPool:
         parts = [items[start : start + size] for start in range(0, len(items), size)]
         try:
             return self._map_parts(function, parts, others)
-        except BrokenExecutor:  # one was killed, or the machine has no memory for it
+        except BrokenExecutor:  # a worker was killed, or memory ran out
             self.close()
             return _map_part(function, items)
 
     def _map_parts(
         self, function: Callable[[Item], Result], parts: Sequence[Sequence[Item]], others: int
     ) -> list[Result]:
-        """Return what is made of the parts: those in front by others, those at the end here.
+        """Return the parts' results: workers take parts from the front, this process from the end.
 
-        However long a part takes here, the others are given the next. Nothing that was asked for is
-        taken back: Python's pool stumbles over that where it breaks.
+        Threads submit parts, so that workers get the next part however long a part takes here. No
+        submitted part is canceled: Python's pool fails on that when a worker dies.
         """
         pending, results = deque(range(len(parts))), list[list[Result]]([[]] * len(parts))
-        pool = self._executor(others)
+        pool = self._get_executor(others)
 
         def submit_parts() -> None:
             try:
-                while (at := _pop(pending.popleft)) is not None:
-                    results[at] = pool.submit(_map_part, function, parts[at]).result()
+                while (index := _pop(pending.popleft)) is not None:
+                    results[index] = pool.submit(_map_part, function, parts[index]).result()
             finally:
-                pending.clear()  # where one part fails, no other is begun
+                pending.clear()  # after a failure no other part is started
 
         with ThreadPoolExecutor(_PARTS_IN_FLIGHT * others) as threads:
             futures = [threads.submit(submit_parts) for _ in range(_PARTS_IN_FLIGHT * others)]
@@ -70,29 +70,29 @@ class ProcessPool:
                 pending.clear()
         for future in futures:
             future.result()
-        return [future for part in results for future in part]
+        return [result for part in results for result in part]
 
     def close(self) -> None:
-        """End the processes."""
-        if self._pool:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        """Stop the worker processes."""
+        if self._executor:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
 
-    def _executor(self, others: int) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
+    def _get_executor(self, others: int) -> ProcessPoolExecutor:
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(
                 others,
                 get_context("spawn"),
                 initializer=_initialize_worker,
-                initargs=(self._enter,),
+                initargs=(self._initialize,),
             )
-        return self._pool
+        return self._executor
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return what is made of each thing, in their order, by threads of this process.
+    """Return the function's results in order, computed by threads of this process.
 
-    For what Python leaves to others, such as to compress: the rest goes no faster.
+    Only for functions that release the interpreter lock, such as compression.
     """
     if len(items) < 2:
         return _map_part(function, items)
@@ -101,7 +101,7 @@ def map_in_threads(function: Callable[[Item], Result], items: Sequence[Item]) ->
 
 
 def _processor_count() -> int:
-    """Return how many processors this process may use, which may be fewer than there are."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -111,14 +111,14 @@ def _initialize_worker(initialize: Callable[[], object]) -> None:
     from builder.core.gc_tuning import reduce_gc_frequency
 
     reduce_gc_frequency()
-    atexit.register(os._exit, 0)  # to take all that it has made apart would keep the build waiting
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build hears it, and ends these
+    atexit.register(os._exit, 0)  # freeing all objects would keep the build waiting
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build handles it and stops the workers
     threading.Thread(target=_exit_with_build, daemon=True).start()
     initialize()
 
 
 def _exit_with_build() -> None:
-    """End this process when the build is killed, of which it would not hear."""
+    """Exit this worker when the build process dies."""
     build = parent_process()
     if build:
         build.join()
@@ -126,7 +126,7 @@ def _exit_with_build() -> None:
 
 
 def _pop(pop: Callable[[], int]) -> int | None:
-    """Return what is taken, None where nothing is left."""
+    """Return the popped index, None if the queue is empty."""
     try:
         return pop()
     except IndexError:

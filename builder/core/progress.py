@@ -1,4 +1,4 @@
-"""Say what takes long, while it does; say nothing about what is quick."""
+"""Build options, and progress reports for slow steps."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from builder.core.folders import RECEIPTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a build is told.
+    """Build options.
 
     Attributes:
         base_url: where the output will be published, with a slash at its end; "" if unknown.
@@ -27,13 +27,13 @@ class Options:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun, such as "1 page", "0 pages", "2 addresses"."""
+    """Return a count with its noun in the right number, such as "1 page" or "2 addresses"."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{count} {noun}{'' if count == 1 else plural}"
 
 
 def html_pages(names: Iterable[str]) -> list[str]:
-    """Return the pages among files of the output; the receipts of one are part of it."""
+    """Return the names of HTML pages among output files; pages of receipts do not count."""
     receipts_page = f"/{RECEIPTS}index.html"
     return [
         name for name in names if name.endswith(".html") and not f"/{name}".endswith(receipts_page)
@@ -46,7 +46,7 @@ REPORT_AFTER = 1.0  # seconds
 
 @contextmanager
 def timed_step(report: Report, description: str) -> Iterator[None]:
-    """Report `description` when it takes longer than a second, and how long it took."""
+    """Report `description` if the block takes longer than a second, and then its duration."""
     reported = threading.Event()
 
     def report_start() -> None:

@@ -1,4 +1,4 @@
-"""The record of a project: what belongs to one site and not to the generator."""
+"""Project settings: the record that is read from `site.toml`."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ UNITS = ("bytes", "links")  # GB or GiB; links one way or summed over both
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
-    """A link of the header: its word, its address in the site or elsewhere, its line."""
+    """A link of the header: label, address in the site or elsewhere, line in `site.toml`."""
 
     label: str
     address: str
@@ -16,13 +16,13 @@ class NavigationLink:
 
     @property
     def is_external(self) -> bool:
-        """Whether it leads to another site."""
+        """Whether the link leads to another site."""
         return self.address.startswith("https://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project in the words of its `site.toml`; "" where it says nothing.
+    """The settings of a project, as in its `site.toml`; "" where a key is missing.
 
     Attributes:
         name: of the site.
@@ -63,10 +63,10 @@ class Project:
 
     @property
     def calculators(self) -> str:
-        """The package of its calculators."""
+        """The dotted name of the package of the project's calculators."""
         return f"{self.engine}.calculators"
 
     @property
     def key(self) -> str:
-        """The name as a part of other names: "My Site" is "my_site"."""
+        """The name as an identifier: "My Site" is "my_site"."""
         return re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")

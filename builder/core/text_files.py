@@ -1,4 +1,4 @@
-"""Read what authors wrote: UTF-8 texts under names that make sound addresses."""
+"""Reads authors' text files: UTF-8 checks, and checks of file names that become URLs."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def read_text(path: Path, source: str) -> tuple[str, list[Problem]]:
-    """Return (text of a file, problems); the text is "" if there are any, or no such file."""
+    """Return (text, problems) of a file; the text is "" if there are problems or no such file."""
     if not path.is_file():
         return "", []
     data = path.read_bytes()
@@ -35,7 +35,7 @@ def read_text(path: Path, source: str) -> tuple[str, list[Problem]]:
 
 
 def name_problems(folders: Folders, paths: Iterable[Path]) -> list[Problem]:
-    """Return the files of the content folder whose names cannot be addresses or are not read."""
+    """Return problems with file names in the content folder: not usable as URLs, or not read."""
     problems: list[Problem] = []
     seen: dict[str, str] = {}
     for path in paths:
@@ -58,7 +58,7 @@ def name_problems(folders: Folders, paths: Iterable[Path]) -> list[Problem]:
 
 
 def _link_problems(folders: Folders) -> Iterator[Problem]:
-    """Yield the links that lead out of the project, or to a folder, which is not followed."""
+    """Yield problems with symbolic links that leave the project or lead to a folder."""
     root = folders.root.resolve()
     for path in _symbolic_links(folders.content) if folders.content.is_dir() else ():
         source = path.relative_to(folders.root).as_posix()
@@ -70,8 +70,8 @@ def _link_problems(folders: Folders) -> Iterator[Problem]:
 
 
 def _symbolic_links(folder: Path) -> Iterator[Path]:
-    """Yield all links, those in folders with a dot in front of their names, too."""
-    with os.scandir(folder) as entries:  # it knows what is a link, without asking for each
+    """Yield all symbolic links, in hidden folders too."""
+    with os.scandir(folder) as entries:  # entries know their type without a stat call
         candidates = [entry for entry in entries if entry.is_symlink() or entry.is_dir()]
     for entry in sorted(candidates, key=lambda entry: entry.name):
         if entry.is_symlink():

@@ -54,7 +54,7 @@ class PreviewSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpeningChart:
-    """The opening chart of a guide at its calculator's defaults; presets as in `Live`."""
+    """The opening chart of a guide at its calculator's defaults, and its presets."""
 
     calculator: str
     output: str
@@ -67,8 +67,8 @@ def render_previews(
     guides: Iterable[tuple[Article, ArticleHtml]],
     tools: Mapping[str, CalculatorContext],
     settings: PreviewSettings,
-    memo: BuildCache,
-    hands: ProcessPool,
+    cache: BuildCache,
+    pool: ProcessPool,
 ) -> dict[str, bytes]:
     """Return slug -> animated SVG of every guide whose opening figure has several states.
 
@@ -76,8 +76,8 @@ def render_previews(
         guides: with their rendered HTML.
         tools: the calculators by name.
         settings: settings of the renderer.
-        memo: the build cache.
-        hands: pool of worker processes.
+        cache: the build cache.
+        pool: pool of worker processes.
     """
     opening = _opening_figures(guides)
     stills = {
@@ -85,17 +85,17 @@ def render_previews(
         for name, output in opening.values()
         if not isinstance(tools[name].views[output], Scene)
     }
-    chart_states: dict[str, Charts] = memo.get_many(
+    chart_states: dict[str, Charts] = cache.get_many(
         {
             cache_name: settings.key(chart.calculator, cache_name)
             for cache_name, chart in stills.items()
         },
-        lambda names: hands.map(
+        lambda names: pool.map(
             _chart_states, [stills[name] for name in names], serial_limit=LOCAL_LIMIT
         ),
     )
     charts = {state: chart for states in chart_states.values() for state, chart in states.items()}
-    drawn = memo.get(
+    drawn = cache.get(
         "previews", digest((settings.layout, dump(charts))), partial(settings.draw, charts)
     )
     previews = {}
@@ -104,7 +104,7 @@ def render_previews(
         states = [drawn[state] for state in chart_states.get(f"states {name}.{output}", ())]
         if isinstance(view, Scene):
             cache_name = f"frames {name}.{output}"
-            states = memo.get(
+            states = cache.get(
                 cache_name, settings.key(name, cache_name), partial(scene_frames, view)
             )
         frames = list(dict.fromkeys(states))

@@ -304,7 +304,7 @@ def render_cards(
     style: str,
     fonts: Path,
     render: RenderPngs,
-    memo: BuildCache,
+    cache: BuildCache,
     code: str,
 ) -> dict[str, Card]:
     """Return source -> card; empty if the theme has no fonts for cards.
@@ -314,7 +314,7 @@ def render_cards(
         style: CSS of drawings.
         fonts: the folder of the theme's fonts.
         render: name -> SVG to name -> PNG, many in one call.
-        memo: the build cache.
+        cache: the build cache.
         code: digest of the card renderer.
     """
     if not all(path.is_file() for path in font_files(fonts)):
@@ -324,14 +324,14 @@ def render_cards(
         source: digest((design, content.site, content.title, content.sentence, content.figure))
         for source, content in contents.items()
     }
-    new = [source for source in contents if not memo.has(f"card {source}", keys[source])]
+    new = [source for source in contents if not cache.has(f"card {source}", keys[source])]
     rendered: Mapping[str, bytes] = {}
     if new:
         measure = text_measure(fonts)
         rendered = render({source: draw_card(contents[source], style, measure) for source in new})
     cards = {}
     for source, content in contents.items():
-        png = memo.get(f"card {source}", keys[source], partial(rendered.__getitem__, source))
+        png = cache.get(f"card {source}", keys[source], partial(rendered.__getitem__, source))
         name = re.sub(r"\W+", "-", source.removeprefix("content/").removesuffix(".md"))
         cards[source] = Card(
             path=hashed_path(f"card-{name}.png", png), alt_text=_alt_text(content), png=png

@@ -96,7 +96,7 @@ class CachedArticleRenderer:
     """
 
     tools: CalculatorSet
-    memo: BuildCache
+    cache: BuildCache
     keys: CacheKeys
     shared: str
     article_renderer: ArticleRenderer
@@ -109,7 +109,7 @@ class CachedArticleRenderer:
         new = [
             article
             for article in articles
-            if not self.memo.has(f"asked {article.source}", text_digests[article.source])
+            if not self.cache.has(f"asked {article.source}", text_digests[article.source])
         ]
         rendered = dict(
             zip((article.source for article in new), self._render_new(new), strict=True)
@@ -137,7 +137,9 @@ class CachedArticleRenderer:
             calculator_context.source_path(formula_sheet.CALCULATOR),
         )
         key = digest((code, body))
-        return self.memo.get("formula sheet", key, lambda: formula_sheet.expand_formula_sheet(body))
+        return self.cache.get(
+            "formula sheet", key, lambda: formula_sheet.expand_formula_sheet(body)
+        )
 
     def _render_new(self, articles: Sequence[Article]) -> list[RenderedArticle]:
         if len(articles) <= LOCAL_LIMIT:
@@ -156,7 +158,7 @@ class CachedArticleRenderer:
         for request, answer in fresh[1].items() if fresh else ():
             self._at(request, lambda answer=answer: answer)  # type: ignore[misc]
         # Its text says which numbers it asks for; the calculators determine their values.
-        requests: tuple[NumberRequest, ...] = self.memo.get(
+        requests: tuple[NumberRequest, ...] = self.cache.get(
             f"asked {article.source}",
             text_digest,
             lambda: tuple((fresh or self.article_renderer.render_with_numbers(article))[1]),
@@ -169,7 +171,7 @@ class CachedArticleRenderer:
                 *answers,
             )
         )
-        return self.memo.get(
+        return self.cache.get(
             f"prose {article.source}",
             key,
             lambda: (fresh or self.article_renderer.render_with_numbers(article))[0],
@@ -189,7 +191,7 @@ class CachedArticleRenderer:
             return repr(error)
 
     def _at(self, request: NumberRequest, compute: Callable[[], Answer]) -> Answer:
-        return _cached_answer(self.memo, self.keys, request, compute)
+        return _cached_answer(self.cache, self.keys, request, compute)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -198,11 +200,11 @@ def _names_in_text(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _cached_answer(
-    memo: BuildCache, keys: CacheKeys, request: NumberRequest, compute: Callable[[], Answer]
+    cache: BuildCache, keys: CacheKeys, request: NumberRequest, compute: Callable[[], Answer]
 ) -> Answer:
     name, settings, output = request
     settings_text = " ".join(f"{key}={value}" for key, value in settings)
-    return memo.get(f"fixed {name}.{output} {settings_text}", keys.calculator(name), compute)
+    return cache.get(f"fixed {name}.{output} {settings_text}", keys.calculator(name), compute)
 
 
 def unreadable_problems(rendered: Mapping[str, ArticleHtml]) -> list[Problem]:
@@ -219,7 +221,7 @@ def make_renderer(
     folders: Folders,
     library: tuple[Library, str],
     tools: CalculatorSet,
-    memo: BuildCache,
+    cache: BuildCache,
     keys: CacheKeys,
     layout: str,
     pool: ProcessPool,
@@ -230,7 +232,7 @@ def make_renderer(
         folders: where the macros lie.
         library: with the digest of its files.
         tools: all calculators.
-        memo: the build cache.
+        cache: the build cache.
         keys: code digests.
         layout: digest of the chart renderer.
         pool: worker processes.
@@ -239,7 +241,7 @@ def make_renderer(
     def at(calculator: CalculatorContext, settings: Mapping[str, str], output: str) -> Answer:
         request = (calculator.name, tuple(settings.items()), output)
         return _cached_answer(
-            memo, keys, request, lambda: calculator_context.value_at(calculator, settings, output)
+            cache, keys, request, lambda: calculator_context.value_at(calculator, settings, output)
         )
 
     texts = [(folders.theme / "templates" / name).read_bytes() for name in MACROS]
@@ -247,7 +249,7 @@ def make_renderer(
     templates = load_templates(folders.theme / "templates", folders.shared_or_own_cache)
     return CachedArticleRenderer(
         tools=tools,
-        memo=memo,
+        cache=cache,
         keys=keys,
         shared=digest((code, layout, library[1], *texts)),
         article_renderer=ArticleRenderer(library[0], tools, templates, at),

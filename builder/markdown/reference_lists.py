@@ -99,10 +99,8 @@ def fill_lists(
     html = html.replace("⟦list:kept⟧", str(blocks.kept()))
     if _MEASURED in html:
         numbers = library.measured or {}
-        html_measured = (
-            blocks.measured(numbers, tuple(measurement_tables(numbers))) if numbers else ""
-        )
-        html = html.replace(_MEASURED, str(html_measured))
+        measured = blocks.measured(numbers, tuple(measurement_tables(numbers))) if numbers else ""
+        html = html.replace(_MEASURED, str(measured))
     html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, listed))))
     return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, listed))))
 

@@ -25,7 +25,7 @@ LOCAL_LIMIT = 64  # up to this many pages are converted in this process
 _HASH = re.compile(rb"-[0-9a-f]{16}")
 
 
-def preview_key(keys: CacheKeys, memo: BuildCache, options: Options) -> animated_previews.CacheKey:
+def preview_key(keys: CacheKeys, cache: BuildCache, options: Options) -> animated_previews.CacheKey:
     """Return the cache-key function for animated previews.
 
     While an author writes, previews of the last full build are reused, since each needs six results
@@ -35,7 +35,7 @@ def preview_key(keys: CacheKeys, memo: BuildCache, options: Options) -> animated
 
     def key(name: str, kept: str) -> str:
         now = digest((own, keys.calculator(name)))
-        return memo.last_key(kept, now) if options.reload else now
+        return cache.last_key(kept, now) if options.reload else now
 
     return key
 
@@ -44,7 +44,7 @@ def social_card_files(
     articles: list[tuple[Article, ArticleHtml]],
     options: Options,
     services: Services,
-    memo: BuildCache,
+    cache: BuildCache,
     keys: CacheKeys,
     folders: Folders,
     style: str,
@@ -55,7 +55,7 @@ def social_card_files(
     shown = {article.source: (article, prose.html) for article, prose in articles}
     code = keys.digest_of("builder/figures/social_cards.py", "builder/figures/social_cards.py")
     wanted = cards.card_contents(folders.project.name, shown, style)
-    return cards.render_cards(wanted, style, folders.theme / "fonts", services.cards, memo, code)
+    return cards.render_cards(wanted, style, folders.theme / "fonts", services.cards, cache, code)
 
 
 def offline_script(
@@ -83,13 +83,13 @@ def search_and_markdown(
     rendered: RenderedSite,
     options: Options,
     services: Services,
-    memo: BuildCache,
+    cache: BuildCache,
     pool: ProcessPool,
 ) -> Mapping[str, bytes]:
     """Return the files of the search index and the Markdown pages."""
     with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
-        search = executor.submit(search_files, page_sources, rendered, options, services, memo)
-        texts = markdown_pages(page_sources, rendered, options, memo, pool)
+        search = executor.submit(search_files, page_sources, rendered, options, services, cache)
+        texts = markdown_pages(page_sources, rendered, options, cache, pool)
         return {**search.result(), **texts}
 
 
@@ -97,7 +97,7 @@ def markdown_pages(
     page_sources: PageSources,
     rendered: RenderedSite,
     options: Options,
-    memo: BuildCache,
+    cache: BuildCache,
     pool: ProcessPool,
 ) -> Mapping[str, bytes]:
     """Return the Markdown pages; none while serving."""
@@ -121,7 +121,7 @@ def markdown_pages(
     def texts(names: list[str]) -> list[Mapping[str, bytes]]:
         return pool.map(convert, [html_pages[name] for name in names], serial_limit=LOCAL_LIMIT)
 
-    pages = memo.get_many(keys, texts).values()
+    pages = cache.get_many(keys, texts).values()
     return {path: text for files in pages for path, text in files.items()}
 
 
@@ -135,7 +135,7 @@ def search_files(
     rendered: RenderedSite,
     options: Options,
     services: Services,
-    memo: BuildCache,
+    cache: BuildCache,
 ) -> Mapping[str, bytes]:
     """Return the files of the search index; while serving, those of the last full build."""
     articles = [
@@ -153,10 +153,10 @@ def search_files(
         )
 
     if options.reload:
-        return memo.get("search", "served", lambda: services.search(texts()))
+        return cache.get("search", "served", lambda: services.search(texts()))
     documents = texts()
     code = page_sources.keys.digest_of(
         "builder/outputs/search_documents.py", "builder/outputs/pagefind.py"
     )
     key = digest([code, *(part for article in documents.items() for part in article)])
-    return memo.get("search", key, lambda: services.search(documents))
+    return cache.get("search", key, lambda: services.search(documents))

@@ -62,10 +62,10 @@ HtmlPage = tuple[str, HtmlFacts]
 ArticlePages = tuple[HtmlPage, ...]  # the page of an article, and its receipts page if any
 
 
-def render_pages(page_sources: PageSources, memo: BuildCache, pool: ProcessPool) -> RenderedSite:
+def render_pages(page_sources: PageSources, cache: BuildCache, pool: ProcessPool) -> RenderedSite:
     """Return all pages with their figures, images and social cards."""
     page_sources, context, guide_files = _site_context(page_sources)
-    outputs = _page_outputs(page_sources, context, memo, pool)
+    outputs = _page_outputs(page_sources, context, cache, pool)
     in_order = (outputs[article.source].pages for article in page_sources.texts.articles)
     pages = {
         path: rendered_page
@@ -97,17 +97,17 @@ def render_pages(page_sources: PageSources, memo: BuildCache, pool: ProcessPool)
     )
 
 
-def prepare_drafts(page_sources: PageSources, memo: BuildCache, pool: ProcessPool) -> None:
+def prepare_drafts(page_sources: PageSources, cache: BuildCache, pool: ProcessPool) -> None:
     """Render and cache drafts of all pages, with placeholders for asset URLs not known yet."""
     page_sources, context, _ = _site_context(page_sources)
-    keys = page_inputs.draft_keys(page_sources, context, memo)
+    keys = page_inputs.draft_keys(page_sources, context, cache)
     reusable = {
-        source for source, key in keys.items() if memo.get_from_process(f"draft {source}", key)
+        source for source, key in keys.items() if cache.get_from_process(f"draft {source}", key)
     }
     new = [article for article in page_sources.texts.articles if article.source not in reusable]
-    for source, drafted in _render_drafts(new, page_sources, context, memo, pool).items():
+    for source, drafted in _render_drafts(new, page_sources, context, cache, pool).items():
         if source in keys:
-            memo.keep_in_process(
+            cache.keep_in_process(
                 f"draft {source}", keys[source], drafted, [*_dependencies(source, page_sources)]
             )
 
@@ -137,17 +137,19 @@ def _site_context(
 
 
 def _page_outputs(
-    page_sources: PageSources, context: SiteContext, memo: BuildCache, pool: ProcessPool
+    page_sources: PageSources, context: SiteContext, cache: BuildCache, pool: ProcessPool
 ) -> dict[str, PageOutput]:
     """Return source -> page output, reusing unchanged ones of an earlier build.
 
     If only asset URLs have changed, the drafts are reused.
     """
-    keys = page_inputs.draft_keys(page_sources, context, memo)
+    keys = page_inputs.draft_keys(page_sources, context, cache)
     finished = page_inputs.page_keys(keys, page_sources)
-    drafts = {source: memo.get_from_process(f"draft {source}", key) for source, key in keys.items()}
+    drafts = {
+        source: cache.get_from_process(f"draft {source}", key) for source, key in keys.items()
+    }
     reusable = {
-        source: memo.get_from_process(f"leaf {source}", key) for source, key in finished.items()
+        source: cache.get_from_process(f"leaf {source}", key) for source, key in finished.items()
     }
     articles = [
         article for article in page_sources.texts.articles if reusable.get(article.source) is None
@@ -156,18 +158,18 @@ def _page_outputs(
         [article for article in articles if not drafts.get(article.source)],
         page_sources,
         context,
-        memo,
+        cache,
         pool,
     )
-    splits = page_archives.split_all(articles, page_sources, memo)
+    splits = page_archives.split_all(articles, page_sources, cache)
     outputs: dict[str, PageOutput] = {}
     for source in (article.source for article in articles):
         draft, html_pages = drafts[source]
         outputs[source] = _page_output(draft, html_pages, page_sources, splits.get(source))
         if source in keys:
             dependencies = [*_dependencies(source, page_sources)]
-            memo.keep_in_process(f"draft {source}", keys[source], drafts[source], dependencies)
-            memo.keep_in_process(f"leaf {source}", finished[source], outputs[source], dependencies)
+            cache.keep_in_process(f"draft {source}", keys[source], drafts[source], dependencies)
+            cache.keep_in_process(f"leaf {source}", finished[source], outputs[source], dependencies)
     order = (article.source for article in page_sources.texts.articles)
     return {source: reusable.get(source) or outputs[source] for source in order}
 
@@ -176,16 +178,15 @@ def _render_drafts(
     articles: Sequence[Article],
     page_sources: PageSources,
     context: SiteContext,
-    memo: BuildCache,
+    cache: BuildCache,
     pool: ProcessPool,
 ) -> dict[str, tuple[PageDraft, ArticlePages]]:
     """Return source -> (draft, pages with placeholders for asset URLs)."""
     drafts = {
-        article_or_draft.source: make_draft(article_or_draft, page_sources, context, memo)
-        for article_or_draft in articles
+        article.source: make_draft(article, page_sources, context, cache) for article in articles
     }
     rendered = _render_contents(
-        [article_or_draft.content for article_or_draft in drafts.values()], page_sources, memo, pool
+        [page_draft.content for page_draft in drafts.values()], page_sources, cache, pool
     )
     return {source: (draft, rendered[source]) for source, draft in drafts.items()}
 
@@ -307,7 +308,7 @@ def _link_index(page_sources: PageSources) -> LinkTargets:
 
 
 def _render_contents(
-    contents: Sequence[PageContent], page_sources: PageSources, memo: BuildCache, pool: ProcessPool
+    contents: Sequence[PageContent], page_sources: PageSources, cache: BuildCache, pool: ProcessPool
 ) -> dict[str, ArticlePages]:
     """Return source -> rendered pages."""
     named = {f"page {content.article.source}": content for content in contents}
@@ -318,7 +319,7 @@ def _render_contents(
         return pool.map(render, [named[name] for name in batch], serial_limit=LOCAL_LIMIT)
 
     return {
-        named[name].article.source: content for name, content in memo.get_many(keys, made).items()
+        named[name].article.source: content for name, content in cache.get_many(keys, made).items()
     }
 
 

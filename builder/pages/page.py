@@ -82,10 +82,10 @@ class PageContent:
     """The template context of one page: equal contents give equal pages.
 
     Hashed URLs are placeholders (see builder/pages/asset_urls.py): `figures` is that of its charts,
-    "" without any, `archives` that of its calculators' archives. `way` is the learning path of a
-    path's page; `pictures` and `moving` map slugs of guides to still and animated figures, on pages
-    that list guides. `card` is the URL and the alt text of the page's social card, both "" without
-    one.
+    "" without any, `archives` that of its calculators' archives. `path_page` is the learning path
+    of a path's page; `pictures` and `moving` map slugs of guides to still and animated figures, on
+    pages that list guides. `card` is the URL and the alt text of the page's social card, both ""
+    without one.
     """
 
     article: Article
@@ -100,7 +100,7 @@ class PageContent:
     live: bool
     archives: str
     surface: Surface
-    way: PathPage | None = None
+    path_page: PathPage | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
     moving: Mapping[str, str] = field(default_factory=dict)
     card: tuple[str, str] = ("", "")
@@ -265,10 +265,10 @@ def used_terms(
     names: tuple[str, ...], library: Library, urls: Mapping[str, str], here: str
 ) -> UsedTerms:
     """Return (term, id, URL of its guide) of every term a page uses."""
-    terms_used = [library.terms[name.lower()] for name in names]
+    used = [library.terms[name.lower()] for name in names]
     return tuple(
         (term, term_id(term.name), "" if urls.get(term.see) == here else urls.get(term.see, ""))
-        for term in terms_used
+        for term in used
     )
 
 

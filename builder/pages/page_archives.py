@@ -68,7 +68,7 @@ def _calculator_files(article: Article, page_sources: PageSources) -> dict[str, 
 
 
 def split_all(
-    articles: Sequence[Article], page_sources: PageSources, memo: BuildCache
+    articles: Sequence[Article], page_sources: PageSources, cache: BuildCache
 ) -> dict[str, ArchiveSplit]:
     """Return source -> split archives of the pages with several live calculators."""
     pages = {
@@ -82,7 +82,7 @@ def split_all(
     keys = {name: digest((code, *whole.values())) for name, (_, whole) in pages.items()}
     # As with the runtime: well-compressed archives also serve an author's build.
     quick_names = {
-        n for n, key in keys.items() if page_sources.surface.reload and not memo.has(n, key)
+        n for n, key in keys.items() if page_sources.surface.reload and not cache.has(n, key)
     }
     keys |= {name: digest((keys[name], "quick")) for name in quick_names}
 
@@ -91,7 +91,7 @@ def split_all(
         archives = {n: page_sources.runtime[path] for n, path in whole.items()}
         return split_archives(article.slug, archives, quick=name in quick_names)
 
-    splits_by_name = memo.get_many(keys, lambda names: map_in_threads(made, names))
+    splits_by_name = cache.get_many(keys, lambda names: map_in_threads(made, names))
     return {pages[name][0].source: article for name, article in splits_by_name.items()}
 
 

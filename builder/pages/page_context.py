@@ -51,11 +51,11 @@ def add_image_sizes(html: str, pictures: Mapping[str, bytes]) -> str:
 
 
 def make_draft(
-    article: Article, page_sources: PageSources, context: SiteContext, memo: BuildCache
+    article: Article, page_sources: PageSources, context: SiteContext, cache: BuildCache
 ) -> PageDraft:
     """Return the draft of an article's page."""
     prose, pictures = page_sources.rendered[article.source], context.image_paths
-    figures = _figure_files(article, page_sources, memo)
+    figures = _figure_files(article, page_sources, cache)
     resolved = page.resolve_links(
         article, prose, context.index, pictures, page_sources.typeset.math
     )
@@ -63,7 +63,7 @@ def make_draft(
         _with_image_sizes(resolved.html, article, pictures, page_sources),
         article,
         page_sources,
-        memo,
+        cache,
     )
     place = context.positions[article.source]
     content = _page_content(
@@ -108,7 +108,7 @@ def _with_guides(
     )
     figures = {step.guide.slug: pictures.get(step.guide.slug, "") for step in path.steps}
     animated = {slug: moving[slug] for slug in figures if slug in moving}
-    return replace(content, way=path, pictures=figures, moving=animated)
+    return replace(content, path_page=path, pictures=figures, moving=animated)
 
 
 def _page_content(
@@ -150,7 +150,7 @@ def _page_content(
     )
 
 
-def _with_lists(html: str, article: Article, page_sources: PageSources, memo: BuildCache) -> str:
+def _with_lists(html: str, article: Article, page_sources: PageSources, cache: BuildCache) -> str:
     if not reference_lists.has_placeholders(html):
         return html
     if reference_lists.IMPORTS in html:
@@ -158,20 +158,17 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, memo: Bu
         html = html.replace(reference_lists.IMPORTS, drawn)
     pages = tuple(
         reference_lists.ListedPage(
-            slug=article_listed.slug,
-            url=page.relative_root(article.url) + article_listed.url,
-            title=article_listed.title,
-            cites=page_sources.rendered[article_listed.source].cites,
+            slug=listed.slug,
+            url=page.relative_root(article.url) + listed.url,
+            title=listed.title,
+            cites=page_sources.rendered[listed.source].cites,
         )
-        for article_listed in page_sources.texts.articles
-        if article_listed.kind != embed_pages.KIND
+        for listed in page_sources.texts.articles
+        if listed.kind != embed_pages.KIND
     )
     blocks = page_sources.templates.get_template("blocks.html").module
     code = page_sources.keys.digest_of("builder/markdown/reference_lists.py")
-    titles = {
-        name: article_listed.title
-        for name, article_listed in page_sources.tools.calculators.items()
-    }
+    titles = {name: calculator.title for name, calculator in page_sources.tools.calculators.items()}
     key = digest(
         (
             html,
@@ -183,7 +180,7 @@ def _with_lists(html: str, article: Article, page_sources: PageSources, memo: Bu
         )
     )
     name, library = f"lists {article.source}", page_sources.texts.library
-    return memo.get(
+    return cache.get(
         name, key, lambda: reference_lists.fill_lists(html, library, pages, titles, blocks)
     )
 
@@ -195,7 +192,7 @@ def _fill_equations(html: str, page_sources: PageSources) -> str:
 
 
 def _figure_files(
-    article: Article, page_sources: PageSources, memo: BuildCache
+    article: Article, page_sources: PageSources, cache: BuildCache
 ) -> dict[str, bytes]:
     placed = page_sources.rendered[article.source].figures
     if not placed:
@@ -207,7 +204,7 @@ def _figure_files(
     key = page_sources.keys.digest_of("builder/figures/bokeh_documents.py")
     # Cached by name alone, since several articles may show the same figure.
     documents = {
-        name: memo.get(
+        name: cache.get(
             f"figure {name}",
             digest((key, page.compact_json(view))),
             partial(_figure_json, page_sources, name, view),

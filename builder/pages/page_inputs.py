@@ -138,7 +138,9 @@ class RenderedSite:
     links: Mapping[str, html_links.PageLinks]
 
 
-def draft_keys(page_sources: PageSources, context: SiteContext, memo: BuildCache) -> dict[str, str]:
+def draft_keys(
+    page_sources: PageSources, context: SiteContext, cache: BuildCache
+) -> dict[str, str]:
     """Return source -> cache key of its draft.
 
     Pages that list content of other pages, such as all terms, have no key.
@@ -148,7 +150,7 @@ def draft_keys(page_sources: PageSources, context: SiteContext, memo: BuildCache
         article.source: digest(
             (
                 common,
-                memo.key_of(f"prose {article.source}"),
+                cache.key_of(f"prose {article.source}"),
                 _card_text(page_sources, article.source),
             )
         )
@@ -179,7 +181,7 @@ def _common_key(page_sources: PageSources, context: SiteContext) -> str:
     """
     order = [
         (
-            context.positions[article.source].here,
+            context.positions[article.source].page,
             article.path,
             article.order,
             article.requires,

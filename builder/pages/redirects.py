@@ -44,7 +44,7 @@ def problems(articles: Iterable[Article]) -> list[Problem]:
     known = tuple(articles)
     now = {article.url.rstrip("/"): article.source for article in known}
     claimed: dict[str, str] = {}
-    found_problems: list[Problem] = []
+    address_problems: list[Problem] = []
     for article in known:
         for former_url in article.was:
             message = ""
@@ -55,8 +55,8 @@ def problems(articles: Iterable[Article]) -> list[Problem]:
             elif former_url in claimed:
                 message = f"was names '{former_url}', and so does {claimed[former_url]}"
             if message:
-                found_problems += problems_where(
+                address_problems += problems_where(
                     article.source, article.text, f'"{former_url}"', message
                 )
             claimed.setdefault(former_url, article.source)
-    return found_problems
+    return address_problems

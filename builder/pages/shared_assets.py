@@ -82,7 +82,7 @@ def _browser_code_digest(folders: Folders) -> str:
 class RuntimeBuild:
     """Builds the browser runtime with Node in the background, while Python renders the articles."""
 
-    def __init__(self, folders: Folders, services: Services, memo: BuildCache) -> None:
+    def __init__(self, folders: Folders, services: Services, cache: BuildCache) -> None:
         key = digest(
             (
                 folders.compute_once("engines", partial(_browser_code_digest, folders)),
@@ -91,12 +91,12 @@ class RuntimeBuild:
             )
         )
         # An author's build may use the readers' runtime, but not the other way round.
-        as_sent = not services.quick or memo.has("runtime", key)
+        as_sent = not services.quick or cache.has("runtime", key)
         self.key = key if as_sent else digest((key, "quick"))
         asked = Event()
-        self._memo, self._make = memo, partial(services.runtime, asked.set)
+        self._memo, self._make = cache, partial(services.runtime, asked.set)
         self._future: Future[Runtime] | None = None
-        if not memo.has("runtime", self.key):
+        if not cache.has("runtime", self.key):
             self._future = ThreadPoolExecutor(1).submit(self._make)
             self._future.add_done_callback(lambda _: asked.set())
             # Two computing threads wait for each other at every file read: without a head start,
@@ -117,7 +117,7 @@ class RuntimeBuild:
 def build_assets(
     folders: Folders,
     services: Services,
-    memo: BuildCache,
+    cache: BuildCache,
     runtime_build: RuntimeBuild | None,
     panel_html: Mapping[str, str],
     *,
@@ -128,7 +128,7 @@ def build_assets(
     Args:
         folders: of the project.
         services: build BokehJS and minify scripts and styles.
-        memo: the build cache.
+        cache: the build cache.
         runtime_build: the background build of the runtime, None if no page has a calculator.
         panel_html: path beside the scripts -> HTML of the panels.
         readable: do not minify scripts and styles.
@@ -138,7 +138,7 @@ def build_assets(
     fonts, root_scripts, texts = sources.fonts, sources.root_scripts, sources.texts
     make = minify_assets.unminified if readable else services.minify
     key = digest((str(readable), sources.key))
-    minified = memo.get("scripts and styles", key, lambda: make(folder, texts))
+    minified = cache.get("scripts and styles", key, lambda: make(folder, texts))
     code, entry, worker = assets.scripts(
         {**minified.modules, **panels.with_styles(panel_html, minified.texts)}
     )
@@ -157,7 +157,7 @@ def build_assets(
     files |= {conditional_paths[name]: text.encode() for name, text in conditional_css.items()}
     bokeh = ""
     if runtime_build:
-        library = memo.get("bokeh", runtime_build.key, services.bokeh)
+        library = cache.get("bokeh", runtime_build.key, services.bokeh)
         bokeh = assets.hashed_path("bokeh.js", library)
         files[bokeh] = library
     shell = Shell(

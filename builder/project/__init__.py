@@ -1,1 +1,1 @@
-"""One site: its settings, its theme, its Python packages, its environment."""
+"""Settings, theme, Python packages and environment of a project."""

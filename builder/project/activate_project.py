@@ -1,4 +1,4 @@
-"""Enter a project: read what it says of itself, make its engine importable, lay its theme."""
+"""Activates a project: reads its settings, makes its engine importable, merges its theme."""
 
 import sys
 from dataclasses import replace
@@ -13,32 +13,32 @@ from builder.project.project_file import FILE, ProjectError
 from engine import calculator
 from engine.core import active_project, registry
 
-# Where Python looked before any project was entered.
+# `sys.path` before any project was activated.
 _ORIGINAL_PATH = tuple(sys.path)
 _added_paths: list[str] = []
 
 
 def activate_project(root: Path, cache: Path | None = None) -> Folders:
-    """Return the folders of the project in `root`, whose calculators are from now on known.
+    """Activate the project in `root` and return its folders.
 
     Args:
         root: its folder.
-        cache: another folder than its own for what is expensive to make again.
+        cache: a cache folder other than the project's own.
 
     Raises:
-        ProjectError: it is no project that could be used.
+        ProjectError: its settings, packages or theme are invalid.
     """
     project = project_file.read_project(root)
     _refuse_taken_package_name(root, project.engine)
     _deactivate()
-    # At the end: a project hides nothing that is there.
+    # At the end: a project shadows no installed package.
     if root != GENERATOR and str(root) not in sys.path:
         sys.path.append(str(root))
         _added_paths.append(str(root))
     active_project.CALCULATORS = project.calculators
     project_paths = folders.project_folders(project, root, cache)
     wheels = python_packages.load_wheels(project, root, project_paths.cache)
-    for folder in map(str, wheels.here):
+    for folder in map(str, wheels.local_folders):
         if folder not in sys.path:
             sys.path.append(folder)
             _added_paths.append(folder)
@@ -48,7 +48,7 @@ def activate_project(root: Path, cache: Path | None = None) -> Folders:
 
 
 def _refuse_taken_package_name(root: Path, name: str) -> None:
-    """Refuse the name of a package that Python finds elsewhere."""
+    """Raise an error if Python finds another package of this name."""
     spec = PathFinder.find_spec(name, [*_ORIGINAL_PATH, str(GENERATOR)])
     is_stdlib = name in sys.stdlib_module_names
     elsewhere = spec and spec.origin and Path(spec.origin).parent != root / name
@@ -60,7 +60,7 @@ def _refuse_taken_package_name(root: Path, name: str) -> None:
 
 
 def _deactivate() -> None:
-    """Forget what was entered before, so that two projects may call their packages the same."""
+    """Unload the previous project, so that two projects can use the same package names."""
     package = active_project.package()
     for path in _added_paths:
         sys.path.remove(path)

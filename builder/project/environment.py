@@ -1,4 +1,4 @@
-"""Make the environment that build.py runs in; standard library only, since nothing else is there.
+"""Creates the virtual environment of build.py, with the standard library only.
 
 The packages that requirements/ locks go into `.venv` beside build.py, each checked against its
 hash, unless the running Python has them. README.md says how the locks are made.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What to look for, by the verb that needs it: a module of every package in pyproject.toml.
+# A module of every package in pyproject.toml; those of the tests apart.
 MODULES = (
     "bokeh",
     "deflate",
@@ -43,7 +43,7 @@ TEST_MODULES = (
 
 
 def ensure_environment(arguments: list[str]) -> None:
-    """Return if this Python has the packages; else run build.py again in `.venv`, made if needed.
+    """Return if this Python has the packages; else rerun build.py in `.venv`, created if needed.
 
     Ends the process with one sentence where that cannot be done.
     """
@@ -65,12 +65,12 @@ def ensure_environment(arguments: list[str]) -> None:
 
 
 def missing_modules(modules: Iterable[str]) -> list[str]:
-    """Return those of the modules that this Python cannot import."""
+    """Return the modules that this Python cannot import."""
     return [name for name in modules if importlib.util.find_spec(name) is None]
 
 
 def prepare_environment(root: Path, *, testing: bool, report: Callable[[str], None]) -> Path:
-    """Make or complete `.venv` in `root` and return its Python.
+    """Create or complete `.venv` in `root` and return the path of its Python.
 
     Raises:
         OSError: it cannot be done; the message is one sentence.
@@ -90,7 +90,7 @@ def prepare_environment(root: Path, *, testing: bool, report: Callable[[str], No
 
 
 def make_environment(folder: Path) -> None:
-    """Make an environment with pip.
+    """Create a virtual environment with pip.
 
     Raises:
         OSError: the running Python cannot.
@@ -104,7 +104,7 @@ def make_environment(folder: Path) -> None:
 
 
 def install_locked(python: Path, requirements_lock: Path) -> None:
-    """Install the packages of a lock with pip, which refuses what has another hash.
+    """Install locked packages with pip, which checks their hashes.
 
     Raises:
         OSError: pip could not.
@@ -129,35 +129,35 @@ def install_locked(python: Path, requirements_lock: Path) -> None:
 
 
 def requirements(pyproject: Path, *, testing: bool) -> list[str]:
-    """Return the requirements of the project, with those of the tests if wanted."""
+    """Return the requirements in pyproject.toml, with those of the tests on request."""
     project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
     extra = project["optional-dependencies"]["test"] if testing else []
     return [*project["dependencies"], *extra]
 
 
 def lock_file(root: Path, *, testing: bool) -> Path:
-    """Return the file that locks the packages, with those of the tests if wanted."""
+    """Return the path of the requirements lock, with the tests' packages on request."""
     return root / "requirements" / ("test.txt" if testing else "build.txt")
 
 
 def python_path(folder: Path) -> Path:
-    """Return the Python of an environment."""
+    """Return the path of an environment's Python."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def locks_digest(root: Path) -> str:
-    """Return the digest of the locks, which say what was installed."""
+    """Return the digest of the requirements locks."""
     locks = (lock_file(root, testing=testing).read_bytes() for testing in (False, True))
     return hashlib.sha256(b"".join(locks)).hexdigest()
 
 
 def stamp_file(folder: Path, testing: bool) -> Path:
-    """Return the file that says what is installed."""
+    """Return the path of the file that records the installed locks."""
     return folder / ("installed-with-tests" if testing else "installed")
 
 
 def is_installed(folder: Path, testing: bool, root: Path = ROOT) -> bool:
-    """Say whether the environment has the packages of the present locks."""
+    """Return whether the environment has the packages of the current locks."""
     stamps = [stamp_file(folder, True)] + ([] if testing else [stamp_file(folder, False)])
     return any(s.is_file() and s.read_text("utf-8") == locks_digest(root) for s in stamps)
 

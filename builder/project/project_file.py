@@ -1,4 +1,4 @@
-"""`site.toml`, in which a project says what belongs to it; all else is the generator's."""
+"""Reads and checks `site.toml`, the settings of a project."""
 
 import keyword
 import re
@@ -20,11 +20,11 @@ _ADDRESS = re.compile(r"https://\S+|([\w-]+/)*(#[\w-]+)?")
 _PACKAGE = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?([=<>!~]=?[\w.*,<>=!~]+)?")
 _ADDRESS_KEYS = ("address", "repository", "license_address")
 _CHECK_KEYS = ("placed",)
-_TOP_LEVEL_KEYS = tuple(one.name for one in fields(Project) if one.name not in _CHECK_KEYS)
+_TOP_LEVEL_KEYS = tuple(field.name for field in fields(Project) if field.name not in _CHECK_KEYS)
 
 
 class ProjectError(Exception):
-    """A folder is no project that could be used; `problems` say why."""
+    """A folder is not a valid project; `problems` gives the reasons."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -32,7 +32,7 @@ class ProjectError(Exception):
 
 
 def read_project(root: Path) -> Project:
-    """Return what the project in a folder says of itself.
+    """Return the settings of the project in a folder.
 
     Raises:
         ProjectError: its file is not there or cannot be used.
@@ -67,7 +67,7 @@ def read_project(root: Path) -> Project:
 
 
 def _project_problems(tables: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (key, message) of what is wrong."""
+    """Yield (key, message) for every invalid setting."""
     yield from _type_problems(tables, (*_TOP_LEVEL_KEYS, CHECKS), "")
     checks = tables.get(CHECKS, {})
     if isinstance(checks, dict):
@@ -87,16 +87,17 @@ def _project_problems(tables: Mapping[str, Any], root: Path) -> Iterator[tuple[s
 
 
 def _list_problems(tables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong in the keys whose values are lists."""
+    """Yield the problems of settings that are lists."""
     packages, units = (
-        one if isinstance(one, list) else [] for one in (tables.get(PACKAGES), tables.get(SWITCHES))
+        value if isinstance(value, list) else []
+        for value in (tables.get(PACKAGES), tables.get(SWITCHES))
     )
-    for one in packages:
-        if not isinstance(one, str) or not _PACKAGE.fullmatch(one):
-            yield PACKAGES, f"{one!r} is no package; it has to be such as css-inline==1.0"
-    for one in units:
-        if one not in UNITS:
-            yield SWITCHES, f"{one!r} is no switch for units; there are {', '.join(UNITS)}"
+    for value in packages:
+        if not isinstance(value, str) or not _PACKAGE.fullmatch(value):
+            yield PACKAGES, f"{value!r} is no package; it has to be such as css-inline==1.0"
+    for value in units:
+        if value not in UNITS:
+            yield SWITCHES, f"{value!r} is no switch for units; there are {', '.join(UNITS)}"
 
 
 def _value_problems(key: str, value: object, root: Path) -> Iterator[tuple[str, str]]:
@@ -130,14 +131,14 @@ def _type_problems(
 
 
 def _link_problems(label: str, address: object) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a link of the header; whether it leads anywhere, the build finds."""
+    """Yield the problems of a header link; the build checks its target."""
     if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
         examples = "'guides/first-guide/', '#toolbox' or https://"
         yield label, f"'{label}' leads to {address!r}; it has to be an address such as {examples}"
 
 
 def _engine_problems(name: str, root: Path) -> Iterator[tuple[str, str]]:
-    """Yield what keeps a name from being that of the project's own package."""
+    """Yield the problems of the name of the project's own package."""
     if not name.isidentifier() or keyword.iskeyword(name):
         yield "engine", f"'{name}' is no name of a Python package, such as queueing"
     elif not (root / name / "calculators" / "__init__.py").is_file():
@@ -145,11 +146,11 @@ def _engine_problems(name: str, root: Path) -> Iterator[tuple[str, str]]:
 
 
 def line_in_project_file(root: Path, key: str) -> int:
-    """Return the line of a key in the file of the project in a folder."""
+    """Return the line of a key in a project's `site.toml`."""
     return _line_of_key((root / FILE).read_text("utf-8"), key)
 
 
 def _line_of_key(text: str, key: str) -> int:
-    """Return the line on which a key or a table stands, 1 if it cannot be found."""
+    """Return the line of a key or table, 1 if it is not found."""
     key_pattern = re.compile(rf"\s*(\[\s*)?[\"']?{re.escape(key)}\b")
     return next((n for n, line in enumerate(text.splitlines(), 1) if key_pattern.match(line)), 1)

@@ -1,4 +1,4 @@
-"""Python packages of a project in its readers' browsers: wheels that the build has resolved.
+"""Python packages of a project for the browser: wheels that the build resolves and locks.
 
 `packages` of site.toml names them, `wheels` a folder to take them from first: wheels of one's own,
 or a full distribution of Pyodide. The rest is found or built as `_wheel_of` says. What
@@ -25,7 +25,7 @@ from builder.core.problem import Problem
 from builder.core.project import Project
 from builder.project.project_file import FILE, ProjectError, line_in_project_file
 
-# What pip says of a registry that it cannot reach, and of none that it was told to use.
+# Parts of pip's error messages when it cannot reach a registry.
 _CONNECTION_ERRORS = (
     "connection broken",
     "NewConnectionError",
@@ -38,25 +38,25 @@ BUILDER, COMPILER = "pyodide", "emcc"
 
 
 class WheelError(Exception):
-    """There is no wheel; the message is one sentence that says what to do."""
+    """No wheel is available; the message is one sentence with a remedy."""
 
 
 def find_wheel(
     requirement: str, folder: Path, wheel_source: Path | None, pip_options: list[str]
 ) -> Path:
-    """Return the wheel for a requirement, kept in a folder from then on.
+    """Return the path of the wheel for a requirement, downloaded or built on first use.
 
     What pip does not find for the browser is built from source where pyodide-build and
     Emscripten are installed.
 
     Args:
         requirement: such as "css-inline==1.0".
-        folder: of the cache.
-        wheel_source: a folder of wheels that comes first, None without one.
-        pip_options: what tells pip of the browser's platform, empty for this machine.
+        folder: cache folder of wheels.
+        wheel_source: a folder of wheels that is searched first, or None.
+        pip_options: pip's options for the browser's platform, empty for this machine.
 
     Raises:
-        WheelError: it cannot be had.
+        WheelError: it is not available.
     """
     wheel_folder = (
         folder / hashlib.sha256(" ".join((requirement, *pip_options)).encode()).hexdigest()[:16]
@@ -84,7 +84,7 @@ def _is_connection_error(reason: str) -> bool:
 def _download_wheel(
     requirement: str, wheel_folder: Path, wheel_source: Path | None, pip_options: list[str]
 ) -> str:
-    """Ask pip for a wheel; return what it complains of."""
+    """Download a wheel with pip; return pip's error output."""
     options = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
     options += [f"--find-links={wheel_source}"] if wheel_source else []
     command = [
@@ -110,14 +110,14 @@ def _raise_missing_local_wheel(requirement: str, reason: str) -> None:
 def _build_wheel(requirement: str, wheel_folder: Path, *, offline: bool) -> Path:
     if offline:
         raise WheelError(
-            f"no registry answers, and no folder has a wheel of '{requirement}' for Pyodide; name a "
-            "folder that holds one as 'wheels'"
+            f"no registry answers, and no folder has a wheel of '{requirement}' for Pyodide; name "
+            "a folder that holds one as 'wheels'"
         )
     if not (shutil.which(BUILDER) and shutil.which(COMPILER)):
         raise WheelError(
-            f"there is no wheel of '{requirement}' for Pyodide, neither pure nor PyEmscripten; name a "
-            "folder that holds one as 'wheels', such as a full distribution of Pyodide, or install "
-            "pyodide-build and Emscripten, which build it from source"
+            f"there is no wheel of '{requirement}' for Pyodide, neither pure nor PyEmscripten; "
+            "name a folder that holds one as 'wheels', such as a full distribution of Pyodide, or "
+            "install pyodide-build and Emscripten, which build it from source"
         )
     wheel_folder.mkdir(parents=True, exist_ok=True)
     command = [BUILDER, "build", requirement, "--outdir", str(wheel_folder)]
@@ -140,26 +140,25 @@ _LEFT_OUT = re.compile(r"\.dist-info/|\.data/|\.pyi$|/py\.typed$|/tests?/")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheels:
-    """Wheels as they travel and as this machine imports them.
+    """The wheels of a project, for the browser and for this machine.
 
     Attributes:
-        groups: top-level name -> path such as "css_inline/__init__.py" -> content, all that comes
-            with it.
-        here: folders with what this machine imports.
+        groups: import name -> path such as "css_inline/__init__.py" -> content.
+        local_folders: folders that this machine imports from.
     """
 
     groups: Mapping[str, Mapping[str, bytes]]
-    here: tuple[Path, ...]
+    local_folders: tuple[Path, ...]
 
 
-NO_WHEELS = Wheels(groups={}, here=())
+NO_WHEELS = Wheels(groups={}, local_folders=())
 
 
 def load_wheels(project: Project, root: Path, cache: Path) -> Wheels:
-    """Return the wheels of a project's packages, fetched now unless they are in the cache.
+    """Return the wheels of a project's packages, downloaded unless cached.
 
     Raises:
-        ProjectError: a package cannot be had for the browser, or is not the one recorded.
+        ProjectError: a package is not available for the browser, or differs from the lock.
     """
     if not project.packages:
         return NO_WHEELS
@@ -188,7 +187,7 @@ def load_wheels(project: Project, root: Path, cache: Path) -> Wheels:
     text = json.dumps({"info": info, "packages": entries}, indent=2, sort_keys=True) + "\n"
     if entries != lock:
         write_atomically(root / LOCK, text.encode())
-    return Wheels(groups=groups, here=tuple(local_folders))
+    return Wheels(groups=groups, local_folders=tuple(local_folders))
 
 
 def _pyodide_platform() -> dict[str, str]:
@@ -197,7 +196,7 @@ def _pyodide_platform() -> dict[str, str]:
 
 
 def _pip_platform_options(info: Mapping[str, str]) -> list[str]:
-    """Return what tells pip of Pyodide's platform (PEP 783, and the name before it)."""
+    """Return pip's options for Pyodide's platform (PEP 783, and its earlier name)."""
     version, platform = info["python"].rpartition(".")[0], f"{info['abi_version']}_{info['arch']}"
     compact = version.replace(".", "")
     platforms = [f"pyemscripten_{platform}", f"pyodide_{platform}"]
@@ -240,7 +239,7 @@ def _lock_entry(wheel: Path, requirement: str) -> dict[str, Any]:
 
 
 def _files_by_package(wheel: Path) -> dict[str, dict[str, bytes]]:
-    """Return top-level name -> all files that come with it."""
+    """Return import name -> path -> content of the files in a wheel."""
     groups: dict[str, dict[str, bytes]] = {}
     with zipfile.ZipFile(wheel) as archive:
         for path in sorted(archive.namelist()):
@@ -269,7 +268,7 @@ def _read_lock(path: Path) -> dict[str, Any]:
 
 
 def package_sources(groups: Mapping[str, Mapping[str, bytes]]) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of all files; of what is no Python, a text that stands for its bytes."""
+    """Yield (path, text) of all files; a file other than Python is represented by its hash."""
     for files in groups.values():
         for path, data in files.items():
             if path.endswith(".py"):

@@ -1,4 +1,4 @@
-"""A project's theme laid over the generator's: single templates, styles and scripts give way.
+"""Theme overlay: a project's templates, styles and scripts replace the generator's.
 
 The result lies in the cache. What a project replaces can still be extended: templates of the
 generator are also `given/NAME.html`. All of them speak the words of `words.toml`
@@ -20,10 +20,10 @@ BASE_TEMPLATES = "templates/given"
 
 
 def update_overlay(folders: Folders) -> None:
-    """Bring the laid theme up to date, where the project has one of its own.
+    """Update the merged theme in the cache, where the project has a theme.
 
     Raises:
-        ProjectError: its words cannot be used.
+        ProjectError: its translations are invalid.
     """
     if folders.base_theme is None:
         return
@@ -57,7 +57,7 @@ def update_overlay(folders: Folders) -> None:
 
 
 def _theme_files(theme: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name -> file of what makes a theme; what Node installed beside it is none."""
+    """Yield (name, path) of the files of a theme, without node_modules."""
     for folder in THEME_FOLDERS:
         yield from ((f"{folder}/{name}", path) for name, path in _files_in(theme / folder))
     yield from ((path.name, path) for path in sorted(theme.glob("*.*")) if path.is_file())
@@ -70,9 +70,9 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:
 def _copy_translated(
     name: str, source: Path, target: Path, translations: Mapping[str, str]
 ) -> set[str]:
-    """Lay a file that speaks other words; return the texts that it had."""
+    """Write a translated file of the theme; return the original texts that it had."""
     text, problems = read_text(source, name)
-    if problems:  # said when the theme is checked
+    if problems:  # reported when the theme is checked
         _copy_if_changed(source, target)
         return set()
     translated, texts = ui_strings.translate_file(name, text, translations)

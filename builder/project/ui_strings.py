@@ -1,4 +1,4 @@
-"""The interface in other words: `theme/words.toml` of a project, laid over the templates.
+"""Translations of the interface: `theme/words.toml` of a project, applied to the templates.
 
 Its lines are `"Search" = "Suchen"`: a text of the interface as it stands in a template, and what
 shall stand there. A text is what stands between two tags or signs of Jinja, in an attribute that
@@ -37,7 +37,7 @@ _HOLE = "\0"
 
 @dataclass(frozen=True, slots=True)
 class _UiText:
-    """A text of the interface: where it stands, what it says, whether within signs of Jinja."""
+    """A text of the interface: its span, its words, whether it is a string in a Jinja tag."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class _UiText:
 
 
 def read_translations(theme: Path, source: str) -> tuple[dict[str, str], list[Problem]]:
-    """Return text -> other words of a theme, and what is wrong with their file."""
+    """Return text -> translation of a theme, and the problems of the file."""
     text, file_problems = read_text(theme / FILE, source)
     if file_problems:
         return {}, file_problems
@@ -64,7 +64,7 @@ def read_translations(theme: Path, source: str) -> tuple[dict[str, str], list[Pr
 
 
 def _placeholder_problems(text: str, source: str, translations: Mapping[str, str]) -> list[Problem]:
-    """Return the texts without what is filled into theirs, and those where nothing fills it."""
+    """Return problems for translations with missing or unknown `{fields}`."""
     problems = []
     for key, translation in translations.items():
         wanted, present = (
@@ -85,23 +85,23 @@ def _placeholder_problems(text: str, source: str, translations: Mapping[str, str
 
 
 def line_of(text: str, key: str) -> int:
-    """Return the line on which a text is given other words, 1 if it cannot be found."""
+    """Return the line of a text's translation, 1 if it is not found."""
     prefixes = (f'"{key}"', f"'{key}'", key)
     return next((n for n, line in enumerate(text.splitlines(), 1) if line.startswith(prefixes)), 1)
 
 
 def may_hold_texts(name: str) -> bool:
-    """Say whether a file of a theme, by its path there, holds texts of the interface."""
+    """Return whether a theme file, by its relative path, can hold texts of the interface."""
     return name == KEYS or (name.startswith("templates/") and name.endswith(".html"))
 
 
 def texts_of_file(name: str, text: str) -> list[str]:
-    """Return the texts of the interface in a file of a theme, in their order."""
+    """Return the texts of the interface in a theme file, in order."""
     return list(dict.fromkeys(piece.text for piece in _ui_texts(name, text)))
 
 
 def texts_of_theme(theme: Path) -> list[str]:
-    """Return the texts of the interface of a theme, in the order of its files."""
+    """Return the texts of the interface in a theme, in the order of its files."""
     paths = [*files(theme / "templates", "*.html"), theme / KEYS]
     names = {path.relative_to(theme).as_posix(): path for path in paths}
     texts = (texts_of_file(name, path.read_text("utf-8")) for name, path in names.items())
@@ -109,7 +109,7 @@ def texts_of_theme(theme: Path) -> list[str]:
 
 
 def translate_file(name: str, text: str, translations: Mapping[str, str]) -> tuple[str, set[str]]:
-    """Return a file of a theme with other words, and the texts of the interface that it had."""
+    """Return a theme file with translated texts, and the original texts that it had."""
     pieces = _ui_texts(name, text)
     for piece in reversed(pieces):
         if piece.text in translations:
@@ -129,7 +129,7 @@ def _ui_texts(name: str, text: str) -> list[_UiText]:
 
 
 def _html_texts(text: str) -> Iterator[_UiText]:
-    """Yield what stands between tags and in attributes."""
+    """Yield the texts between tags and in attributes."""
     html = _blank_matches(_JINJA, text)
     position = 0
     for tag in _TAG.finditer(html):
@@ -144,7 +144,7 @@ def _blank_matches(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _texts_between_tags(html: str, start: int, end: int) -> Iterator[_UiText]:
-    """Yield the texts between two tags; a macro can hold attributes alone, or rules of style."""
+    """Yield the texts between two tags; a macro can also hold only attributes, or CSS rules."""
     if re.match(rf"[{_HOLE}\s]*[\w-]+=\"", html[start:end]):
         yield from _attribute_texts(html, start, end)
     else:
@@ -164,7 +164,7 @@ def _attribute_texts(html: str, start: int, end: int) -> Iterator[_UiText]:
 
 
 def _text_parts(html: str, start: int, end: int) -> Iterator[_UiText]:
-    """Yield what stands between the holes of a stretch of text."""
+    """Yield the texts between blanked Jinja tags."""
     for match in re.finditer(rf"[^{_HOLE}]+", html[start:end]):
         stripped = match[0].strip()
         if re.search(r"[A-Za-z]", stripped):

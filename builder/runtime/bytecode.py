@@ -151,11 +151,11 @@ def plan_archives(
         return (part for path in sorted(paths) for part in (path, sources.module_digest(path)))
 
     shared_hash = content_hash(*_tool_contents(), *texts(shared))
+    library_hash = content_hash(*_tool_contents(), *sorted(sources.external_imports(shared)))
     return ArchivePlan(
         shared=shared,
         own=own,
-        library_file=folder
-        / f"library-{content_hash(*_tool_contents(), *sorted(sources.external_imports(shared)))}.zip",
+        library_file=folder / f"library-{library_hash}.zip",
         shared_file=folder / f"shared-{shared_hash}",
         own_files={
             name: folder / f"{name}-{content_hash(shared_hash, *texts(paths))}"

@@ -1,4 +1,4 @@
-"""What to import again after a save of code: what has changed, and what is made of it.
+"""Hot reload: finds modules whose behavior changed and unloads them.
 
 While an author writes, most saves of code concern a calculator or a formula. The builder itself
 imports neither, so it and all that it knows can stay.
@@ -13,14 +13,14 @@ from builder.core.module_imports import ImportGraph, module_name
 
 
 def changed_modules(previous: ImportGraph, current: ImportGraph) -> frozenset[str] | None:
-    """Return the modules, by their dotted names, that do something else than before.
+    """Return the dotted names of modules whose behavior changed.
 
-    None means that the builder is concerned: then all has to be imported again, for a part of it
-    could hold what another part has forgotten.
+    None means that the builder itself changed: then all code has to be imported again, since one
+    module could hold objects of a module that was unloaded.
 
     Args:
-        previous: of the code as it was imported.
-        current: of the code as it stands in the files.
+        previous: imports of the code as it was imported.
+        current: imports of the code as it is in the files.
     """
     affected = current.reuse_facts(previous)
     if any(path.startswith("builder/") for path in affected):
@@ -29,21 +29,21 @@ def changed_modules(previous: ImportGraph, current: ImportGraph) -> frozenset[st
 
 
 def have_lines_moved(previous: ImportGraph, current: ImportGraph, reloaded: frozenset[str]) -> bool:
-    """Say whether lines of what stays imported can have moved in their files.
+    """Return whether line numbers of modules that stay imported may have changed.
 
     Args:
         previous: as in `changed_modules`.
         current: as in `changed_modules`.
-        reloaded: what is imported again.
+        reloaded: modules that are imported again.
     """
     edited = (path for path, text in current.sources.items() if previous.sources.get(path) != text)
     return any(module_name(path) not in reloaded for path in edited)
 
 
 def unload_modules(modules: Iterable[str], packages: tuple[str, ...]) -> None:
-    """Make the next import of these modules read their files again.
+    """Remove modules from `sys.modules`, so that the next import reads their files.
 
-    What others of their packages have computed is forgotten, too: they may have asked these.
+    Function caches of the other modules in their packages are cleared, too.
     """
     for name in modules:
         sys.modules.pop(name, None)

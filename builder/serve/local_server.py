@@ -1,4 +1,4 @@
-"""A host for one author: pages from memory, and events that tell open pages to reload."""
+"""Local HTTP server: pages from memory, and server-sent events for live reload."""
 
 import html
 import http.server
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
 EVENTS, SCRIPT = "/_events", "/_reload.js"
-RETRY_SECONDS = 2  # seconds between two looks of a page that waits for the first build
+RETRY_SECONDS = 2  # between reloads of a page that waits for the first build
 
 
 class ServedSite:
-    """What is served now, and the pages that listen."""
+    """The served output, and the open pages that listen for reload events."""
 
     def __init__(self, script: bytes) -> None:
         self.script = script
@@ -24,19 +24,19 @@ class ServedSite:
         self.lock = threading.Lock()
 
     def publish(self, output: Mapping[str, bytes], changed: list[str]) -> None:
-        """Serve another output and tell the open pages which files changed."""
+        """Serve a new output and notify open pages of the changed files."""
         with self.lock:
             self.output, self.problems = output, []
         self._tell({"changed": changed})
 
     def show_problems(self, problems: list[str]) -> None:
-        """Keep what is served and tell the open pages why."""
+        """Keep the served output and show problems in the open pages."""
         with self.lock:
             self.problems = problems
         self._tell({"problems": problems})
 
     def find(self, url: str) -> tuple[int, str, bytes]:
-        """Return (status, content type, content) of a URL's path."""
+        """Return (status, content type, content) for a URL path."""
         name = url.partition("?")[0].lstrip("/")
         if url == SCRIPT:
             return 200, "text/javascript", self.script
@@ -53,7 +53,7 @@ class ServedSite:
         return 200, kind + ("; charset=utf-8" if is_text else ""), output[name]
 
     def is_folder(self, url: str) -> bool:
-        """Say whether a URL without its last slash is a page."""
+        """Return whether a URL without its trailing slash is a page."""
         return f"{url.strip('/')}/index.html" in self.output
 
     def _tell(self, event: dict[str, list[str]]) -> None:
@@ -62,7 +62,7 @@ class ServedSite:
 
 
 def waiting_page(problems: list[str]) -> bytes:
-    """Return what is shown until the first good build: that it goes on, or what is wrong.
+    """Return the page shown until the first successful build: progress or problems.
 
     It asks again by itself, since a build can end between two of its requests.
     """
@@ -124,7 +124,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 try:
                     text = f"data: {listener.get(timeout=15)}\n\n"
                 except queue.Empty:
-                    text = ": still here\n\n"  # notices pages that were closed
+                    text = ": still here\n\n"  # detects closed pages
                 self.wfile.write(text.encode())
                 self.wfile.flush()
         except OSError:
@@ -133,11 +133,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             host.listeners.discard(listener)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing about single requests."""
+        """Do not log requests."""
 
 
 def start(host: ServedSite, port: int) -> _Server:
-    """Serve the host on a port of 127.0.0.1, in a thread of its own.
+    """Start serving the site on a port of 127.0.0.1, in a thread.
 
     Raises:
         OSError: the port cannot be used.

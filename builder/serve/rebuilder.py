@@ -49,7 +49,7 @@ class Rebuilder:
         self.output: Mapping[str, bytes] = {}
 
     def build(self, site: ServedSite, changed: set[str]) -> None:
-        """Build, publish the result on the site, and report what was rebuilt and how long it took."""
+        """Build, publish the output, and report the rebuilt pages and the duration."""
         start = time.perf_counter()
         try:
             output, problems = self._build_changed(changed)

@@ -1,4 +1,4 @@
-"""Serve the output from memory on 127.0.0.1, build again on every change, reload open pages."""
+"""The verb `serve`: local server that rebuilds on every change and reloads open pages."""
 
 import argparse
 import sys
@@ -28,7 +28,7 @@ SINGLE_FILES = (
     "pyproject.toml",
     "site.toml",
 )
-POLL_MILLISECONDS = 700  # milliseconds between two looks at them
+POLL_MILLISECONDS = 700  # between two checks of single files
 
 
 def run(root: Path, arguments: argparse.Namespace, report: Report) -> int:
@@ -67,10 +67,10 @@ def run(root: Path, arguments: argparse.Namespace, report: Report) -> int:
 
 
 def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
-    """Yield the paths of files that changed, whenever some did."""
+    """Yield sets of paths of changed files."""
     roots = _roots(root)
-    watched = [root / name for root in roots for name in WATCHED if (root / name).is_dir()]
-    watched += [path.parent for root in roots for path in sorted(root.glob("*/__init__.py"))]
+    watched = [folder / name for folder in roots for name in WATCHED if (folder / name).is_dir()]
+    watched += [path.parent for folder in roots for path in sorted(folder.glob("*/__init__.py"))]
     before = single_files(root)
     for events in watchfiles.watch(
         *watched,
@@ -89,17 +89,17 @@ def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
 
 
 def _roots(root: Path) -> tuple[Path, ...]:
-    """Return the folders in which things may change; what was installed does not."""
+    """Return the root folders to watch; an installed generator does not change."""
     return tuple(dict.fromkeys((root, *(() if INSTALLED else (GENERATOR,)))))
 
 
 def single_files(root: Path) -> set[tuple[str, bytes]]:
-    """Return (path, content) of the files whose folders are not watched."""
-    paths = (root / name for root in _roots(root) for name in SINGLE_FILES)
+    """Return (path, content) of single files whose folders are not watched."""
+    paths = (folder / name for folder in _roots(root) for name in SINGLE_FILES)
     return {(str(path), path.read_bytes()) for path in paths if path.is_file()}
 
 
 def is_relevant_change(_: watchfiles.Change, path: str) -> bool:
-    """Say whether a change of this file can change a page: not an editor's own, no byte code."""
+    """Return whether a file can affect a page; editors' own files and byte code cannot."""
     name = Path(path).name
     return not name.startswith((".", "#")) and not name.endswith(("~", ".pyc", ".tmp"))

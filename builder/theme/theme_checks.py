@@ -24,7 +24,7 @@ _DOCUMENT_PREFIXES = (".", "README", "LICENSE")  # prefixes of documentation and
 _STYLES_HINT = "only style sheets may be new on their own"
 
 
-def override_problems(folders: Folders, memo: BuildCache) -> list[Problem]:
+def override_problems(folders: Folders, cache: BuildCache) -> list[Problem]:
     """Return the problems of files in the project's theme that have no effect."""
     if folders.base_theme is None:
         return []
@@ -32,7 +32,7 @@ def override_problems(folders: Folders, memo: BuildCache) -> list[Problem]:
     key = digest(digest_of_files(own / folder) for folder in THEME_FOLDERS)
     named = sorted(path.name for path in own.iterdir())
     key = digest((key, *named, digest_of_files(folders.base_theme / "templates")))
-    return memo.get(
+    return cache.get(
         "own theme",
         key,
         lambda: [*_unused_files(own, folders.base_theme), *_unknown_blocks(folders)],
@@ -150,20 +150,20 @@ def problems(folders: Folders, check_modules: CheckModules) -> list[Problem]:
     """
     theme = folders.theme
     fonts = {path.name for path in files(theme / "fonts")}
-    problems_found: list[Problem] = []
+    style_and_script_problems: list[Problem] = []
     for path in files(theme / "styles", "*.css"):
         source = folders.display_path(path)
         text, unread = read_text(path, source)
-        problems_found += unread
-        problems_found += [
+        style_and_script_problems += unread
+        style_and_script_problems += [
             Problem(source, line, message) for line, message in style_problems(text, fonts)
         ]
     modules: dict[str, str] = {}
     for path in files(theme / "runtime", "*.js"):
         source = folders.display_path(path)
         modules[source], unread = read_text(path, source)
-        problems_found += unread
-    return problems_found + [Problem(*fault) for fault in check_modules(modules)]
+        style_and_script_problems += unread
+    return style_and_script_problems + [Problem(*fault) for fault in check_modules(modules)]
 
 
 def colors(theme: Path) -> tuple[str, ...]:
@@ -177,14 +177,14 @@ def style_problems(text: str, fonts: set[str]) -> Iterator[tuple[int, str]]:
     opened: list[tuple[str, int]] = []
     for piece in _PIECES.finditer(text):
         line = text.count("\n", 0, piece.start()) + 1
-        kind, text_piece = str(piece.lastgroup), piece[0]
-        if kind == "brace" and text_piece in _CLOSES:
-            if not opened or opened.pop()[0] != _CLOSES[text_piece]:
-                yield line, f"'{text_piece}' closes nothing"
+        kind, piece_text = str(piece.lastgroup), piece[0]
+        if kind == "brace" and piece_text in _CLOSES:
+            if not opened or opened.pop()[0] != _CLOSES[piece_text]:
+                yield line, f"'{piece_text}' closes nothing"
         elif kind == "brace":
-            opened.append((text_piece, line))
+            opened.append((piece_text, line))
         else:
-            message = _piece_problem(kind, text_piece, piece["address"] or "", fonts)
+            message = _piece_problem(kind, piece_text, piece["address"] or "", fonts)
             if message:
                 yield line, message
     yield from ((line, f"'{mark}' is never closed") for mark, line in opened)

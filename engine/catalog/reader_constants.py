@@ -27,7 +27,7 @@ class MeasuredConstant:
     """One measured constant.
 
     Attributes:
-        value: as in `Achieved`.
+        value: as in `AchievedShares`.
         error: its standard error, relative.
     """
 
@@ -41,7 +41,7 @@ class OwnConstants:
 
     Attributes:
         gpu: key of `ACCELERATORS`, whose datasheet the shares are of.
-        measured: by the names of `Achieved`, in their order.
+        measured: by the names of `AchievedShares`, in their order.
         pace: how many times as long a logged job's steps took as predicted, less what is chance.
         paced: bits of the products and family of software of that job, as "16.megatron"; empty
             without a log.

@@ -46,12 +46,12 @@ RUNS: dict[str, list[dict[str, Any]]] = {
 INSIDE = (
     BEGIN
     + """    from engine.estimate import estimate
-    from engine.run.file import read
+    from engine.run.file import read_run
     found = []
     for _ in range(request["rounds"]):
         began = time.perf_counter()
         for run in request["runs"]:
-            estimate(read(run))
+            estimate(read_run(run))
         found.append((time.perf_counter() - began) / len(request["runs"]))
     return json.dumps(found)
 """

@@ -35,10 +35,10 @@ from builder.cli import build_command
 from builder.core import build_cache, progress
 from builder.outputs import output_folder
 from builder.project import activate_project
-places = activate_project.enter(Path(sys.argv[1]))
-built = build_command.anew(places, progress.Options(), build_cache.Memo())
+places = activate_project.activate_project(Path(sys.argv[1]))
+built = build_command.build_with_services(places, progress.Options(), build_cache.BuildCache())
 print(*sorted({one.path for one in built.problems}))
-output_folder.swap_in(places.root / "site", built.output)
+output_folder.replace_output(places.root / "site", built.output)
 """
 
 

@@ -35,7 +35,7 @@ def load(name):
 @cache
 def around():
     shelf = [(ROOT / name).read_text("utf-8") for name in library.FILES]
-    templates = pipeline.templates_of(ROOT / "theme" / "templates", ROOT / ".cache")
+    templates = pipeline.load_templates(ROOT / "theme" / "templates", ROOT / ".cache")
     macros = [templates.get_template(name).module for name in ("calculator.html", "blocks.html")]
     return RenderContext(
         library=library.parse_library(*shelf)[0],

@@ -217,8 +217,8 @@ def test_what_is_wrong_between_files(live, path, old, new, problem):
 
 def test_a_link_of_the_header_that_leads_nowhere_is_told_once(live, monkeypatch):
     ways = (
-        NavigationLink(word="A", address="guides/third/", line=7),
-        NavigationLink(word="B", address="#b", line=8),
+        NavigationLink(label="A", address="guides/third/", line=7),
+        NavigationLink(label="B", address="#b", line=8),
     )
     monkeypatch.setattr(conftest, "PROJECT", replace(conftest.PROJECT, navigation=ways))
     live.edit(

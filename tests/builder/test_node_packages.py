@@ -12,7 +12,7 @@ from builder.core import node
 def npm(tmp_path, monkeypatch):
     """A theme of its own, an npm that makes one package, and what it was asked for."""
     asked, status = [], {"code": 0}
-    for name in ("LISTED", "LOCK"):
+    for name in ("PACKAGE_JSON", "PACKAGE_LOCK"):
         path = tmp_path / f"{name.lower()}.json"
         path.write_text(name)
         monkeypatch.setattr(node, name, path)
@@ -31,7 +31,9 @@ def test_packages_are_installed_where_they_are_looked_for(npm):
     asked, _, place = npm
     assert node.ensure_packages() == place
     assert (place / "one").is_dir()
-    assert asked == [(["ci", "--no-progress", "--ignore-scripts"], ["listed.json", "lock.json"])]
+    assert asked == [
+        (["ci", "--no-progress", "--ignore-scripts"], ["package_json.json", "package_lock.json"])
+    ]
 
 
 def test_they_are_installed_once_and_again_when_the_lock_changes(npm):

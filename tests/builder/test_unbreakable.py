@@ -39,12 +39,12 @@ def counted(call):
     return run
 
 if sys.argv[3] == "plainly":
-    output_folder._exchanged = lambda one, other: False
+    output_folder._exchange = lambda one, other: False
 for name in ("mkdir", "write_bytes", "rename"):
     setattr(Path, name, counted(getattr(Path, name)))
 os.link, shutil.rmtree = counted(os.link), counted(shutil.rmtree)
-output_folder._exchanged = counted(output_folder._exchanged)
-output_folder.swap_in(Path(sys.argv[1]), pickle.loads(sys.stdin.buffer.read()))
+output_folder._exchange = counted(output_folder._exchange)
+output_folder.replace_output(Path(sys.argv[1]), pickle.loads(sys.stdin.buffer.read()))
 """
 
 
@@ -88,7 +88,7 @@ def test_two_builds_at_once_leave_one_of_both_whole(tmp_path):
     code = (
         "import pickle, sys\nfrom pathlib import Path\nfrom builder.outputs import output_folder\n"
         "given = pickle.loads(sys.stdin.buffer.read())\n"
-        "for _ in range(30): output_folder.swap_in(Path(sys.argv[1]), given)"
+        "for _ in range(30): output_folder.replace_output(Path(sys.argv[1]), given)"
     )
     sites = [{**OLD, f"{n}.html": str(n).encode() * 1000} for n in (1, 2)]
     running = [
@@ -110,9 +110,10 @@ def test_a_full_disk_leaves_the_old_site(tmp_path):
     output_folder.replace_output(tmp_path / "site", OLD)
     code = (
         "import sys\nfrom builder.cli import build_command, commands\n"
-        "from builder.pipeline import Built\n"
-        "build_command.once = lambda *_: Built(output={'.nojekyll': b'', 'a': b'x' * 100_000},"
-        " problems=())\n"
+        "from builder.pipeline import BuildResult\n"
+        "output = {'.nojekyll': b'', 'a': b'x' * 100_000}\n"
+        "result = BuildResult(output=output, problems=())\n"
+        "build_command.build_with_cache = lambda *_: result\n"
         "sys.exit(commands.main(['--project', sys.argv[1], 'build']))"
     )
     begun(tmp_path)
@@ -177,11 +178,11 @@ def test_any_damaged_file_of_the_cache_heals(live, damage):
         if damage == "folder":
             continue
         path.write_bytes(data[: len(data) // 2] if damage == "half" else damage)
-        pipeline.templates_of.cache_clear()
+        pipeline.load_templates.cache_clear()
         assert built().output == before, path
     if damage == "folder":
         shutil.rmtree(live.folders.cache)
-        pipeline.templates_of.cache_clear()
+        pipeline.load_templates.cache_clear()
         assert built().output == before
 
 

@@ -154,7 +154,7 @@ def test_a_folder_of_somebody_else_is_left_alone(site, capsys):
 
 @each("made", [[], ["one"]])
 def test_what_a_build_made_is_kept_where_there_is_something_new(made):
-    saved, memory = [], SimpleNamespace(made=made, save=lambda path: saved.append(path))
+    saved, memory = [], SimpleNamespace(computed=made, save=lambda path: saved.append(path))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build_cache, "cache_file", lambda places: "place")
         patch.setattr(build_cache, "load", lambda path: memory if path == "place" else None)
@@ -188,8 +188,8 @@ def twice(monkeypatch):
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Another)
     monkeypatch.setattr(parser, "open_project", lambda given, cache=None: places())
-    monkeypatch.setattr(check_command, "anew", lambda *words: made.first)
-    monkeypatch.setattr(check_command, "once", lambda *words: built(made.second))
+    monkeypatch.setattr(check_command, "build_with_services", lambda *words: made.first)
+    monkeypatch.setattr(check_command, "build_with_cache", lambda *words: built(made.second))
     return made
 
 
@@ -202,11 +202,13 @@ def test_a_check_of_two_builds_that_agree_says_so(twice, capsys):
 def test_a_check_names_what_differs(second):
     heard = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check_command, "say", heard.append)
+        patch.setattr(check_command, "print_line", heard.append)
         patch.setattr(concurrent.futures, "ProcessPoolExecutor", _Second)
         patch.setattr(parser, "open_project", lambda given, cache=None: places())
-        patch.setattr(check_command, "anew", lambda *words: built({"b": b"1", "a": b"2"}))
-        patch.setattr(check_command, "once", lambda *words: built(second))
+        patch.setattr(
+            check_command, "build_with_services", lambda *words: built({"b": b"1", "a": b"2"})
+        )
+        patch.setattr(check_command, "build_with_cache", lambda *words: built(second))
         assert check_command.check(given()) == 1
     differing = "c, d" if "c" in second else "a, b"
     assert heard == [

@@ -47,7 +47,7 @@ def test_what_the_recipes_set_makes_all_other_plans_in_8_bits_fit():
 def test_with_the_recipes_layers_on_the_host_every_plan_of_that_class_fits(held):
     for run, one in of(held, "offload"):
         gone = OFFLOADED[run.cluster.gpu.name] / run.model.num_layers
-        assert one.held.total - gone * one.held.activations < one.room
+        assert one.memory.total - gone * one.memory.activations < one.capacity
 
 
 def test_of_the_other_plans_the_smaller_micro_batch_fits(held):

@@ -31,7 +31,7 @@ def direct_all_to_all(cluster: ClusterLayout) -> tuple[Phase, ...]:
 
 
 def two_level_all_to_all(cluster: ClusterLayout) -> tuple[Phase, ...]:
-    """Return a two-level all-to-all: inside the node to the GPU of the target's rail, then across."""
+    """Return a two-level all-to-all: in the node to the GPU on the target's rail, then across."""
     topology = cluster.topology
     nodes, size = topology.num_nodes, topology.gpus_per_node
     phases = []

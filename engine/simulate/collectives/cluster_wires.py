@@ -88,7 +88,7 @@ def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
 
 
 def effective_algorithm(wires: ClusterWires, algorithm: str) -> str:
-    """Return the algorithm whose formula applies: one GPU per node turns a hierarchy into a ring."""
+    """Return the effective algorithm: with one GPU per node a hierarchy is a ring."""
     flat = algorithm == "hierarchical" and wires.gpus_per_node == 1
     return "ring" if flat else algorithm
 

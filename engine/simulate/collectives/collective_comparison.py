@@ -124,13 +124,13 @@ def compare_algorithms_in_slices(
         yield step_progress(index, len(ALGORITHMS[operation]), "Algorithm")
         plan = with_link_capacities(_phases(operation, name, shape), cluster.topology)
         if plan:
-            drains = simulate_phases(plan)
+            phase_flow_times = simulate_phases(plan)
             bytes_alone = fsum(
-                phase.times * size * max(drain.busy)
-                for phase, drain in zip(plan, drains, strict=True)
+                phase.times * size * max(flow_times.busy)
+                for phase, flow_times in zip(plan, phase_flow_times, strict=True)
             )
             runs[name] = AlgorithmRun(
-                plan=plan, timed=time_phases(plan, drains, size), moving=bytes_alone
+                plan=plan, timed=time_phases(plan, phase_flow_times, size), moving=bytes_alone
             )
     return runs
 

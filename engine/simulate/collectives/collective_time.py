@@ -64,10 +64,12 @@ class CollectiveTime:
     bottleneck: tuple[Link, ...]
 
 
-def time_phases(plan: Sequence[Phase], drains: Sequence[FlowTimes], size: Bytes) -> CollectiveTime:
-    """Return the times of `plan` for a buffer of `size`; `drains` are `simulate_phases(plan)`."""
+def time_phases(
+    plan: Sequence[Phase], phase_flow_times: Sequence[FlowTimes], size: Bytes
+) -> CollectiveTime:
+    """Return the times of `plan` for a buffer of `size`, given `simulate_phases(plan)`."""
     rounds, latencies, slowest = [], [], []
-    for phase, flow_times in zip(plan, drains, strict=True):
+    for phase, flow_times in zip(plan, phase_flow_times, strict=True):
         rounds.append(_round_time(phase, flow_times, size))
         latencies.append(_round_time(phase, flow_times, 0.0))
         last = max(
@@ -80,23 +82,21 @@ def time_phases(plan: Sequence[Phase], drains: Sequence[FlowTimes], size: Bytes)
     return CollectiveTime(
         rounds=tuple(rounds),
         time=fsum(phase_times),
-        latency=fsum(
-            flow_times * phase.times for flow_times, phase in zip(latencies, plan, strict=True)
-        ),
+        latency=fsum(latency * phase.times for latency, phase in zip(latencies, plan, strict=True)),
         loads=_link_loads(plan, size),
         bottleneck=() if longest is None else slowest[longest],
     )
 
 
-def _round_time(phase: Phase, drain: FlowTimes, size: Bytes) -> Seconds:
+def _round_time(phase: Phase, flow_times: FlowTimes, size: Bytes) -> Seconds:
     """Return the time of one round of a phase for a buffer of `size`."""
     flows = phase.flows
-    ends = [flow.latency + size * busy for flow, busy in zip(flows, drain.busy, strict=True)]
+    ends = [flow.latency + size * busy for flow, busy in zip(flows, flow_times.busy, strict=True)]
     if not phase.chained:
         return max(ends) + phase.extra
     hops = fsum(flow.count for flow in flows)
     mean = fsum(flow.count * end for flow, end in zip(flows, ends, strict=True)) / hops
-    return max(mean, size * max(drain.busy)) + phase.extra
+    return max(mean, size * max(flow_times.busy)) + phase.extra
 
 
 def with_link_capacities(plan: Sequence[Phase], topology: Topology) -> tuple[Phase, ...]:

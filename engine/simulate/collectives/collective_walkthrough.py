@@ -44,7 +44,7 @@ class WalkthroughSetup:
     """Collective, buffer and links of a walkthrough.
 
     Attributes:
-        operation: key of `OPERATIONS`.
+        operation: key of `OPERATION_NAMES`.
         algorithm: requested algorithm; replaced by one that implements the operation if needed.
         world_size: GPUs, one port each.
         seed: seed of the small numbers; 0 counts up.
@@ -126,17 +126,17 @@ def run_walkthrough(setup: WalkthroughSetup) -> Walkthrough:
     module = registry.module(PACKAGE, modules[algorithm])
     trace = cached_trace(modules[algorithm], setup.world_size, setup.seed)
     plan = trace_phases(trace, _port_topology(setup))
-    drains = simulate_phases(plan)
-    even = time_phases(plan, drains, setup.size)
+    flow_times = simulate_phases(plan)
+    baseline = time_phases(plan, flow_times, setup.size)
     walkthrough = Walkthrough(
         algorithm=algorithm,
         module=module,
         trace=trace,
         slow_gpu=min(setup.slow_gpu, setup.world_size - 1),
         plan=plan,
-        flow_times=drains,
-        timed=even,
-        even=even,
+        flow_times=flow_times,
+        timed=baseline,
+        even=baseline,
     )
     if setup.slow_share == 1:
         return walkthrough
@@ -161,11 +161,11 @@ def time_with_slow_port(
         for phase in walkthrough.plan
     ]
     # Rounds in which that port sends nothing stay as they are.
-    drains = [
+    flow_times = [
         before if phase is old else simulate_flows(phase.flows, phase.capacity)
         for phase, old, before in zip(plan, walkthrough.plan, walkthrough.flow_times, strict=True)
     ]
-    return time_phases(plan, drains, setup.size)
+    return time_phases(plan, flow_times, setup.size)
 
 
 @lru_cache(maxsize=48)

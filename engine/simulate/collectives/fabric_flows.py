@@ -88,20 +88,22 @@ def fabric_traffic(
     `size` is the buffer of a GPU of a collective, or one message; `pair` the two GPUs of "pair".
     """
     plan = _phases(pattern, topology, pair)
-    drains = simulate_phases(plan)
-    timing = time_phases(plan, drains, size)
+    phase_flow_times = simulate_phases(plan)
+    timing = time_phases(plan, phase_flow_times, size)
     phase_times = [
         round_time * phase.times for round_time, phase in zip(timing.rounds, plan, strict=True)
     ]
     mostly_waiting = timing.latency > timing.time / 2
-    binding = "" if mostly_waiting or not timing.bottleneck else _bottleneck_kind(timing.bottleneck)
+    bottleneck = (
+        "" if mostly_waiting or not timing.bottleneck else _bottleneck_kind(timing.bottleneck)
+    )
     return FabricTraffic(
         time=timing.time,
         phases=tuple(
             TrafficPhase(label=phase.label, time=time, loads=_link_utilization(phase, size, time))
             for phase, time in zip(plan, phase_times, strict=True)
         ),
-        bottleneck=binding,
+        bottleneck=bottleneck,
     )
 
 

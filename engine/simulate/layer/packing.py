@@ -20,7 +20,7 @@ PackedSequences = tuple[tuple[Count, ...], ...]
 def pack_in_order(
     num_sequences: Count, length: Count, mean: Count, seed: int, *, long: bool
 ) -> PackedSequences:
-    """Return documents packed in order of arrival; with `long` one document fills the first sequence."""
+    """Return documents packed in order of arrival; with `long` the first fills a sequence."""
     sequences: list[tuple[Count, ...]] = []
     for index in range(num_sequences):
         if long and index == 0:

@@ -121,7 +121,7 @@ def layer_products(
 def launched_gemms(
     gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: RankRates
 ) -> tuple[Gemm, ...]:
-    """Return the products as launched: joint projections are split if the software does not fuse."""
+    """Return the products as launched: joint projections are split if not fused by the software."""
     if rank.software.fused_projections or model.mlp != "swiglu":
         return gemms
     launched: list[Gemm] = []

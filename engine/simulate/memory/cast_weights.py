@@ -29,7 +29,7 @@ def cast_leftover_bytes(model: Model) -> Bytes:
 def reserved_after_cast(
     model: Model, plan: Plan, training: Training, memory: Memory, *, trapped: bool
 ) -> Bytes:
-    """Return the bytes that the allocator holds on one rank that trains adapters beside such weights.
+    """Return the reserved bytes of one rank that trains adapters beside cast weights.
 
     Either all that is there beside the weights fits into the free halves but the logits, or it
     needs more than these. `trapped`: adapters and frozen weights lie in one unit of FSDP1, see
@@ -71,7 +71,7 @@ def _logits(model: Model, plan: Plan, training: Training, *, trapped: bool) -> B
 def _inputs(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the inputs of all layers if one is larger than half a matrix and nothing else stays.
 
-    Without recomputation the tensors of a layer are many, and `reserved` is the larger number.
+    Without recomputation a layer has many tensors, and `reserved_bytes` is the larger number.
     """
     tokens = local_tokens(plan, training)
     if training.recompute != "full" or tokens <= model.ffn_hidden_size:

@@ -101,7 +101,7 @@ def _num_layers(model: Model, plan: Plan, training: Training, stage: Count) -> C
 
 
 def layer_memories(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:
-    """Return the activation memory of a dense and a sparse layer; of one kind only, twice the same."""
+    """Return the activation memory of a dense and a sparse layer; equal without experts."""
     dense = layer_memory(model, plan, training)
     sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
     return dense, sparse

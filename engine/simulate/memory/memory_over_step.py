@@ -2,7 +2,7 @@
 
 The forward pass leaves the kept tensors of every layer. In the backward pass each layer first
 makes again what was dropped, then needs room for its gradients, then frees everything. The fullest
-moment is that of `engine.simulate.memory.memory`.
+moment is the peak of `engine.simulate.memory.memory`.
 """
 
 from dataclasses import dataclass

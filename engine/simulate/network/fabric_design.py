@@ -81,9 +81,11 @@ class Fabric:
 
     @property
     def bisection(self) -> Bandwidth:
-        """One-way bandwidth between two halves of the cluster; one leaf group is never oversubscribed."""
+        """One-way bandwidth between two halves of the cluster."""
         plan = self.plan
-        over = self.oversubscription if self.groups > 1 else 1.0
+        over = (
+            self.oversubscription if self.groups > 1 else 1.0
+        )  # one group is never oversubscribed
         return bisection_bandwidth(plan.num_nodes, plan.ports_per_node, plan.port, over)
 
     @property

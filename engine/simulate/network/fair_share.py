@@ -65,12 +65,8 @@ def fair_rates(
             members.setdefault(link, []).append(index)
             weight[link] = weight.get(link, 0.0) + times
     remaining = {link: capacity[link] for link in members}
-    if without_capacity := [
-        link for link, capacity_left in remaining.items() if capacity_left <= 0
-    ]:
-        raise ValueError(
-            f"link {without_capacity[0]} has capacity {remaining[without_capacity[0]]}; it must be above 0"
-        )
+    if dead := [link for link, capacity_left in remaining.items() if capacity_left <= 0]:
+        raise ValueError(f"link {dead[0]} has capacity {remaining[dead[0]]}; it must be above 0")
     rates: list[Bandwidth] = [-1.0] * len(flows)
     bottlenecks: list[tuple[Link, ...]] = [()] * len(flows)
     while remaining:
@@ -103,18 +99,18 @@ def simulate_flows(flows: Sequence[Flow], capacity: Mapping[Link, Bandwidth]) ->
     busy = [0.0] * len(flows)
     bottlenecks: list[tuple[Link, ...]] = [()] * len(flows)
     active = [index for index, size in enumerate(bytes_left) if size > 0]
-    now = 0.0
+    time = 0.0
     while active:
         rates, limits = fair_rates([flows[index] for index in active], capacity)
         times_left = [bytes_left[index] / rate for index, rate in zip(active, rates, strict=True)]
         step = min(times_left)
-        now += step
+        time += step
         unfinished = []
         for index, rate, need, links in zip(active, rates, times_left, limits, strict=True):
             if need > step * _CLOSE:
                 bytes_left[index] -= rate * step
                 unfinished.append(index)
             else:
-                busy[index], bottlenecks[index] = now, links
+                busy[index], bottlenecks[index] = time, links
         active = unfinished
     return FlowTimes(busy=tuple(busy), bottlenecks=tuple(bottlenecks))

@@ -68,7 +68,7 @@ class LastFlowTimes:
         median: end that every second batch exceeds.
         rare: end that one batch in a thousand exceeds.
         mean: mean over all batches.
-        shares: at each of `times()`, the share of batches that are done.
+        shares: share of batches that are done at each time of `time_grid()`.
     """
 
     even: Ratio

@@ -68,7 +68,7 @@ class LoopStep:
         return efficiency(self.account.compute, self.account.exposed)
 
     def parts(self, start: Seconds, end: Seconds) -> list[tuple[Seconds, Seconds, bool]]:
-        """Return a network interval as (start, end, exposed), cut at the end of the backward pass."""
+        """Return the pieces (start, end, exposed) of an interval, cut after the backward pass."""
         return split_interval((start, end), [(0.0, self.passes[1])])
 
     @property

@@ -43,7 +43,7 @@ class SpanPart:
 
 
 def split_spans(spans: Sequence[OpSpan]) -> tuple[SpanPart, ...]:
-    """Return the parts of every span; communication is cut where it starts or stops being hidden."""
+    """Return the parts of every span; communication is cut where its overlap starts or stops."""
     busy = _compute_intervals(spans)
     return tuple(
         SpanPart(

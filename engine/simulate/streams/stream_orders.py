@@ -178,7 +178,7 @@ def _describe_deadlock(orders: StreamOrders, needs: Dependencies, first: str) ->
     }
     head_of = {stream_of[name]: name for name in stuck}
     position_of = {
-        name: current for current, name in enumerate(chain(orders.compute, orders.communication))
+        name: index for index, name in enumerate(chain(orders.compute, orders.communication))
     }
     clauses: list[str] = []
     seen: set[str] = set()

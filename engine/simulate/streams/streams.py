@@ -163,7 +163,7 @@ class _ProgramRun:
         heappush(self._heap, (now + self._left[index] * self._pace[index], index, 0))
 
     def ends(self) -> Iterator[tuple[Seconds, int]]:
-        """Yield (time, operation) of every end in order of time; operations may begin in between."""
+        """Yield (time, operation index) of every end in order; operations may begin in between."""
         while self._heap:
             now, index, version = heappop(self._heap)
             if version != self._version[index]:

@@ -38,9 +38,9 @@ class Hands:
     def __init__(self):
         self.given = []
 
-    def each(self, make, things, *, few):
-        self.given.append((list(things), few))
-        return [make(thing) for thing in things]
+    def map(self, function, items, *, serial_limit):
+        self.given.append((list(items), serial_limit))
+        return [function(item) for item in items]
 
 
 class Room:
@@ -91,9 +91,9 @@ def room(monkeypatch):
     monkeypatch.setattr(calculator_set.calculator_checks, "load_checked", made.read)
     monkeypatch.setattr(calculator_set.calculator_checks, "view_colors", lambda views: made.colors)
     monkeypatch.setattr(calculator_set, "unknown_symbols", lambda equation: made.symbols)
-    told = SimpleNamespace(of_output=lambda *words: words)
+    told = SimpleNamespace(find_output=lambda *words: words)
     told.problem = lambda place, message: Problem("/".join(place), 7, message)
-    monkeypatch.setattr(calculator_set, "Places", lambda name: told)
+    monkeypatch.setattr(calculator_set, "SourceLocations", lambda name: told)
     failed = lambda name, source, error: Problem(source, 3, f"{name}: {error}")  # noqa: E731
     monkeypatch.setattr(calculator_set.error_locations, "calculator_problem", failed)
     return made
@@ -161,8 +161,8 @@ def test_what_is_wrong_with_one_is_told_and_breaks_nothing(room):
 
 
 def test_those_that_raise_are_named_and_no_others(room):
-    unsound = calculator_set.calculator_checks.Unsound.__new__(
-        calculator_set.calculator_checks.Unsound
+    unsound = calculator_set.calculator_checks.InvalidCalculator.__new__(
+        calculator_set.calculator_checks.InvalidCalculator
     )
     unsound.problems = (Problem("c.py", 2, "unsound"),)
     room.names = ["a", "b", "c"]
@@ -172,7 +172,7 @@ def test_those_that_raise_are_named_and_no_others(room):
         calculators={},
         problems=(Problem("b.py", 3, "b: no"), Problem("c.py", 2, "unsound")),
         broken=True,
-        marks={},
+        digests={},
     )
     assert room.drawn == []
 

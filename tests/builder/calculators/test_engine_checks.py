@@ -20,9 +20,9 @@ class Here:
     def __init__(self):
         self.asked = []
 
-    def each(self, make, things, *, few):
-        self.asked.append((list(things), few))
-        return [make(thing) for thing in things]
+    def map(self, function, items, *, serial_limit):
+        self.asked.append((list(items), serial_limit))
+        return [function(item) for item in items]
 
 
 def foreign(path, line, name):
@@ -42,7 +42,7 @@ def site(tmp_path):
             path = tmp_path / ROOM / f"{name}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
-        return replace(made, still={})
+        return replace(made, computed={})
 
     return put
 

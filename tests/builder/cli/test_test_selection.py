@@ -71,8 +71,12 @@ def kettles(tmp_path, monkeypatch):
     (tmp_path / "content/guides/tea.md").write_text("It takes [[job_time.mtbf]].", "utf-8")
     wrong: list[Problem] = []
     built = pipeline.BuildResult(output={}, problems=wrong)
-    monkeypatch.setattr(article_check, "enter", lambda root: SimpleNamespace(project=PROJECT))
-    monkeypatch.setattr(article_check, "once", lambda places, options: options.drafts and built)
+    monkeypatch.setattr(
+        article_check, "activate_project", lambda root: SimpleNamespace(project=PROJECT)
+    )
+    monkeypatch.setattr(
+        article_check, "build_with_cache", lambda places, options: options.drafts and built
+    )
     return tmp_path, wrong
 
 

@@ -153,11 +153,11 @@ def test_pictures_are_read_as_they_are(site, suffix):
 def test_an_article_that_did_not_change_is_not_parsed_again(site):
     memo = BuildCache()
     places = site(**{"a.md": article("A"), "index.md": article("Home")})
-    read_content(places, drafts=False, known_articles=memo)
+    read_content(places, drafts=False, build_cache=memo)
     assert memo.computed == ["article content/a.md", "article content/index.md"]
     after = memo.for_next_build()
     assert titles(
-        read_content(site(**{"a.md": article("B")}), drafts=False, known_articles=after)
+        read_content(site(**{"a.md": article("B")}), drafts=False, build_cache=after)
     ) == [
         "B",
         "Home",

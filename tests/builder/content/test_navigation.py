@@ -60,7 +60,7 @@ def test_a_guide_has_what_comes_before_and_after():
     assert (two.previous.slug, two.following.slug) == ("one", "three")
     assert (three.previous.slug, three.following) == ("two", None)
     assert (titles(three.requires), titles(one.next)) == (["one"], ["three"])
-    assert one.here.minutes == 3
+    assert one.page.minutes == 3
 
 
 def test_tabs_stand_behind_their_guide_in_order_on_each_of_them():
@@ -129,7 +129,7 @@ def test_two_tabs_at_one_place_and_one_address():
 
 def test_the_page_of_a_long_path_lists_those_around_it():
     guides = [article(f"g{n}", path="A Long", order=n) for n in range(90)]
-    near = {place.here.slug: place.near for place in navigation.page_positions(guides).values()}
+    near = {place.page.slug: place.near for place in navigation.page_positions(guides).values()}
     assert {len(found) for found in near.values()} == {navigation.MAX_LISTED_GUIDES}
     assert all(slug in [one.slug for one in found] for slug, found in near.items())
     assert [one.slug for one in near["g0"]] == [

@@ -36,6 +36,6 @@ def test_an_article_has_one_entry():
 def test_a_path_may_have_no_page_and_a_page_no_tabs_and_no_neighbors():
     assert LearningPath(letter="B", name="Moving bytes", guides=()).url == ""
     place = PagePosition(
-        here=page_link(RING), path="", previous=None, following=None, requires=(), next=()
+        page=page_link(RING), path="", previous=None, following=None, requires=(), next=()
     )
     assert (place.tabs, place.near) == ((), ())

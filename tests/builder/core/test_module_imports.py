@@ -108,7 +108,7 @@ def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch
     now = ImportGraph({**SOURCES, "engine/draw/reply_extras.py": "x = 1"})
     now.reuse_facts(sources)
     asked = []
-    monkeypatch.setattr(ImportGraph, "bare", lambda _, path: asked.append(path) or "")
+    monkeypatch.setattr(ImportGraph, "module_digest", lambda _, path: asked.append(path) or "")
     now.digest("engine/schedules/gpipe.py")
     now.dependencies(LAB)
     assert asked == []
@@ -124,11 +124,11 @@ def test_what_was_read_once_is_not_read_again(monkeypatch):
     module_imports.remember_facts(text, module_imports.module_facts(text))
     asked = []
 
-    def each(make, texts, *, few):
+    def map_texts(function, texts, *, serial_limit):
         asked.extend(texts)
-        return [make(one) for one in texts]
+        return [function(text) for text in texts]
 
-    ImportGraph(SOURCES).read_all(each)
+    ImportGraph(SOURCES).read_all(map_texts)
     assert text not in asked
     assert sorted(asked) == sorted({one for one in SOURCES.values() if one != text})
 

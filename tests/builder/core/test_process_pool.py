@@ -80,9 +80,9 @@ def test_a_site_is_the_same_by_one_process_and_by_two(tmp_path, monkeypatch):
         text = guide.replace("order = 1", f"order = {number}").replace("1e6", f"{number}e6")
         (tmp_path / f"site/content/guides/guide-{number}.md").write_text(text, "utf-8")
     asked = []
-    begun = process_pool.ProcessPool._begun
+    begun = process_pool.ProcessPool._get_executor
     monkeypatch.setattr(
-        process_pool.ProcessPool, "_begun", lambda *given: asked.append(1) or begun(*given)
+        process_pool.ProcessPool, "_get_executor", lambda *given: asked.append(1) or begun(*given)
     )
     made = []
     for processes in (1, 2):

@@ -41,6 +41,6 @@ def test_what_was_made_ready_for_another_library_is_left_alone(script):
 
 def test_where_a_process_that_was_ready_has_failed_another_is_asked(script, monkeypatch):
     node.prestart_script(script, "library")
-    monkeypatch.setattr(node._prestarted[0], "answered", lambda request: None)
+    monkeypatch.setattr(node._prestarted[0], "send", lambda request: None)
     assert node.run(script, {}, "library")[0] == "library"
     assert node.PrestartedProcess([str(script), "failing"], script.parent).send(b"{}") is None

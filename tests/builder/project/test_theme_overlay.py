@@ -34,7 +34,7 @@ def places(tmp_path):
     )
     (tmp_path / "project/theme").mkdir(parents=True)
     laid = tmp_path / "laid"
-    return replace(there, theme=laid, given=tmp_path / "given")
+    return replace(there, theme=laid, base_theme=tmp_path / "given")
 
 
 def put(root, **texts):
@@ -68,7 +68,7 @@ GIVEN = {
 
 
 def test_without_a_theme_of_its_own_a_project_has_none_laid(places):
-    theme_overlay.update_overlay(replace(places, given=None))
+    theme_overlay.update_overlay(replace(places, base_theme=None))
     assert not places.theme.exists()
 
 

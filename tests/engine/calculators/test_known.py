@@ -63,7 +63,7 @@ def users():
              for path in (ENGINE / "calculators").rglob("*.py")}  # fmt: skip
     root = ENGINE.parent
     return {name for name in names()
-            if STEP in imports.needed(files[name].relative_to(root).as_posix())}  # fmt: skip
+            if STEP in imports.dependencies(files[name].relative_to(root).as_posix())}  # fmt: skip
 
 
 def test_every_calculator_that_predicts_a_step_is_looked_at():

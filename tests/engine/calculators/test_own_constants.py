@@ -28,7 +28,7 @@ from dataclasses import fields, replace
 from engine.catalog import constants
 
 if sys.argv[1] == "half":
-    rates = [one.name for one in fields(constants.Achieved) if one.name != "fill"]
+    rates = [one.name for one in fields(constants.AchievedShares) if one.name != "fill"]
     for name, one in constants.ACHIEVED.items():
         half = {rate: getattr(one, rate) / 2 for rate in rates}
         constants.ACHIEVED[name] = replace(one, **half)

@@ -19,7 +19,7 @@ def solved(name, **values):
 def test_each_setting_of_fsdp_is_tried_alone():
     kept = {"unit": "2", "reduce": "fp32"}  # the board takes the defaults instead
     for (*_, change), ran in zip(TRIED_SETTINGS, solved("fsdp_knobs", **kept).tried(), strict=True):
-        assert ran.seen.exposed == solved("fsdp_knobs", **change).exposed
+        assert ran.account.exposed == solved("fsdp_knobs", **change).exposed
 
 
 def test_widths_and_depths_are_those_of_the_same_job():
@@ -27,7 +27,7 @@ def test_widths_and_depths_are_those_of_the_same_job():
     for width, ran in zip(wide.widths, wide.by_width(), strict=True):
         assert ran.peak == solved("hybrid_lab", shard=width).peak
     for depth, ran in enumerate(solved("zero_3_lab", micro_batches=2).by_depth()):
-        assert ran.seen.length == solved("zero_3_lab", prefetch=depth).step_time
+        assert ran.account.length == solved("zero_3_lab", prefetch=depth).step_time
 
 
 def test_a_bucket_of_each_size_costs_what_the_lab_says_there():
@@ -45,7 +45,9 @@ def test_a_schedule_after_a_change_is_the_one_played_with_it():
     }
     assert set(changed) == set(changes)
     for key, change in changes.items():
-        assert changed[key]().share == solved("schedule_lab", **{**given, **change}).bubble_share
+        assert (
+            changed[key]().idle_share == solved("schedule_lab", **{**given, **change}).bubble_share
+        )
 
 
 def test_a_plan_after_a_change_is_the_one_modeled_with_it():

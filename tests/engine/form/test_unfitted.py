@@ -90,7 +90,7 @@ def named(module):
 
 def constants():
     """What an estimate imports that computes, and what collectives are computed from."""
-    needed = ImportGraph(engine_sources(ROOT / "engine")).needed("engine/estimate.py")
+    needed = ImportGraph(engine_sources(ROOT / "engine")).dependencies("engine/estimate.py")
     rooms = ("formulas/", "simulate/", "run/", "catalog/transports", "catalog/nccl_constants")
     found = sorted(name.removeprefix("engine/") for name in needed)
     return {

@@ -1,4 +1,4 @@
-"""Errors on collectives and an article. Written by tests.validation.outside."""
+"""Errors on collectives and on one article. Written by tests.validation.outside."""
 
 # fmt: off
 # Curve, operation, GPUs, nodes; mean and worst absolute error of the bus bandwidth from

@@ -49,7 +49,10 @@ def test_the_closed_form_is_the_ring_played_with_two_buffers(changes):
     one = job(**changes)
     ring = one.ring
     for core, hop, waits in zip(
-        one.core, (ring.hop, 2 * ring.hop), even_waits(ring, one.core), strict=True
+        one.attention_time,
+        (ring.hop, 2 * ring.hop),
+        even_waits(ring, one.attention_time),
+        strict=True,
     ):
         work = [[core * share for share in step] for step in step_shares("zigzag", 8)]
         assert simulate_ring(work, hop, 2).end - core == pytest.approx(waits, abs=2e-4 * core)
@@ -77,14 +80,16 @@ def test_a_layer_and_its_ring_are_the_layer_of_the_step():
 
 def test_one_buffer_hides_nothing():
     one = job()
-    assert ring_waits(one.ring, one.core, "zigzag", 1) == pytest.approx(one.ring.sending, rel=1e-2)
+    assert ring_waits(one.ring, one.attention_time, "zigzag", 1) == pytest.approx(
+        one.ring.sending, rel=1e-2
+    )
 
 
 def test_the_last_rank_of_a_contiguous_ring_computes_nearly_twice_the_mean():
     one = job()
     ring = replace(one.ring, hop=0.0)
-    waits = ring_waits(ring, one.core, "contiguous")
-    assert waits[0] / one.core[0] == pytest.approx(7 / 8, rel=1e-3)
+    waits = ring_waits(ring, one.attention_time, "contiguous")
+    assert waits[0] / one.attention_time[0] == pytest.approx(7 / 8, rel=1e-3)
 
 
 @each("row", MEASURED_RINGS)
