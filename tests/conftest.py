@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from builder.project.activate_project import activate_project
 from engine.calculator import names
 from tests import lanes, units
 
@@ -21,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption(lanes.OPTION):
         os.environ[lanes.VARIABLE] = "1"
+    if lanes.PROJECT in os.environ:  # its calculators are tried, not ours
+        activate_project(Path(os.environ[lanes.PROJECT]))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 
 OPTION = "--short"
+PROJECT = "WALLCLOCK_PROJECT"  # whose calculators `test_promises.py` tries
 VARIABLE = "WALLCLOCK_SHORT_TESTS"  # how the workers of pytest-xdist know
 # A greedy cover of templates, lists, blocks, views and inputs; tests/test_lanes.py checks that
 # nothing on the site is missing here.

@@ -1,4 +1,4 @@
-/** Gives every calculator that a page shows in an iframe the height that it asks for. */
+/** Height of embedded calculators: sets each iframe to the height that it posts. */
 addEventListener("message", ({ data, origin, source }) => {
   const height = data?.wallclockHeight;
   if (!Number.isFinite(height)) return;

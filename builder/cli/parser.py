@@ -128,9 +128,10 @@ def _add_author_verbs(
     cite.add_argument("source", help="a file of BibTeX, or a DOI such as 10.1145/3458817.3476209")
     test = verbs.add_parser(
         "test",
-        help="run all tests, those in a browser included",
-        epilog="--project FOLDER tests the project in that folder, --browser with a calculator or "
-        "an article also what needs a browser.",
+        help="run the tests: every kind of thing once, in a browser too",
+        epilog="--all adds every page and every combination; --project FOLDER tests the project in "
+        "that folder and what its calculators promise; --browser with a calculator or an article "
+        "adds what needs a browser.",
     )
     test.add_argument(
         "rest", nargs=argparse.REMAINDER, help="a calculator, an article, or passed on to pytest"

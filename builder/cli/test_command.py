@@ -20,6 +20,11 @@ from builder.core.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
 BROWSER, BROWSER_TESTS = "--browser", "tests/browser"
+ALL = "--all"
+# What every calculator promises, tried on those of a project that is named in the environment.
+PROMISES = "tests/engine/calculators/test_promises.py"
+EVERY_CALCULATOR = "test_a_calculator_keeps_its_promises"
+PROJECT = "WALLCLOCK_PROJECT"
 SHELL = "chromium-headless-shell"  # the same browser without windows, which takes less
 CHROMIUM_NAMES = (
     SHELL,
@@ -112,11 +117,13 @@ def current_machine() -> Machine:
 
 
 def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
-    """Run pytest on all tests or with `pytest_arguments`; return its exit status.
+    """Run the short lane, all tests (`--all`) or pytest with its arguments; return the exit status.
 
     A calculator or an article as the only word means the tests that concern it and need no
     browser; with `--browser` also those that do.
     """
+    whole = pytest_arguments == [ALL]
+    pytest_arguments = [] if whole else pytest_arguments
     names = [word for word in pytest_arguments if word != BROWSER]
     if len(names) == 1:
         status = _run_selection(root, names[0], report)
@@ -128,7 +135,8 @@ def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
                 return status
     if not (root / BROWSER_TESTS).is_dir():
         command = [sys.executable, "-m", "pytest", *pytest_arguments]
-        return subprocess.Popen(command, cwd=root, env=_test_environment(root)).wait()
+        status = subprocess.Popen(command, cwd=root, env=_test_environment(root)).wait()
+        return status or (0 if pytest_arguments else _run_promises(root))
     chromium = find_or_install_chromium(current_machine(), report)
     if not chromium:
         report(ADVICE)
@@ -141,9 +149,18 @@ def run(root: Path, pytest_arguments: list[str], report: Report) -> int:
         sys.executable,
         "-m",
         "pytest",
-        *(pytest_arguments or parallel_arguments(os.cpu_count() or 1)),
+        *(pytest_arguments or parallel_arguments(os.cpu_count() or 1, whole=whole)),
     ]
     return subprocess.Popen(command, cwd=root, env=environment).wait()
+
+
+def _run_promises(root: Path) -> int:
+    """Try on a project's calculators what every calculator promises; return the exit status."""
+    if root.samefile(GENERATOR) or not (GENERATOR / PROMISES).is_file():
+        return 0
+    command = [sys.executable, "-m", "pytest", "-q", "--short", f"{PROMISES}::{EVERY_CALCULATOR}"]
+    environment = {**_test_environment(root), PROJECT: str(root)}
+    return subprocess.Popen(command, cwd=GENERATOR, env=environment).wait()
 
 
 def _run_selection(root: Path, name: str, report: Report) -> int | None:
@@ -175,12 +192,13 @@ def _test_environment(root: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": paths}
 
 
-def parallel_arguments(cores: int) -> list[str]:
-    """Return pytest's arguments for all tests in parallel, grouped by tests/units.py."""
+def parallel_arguments(cores: int, *, whole: bool) -> list[str]:
+    """Return pytest's arguments for a lane of tests in parallel, grouped by tests/units.py."""
     workers = min(max(cores, MIN_WORKERS), MAX_WORKERS)
     # Of all articles at once, the site tells that the tests in a browser read: they build it.
     ignored = f"--ignore={ARTICLES}"
-    return ["-n", str(workers), "--dist", "loadscope", "--no-loadscope-reorder", ignored]
+    lane = [] if whole else ["--short"]  # tests/lanes.py
+    return ["-n", str(workers), "--dist", "loadscope", "--no-loadscope-reorder", ignored, *lane]
 
 
 def _playwrights_own() -> str:

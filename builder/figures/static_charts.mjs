@@ -6,6 +6,6 @@ import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
 const { module, charts } = JSON.parse(await text(process.stdin));
-const { svgText } = await import(pathToFileURL(module));
-const svgs = Object.entries(charts).map(([name, { view, spoken }]) => [name, svgText(view, spoken)]);
+const { chartSvg } = await import(pathToFileURL(module));
+const svgs = Object.entries(charts).map(([name, { view, spoken }]) => [name, chartSvg(view, spoken)]);
 process.stdout.write(JSON.stringify(Object.fromEntries(svgs)));

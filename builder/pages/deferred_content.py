@@ -1,7 +1,7 @@
 """Deferred content: moves folds, definitions and source labels to the receipts page.
 
 The page's script fetches them from there when a reader opens or points at one, and before anything
-is live or printed (theme/runtime/page/beside.js, receipts.js); without scripts, links
+is live or printed (theme/runtime/page/deferred_content.js, receipts.js); without scripts, links
 lead there.
 """
 

@@ -1,4 +1,7 @@
-"""Drag handles: shapes that change an input when dragged (theme/runtime/calculator/grips.js)."""
+"""Drag handles: shapes that change an input when dragged.
+
+The page's part is theme/runtime/calculator/drag_handles.js.
+"""
 
 from dataclasses import dataclass
 

@@ -64,8 +64,10 @@ def _equation(view: Value, display: Display) -> str:
         f"{symbols.get(key, '')}</li>"
         for key, (_, meaning) in receipt.equation.symbols.items()
     )
+    # A long formula scrolls, so that a keyboard has to reach it.
     return (
-        f'<div data-equation="{receipt.equation.name}"'
+        f'<div data-equation="{receipt.equation.name}" tabindex="0" role="group"'
+        f' aria-label="Formula"'
         f" data-symbols='{shown}'></div>"
         f'<ul class="symbols">{meanings}</ul>'
     )

@@ -38,12 +38,12 @@ THEME = Path(__file__).parents[2] / "theme"
 POLICY = "script-src 'self'; style-src 'self' 'unsafe-inline'"
 BOOT = """
 import * as chart from "./charts/charts.js";
-import { all } from "./page/dom.js";
+import { queryAll } from "./page/dom.js";
 import { prepareScene } from "./player/scene.js";
-import "./charts/links.js";
+import "./charts/linked_views.js";
 window.chart = chart;
-chart.startCharts();
-for (const figure of all("[data-kind=scene]")) prepareScene(figure);
+chart.prepareCharts();
+for (const figure of queryAll("[data-kind=scene]")) prepareScene(figure);
 """
 
 

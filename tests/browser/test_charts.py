@@ -226,7 +226,7 @@ def show_other(page):
           window.shown = false;
           fetch("other.json").then((reply) => reply.json()).then((views) => {
             for (const figure of document.querySelectorAll("figure.chart")) {
-              window.chart.update(figure, views[figure.dataset.output]);
+              window.chart.updateChart(figure, views[figure.dataset.output]);
             }
             window.shown = true;
           });

@@ -36,4 +36,4 @@ def test_a_link_after_which_nothing_changed_says_nothing(visit, made):
 def test_a_link_without_a_date_asks_for_no_list(visit, watch):
     page = visit(PAGE, moved=False)
     page.wait_for_load_state("networkidle")
-    assert not [one for one in watch.requests if "changes.json" in one or "older.js" in one]
+    assert not [one for one in watch.requests if "changes.json" in one or "link_age.js" in one]

@@ -224,7 +224,7 @@ def test_escape_lets_go(page):
 
 def update(page):
     page.evaluate(
-        f"""async () => window.chart.update(
+        f"""async () => window.chart.updateChart(
           document.querySelector("{FIGURE}"), (await (await fetch("other.json")).json()).run)"""
     )
 

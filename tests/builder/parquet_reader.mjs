@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const { reader, files } = JSON.parse(readFileSync(0, "utf8"));
-const { csvOf } = await import(pathToFileURL(reader));
-const read = (file) => csvOf(new Uint8Array(Buffer.from(file, "base64"))).catch(({ name }) => ({ error: name }));
+const { parquetToCsv } = await import(pathToFileURL(reader));
+const read = (file) => parquetToCsv(new Uint8Array(Buffer.from(file, "base64"))).catch(({ name }) => ({ error: name }));
 
 process.stdout.write(JSON.stringify(await Promise.all(files.map(read))));

@@ -1,41 +1,41 @@
-/** The page's script: what a reader needs; what is live is fetched when it is near or used. */
+/** Entry script of every page: attaches listeners and loads the live parts when they are near or used. */
 
-import { foldPlace, markPlace } from "./page/here.js";
-import { target } from "./page/dom.js";
-import { enable } from "./page/enable.js";
+import { closeOnChoice, highlightSection } from "./page/toc_highlight.js";
+import { closestTarget } from "./page/dom.js";
+import { enableControls } from "./page/enable.js";
 import { listenForGuesses } from "./page/guesses.js";
-import { whenLive } from "./page/liven.js";
-import { startLook } from "./page/look.js";
+import { createLiveLoader } from "./page/lazy_live.js";
+import { listenForAppearance } from "./page/appearance.js";
 import { listenToPopovers } from "./page/popovers.js";
 import { listenForPrint } from "./page/print.js";
 import { whenLoaded } from "./page/start.js";
 
-const asleep = /** @type {HTMLElement | null} */ (document.querySelector("[data-asleep]"));
-if (asleep) asleep.hidden = true; // not removed: that would make the browser style the whole page again
+const sleepNotice = /** @type {HTMLElement | null} */ (document.querySelector("[data-asleep]"));
+if (sleepNotice) sleepNotice.hidden = true; // not removed: that would make the browser style the whole page again
 
-enable();
-const live = whenLive();
+enableControls();
+const loadLive = createLiveLoader();
 listenForGuesses();
 listenToPopovers();
 listenForSharing();
 listenForReceipts();
-if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/older.js"));
+if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/link_age.js"));
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));
-if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embedding.js"));
-startLook();
-markPlace();
-foldPlace();
-listenForBoxes();
+if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embed_generator.js"));
+listenForAppearance();
+highlightSection();
+closeOnChoice();
+listenForPanels();
 listenForPrint();
 
-/** A box is fetched when somebody opens it: by a button, or by its key outside of a text. */
-function listenForBoxes() {
+/** Loads and opens a panel on its button, or on its key outside of text fields. */
+function listenForPanels() {
   const open = async (name, of) => {
-    const [{ openPanel }, around] = await Promise.all([import("./page/panel.js"), of ? live() : undefined]);
-    openPanel(name, around?.find(of), around?.page);
+    const [{ openPanel }, live] = await Promise.all([import("./page/panel.js"), of ? loadLive() : undefined]);
+    openPanel(name, live?.find(of), live?.page);
   };
   document.addEventListener("click", (event) => {
-    const { opens, of } = target(event, "[data-opens]:enabled")?.dataset ?? {};
+    const { opens, of } = closestTarget(event, "[data-opens]:enabled")?.dataset ?? {};
     if (opens) open(opens, of);
   });
   document.addEventListener("keydown", (event) => {
@@ -47,29 +47,29 @@ function listenForBoxes() {
   });
 }
 
-/** Where a number comes from is fetched when it is about to be asked, and so is what a term means. */
+/** Loads receipts and definitions on hover or focus, and opens one on click. */
 function listenForReceipts() {
-  const script = () => import("./page/receipts.js"), links = "a:is(.number, .term)";
-  for (const sign of ["pointerover", "focusin", "toggle"]) {
-    document.addEventListener(sign, async (event) => {
-      if (target(event, `${links}, details:has([data-beside])`)) (await script()).bringReceipts().catch(() => {});
+  const loadScript = () => import("./page/receipts.js"), links = "a:is(.number, .term)";
+  for (const eventType of ["pointerover", "focusin", "toggle"]) {
+    document.addEventListener(eventType, async (event) => {
+      if (closestTarget(event, `${links}, details:has([data-beside])`)) (await loadScript()).loadReceipts().catch(() => {});
     }, { passive: true, capture: true });
   }
   document.addEventListener("click", async (event) => {
-    const link = /** @type {HTMLAnchorElement | null} */ (target(event, links));
+    const link = /** @type {HTMLAnchorElement | null} */ (closestTarget(event, links));
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    (await script()).openReceipt(link);
+    (await loadScript()).openReceipt(link);
   });
 }
 
-/** What shares is fetched when somebody shares. */
+/** Loads the sharing module on the first use of one of its buttons. */
 function listenForSharing() {
   const buttons = ["copy-link", "copy-as", "cite-page", "cite-bibtex", "copy-code", "report", "download"];
   document.addEventListener("click", async (event) => {
-    const button = target(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
+    const button = closestTarget(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
     if (!button) return;
-    const [{ share }, { page, find, permalink }] = await Promise.all([import("./page/share.js"), live()]);
+    const [{ share }, { page, find, permalink }] = await Promise.all([import("./page/share.js"), loadLive()]);
     await page.settled();
     share(button, find, permalink);
   });

@@ -1,23 +1,23 @@
-/** All calculators of a page around one engine: replies reach the page once per painted frame. */
+/** All calculators of a page and their one engine; replies are rendered once per frame. */
 
-import { offerActions } from "./calculator/actions.js";
+import { updateActions } from "./calculator/actions.js";
 import { createCalculator } from "./calculator/calculator.js";
-import { showField } from "./calculator/fields.js";
-import { openReceipts, showReceipts } from "./calculator/receipts.js";
-import { isBehind, showViews, viewsBehind, wantedExtras, wantedViews } from "./calculator/views.js";
+import { renderField } from "./calculator/fields.js";
+import { openReceiptNames, renderReceipts } from "./calculator/receipts.js";
+import { hasStaleFigures, renderViews, staleViews, openTables, visibleViews } from "./calculator/views.js";
 import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
-import { hideWrong, showWrong } from "./page/bad_link.js";
-import { all, partsOf, target, words } from "./page/dom.js";
-import { keepEngine } from "./page/offline.js";
-import { goOn, isCanceled, listenToSearches, showSearch } from "./page/searching.js";
+import { hideLinkProblems, renderLinkProblems } from "./page/link_problems.js";
+import { queryAll, elementsOf, closestTarget, uiString } from "./page/dom.js";
+import { cacheEngine } from "./page/offline.js";
+import { resumeComputation, isCanceled, listenToProgress, renderProgress } from "./page/progress.js";
 import { whenIdle, whenNear } from "./page/start.js";
-import { say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
+import { renderStatus, clearWorking, renderFailure, renderLoading, renderWorking, renderState } from "./page/status.js";
 
-const PAUSE = 400; // milliseconds until figures far from the window catch up
-const SOON = 100; // the same of figures in the window that take long
-const NO_FRAME = 500; // milliseconds after which no frame will come
-const LONG = 300; // milliseconds that nobody needs to be told about
+const DEFERRED_DELAY = 400; // milliseconds until figures far from the window catch up
+const SLOW_VIEW_DELAY = 100; // the same of figures in the window that take long
+const FRAME_TIMEOUT = 500; // milliseconds after which no frame will come
+const BUSY_NOTICE_DELAY = 300; // milliseconds that nobody needs to be told about
 
 /**
  * @param {string[]} names
@@ -26,110 +26,110 @@ const LONG = 300; // milliseconds that nobody needs to be told about
  */
 export function createPage(names, address, settings) {
   const { worker = "", runtime = "" } = document.body.dataset;
-  const at = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
+  const absoluteUrl = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
   const archives = Object.fromEntries(
     Object.entries(JSON.parse(document.body.dataset.archives ?? "{}")).map(
-      ([name, paths]) => [name, paths.map(at)],
+      ([name, paths]) => [name, paths.map(absoluteUrl)],
     ),
   );
-  const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), archives, onState });
-  const calculators = new Map(names.map((name) => [name, create(name)]));
+  const engine = createEngine({ workerUrl: absoluteUrl(worker), runtimeUrl: absoluteUrl(runtime), archives, onState });
+  const calculators = new Map(names.map((name) => [name, createPageCalculator(name)]));
   /** @type {Map<string, {reply: import("./calculator/calculator.js").Reply, since: number}>} */
-  const fresh = new Map();
-  /** Timers that say of a calculator that it takes long. @type {Map<string, number>} */
-  const slow = new Map();
-  /** Calculators whose answer to the reader has not been said yet. @type {Set<string>} */
-  const owed = new Set();
+  const pendingReplies = new Map();
+  /** Timers that show a calculator as busy. @type {Map<string, number>} */
+  const busyTimers = new Map();
+  /** Calculators with a change whose result has not been announced yet. @type {Set<string>} */
+  const unannounced = new Set();
   /** Whether a reply has been drawn since the last frame. */
-  let drawn = false;
+  let painted = false;
   /** @type {string} */
   let state = "static";
   let timer = 0;
 
-  function create(name) {
+  function createPageCalculator(name) {
     return createCalculator({
       name,
       display: settings.display,
-      wanted: (rest) => ({ receipts: openReceipts(name), ...wantedExtras(name, rest) }),
-      only: (rest) => (rest ? viewsBehind(name) : wantedViews(name)),
-      isText: (input) => partsOf(name, `textarea[name="${input}"]`).length > 0,
+      wanted: (rest) => ({ receipts: openReceiptNames(name), ...openTables(name, rest) }),
+      only: (rest) => (rest ? staleViews(name) : visibleViews(name)),
+      isText: (input) => elementsOf(name, `textarea[name="${input}"]`).length > 0,
       ask(calculator, request) {
         engine.start();
         return engine.ask(calculator, request).finally(() => {
-          clearTimeout(slow.get(name));
-          sayDone(name);
+          clearTimeout(busyTimers.get(name));
+          clearWorking(name);
         });
       },
       onWait() {
-        if (state === "live") slow.set(name, setTimeout(() => sayWorking(name), LONG));
-        else if (state !== "failed") sayLoading(name);
+        if (state === "live") busyTimers.set(name, setTimeout(() => renderWorking(name), BUSY_NOTICE_DELAY));
+        else if (state !== "failed") renderLoading(name);
       },
       onFailure(error) {
         console.warn(error);
-        say(name, /** @type {any} */ (error).told ? error.message : words("uncomputed"));
-        stale(name, true);
+        renderStatus(name, /** @type {any} */ (error).told ? error.message : uiString("uncomputed"));
+        toggleStale(name, true);
       },
-      onOwed: () => goOn(name),
+      onOwed: () => resumeComputation(name),
       onReply(reply, since) {
-        const waiting = fresh.get(name);
+        const waiting = pendingReplies.get(name);
         // Two replies in one frame: only the newer is drawn, from the older one's beginning.
-        fresh.set(name, { reply, since: waiting?.since || since });
-        if (!drawn) paint();
+        pendingReplies.set(name, { reply, since: waiting?.since || since });
+        if (!painted) paint();
       },
     });
   }
 
-  /** Draws at once, so that charts, which wait for the next frame, are in the same one. */
+  /** Renders pending replies now, so that charts, which wait for the next frame, are in the same one. */
   function paint() {
-    const replies = [...fresh];
-    fresh.clear();
-    drawn = true;
-    nextFrame(() => {
-      drawn = false;
-      if (fresh.size) paint();
+    const replies = [...pendingReplies];
+    pendingReplies.clear();
+    painted = true;
+    onNextFrame(() => {
+      painted = false;
+      if (pendingReplies.size) paint();
     });
     for (const [name, { reply, since }] of replies) {
-      show(/** @type {any} */ (calculators.get(name)), reply);
-      if (since) nextFrame(() => afterPaint(() => performance.measure("update", { start: since })));
-      if (since) owed.add(name);
-      if (owed.has(name)) tell(name, reply.outputs);
+      renderReply(/** @type {any} */ (calculators.get(name)), reply);
+      if (since) onNextFrame(() => afterPaint(() => performance.measure("update", { start: since })));
+      if (since) unannounced.add(name);
+      if (unannounced.has(name)) announceResult(name, reply.outputs);
     }
     clearTimeout(timer);
-    timer = setTimeout(catchUp, pauseAfter(replies.map(([, { reply }]) => reply)));
+    timer = setTimeout(catchUp, deferredDelay(replies.map(([, { reply }]) => reply)));
   }
 
-  /** The calculator's first number on this page is said aloud, as soon as it is there. */
-  function tell(name, outputs) {
-    const view = outputs?.[partsOf(name, ".number[data-output]")[0]?.dataset.output ?? ""];
+  /** Announces the calculator's first number on this page to screen readers. */
+  function announceResult(name, outputs) {
+    const view = outputs?.[elementsOf(name, ".number[data-output]")[0]?.dataset.output ?? ""];
     if (!view) return;
-    owed.delete(name);
+    unannounced.delete(name);
     announce(`${view.label}: ${view.text}`);
   }
 
   function catchUp() {
-    if (fresh.size) return; // its frame comes back here
+    if (pendingReplies.size) return; // its frame comes back here
     for (const calculator of calculators.values()) {
-      if (isBehind(calculator.name) && !isCanceled(calculator.name)) calculator.catchUp();
+      if (hasStaleFigures(calculator.name) && !isCanceled(calculator.name)) calculator.catchUp();
     }
   }
 
-  /** @param {string} now @param {string} [sentence] */
-  function onState(now, sentence = "") {
-    state = now === "idle" ? "static" : now;
-    showState(names, /** @type {any} */ (state));
-    if (now === "failed") {
-      sayFailure(sentence);
+  /** @param {string} nextState @param {string} [sentence] */
+  function onState(nextState, sentence = "") {
+    state = nextState === "idle" ? "static" : nextState;
+    renderState(names, /** @type {any} */ (state));
+    if (nextState === "failed") {
+      renderFailure(sentence);
       announce(sentence);
-    } else if (now === "live") {
-      for (const name of names) say(name, problemsOf(name));
+    } else if (nextState === "live") {
+      for (const name of names) renderStatus(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
-      keepEngine(Object.values(archives).flat());
-      whenIdle(() => names.forEach(first));
+      cacheEngine(Object.values(archives).flat());
+      whenIdle(() => names.forEach(requestFirstReply));
     }
   }
 
   /** @param {string | undefined} name */
-  function first(name) {
+  function requestFirstReply(name) {
     const calculator = calculators.get(name ?? "");
     if (calculator && !calculator.state.busy && !calculator.state.reply) calculator.refresh();
   }
@@ -138,95 +138,95 @@ export function createPage(names, address, settings) {
     return calculators.get(name)?.state.reply?.problems.join(" ") ?? "";
   }
 
-  function show(calculator, reply) {
+  function renderReply(calculator, reply) {
     const { name } = calculator;
-    for (const [input, found] of Object.entries(reply.inputs)) {
-      const waits = { any: calculator.awaits(input), typed: calculator.awaitsTyped(input) };
-      showField(name, input, found, calculator.state.bad[input], waits);
+    for (const [input, field] of Object.entries(reply.inputs)) {
+      const pending = { any: calculator.isPending(input), typed: calculator.isTypedPending(input) };
+      renderField(name, input, field, calculator.state.bad[input], pending);
     }
     // Not by the address, in which no text stands.
     const asBuilt = !settings.anyOn && Object.values(reply.inputs).every(({ changed }) => !changed);
-    showViews(name, reply, asBuilt);
-    showReceipts(name, reply.extra.receipts ?? {});
+    renderViews(name, reply, asBuilt);
+    renderReceipts(name, reply.extra.receipts ?? {});
     // What the page was built with holds while the same is searched behind it.
-    const searching = reply.progress && (reply.query.length > 0 || calculator.state.canUndo);
-    stale(name, reply.outputs === null || Boolean(searching));
-    say(name, reply.problems.join(" "));
-    offerActions(calculator);
-    showWrong(name, calculator.state.wrong, address.values()[name] ?? {});
-    address.put(name, reply.query);
-    showSearch(name, reply, Boolean(searching));
+    const inProgress = reply.progress && (reply.query.length > 0 || calculator.state.canUndo);
+    toggleStale(name, reply.outputs === null || Boolean(inProgress));
+    renderStatus(name, reply.problems.join(" "));
+    updateActions(calculator);
+    renderLinkProblems(name, calculator.state.wrong, address.values()[name] ?? {});
+    address.setCalculator(name, reply.query);
+    renderProgress(name, reply, Boolean(inProgress));
   }
 
-  listenToSearches((name) => calculators.get(name)?.catchUp());
+  listenToProgress((name) => calculators.get(name)?.catchUp());
   document.addEventListener("click", (event) => {
-    if (target(event, "[data-retry]")) engine.retry();
-    if (target(event, "[data-dismiss-wrong]")) hideWrong();
+    if (closestTarget(event, "[data-retry]")) engine.retry();
+    if (closestTarget(event, "[data-dismiss-wrong]")) hideLinkProblems();
   });
 
   return {
     /** @param {string | undefined} name */
     find: (name) => calculators.get(name ?? ""),
-    /** Each calculator gets its first reply when it is near; the others when these have theirs. */
+    /** Requests the first reply of each calculator when it comes near the window. */
     start() {
       engine.start();
-      if (settings.anyOn) names.forEach(first);
-      else for (const place of all("[data-of]")) whenNear([place], () => first(place.dataset.of));
+      if (settings.anyOn) names.forEach(requestFirstReply);
+      else for (const element of queryAll("[data-of]")) whenNear([element], () => requestFirstReply(element.dataset.of));
     },
     /**
-     * Asks a calculator of another page; nothing of its answer is shown here.
+     * Requests a reply of another page's calculator; nothing of it is rendered here.
      *
-     * @param {string} name @param {object} request @param {string[]} needs absolute addresses
+     * @param {string} name @param {object} request @param {string[]} archiveUrls absolute addresses
      * @returns {Promise<import("./calculator/calculator.js").Reply | null>}
      */
-    async ask(name, request, needs) {
-      archives[name] ??= needs;
+    async ask(name, request, archiveUrls) {
+      archives[name] ??= archiveUrls;
       return JSON.parse((await engine.ask(name, JSON.stringify({ calculator: name, ...request }))) ?? "null");
     },
     refresh() {
       for (const calculator of calculators.values()) calculator.refresh();
     },
-    /** No change of the reader is on its way any more, and its frame is drawn. */
+    /** Resolves when no change is pending and the last frame is rendered. */
     async settled() {
       await Promise.all([...calculators.values()].map((calculator) => calculator.settled()));
-      await new Promise((done) => nextFrame(/** @type {() => void} */ (done)));
+      await new Promise((done) => onNextFrame(/** @type {() => void} */ (done)));
     },
   };
 }
 
-/** How long the reader may rest before what is behind catches up. @param {any[]} replies */
-function pauseAfter(replies) {
+/** Returns the delay in milliseconds before stale figures are computed. @param {any[]} replies */
+function deferredDelay(replies) {
   if (replies.every((reply) => reply.rest)) return 0;
-  return replies.some((reply) => reply.later) ? SOON : PAUSE;
+  return replies.some((reply) => reply.later) ? SLOW_VIEW_DELAY : DEFERRED_DELAY;
 }
 
-/** The last good result stays, dimmed. @param {string} name @param {boolean} is */
-function stale(name, is) {
-  for (const place of partsOf(name, ":is([data-calculator], [data-output])")) {
-    place.classList.toggle("stale", is);
+/** Dims the last good result, which stays. @param {string} name @param {boolean} isStale */
+function toggleStale(name, isStale) {
+  for (const element of elementsOf(name, ":is([data-calculator], [data-output])")) {
+    element.classList.toggle("stale", isStale);
   }
 }
 
 /**
- * Before the next frame, or soon: a browser may make none for a window that it does not call hidden.
+ * Runs a task before the next frame, or after a timeout: a browser may make no frame for a window that it does not call hidden.
  * @param {() => void} task
  */
-function nextFrame(task) {
+function onNextFrame(task) {
   if (document.hidden) {
     setTimeout(task);
     return;
   }
-  const late = setTimeout(() => {
+  const fallback = setTimeout(() => {
     cancelAnimationFrame(frame);
     task();
-  }, NO_FRAME);
+  }, FRAME_TIMEOUT);
   const frame = requestAnimationFrame(() => {
-    clearTimeout(late);
+    clearTimeout(fallback);
     task();
   });
 }
 
-/** A message posted while a frame is made is delivered when the frame has been painted. */
+/** Runs a task after the current frame is painted: a message posted meanwhile is delivered then. */
 function afterPaint(task) {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = task;

@@ -95,8 +95,18 @@ def test_a_machine_without_any_way_gets_none():
 
 
 def test_all_tests_are_shared_by_a_worker_for_each_core_within_reason():
-    assert [parallel_arguments(cores)[1] for cores in (1, 2, 4, 64)] == ["2", "2", "4", "6"]
+    assert [parallel_arguments(cores, whole=True)[1] for cores in (1, 2, 4, 64)] == [
+        "2",
+        "2",
+        "4",
+        "6",
+    ]
 
 
 def test_articles_are_not_rendered_once_more_beside_the_site_that_is_made_of_them():
-    assert "--ignore=tests/builder/test_articles.py" in parallel_arguments(2)
+    assert "--ignore=tests/builder/test_articles.py" in parallel_arguments(2, whole=True)
+
+
+def test_the_short_lane_is_what_runs_unasked_and_all_leaves_nothing_out():
+    assert "--short" in parallel_arguments(2, whole=False)
+    assert "--short" not in parallel_arguments(2, whole=True)

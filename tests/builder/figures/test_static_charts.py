@@ -42,10 +42,10 @@ NARROW = 588  # of a frame in a chart that is not wide, at most
 SCRIPT = """
 import { text } from "node:stream/consumers";
 const { room, charts } = JSON.parse(await text(process.stdin));
-const { picture } = await import(`${room}/picture.js`);
-const { svgText } = await import(`${room}/svg.js`);
+const { layoutChart } = await import(`${room}/chart_layout.js`);
+const { chartSvg } = await import(`${room}/svg.js`);
 const made = Object.entries(charts).map(([name, { view, spoken }]) => [name, {
-  marks: picture(view), svg: svgText(view, spoken),
+  marks: layoutChart(view), svg: chartSvg(view, spoken),
 }]);
 process.stdout.write(JSON.stringify(Object.fromEntries(made)));
 """

@@ -1,6 +1,7 @@
 """Every calculator in the folder, whatever it computes, keeps these promises."""
 
 import json
+import os
 import re
 import sys
 import tomllib
@@ -29,9 +30,7 @@ from tests.engine.calculators.tried import (
     views_at,
 )
 
-REFERENCES = tomllib.loads(
-    (Path(__file__).parents[3] / "content" / "references.toml").read_text(encoding="utf-8")
-)
+PROJECT = Path(os.environ.get(lanes.PROJECT, Path(__file__).parents[3]))
 TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
 VOID = {"br", "img", "input", "hr", "wbr"}
 
@@ -211,7 +210,9 @@ def every_source_is_in_the_bibliography(name):
         keys |= set(receipt.sources)
         keys |= set(receipt.equation.sources if receipt.equation else ())
         keys |= {receipt.published.source} if receipt.published else set()
-    assert keys <= set(REFERENCES)
+    bibliography = PROJECT / "content" / "references.toml"
+    known = tomllib.loads(bibliography.read_text("utf-8")) if keys else {}
+    assert keys <= set(known)
 
 
 @promise

@@ -1,6 +1,6 @@
 /**
- * One calculator on the page: what the reader has changed, one request at a time, the last reply.
- * It holds texts only; every value is read, checked and computed by the engine.
+ * State of one calculator: changed inputs, one request at a time, the last reply. It holds texts only;
+ * every value is parsed, validated and computed by the engine.
  *
  * @typedef {import("./change.js").Change} Change
  * @typedef {import("./change.js").Values} Values
@@ -15,11 +15,11 @@
  *   `rest`: nothing changed, it brings what was left behind; `progress`: of a search that goes on
  */
 
-import { merged, noChange, touched } from "./change.js";
+import { mergeChanges, emptyChange, changedInputs } from "./change.js";
 import { createHistory } from "./history.js";
 
-/** Seconds until a reply; a view that takes longer comes later, unless the reader goes on. */
-const WITHIN = 0.03;
+/** Time budget of a reply in seconds; slower views are deferred. */
+const TIME_BUDGET = 0.03;
 
 /**
  * @param {{
@@ -40,149 +40,150 @@ const WITHIN = 0.03;
  */
 export function createCalculator({ name, ask, display, wanted, only, isText, ...on }) {
   const history = createHistory();
-  /** What differs from the defaults. @type {Values} */
-  let base = {};
+  /** Inputs that differ from the defaults. @type {Values} */
+  let changedValues = {};
   /** Bad texts, sent again until they are mended. @type {Record<string, string>} */
-  let bad = {};
+  let badTexts = {};
   /** @type {Change | null} */
-  let next = null;
+  let nextChange = null;
   /** @type {Reply | null} */
   let reply = null;
-  let busy = false;
-  /** @type {Change} what the engine is being asked now */
-  let running = noChange();
-  let fallback = false;
-  let rest = false;
-  /** What was wrong in the address, said until the reader changes something. */
-  let wrong = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
-  let since = 0;
-  let keep = true;
+  let isBusy = false;
+  /** @type {Change} change of the running request */
+  let runningChange = emptyChange();
+  let fromAddress = false;
+  let isRest = false;
+  /** Problems of the URL, shown until the reader changes something. */
+  let linkProblems = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
+  let changedAt = 0;
+  let isUndoable = true;
   /** @type {{kind: string, output: string, done: (text: string) => void}[]} */
-  let extras = [];
-  /** Who waits until no change is on its way. @type {(() => void)[]} */
-  let resting = [];
+  let requestedExtras = [];
+  /** Callbacks for when no change is pending. @type {(() => void)[]} */
+  let restCallbacks = [];
 
   /** @param {Change} change */
-  function request(change) {
-    const want = structuredClone(wanted(rest));
-    for (const { kind, output } of extras) {
-      want[kind] = [...new Set([...(want[kind] ?? []), output])];
+  function buildRequest(change) {
+    const extras = structuredClone(wanted(isRest));
+    for (const { kind, output } of requestedExtras) {
+      extras[kind] = [...new Set([...(extras[kind] ?? []), output])];
     }
-    const typed = { ...bad };
-    for (const input of touched(change)) delete typed[input];
+    const typed = { ...badTexts };
+    for (const input of changedInputs(change)) delete typed[input];
     return {
       calculator: name,
-      values: { ...base, ...change.values },
+      values: { ...changedValues, ...change.values },
       typed: { ...typed, ...change.typed },
       slide: change.slide,
       nudge: change.nudge,
       display: display(),
-      want,
-      only: only(rest),
-      within: WITHIN,
+      want: extras,
+      only: only(isRest),
+      within: TIME_BUDGET,
       short: true,
-      ...(fallback ? { fallback } : {}),
+      ...(fromAddress ? { fallback: fromAddress } : {}),
     };
   }
 
   async function send() {
-    if (busy || !next) return;
-    const change = next;
-    const waiting = [...extras];
-    const [started, asked] = [since, keep];
-    const before = { values: base, typed: replaced(change) };
-    if (change.base) [base, bad] = [change.base, {}];
-    [next, since, keep, busy, running] = [null, 0, true, true, change];
-    const message = { ...request(change), rest };
-    rest = false;
-    if (started) on.onWait();
+    if (isBusy || !nextChange) return;
+    const change = nextChange;
+    const waitingExtras = [...requestedExtras];
+    const [startedAt, undoable] = [changedAt, isUndoable];
+    const previous = { values: changedValues, typed: droppedTexts(change) };
+    if (change.base) [changedValues, badTexts] = [change.base, {}];
+    [nextChange, changedAt, isUndoable, isBusy, runningChange] = [null, 0, true, true, change];
+    const message = { ...buildRequest(change), rest: isRest };
+    isRest = false;
+    if (startedAt) on.onWait();
     const text = await ask(name, JSON.stringify(message)).catch(on.onFailure);
-    busy = false;
+    isBusy = false;
     if (text === undefined) {
-      if (next) send();
-      else rested();
+      if (nextChange) send();
+      else notifyAtRest();
       return;
     }
     if (text === null) {
       // Another request took its place. Nothing is lost: it goes with the next one.
-      base = change.base ? before.values : base;
-      next = merged(change, next ?? {});
-      since ||= started;
+      changedValues = change.base ? previous.values : changedValues;
+      nextChange = mergeChanges(change, nextChange ?? {});
+      changedAt ||= startedAt;
       return;
     }
-    const found = JSON.parse(text);
+    const received = JSON.parse(text);
     // A search that goes on gives only what needs no numbers: the rest is asked for again.
-    const told = waiting.filter(({ kind, output }) => !found.progress || found.extra[kind]?.[output] !== undefined);
-    extras = extras.filter((extra) => !told.includes(extra));
-    take(found, message, change, asked ? before : null, started);
-    if (found.progress && extras.length) on.onOwed();
-    for (const { kind, output, done } of told) done(reply?.extra[kind]?.[output] ?? "");
-    if (next) send();
-    else rested();
+    const answered = waitingExtras.filter(({ kind, output }) =>
+      !received.progress || received.extra[kind]?.[output] !== undefined);
+    requestedExtras = requestedExtras.filter((extra) => !answered.includes(extra));
+    applyReply(received, message, change, undoable ? previous : null, startedAt);
+    if (received.progress && requestedExtras.length) on.onOwed();
+    for (const { kind, output, done } of answered) done(reply?.extra[kind]?.[output] ?? "");
+    if (nextChange) send();
+    else notifyAtRest();
   }
 
   /**
-   * @param {Reply} found
+   * @param {Reply} received
    * @param {{values: Values, typed: Record<string, string>, only: string[], rest: boolean}} message
    * @param {Change} change
-   * @param {import("./history.js").State | null} before null when the change is an undo itself
-   * @param {number} started
+   * @param {import("./history.js").State | null} previous null when the change is an undo itself
+   * @param {number} startedAt
    */
-  function take(found, message, change, before, started) {
-    const inputs = Object.entries(found.inputs);
+  function applyReply(received, message, change, previous, startedAt) {
+    const inputs = Object.entries(received.inputs);
     // What a reader of files handed over is long, and not sent back.
-    const given = (key, { value }) => value ?? message.values[key];
-    base = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, given(key, i)]));
+    const valueOf = (key, { value }) => value ?? message.values[key];
+    changedValues = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, valueOf(key, i)]));
     // What an address holds is not used where it is bad; what a reader typed meanwhile, or a file, stays.
-    const files = fallback ? Object.entries(message.values).filter(([key]) => isText(key)) : [];
+    const files = fromAddress ? Object.entries(message.values).filter(([key]) => isText(key)) : [];
     const typed = [...files, ...Object.entries(message.typed)];
-    bad = Object.fromEntries(typed.filter(([key]) => found.inputs[key]?.error));
-    if (before && !fallback && isOver(before)) {
-      history.push(before, touched(change).join(" "), performance.now());
+    badTexts = Object.fromEntries(typed.filter(([key]) => received.inputs[key]?.error));
+    if (previous && !fromAddress && hasChanged(previous)) {
+      history.push(previous, changedInputs(change).join(" "), performance.now());
     }
-    if (fallback) {
+    if (fromAddress) {
       const errors = inputs.filter(([, i]) => i.error).map(([key, i]) => [key, i.error ?? ""]);
-      wrong = { errors: /** @type {[string, string][]} */ (errors), problems: found.problems };
-    } else if (started) {
-      wrong = { errors: [], problems: [] };
+      linkProblems = { errors: /** @type {[string, string][]} */ (errors), problems: received.problems };
+    } else if (startedAt) {
+      linkProblems = { errors: [], problems: [] };
     } else {
-      for (const [key, error] of wrong.errors) found.inputs[key].error ??= error;
-      found.problems.push(...wrong.problems);
+      for (const [key, error] of linkProblems.errors) received.inputs[key].error ??= error;
+      received.problems.push(...linkProblems.problems);
     }
-    fallback = false;
-    found.asked = message.only;
-    found.rest = message.rest;
-    reply = found;
-    on.onReply(found, started);
+    fromAddress = false;
+    received.asked = message.only;
+    received.rest = message.rest;
+    reply = received;
+    on.onReply(received, startedAt);
   }
 
-  function rested() {
-    const told = resting;
-    resting = [];
-    for (const tell of told) tell();
+  function notifyAtRest() {
+    const callbacks = restCallbacks;
+    restCallbacks = [];
+    for (const callback of callbacks) callback();
   }
 
-  /** A text that could not be read, and that the reader does not change by typing: it comes back with Undo. */
-  function replaced(change) {
-    const gone = change.base ? Object.keys(bad) : touched(change).filter((input) => !(input in change.typed));
-    return Object.fromEntries(Object.entries(bad).filter(([input]) => isText(input) && gone.includes(input)));
+  /** Returns the invalid texts that a change drops without typing; Undo restores them. */
+  function droppedTexts(change) {
+    const dropped = change.base ? Object.keys(badTexts) : changedInputs(change).filter((input) => !(input in change.typed));
+    return Object.fromEntries(Object.entries(badTexts).filter(([input]) => isText(input) && dropped.includes(input)));
   }
 
   /** @param {import("./history.js").State} before */
-  function isOver({ values, typed }) {
-    return Object.keys(typed).length > 0 || JSON.stringify(values) !== JSON.stringify(base);
+  function hasChanged({ values, typed }) {
+    return Object.keys(typed).length > 0 || JSON.stringify(values) !== JSON.stringify(changedValues);
   }
 
   /** @param {Partial<Change>} change @param {Event} [event] */
   function change(change, event) {
-    next = merged(next ?? noChange(), change);
-    since ||= event?.timeStamp ?? 0;
+    nextChange = mergeChanges(nextChange ?? emptyChange(), change);
+    changedAt ||= event?.timeStamp ?? 0;
     send();
   }
 
   /** @param {Values} values */
   function replace(values, event = undefined) {
-    change({ ...noChange(), base: values }, event);
+    change({ ...emptyChange(), base: values }, event);
   }
 
   return {
@@ -190,55 +191,56 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     change,
     replace,
     send,
-    /** Ask again with what is there, for other units or for the first reply. */
+    /** Requests a reply for the current inputs: the first one, or one in other units. */
     refresh() {
       change({});
     },
-    /** Ask for the views that were left behind, unless the reader goes on. */
+    /** Requests the deferred views, unless a change is pending. */
     catchUp() {
-      if (busy || next) return;
-      rest = true;
+      if (isBusy || nextChange) return;
+      isRest = true;
       change({});
     },
-    /** @param {Values} values as they stand in the address; bad ones are reported and not used */
-    load(values) {
-      fallback = true;
+    /** @param {Values} values from the URL; invalid ones are reported and not used */
+    loadFromAddress(values) {
+      fromAddress = true;
       change({ values });
     },
     undo(event) {
       const state = history.pop();
       if (!state) return;
-      keep = false;
-      change({ ...noChange(), base: state.values, typed: state.typed }, event);
+      isUndoable = false;
+      change({ ...emptyChange(), base: state.values, typed: state.typed }, event);
     },
     /** @param {string} kind @param {string} output @returns {Promise<string>} "" if there is none */
-    extra(kind, output) {
-      return new Promise((done) => {
-        extras.push({ kind, output, done });
+    requestExtra(kind, output) {
+      return new Promise((resolve) => {
+        requestedExtras.push({ kind, output, done: resolve });
         change({});
       });
     },
-    /** @param {() => void} then done as soon as no change of the reader is on its way */
-    atRest(then) {
-      if (busy || next) resting.push(then);
-      else then();
+    /** @param {() => void} callback called when no change is pending */
+    whenAtRest(callback) {
+      if (isBusy || nextChange) restCallbacks.push(callback);
+      else callback();
     },
-    /** @returns {Promise<void>} at rest, if the reader has changed something; at once if not */
+    /** @returns {Promise<void>} resolves when pending changes are done */
     settled() {
-      const changed = [...(busy ? [running] : []), ...(next ? [next] : [])].some((one) => one.base || touched(one).length);
-      return new Promise((done) => (changed ? resting.push(done) : done()));
+      const changed = [...(isBusy ? [runningChange] : []), ...(nextChange ? [nextChange] : [])].some((change) =>
+        change.base || changedInputs(change).length);
+      return new Promise((resolve) => (changed ? restCallbacks.push(resolve) : resolve()));
     },
-    /** @param {string} input @returns {boolean} whether a change of it is still on its way */
-    awaits(input) {
-      const under = busy ? touched(running) : [];
-      return [...under, ...touched(next ?? noChange())].includes(input);
+    /** @param {string} input @returns {boolean} whether a change of it is pending */
+    isPending(input) {
+      const runningInputs = isBusy ? changedInputs(runningChange) : [];
+      return [...runningInputs, ...changedInputs(nextChange ?? emptyChange())].includes(input);
     },
-    /** @param {string} input @returns {boolean} whether a text that was typed for it is */
-    awaitsTyped(input) {
-      return (busy && input in running.typed) || input in (next?.typed ?? {});
+    /** @param {string} input @returns {boolean} whether a text typed for it is pending */
+    isTypedPending(input) {
+      return (isBusy && input in runningChange.typed) || input in (nextChange?.typed ?? {});
     },
     get state() {
-      return { base, bad, reply, busy, wrong, canUndo: !history.empty };
+      return { base: changedValues, bad: badTexts, reply, busy: isBusy, wrong: linkProblems, canUndo: !history.empty };
     },
   };
 }

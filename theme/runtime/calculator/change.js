@@ -1,5 +1,5 @@
 /**
- * A change of inputs that waits to be sent. Later changes of an input replace earlier ones, except
+ * A pending change of inputs. Later changes of an input replace earlier ones, except
  * that steps add up.
  *
  * @typedef {Record<string, string>} Values  input -> SI text
@@ -10,10 +10,10 @@
  * }} Change
  */
 
-const KINDS = /** @type {const} */ (["typed", "values", "slide", "nudge"]);
+const CHANGE_KINDS = /** @type {const} */ (["typed", "values", "slide", "nudge"]);
 
 /** @returns {Change} */
-export function noChange() {
+export function emptyChange() {
   return { typed: {}, values: {}, slide: {}, nudge: {} };
 }
 
@@ -22,23 +22,23 @@ export function noChange() {
  * @param {Partial<Change>} later
  * @returns {Change} both, the later one winning
  */
-export function merged(earlier, later) {
-  if (later.base) return { ...noChange(), ...later };
-  const result = structuredClone(earlier);
-  for (const kind of KINDS) {
+export function mergeChanges(earlier, later) {
+  if (later.base) return { ...emptyChange(), ...later };
+  const merged = structuredClone(earlier);
+  for (const kind of CHANGE_KINDS) {
     for (const [name, value] of Object.entries(later[kind] ?? {})) {
       if (kind === "nudge") {
-        result.nudge[name] = (result.nudge[name] ?? 0) + value;
+        merged.nudge[name] = (merged.nudge[name] ?? 0) + value;
         continue;
       }
-      for (const other of KINDS) delete result[other][name];
-      result[kind][name] = value;
+      for (const other of CHANGE_KINDS) delete merged[other][name];
+      merged[kind][name] = value;
     }
   }
-  return result;
+  return merged;
 }
 
-/** @param {Change} change @returns {string[]} the inputs it touches */
-export function touched(change) {
-  return KINDS.flatMap((kind) => Object.keys(change[kind]));
+/** @param {Change} change @returns {string[]} names of the changed inputs */
+export function changedInputs(change) {
+  return CHANGE_KINDS.flatMap((kind) => Object.keys(change[kind]));
 }

@@ -1,11 +1,11 @@
-/** What the reader does to an input becomes a change of its calculator. */
+/** Input events: turns typing, dragging, keys and sliders into changes of a calculator. */
 
-import { target } from "../page/dom.js";
+import { closestTarget } from "../page/dom.js";
 import { listenForDrag } from "./drag.js";
-import { accept, fit, hold, keepWidth, typing } from "./fields.js";
+import { acceptText, fitBox, holdSlider, freezeWidth, markTyped } from "./fields.js";
 
 /** Keys of a number box and of a handle. @type {Record<string, {nudge?: number, slide?: number}>} */
-const KEYS = {
+const BOX_KEYS = {
   ArrowUp: { nudge: 1 },
   ArrowDown: { nudge: -1 },
   PageUp: { nudge: 10 },
@@ -14,7 +14,7 @@ const KEYS = {
   End: { slide: 1 },
 };
 /** A handle lies flat, so that left and right move it too. */
-const FLAT = { ...KEYS, ArrowLeft: { nudge: -1 }, ArrowRight: { nudge: 1 } };
+const SLIDER_KEYS = { ...BOX_KEYS, ArrowLeft: { nudge: -1 }, ArrowRight: { nudge: 1 } };
 
 /**
  * @typedef {ReturnType<typeof import("./calculator.js").createCalculator>} Calculator
@@ -22,112 +22,112 @@ const FLAT = { ...KEYS, ArrowLeft: { nudge: -1 }, ArrowRight: { nudge: 1 } };
  */
 export function listenToControls(find) {
   /** The state when the focused box was entered, for Escape. @type {Record<string, string>} */
-  let before = {};
-  const owner = (/** @type {HTMLElement} */ element) => find(element.dataset.of);
-  /** What a box that was left still has to do, once no button is down. @type {(() => void) | null} */
-  let left = null;
-  let pressed = false;
-  const leave = () => {
-    left?.();
-    left = null;
+  let focusState = {};
+  const calculatorOf = (/** @type {HTMLElement} */ element) => find(element.dataset.of);
+  /** Blur handler of the last box, run once no pointer is down. @type {(() => void) | null} */
+  let pendingLeave = null;
+  let isPressed = false;
+  const runPendingLeave = () => {
+    pendingLeave?.();
+    pendingLeave = null;
   };
 
   document.addEventListener("focusin", (event) => {
-    const box = /** @type {any} */ (target(event, "input[type=text][data-of]"));
+    const box = /** @type {any} */ (closestTarget(event, "input[type=text][data-of]"));
     if (!box) return;
-    before = { ...owner(box)?.state.base };
-    keepWidth(box, true);
+    focusState = { ...calculatorOf(box)?.state.base };
+    freezeWidth(box, true);
   });
 
   document.addEventListener("input", (event) => {
-    const control = /** @type {any} */ (target(event, "input[data-of], select[data-of], textarea[data-of]"));
-    if (control) owner(control)?.change(read(control), event);
+    const control = /** @type {any} */ (closestTarget(event, "input[data-of], select[data-of], textarea[data-of]"));
+    if (control) calculatorOf(control)?.change(readControl(control), event);
   });
 
   document.addEventListener("focusout", (event) => {
-    const box = /** @type {any} */ (target(event, "input[type=text][data-of]"));
+    const box = /** @type {any} */ (closestTarget(event, "input[type=text][data-of]"));
     if (!box) return;
-    left = () => {
+    pendingLeave = () => {
       if (document.activeElement === box) return;
-      settle(owner(box), box);
-      keepWidth(box, false);
+      showEngineText(calculatorOf(box), box);
+      freezeWidth(box, false);
     };
-    if (!pressed) leave();
+    if (!isPressed) runPendingLeave();
   });
 
   document.addEventListener("keydown", (event) => {
-    const control = /** @type {any} */ (target(event, "input[data-of]"));
-    const calculator = control && owner(control);
+    const control = /** @type {any} */ (closestTarget(event, "input[data-of]"));
+    const calculator = control && calculatorOf(control);
     if (!calculator || event.ctrlKey || event.metaKey || event.altKey) return;
     if (control.type === "text" && event.key === "Enter") {
-      accept(control);
-      settle(calculator, control);
+      acceptText(control);
+      showEngineText(calculator, control);
     } else if (control.type === "text" && event.key === "Escape") {
-      accept(control);
-      revert(calculator, control, before, event);
+      acceptText(control);
+      revertBox(calculator, control, focusState, event);
     } else {
-      step(calculator, control, event);
+      stepByKey(calculator, control, event);
     }
   });
 
   document.addEventListener("pointerdown", (event) => {
-    pressed = true;
-    hold(target(event, "input[type=range][data-slide]"));
+    isPressed = true;
+    holdSlider(closestTarget(event, "input[type=range][data-slide]"));
   }, true);
   for (const kind of ["pointerup", "pointercancel"]) {
     document.addEventListener(kind, () => {
-      pressed = false;
-      hold(null);
-      setTimeout(leave); // after the click, whose target must not move under the pointer
+      isPressed = false;
+      holdSlider(null);
+      setTimeout(runPendingLeave); // after the click, whose target must not move under the pointer
     });
   }
   document.addEventListener("change", (event) => {
-    const slider = target(event, "input[type=range][data-slide]");
-    if (slider) owner(slider)?.refresh();
+    const slider = closestTarget(event, "input[type=range][data-slide]");
+    if (slider) calculatorOf(slider)?.refresh();
   });
-  listenForDrag((box, steps, event) => owner(box)?.change({ nudge: { [box.name]: steps } }, event));
+  listenForDrag((box, steps, event) => calculatorOf(box)?.change({ nudge: { [box.name]: steps } }, event));
 }
 
 /** @param {HTMLInputElement} control */
-function read(control) {
+function readControl(control) {
   if (control.type === "range") {
     const share = control.valueAsNumber / Number(control.max);
     return { slide: { [control.dataset.slide ?? ""]: share } };
   }
   if (control.type === "checkbox") return { values: { [control.name]: control.checked ? "on" : "off" } };
   if (control.tagName === "SELECT") return { values: { [control.name]: control.value } };
-  typing(control);
-  fit(control);
+  markTyped(control);
+  fitBox(control);
   return { typed: { [control.name]: control.value } };
 }
 
-/** The box takes the engine's text, unless what stands there is wrong or still on its way. */
-function settle(calculator, box) {
+/** Shows the engine's text in a box, unless its own text is invalid or pending. */
+function showEngineText(calculator, box) {
   const { reply, bad } = calculator?.state ?? {};
   const text = reply?.inputs[box.name]?.text;
-  if (text === undefined || box.name in bad || calculator.awaits(box.name)) return;
+  if (text === undefined || box.name in bad || calculator.isPending(box.name)) return;
   box.value = text;
-  fit(box);
+  fitBox(box);
 }
 
-/** @param {Record<string, string>} before @param {Event} event */
-function revert(calculator, box, before, event) {
+/** @param {Record<string, string>} focusState @param {Event} event */
+function revertBox(calculator, box, focusState, event) {
   const { base, bad } = calculator.state;
-  const same = base[box.name] === before[box.name] && !(box.name in bad);
-  if (same && box.value === calculator.state.reply?.inputs[box.name]?.text) return;
+  const isUnchanged = base[box.name] === focusState[box.name] && !(box.name in bad);
+  if (isUnchanged && box.value === calculator.state.reply?.inputs[box.name]?.text) return;
   const { [box.name]: _, ...others } = base;
-  const own = box.name in before ? { [box.name]: before[box.name] } : {};
-  calculator.replace({ ...others, ...own }, event);
+  const original = box.name in focusState ? { [box.name]: focusState[box.name] } : {};
+  calculator.replace({ ...others, ...original }, event);
 }
 
 /** @param {HTMLInputElement} control @param {KeyboardEvent} event */
-function step(calculator, control, event) {
-  const flat = control.type === "range";
-  const name = flat ? control.dataset.slide : control.name;
-  const key = (flat ? FLAT : control.inputMode === "decimal" ? KEYS : {})[event.key];
+function stepByKey(calculator, control, event) {
+  const isSlider = control.type === "range";
+  const name = isSlider ? control.dataset.slide : control.name;
+  const key = (isSlider ? SLIDER_KEYS : control.inputMode === "decimal" ? BOX_KEYS : {})[event.key];
   if (!key || !name) return;
   event.preventDefault();
-  if (!flat) accept(control);
+  if (!isSlider) acceptText(control);
   const { nudge, slide } = key;
   calculator.change(nudge ? { nudge: { [name]: nudge } } : { slide: { [name]: slide } }, event);
 }

@@ -1,50 +1,50 @@
-/** A number in a sentence is dragged sideways to change it; a click without a move types. */
+/** Dragging of inline numbers: sideways changes the value; a click focuses the field. */
 
-import { target } from "../page/dom.js";
-import { accept } from "./fields.js";
+import { closestTarget } from "../page/dom.js";
+import { acceptText } from "./fields.js";
 
-const PIXELS = 4;
-const FINE = 10;
+const PIXELS_PER_STEP = 4;
+const FINE_FACTOR = 10;
 
 /** @param {(box: HTMLInputElement, steps: number, event: PointerEvent) => void} onSteps */
 export function listenForDrag(onSteps) {
   /** @type {HTMLInputElement | null} */
   let box = null;
-  let from = 0;
-  let moved = false;
+  let startX = 0;
+  let hasMoved = false;
 
   document.addEventListener("pointerdown", (event) => {
-    const found = /** @type {HTMLInputElement | null} */ (target(event, "input.drag[data-of]"));
+    const pressedBox = /** @type {HTMLInputElement | null} */ (closestTarget(event, "input.drag[data-of]"));
     // In a box that has the focus a drag selects text, as in any other.
-    if (!found || event.button !== 0 || document.activeElement === found) return;
+    if (!pressedBox || event.button !== 0 || document.activeElement === pressedBox) return;
     event.preventDefault();
-    [box, from, moved] = [found, event.clientX, false];
+    [box, startX, hasMoved] = [pressedBox, event.clientX, false];
     box.setPointerCapture(event.pointerId);
   });
 
   document.addEventListener("pointermove", (event) => {
     if (!box) return;
-    const size = PIXELS * (event.shiftKey ? FINE : 1);
-    const steps = Math.trunc((event.clientX - from) / size);
+    const stepSize = PIXELS_PER_STEP * (event.shiftKey ? FINE_FACTOR : 1);
+    const steps = Math.trunc((event.clientX - startX) / stepSize);
     if (!steps) return;
-    if (!moved) document.documentElement.classList.add("dragging");
-    moved = true;
-    from += steps * size;
-    accept(box);
+    if (!hasMoved) document.documentElement.classList.add("dragging");
+    hasMoved = true;
+    startX += steps * stepSize;
+    acceptText(box);
     onSteps(box, steps, event);
   });
 
   document.addEventListener("pointerup", () => {
-    if (box && !moved) {
+    if (box && !hasMoved) {
       box.focus();
       box.select();
     }
-    stop();
+    endDrag();
   });
   // The browser took the gesture over to scroll the page.
-  document.addEventListener("pointercancel", stop);
+  document.addEventListener("pointercancel", endDrag);
 
-  function stop() {
+  function endDrag() {
     box = null;
     document.documentElement.classList.remove("dragging");
   }

@@ -1,61 +1,61 @@
 /**
- * Equations typeset at build time. `[data-equation]` gets a copy of one that the page was built with,
+ * Equations, typeset at build time and copied on demand. `[data-equation]` gets a copy of one that the page was built with,
  * `[data-tex]` that of a symbol; what the page showed nowhere came in a template. The slots of the
  * numeric form take the texts in `data-symbols`.
  */
 
-import { all, parsed, write } from "../page/dom.js";
+import { queryAll, parseJson, setProperty } from "../page/dom.js";
 
-/** "equation NAME" or "tex NAME.SYMBOL" -> how it is set. @type {Map<string, DocumentFragment>} */
-const typeset = new Map();
+/** "equation NAME" or "tex NAME.SYMBOL" -> its markup. @type {Map<string, DocumentFragment>} */
+const typesetCopies = new Map();
 
 /** @param {ParentNode} root */
 export function fillEquations(root) {
-  for (const place of all("[data-equation]", root)) fillEquation(place);
-  for (const place of all("[data-tex]", root)) {
-    if (!place.firstElementChild) copy(place, "tex", place.dataset.tex ?? "");
+  for (const element of queryAll("[data-equation]", root)) fillEquation(element);
+  for (const element of queryAll("[data-tex]", root)) {
+    if (!element.firstElementChild) insertCopy(element, "tex", element.dataset.tex ?? "");
   }
 }
 
-/** Takes a copy of what the builder has filled, and marks it. */
-export function adoptEquations() {
-  for (const place of all("[data-equation]")) {
-    if (!place.firstElementChild) continue;
-    place.dataset.filled = place.dataset.equation;
-    learn(`equation ${place.dataset.equation}`, place);
+/** Collects copies of the equations that the builder has filled in. */
+export function collectEquations() {
+  for (const element of queryAll("[data-equation]")) {
+    if (!element.firstElementChild) continue;
+    element.dataset.filled = element.dataset.equation;
+    addCopy(`equation ${element.dataset.equation}`, element);
   }
-  for (const place of all("[data-tex]")) learn(`tex ${place.dataset.tex}`, place);
+  for (const element of queryAll("[data-tex]")) addCopy(`tex ${element.dataset.tex}`, element);
   for (const kind of ["equation", "tex"]) {
-    for (const template of all(`template[data-${kind}-template]`)) {
+    for (const template of queryAll(`template[data-${kind}-template]`)) {
       const { content } = /** @type {any} */ (template);
-      learn(`${kind} ${template.getAttribute(`data-${kind}-template`)}`, content);
+      addCopy(`${kind} ${template.getAttribute(`data-${kind}-template`)}`, content);
     }
   }
 }
 
-/** @param {string} name @param {ParentNode & Node} place */
-function learn(name, place) {
-  if (typeset.has(name) || !place.firstElementChild) return;
+/** @param {string} name @param {ParentNode & Node} source */
+function addCopy(name, source) {
+  if (typesetCopies.has(name) || !source.firstElementChild) return;
   const copied = document.createDocumentFragment();
-  copied.append(...[...place.childNodes].map((node) => node.cloneNode(true)));
-  typeset.set(name, copied);
+  copied.append(...[...source.childNodes].map((node) => node.cloneNode(true)));
+  typesetCopies.set(name, copied);
 }
 
-/** @param {HTMLElement} place */
-export function fillEquation(place) {
-  const name = place.dataset.equation ?? "";
-  if (place.dataset.filled !== name) {
-    copy(place, "equation", name);
-    place.dataset.filled = name;
+/** @param {HTMLElement} element */
+export function fillEquation(element) {
+  const name = element.dataset.equation ?? "";
+  if (element.dataset.filled !== name) {
+    insertCopy(element, "equation", name);
+    element.dataset.filled = name;
   }
-  const texts = parsed(place.dataset.symbols) ?? {};
-  for (const slot of all("[data-slot]", place)) {
-    write(slot, "textContent", texts[slot.dataset.slot ?? ""] ?? "");
+  const texts = parseJson(element.dataset.symbols) ?? {};
+  for (const slot of queryAll("[data-slot]", element)) {
+    setProperty(slot, "textContent", texts[slot.dataset.slot ?? ""] ?? "");
   }
 }
 
-/** @param {Element} place @param {"equation" | "tex"} kind @param {string} name */
-function copy(place, kind, name) {
-  const found = typeset.get(`${kind} ${name}`);
-  if (found) place.replaceChildren(found.cloneNode(true));
+/** @param {Element} element @param {"equation" | "tex"} kind @param {string} name */
+function insertCopy(element, kind, name) {
+  const typeset = typesetCopies.get(`${kind} ${name}`);
+  if (typeset) element.replaceChildren(typeset.cloneNode(true));
 }

@@ -1,30 +1,30 @@
-/** The inputs follow the engine's reply: texts, sliders, switches, messages. */
+/** Rendering of inputs from the engine's reply: texts, sliders, switches, error messages. */
 
-import { attribute, partsOf, write } from "../page/dom.js";
-import { narrow } from "../page/narrow.js";
-import { keepText } from "./texts.js";
+import { setAttribute, elementsOf, setProperty } from "../page/dom.js";
+import { fitWidth } from "../page/autosize.js";
+import { storeText } from "./stored_texts.js";
 
-/** Input -> the box a reader typed it in last; its text is theirs while it is wrong. @type {Map<string, Element>} */
-const typedIn = new Map();
+/** Input -> box it was typed in last, whose text stays while it is invalid. @type {Map<string, Element>} */
+const lastTypedBox = new Map();
 /** Focused boxes whose text may be replaced all the same: after Enter, an arrow key, a drag. */
-const accepted = new WeakSet();
-/** The slider under the reader's hand. @type {Element | null} */
-let held = null;
+const acceptedBoxes = new WeakSet();
+/** The slider being dragged. @type {Element | null} */
+let heldSlider = null;
 
 /** @param {HTMLInputElement} box */
-export function typing(box) {
-  typedIn.set(inputOf(box.dataset.of ?? "", box.name), box);
-  accepted.delete(box);
+export function markTyped(box) {
+  lastTypedBox.set(inputKey(box.dataset.of ?? "", box.name), box);
+  acceptedBoxes.delete(box);
 }
 
 /** @param {Element} box */
-export function accept(box) {
-  accepted.add(box);
+export function acceptText(box) {
+  acceptedBoxes.add(box);
 }
 
 /** @param {Element | null} slider */
-export function hold(slider) {
-  held = slider;
+export function holdSlider(slider) {
+  heldSlider = slider;
 }
 
 /**
@@ -32,84 +32,84 @@ export function hold(slider) {
  * @param {string} name
  * @param {{value: string, text: string, position: number | null, changed: boolean,
  *   error: string | null}} input
- * @param {string | undefined} own what the reader gave, while it is wrong: it stays
- * @param {{any: boolean, typed: boolean}} waits another change of it is still on its way
+ * @param {string | undefined} typedText the reader's text while it is invalid
+ * @param {{any: boolean, typed: boolean}} pending whether another change of it is pending
  */
-export function showField(calculator, name, input, own, waits) {
-  const isBad = own !== undefined;
-  const box = typedIn.get(inputOf(calculator, name));
-  for (const control of partsOf(calculator, `[name="${name}"]`)) {
-    if (control instanceof HTMLTextAreaElement) showText(control, input, own, waits.any);
-    else showControl(/** @type {any} */ (control), input, control === box && (isBad || waits.typed));
-    attribute(control, "aria-invalid", String(isBad));
+export function renderField(calculator, name, input, typedText, pending) {
+  const isBad = typedText !== undefined;
+  const typedBox = lastTypedBox.get(inputKey(calculator, name));
+  for (const control of elementsOf(calculator, `[name="${name}"]`)) {
+    if (control instanceof HTMLTextAreaElement) renderText(control, input, typedText, pending.any);
+    else renderControl(/** @type {any} */ (control), input, control === typedBox && (isBad || pending.typed));
+    setAttribute(control, "aria-invalid", String(isBad));
   }
-  for (const slider of partsOf(calculator, `[data-slide="${name}"]`)) {
-    if (slider !== held) write(slider, "value", String(Math.round((input.position ?? 0) * 1000)));
-    if (slider.hasAttribute("aria-valuetext")) attribute(slider, "aria-valuetext", input.text);
+  for (const slider of elementsOf(calculator, `[data-slide="${name}"]`)) {
+    if (slider !== heldSlider) setProperty(slider, "value", String(Math.round((input.position ?? 0) * 1000)));
+    if (slider.hasAttribute("aria-valuetext")) setAttribute(slider, "aria-valuetext", input.text);
   }
-  const messages = partsOf(calculator, `[data-error="${name}"]`);
+  const messages = elementsOf(calculator, `[data-error="${name}"]`);
   // A bad value of the address has no box that it was typed in: the first number tells.
-  const teller = !box && messages.every(inlineOf) ? messages[0] : null;
+  const errorTarget = !typedBox && messages.every(inlineField) ? messages[0] : null;
   for (const message of messages) {
-    const inline = inlineOf(message);
-    showMessage(message, !inline || message === teller || inline.contains(box ?? null) ? input.error : null);
+    const inline = inlineField(message);
+    renderMessage(message, !inline || message === errorTarget || inline.contains(typedBox ?? null) ? input.error : null);
   }
 }
 
 /** @param {string} calculator @param {string} name */
-function inputOf(calculator, name) {
+function inputKey(calculator, name) {
   return `${calculator} ${name}`;
 }
 
 /**
  * @param {HTMLInputElement & HTMLSelectElement} control
  * @param {{value: string, text: string}} input
- * @param {boolean} isTheirs what was typed is wrong, or has not been read yet
+ * @param {boolean} isTypedText whether the typed text is invalid or pending
  */
-function showControl(control, input, isTheirs) {
+function renderControl(control, input, isTypedText) {
   if (control.type === "checkbox") {
-    write(control, "checked", input.value === "on");
+    setProperty(control, "checked", input.value === "on");
   } else if (control.tagName === "SELECT") {
-    write(control, "value", input.value);
-    narrow(control);
+    setProperty(control, "value", input.value);
+    fitWidth(control);
   } else {
-    const theirs = document.activeElement === control && !accepted.has(control);
-    if (theirs || isTheirs) return;
-    write(control, "value", input.text);
-    fit(control);
+    const isBeingEdited = document.activeElement === control && !acceptedBoxes.has(control);
+    if (isBeingEdited || isTypedText) return;
+    setProperty(control, "value", input.text);
+    fitBox(control);
   }
 }
 
-/** A text that could not be read, or has not been read yet, stays as it is. */
-function showText(control, input, own, waits) {
-  if (waits) return;
-  if (document.activeElement !== control) write(control, "value", own ?? input.text);
-  keepText(control, own !== undefined || input.changed);
+/** Renders a text area; an invalid or pending text stays. */
+function renderText(control, input, typedText, isPending) {
+  if (isPending) return;
+  if (document.activeElement !== control) setProperty(control, "value", typedText ?? input.text);
+  storeText(control, typedText !== undefined || input.changed);
 }
 
 /** An inline number is as wide as its text. @param {HTMLInputElement} control */
-export function fit(control) {
+export function fitBox(control) {
   if (!control.classList.contains("drag")) return;
-  write(control, "size", Math.max(1, control.value.length));
-  narrow(control);
+  setProperty(control, "size", Math.max(1, control.value.length));
+  fitWidth(control);
 }
 
 /**
  * A number in a sentence does not shrink while it is typed: the words after it stay where they are.
  * @param {HTMLInputElement} control
- * @param {boolean} keeps
+ * @param {boolean} isFrozen
  */
-export function keepWidth(control, keeps) {
+export function freezeWidth(control, isFrozen) {
   if (!control.classList.contains("drag")) return;
-  control.style.minWidth = keeps ? `${control.getBoundingClientRect().width}px` : "";
+  control.style.minWidth = isFrozen ? `${control.getBoundingClientRect().width}px` : "";
 }
 
-function inlineOf(message) {
+function inlineField(message) {
   return message.closest(".inline-field");
 }
 
 /** Inside a sentence only the number that was typed there carries its message. */
-function showMessage(message, error) {
-  write(message, "hidden", error === null);
-  write(message, "textContent", error ?? "");
+function renderMessage(message, error) {
+  setProperty(message, "hidden", error === null);
+  setProperty(message, "textContent", error ?? "");
 }

@@ -1,44 +1,44 @@
-/** Pointing at a symbol of a formula marks the input it comes from, and the other way round. */
+/** Highlighting of a formula's symbol and its input, when either is hovered or focused. */
 
-import { all, parsed, partsOf, target } from "../page/dom.js";
+import { queryAll, parseJson, elementsOf, closestTarget } from "../page/dom.js";
 
-const SPOTS = "[data-from], [data-slot], [data-slide], [name][data-of], [data-field]";
+const SYMBOL_SELECTOR = "[data-from], [data-slot], [data-slide], [name][data-of], [data-field]";
 /** @type {Element[]} */
-let marked = [];
+let highlighted = [];
 
 export function listenForHighlight() {
   for (const kind of ["pointerover", "focusin"]) {
-    document.addEventListener(kind, (event) => mark(target(event, SPOTS)), { passive: true });
+    document.addEventListener(kind, (event) => highlight(closestTarget(event, SYMBOL_SELECTOR)), { passive: true });
   }
 }
 
-/** @param {HTMLElement | null} spot */
-function mark(spot) {
-  for (const element of marked) element.classList.remove("linked");
-  marked = [];
-  const owner = /** @type {HTMLElement | null} */ (spot?.closest("[data-of]") ?? null);
-  const input = spot && inputOf(spot);
+/** @param {HTMLElement | null} element */
+function highlight(element) {
+  for (const element of highlighted) element.classList.remove("linked");
+  highlighted = [];
+  const owner = /** @type {HTMLElement | null} */ (element?.closest("[data-of]") ?? null);
+  const input = element && inputName(element);
   if (!owner || !input) return;
   const calculator = owner.dataset.of ?? "";
-  marked = [
-    ...partsOf(calculator, `[name="${input}"]`),
-    ...places(calculator).filter((place) => inputOf(place) === input),
+  highlighted = [
+    ...elementsOf(calculator, `[name="${input}"]`),
+    ...inputSymbols(calculator).filter((symbol) => inputName(symbol) === input),
   ];
-  for (const element of marked) element.classList.add("linked");
+  for (const element of highlighted) element.classList.add("linked");
 }
 
 /** @param {string} calculator @returns {HTMLElement[]} the symbols that stand for inputs */
-function places(calculator) {
-  return all("[data-from], [data-slot]").filter(
-    (place) => /** @type {any} */ (place.closest("[data-of]"))?.dataset.of === calculator,
+function inputSymbols(calculator) {
+  return queryAll("[data-from], [data-slot]").filter(
+    (symbol) => /** @type {any} */ (symbol.closest("[data-of]"))?.dataset.of === calculator,
   );
 }
 
-/** @param {HTMLElement} spot @returns {string | undefined} */
-function inputOf(spot) {
-  const { from, slide, field, slot } = spot.dataset;
-  if (!slot) return from ?? slide ?? field ?? spot.getAttribute("name") ?? undefined;
-  const formula = /** @type {HTMLElement | null} */ (spot.closest("[data-inputs]"));
-  const listed = spot.closest("[data-receipt]")?.querySelector(`[data-symbol="${slot}"]`);
-  return parsed(formula?.dataset.inputs)?.[slot] ?? /** @type {any} */ (listed)?.dataset.from;
+/** @param {HTMLElement} element @returns {string | undefined} */
+function inputName(element) {
+  const { from, slide, field, slot } = element.dataset;
+  if (!slot) return from ?? slide ?? field ?? element.getAttribute("name") ?? undefined;
+  const formula = /** @type {HTMLElement | null} */ (element.closest("[data-inputs]"));
+  const receiptSymbol = element.closest("[data-receipt]")?.querySelector(`[data-symbol="${slot}"]`);
+  return parseJson(formula?.dataset.inputs)?.[slot] ?? /** @type {any} */ (receiptSymbol)?.dataset.from;
 }

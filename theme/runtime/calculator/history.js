@@ -1,4 +1,4 @@
-/** The last states of one calculator, for Undo. A drag or a word typed is one step. */
+/** Undo history of one calculator; a drag or a typed word is one step. */
 
 /**
  * @typedef {import("./change.js").Values} Values
@@ -6,30 +6,30 @@
  *   several lines that could not be read
  */
 
-const DEPTH = 20;
-const PAUSE = 1000;
+const MAX_STEPS = 20;
+const GESTURE_PAUSE = 1000;
 
 export function createHistory() {
   /** @type {State[]} */
   const states = [];
   let gesture = "";
-  let last = 0;
+  let lastTime = 0;
 
   return {
     /**
      * Remember the state before a change, unless the same gesture goes on.
      *
-     * @param {State} before
+     * @param {State} previous
      * @param {string} name what is being changed
      * @param {number} now milliseconds
      */
-    push(before, name, now) {
-      const goesOn = name !== "" && name === gesture && now - last < PAUSE;
+    push(previous, name, now) {
+      const isSameGesture = name !== "" && name === gesture && now - lastTime < GESTURE_PAUSE;
       gesture = name;
-      last = now;
-      if (goesOn) return;
-      states.push(before);
-      if (states.length > DEPTH) states.shift();
+      lastTime = now;
+      if (isSameGesture) return;
+      states.push(previous);
+      if (states.length > MAX_STEPS) states.shift();
     },
     pop() {
       gesture = "";

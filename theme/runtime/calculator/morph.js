@@ -1,25 +1,25 @@
 /**
- * Turns an element's content into new HTML by changing as little as possible, so that the focus, an
+ * DOM morphing: updates an element's content to new HTML with few changes, so that the focus, an
  * open <details> and a text selection survive. Children are matched by `data-key`, `data-symbol`
  * or id, else in order by tag.
  */
 
 import { fillEquations } from "./equation.js";
 
-/** What belongs to the reader, not to the new text. */
-const THEIRS = ["open"];
+/** Attributes that the reader sets. */
+const READER_ATTRIBUTES = ["open"];
 
 /** @param {Element} element @param {string} html written by the engine */
 export function morph(element, html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   fillEquations(template.content);
-  nameSources(template.content);
-  children(element, template.content);
+  labelSources(template.content);
+  morphChildren(element, template.content);
 }
 
-/** A source in a receipt reads as it does in the text: by author and year. */
-function nameSources(root) {
+/** Labels citations by author and year, as in the text. */
+function labelSources(root) {
   for (const link of root.querySelectorAll("a[data-cite]")) {
     const entry = document.getElementById(`ref-${link.getAttribute("data-cite")}`);
     if (entry?.dataset.citeLabel && link.textContent === link.getAttribute("data-cite")) {
@@ -28,51 +28,51 @@ function nameSources(root) {
   }
 }
 
-/** @param {Element} now @param {ParentNode & Node} wanted */
-function children(now, wanted) {
+/** @param {Element} current @param {ParentNode & Node} wanted */
+function morphChildren(current, wanted) {
   const keyed = new Map();
-  for (const child of now.children) if (key(child)) keyed.set(key(child), child);
-  let at = now.firstChild;
-  for (const next of [...wanted.childNodes]) {
-    const name = next instanceof Element ? key(next) : null;
-    const match = name ? keyed.get(name) : at && !key(at) && same(at, next) ? at : null;
-    if (!match || !same(match, next)) {
-      now.insertBefore(next, at);
+  for (const child of current.children) if (keyOf(child)) keyed.set(keyOf(child), child);
+  let cursor = current.firstChild;
+  for (const child of [...wanted.childNodes]) {
+    const childKey = child instanceof Element ? keyOf(child) : null;
+    const match = childKey ? keyed.get(childKey) : cursor && !keyOf(cursor) && isSameType(cursor, child) ? cursor : null;
+    if (!match || !isSameType(match, child)) {
+      current.insertBefore(child, cursor);
       continue;
     }
-    if (match === at) at = at.nextSibling;
-    else now.insertBefore(match, at);
-    update(match, next);
+    if (match === cursor) cursor = cursor.nextSibling;
+    else current.insertBefore(match, cursor);
+    morphNode(match, child);
   }
-  while (at) {
-    const rest = at.nextSibling;
-    at.remove();
-    at = rest;
+  while (cursor) {
+    const nextSibling = cursor.nextSibling;
+    cursor.remove();
+    cursor = nextSibling;
   }
 }
 
 /** @param {Node} node @returns {string | null} */
-function key(node) {
+function keyOf(node) {
   if (!(node instanceof Element)) return null;
   return node.getAttribute("data-key") ?? node.getAttribute("data-symbol") ?? (node.id || null);
 }
 
 /** @param {Node} a @param {Node} b */
-function same(a, b) {
+function isSameType(a, b) {
   return a.nodeName === b.nodeName && a.nodeType === b.nodeType;
 }
 
-/** @param {Node} now @param {Node} wanted */
-function update(now, wanted) {
-  if (!(now instanceof Element) || !(wanted instanceof Element)) {
-    if (now.nodeValue !== wanted.nodeValue) now.nodeValue = wanted.nodeValue;
+/** @param {Node} current @param {Node} wanted */
+function morphNode(current, wanted) {
+  if (!(current instanceof Element) || !(wanted instanceof Element)) {
+    if (current.nodeValue !== wanted.nodeValue) current.nodeValue = wanted.nodeValue;
     return;
   }
-  for (const { name } of [...now.attributes]) {
-    if (!THEIRS.includes(name) && !wanted.hasAttribute(name)) now.removeAttribute(name);
+  for (const { name } of [...current.attributes]) {
+    if (!READER_ATTRIBUTES.includes(name) && !wanted.hasAttribute(name)) current.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
-    if (now.getAttribute(name) !== value) now.setAttribute(name, value);
+    if (current.getAttribute(name) !== value) current.setAttribute(name, value);
   }
-  children(now, wanted);
+  morphChildren(current, wanted);
 }

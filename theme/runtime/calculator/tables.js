@@ -1,30 +1,30 @@
-/** The data under a chart: written when it lies open, known to be old otherwise. */
+/** Data tables of charts: rendered while open, marked stale otherwise. */
 
-import { attribute, isOld, partsOf, target } from "../page/dom.js";
+import { setAttribute, isStaleTable, elementsOf, closestTarget } from "../page/dom.js";
 import { morph } from "./morph.js";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
 export function listenForTables(find) {
-  const renew = (/** @type {Event} */ event) => {
-    const details = /** @type {HTMLDetailsElement | null} */ (target(event, "details.data"));
+  const refreshTable = (/** @type {Event} */ event) => {
+    const details = /** @type {HTMLDetailsElement | null} */ (closestTarget(event, "details.data"));
     const figure = /** @type {HTMLElement | null} */ (details?.closest("[data-output]") ?? null);
-    if (details?.open && figure && isOld(details)) find(figure.dataset.of)?.refresh();
+    if (details?.open && figure && isStaleTable(details)) find(figure.dataset.of)?.refresh();
   };
-  document.addEventListener("toggle", renew, { capture: true });
+  document.addEventListener("toggle", refreshTable, { capture: true });
 }
 
-/** The chart shows another view, so its table is old. @param {HTMLElement} figure */
-export function outdate(figure) {
+/** Marks the table of a changed chart as stale. @param {HTMLElement} figure */
+export function markTableStale(figure) {
   const table = figure.querySelector("[data-table]");
-  if (table) attribute(table, "data-old", "");
+  if (table) setAttribute(table, "data-old", "");
 }
 
 /** @param {string} calculator @param {Record<string, string>} tables output -> HTML */
-export function showTables(calculator, tables) {
-  for (const place of partsOf(calculator, "figure.chart")) {
-    const html = tables[place.dataset.output ?? ""], into = place.querySelector("[data-table]");
-    if (html === undefined || !into) continue;
-    morph(into, html);
-    into.removeAttribute("data-old");
+export function renderTables(calculator, tables) {
+  for (const figure of elementsOf(calculator, "figure.chart")) {
+    const html = tables[figure.dataset.output ?? ""], table = figure.querySelector("[data-table]");
+    if (html === undefined || !table) continue;
+    morph(table, html);
+    table.removeAttribute("data-old");
   }
 }

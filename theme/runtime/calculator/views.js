@@ -1,151 +1,151 @@
-/** Shows the engine's views in their places: texts, fragments, equations, charts, scenes, code. */
+/** Rendering of the engine's views: texts, fragments, equations, charts, scenes, code. */
 
 import * as chart from "../charts/charts.js";
-import { all, attribute, partsOf, write } from "../page/dom.js";
-import { isNear } from "../page/nearby.js";
-import { showScene } from "../player/scene.js";
+import { queryAll, setAttribute, elementsOf, setProperty } from "../page/dom.js";
+import { isVisible } from "../page/visible_blocks.js";
+import { renderScene } from "../player/scene.js";
 import { fillEquation } from "./equation.js";
 import { morph } from "./morph.js";
-import { outdate, showTables } from "./tables.js";
+import { markTableStale, renderTables } from "./tables.js";
 
-/** What each place shows now, so that an unchanged view costs nothing. */
-const shown = new WeakMap();
-/** Figures that show an older result: far from the window, or slow to make. @type {Set<HTMLElement>} */
-const behind = new Set();
+/** View shown in each element, as JSON; an unchanged one is skipped. */
+const shownViews = new WeakMap();
+/** Stale figures: far from the window, or slow to compute. @type {Set<HTMLElement>} */
+const staleFigures = new Set();
 
 /**
  * @param {import("./calculator.js").Reply} reply
  * @param {string} calculator
  * @param {boolean} asBuilt the reply is what the page was built with
  */
-export function showViews(calculator, reply, asBuilt) {
+export function renderViews(calculator, reply, asBuilt) {
   if (!reply.outputs) return;
-  for (const place of partsOf(calculator, "[data-output]")) {
-    const name = place.dataset.output ?? "";
+  for (const element of elementsOf(calculator, "[data-output]")) {
+    const name = element.dataset.output ?? "";
     const view = reply.outputs[name];
-    const late = Boolean(reply.later?.includes(name));
-    const right = asBuilt && !shown.has(place);
-    place.toggleAttribute("data-behind", late && !right);
+    const isLate = Boolean(reply.later?.includes(name));
+    const isAsBuilt = asBuilt && !shownViews.has(element);
+    element.toggleAttribute("data-behind", isLate && !isAsBuilt);
     if (!view) {
       // There is none for these inputs, it takes long, or nobody asked for it: it was not near then.
-      if (late) behind.add(place);
-      else if (right || reply.asked?.includes(name)) behind.delete(place);
-      else if (!reply.rest) behind.add(place);
+      if (isLate) staleFigures.add(element);
+      else if (isAsBuilt || reply.asked?.includes(name)) staleFigures.delete(element);
+      else if (!reply.rest) staleFigures.add(element);
       continue;
     }
     const text = JSON.stringify(view);
-    behind.delete(place);
-    if (shown.get(place) === text) continue;
-    if (!reply.rest && !isNear(place)) {
-      behind.add(place);
+    staleFigures.delete(element);
+    if (shownViews.get(element) === text) continue;
+    if (!reply.rest && !isVisible(element)) {
+      staleFigures.add(element);
       continue;
     }
-    shown.set(place, text);
-    if (right) continue; // it stands there: drawing it once more would only keep a phone busy
-    showTitle(place, view);
-    (KINDS[view.kind] ?? showFragment)(place, view);
+    shownViews.set(element, text);
+    if (isAsBuilt) continue; // it stands there: drawing it once more would only keep a phone busy
+    renderTitle(element, view);
+    (RENDERERS[view.kind] ?? renderFragment)(element, view);
   }
   // What nobody asked for stays: it was not near then.
-  for (const part of ["also", "note"]) {
-    for (const place of partsOf(calculator, `[data-${part}]`)) {
-      const name = place.dataset[part] ?? "", view = reply.outputs[name];
-      if (view || reply.asked?.includes(name)) writeText(place, view?.[part] ?? "");
+  for (const kind of ["also", "note"]) {
+    for (const element of elementsOf(calculator, `[data-${kind}]`)) {
+      const name = element.dataset[kind] ?? "", view = reply.outputs[name];
+      if (view || reply.asked?.includes(name)) renderText(element, view?.[kind] ?? "");
     }
   }
-  showTables(calculator, reply.extra.table ?? {});
+  renderTables(calculator, reply.extra.table ?? {});
 }
 
-/** @param {string} calculator @returns {boolean} whether a figure of it shows an older result */
-export function isBehind(calculator) {
-  return [...behind].some((place) => place.dataset.of === calculator);
+/** @param {string} calculator @returns {boolean} whether it has a stale figure */
+export function hasStaleFigures(calculator) {
+  return [...staleFigures].some((figure) => figure.dataset.of === calculator);
 }
 
-/** @param {string} calculator @returns {string[]} what is behind, and near the window if any is */
-export function viewsBehind(calculator) {
-  const places = [...behind].filter((place) => place.dataset.of === calculator);
-  const near = places.filter(isNear);
-  return (near.length ? near : places).map(({ dataset }) => dataset.output ?? "");
+/** @param {string} calculator @returns {string[]} names of stale views; only visible ones if there are any */
+export function staleViews(calculator) {
+  const figures = [...staleFigures].filter((figure) => figure.dataset.of === calculator);
+  const visible = figures.filter(isVisible);
+  return (visible.length ? visible : figures).map(({ dataset }) => dataset.output ?? "");
 }
 
 /**
- * What the reader can see; a figure far from the window is not made until the reader pauses.
+ * Returns the names of visible views; others are not computed until the reader pauses.
  *
  * @param {string} calculator
  * @returns {string[]}
  */
-export function wantedViews(calculator) {
-  const places = partsOf(calculator, ":is([data-output], [data-also], [data-note])").filter(isNear);
-  const names = places.map(({ dataset }) => dataset.output ?? dataset.also ?? dataset.note ?? "");
+export function visibleViews(calculator) {
+  const elements = elementsOf(calculator, ":is([data-output], [data-also], [data-note])").filter(isVisible);
+  const names = elements.map(({ dataset }) => dataset.output ?? dataset.also ?? dataset.note ?? "");
   return [...new Set(names)];
 }
 
 /**
- * The tables that lie open.
+ * Returns the open tables as extras of a request.
  *
  * @param {string} calculator
  * @param {boolean} everywhere
  */
-export function wantedExtras(calculator, everywhere) {
-  const charts = partsOf(calculator, "figure.chart").filter((one) => everywhere || isNear(one));
-  const open = charts.filter((figure) => figure.querySelector("details.data[open]"));
-  return { table: [...new Set(open.map((figure) => figure.dataset.output ?? ""))] };
+export function openTables(calculator, everywhere) {
+  const charts = elementsOf(calculator, "figure.chart").filter((figure) => everywhere || isVisible(figure));
+  const openFigures = charts.filter((figure) => figure.querySelector("details.data[open]"));
+  return { table: [...new Set(openFigures.map((figure) => figure.dataset.output ?? ""))] };
 }
 
 /** @type {Record<string, (place: HTMLElement, view: any) => void>} */
-const KINDS = {
-  value: showValue,
-  formula: showFormula,
-  code: showCode,
-  scene: showScene,
-  lines: showChart,
-  bars: showChart,
-  timeline: showChart,
-  heatmap: showChart,
+const RENDERERS = {
+  value: renderValue,
+  formula: renderFormula,
+  code: renderCode,
+  scene: renderScene,
+  lines: renderChart,
+  bars: renderChart,
+  timeline: renderChart,
+  heatmap: renderChart,
 };
 
 /** A title may name what was chosen. */
-function showTitle(place, view) {
-  const title = place.querySelector("figcaption > strong, .view-title");
-  if (title && view.title) write(/** @type {HTMLElement} */ (title), "textContent", view.title);
+function renderTitle(element, view) {
+  const title = element.querySelector("figcaption > strong, .view-title");
+  if (title && view.title) setProperty(/** @type {HTMLElement} */ (title), "textContent", view.title);
 }
 
-/** The text node stays where it is one: its words are laid out anew, and no box around them is made. */
-function writeText(place, text) {
-  const { firstChild } = place;
-  if (firstChild instanceof Text && !firstChild.nextSibling && text) write(firstChild, "data", text);
-  else write(place, "textContent", text);
+/** Sets a text in the existing text node where there is one: cheaper to lay out. */
+function renderText(element, text) {
+  const { firstChild } = element;
+  if (firstChild instanceof Text && !firstChild.nextSibling && text) setProperty(firstChild, "data", text);
+  else setProperty(element, "textContent", text);
 }
 
-function showValue(place, view) {
-  writeText(place, view.text);
-  attribute(place, "data-value", view.value === null ? "" : String(view.value));
-  attribute(place, "title", view.label);
-  place.style.setProperty("--tone", `var(--${view.color})`);
+function renderValue(element, view) {
+  renderText(element, view.text);
+  setAttribute(element, "data-value", view.value === null ? "" : String(view.value));
+  setAttribute(element, "title", view.label);
+  element.style.setProperty("--tone", `var(--${view.color})`);
 }
 
-function showFragment(place, view) {
+function renderFragment(element, view) {
   if (view.remedies) {
-    const changes = view.remedies.map((/** @type {any} */ one) => [one.key, one.change]);
-    attribute(place, "data-changes", JSON.stringify(Object.fromEntries(changes)));
+    const changes = view.remedies.map((/** @type {any} */ remedy) => [remedy.key, remedy.change]);
+    setAttribute(element, "data-changes", JSON.stringify(Object.fromEntries(changes)));
   }
-  morph(place.querySelector("[data-fragment]") ?? place, view.html);
+  morph(element.querySelector("[data-fragment]") ?? element, view.html);
 }
 
-function showFormula(place, view) {
-  for (const equation of all("[data-equation]", place)) {
-    attribute(equation, "data-equation", view.equation);
-    attribute(equation, "data-symbols", JSON.stringify(view.symbols));
-    attribute(equation, "data-inputs", JSON.stringify(view.inputs));
+function renderFormula(element, view) {
+  for (const equation of queryAll("[data-equation]", element)) {
+    setAttribute(equation, "data-equation", view.equation);
+    setAttribute(equation, "data-symbols", JSON.stringify(view.symbols));
+    setAttribute(equation, "data-inputs", JSON.stringify(view.inputs));
     fillEquation(equation);
   }
 }
 
-function showCode(place, view) {
-  for (const code of all("code", place)) write(code, "textContent", view.text);
+function renderCode(element, view) {
+  for (const code of queryAll("code", element)) setProperty(code, "textContent", view.text);
 }
 
-function showChart(place, view) {
-  for (const caption of all("[data-caption]", place)) write(caption, "textContent", view.caption);
-  outdate(place);
-  chart.update(place, view);
+function renderChart(figure, view) {
+  for (const caption of queryAll("[data-caption]", figure)) setProperty(caption, "textContent", view.caption);
+  markTableStale(figure);
+  chart.updateChart(figure, view);
 }

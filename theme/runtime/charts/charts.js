@@ -1,48 +1,48 @@
-/** Charts before they are live: what draws them is fetched only when one is near. */
+/** Lazy charts: the chart module is loaded when one is near. */
 
-import { dataOf, whenWanted } from "../page/figures.js";
+import { fetchFigureData, onFirstUse } from "../page/figures.js";
 
-/** @typedef {{take: (view: any) => void, redraw: () => void}} Follower */
+/** @typedef {{update: (view: any) => void, redraw: () => void}} Follower */
 
 /** @type {typeof import("./chart.js") | undefined} */
-let drawing;
+let chartModule;
 /** The newest view of every chart that got one. @type {Map<HTMLElement, any>} */
-const newest = new Map();
-/** What gets the views of a chart in its place. @type {Map<HTMLElement, Follower>} */
+const newestViews = new Map();
+/** Players and linked charts, which receive the views of a figure. @type {Map<HTMLElement, Follower>} */
 const followers = new Map();
 
-/** What a chart shows now. @param {HTMLElement} figure */
-export async function viewOf(figure) {
-  return newest.get(figure) ?? (await dataOf(figure)).view;
+/** Returns the current view of a chart. @param {HTMLElement} figure */
+export async function currentView(figure) {
+  return newestViews.get(figure) ?? (await fetchFigureData(figure)).view;
 }
 
 /** @param {HTMLElement} figure @param {any} view */
-export function update(figure, view) {
-  newest.set(figure, view);
+export function updateChart(figure, view) {
+  newestViews.set(figure, view);
   const follower = followers.get(figure);
-  if (follower) follower.take(view);
-  else if (drawing) drawing.update(figure, view);
-  else load();
+  if (follower) follower.update(view);
+  else if (chartModule) chartModule.updateFigure(figure, view);
+  else loadChartModule();
 }
 
 /** @returns {Promise<typeof import("./chart.js")>} */
-async function load() {
-  if (drawing) return drawing;
-  drawing = await import("./chart.js");
-  for (const [figure, view] of newest) drawing.update(figure, view);
-  return drawing;
+async function loadChartModule() {
+  if (chartModule) return chartModule;
+  chartModule = await import("./chart.js");
+  for (const [figure, view] of newestViews) chartModule.updateFigure(figure, view);
+  return chartModule;
 }
 
 /** Makes every chart live once it is near and the page is idle, or when the reader touches it. */
-export function startCharts() {
+export function prepareCharts() {
   for (const figure of /** @type {NodeListOf<HTMLElement>} */ (
     document.querySelectorAll("figure.chart")
   )) {
-    whenWanted(figure, async () => {
-      const [chart, item] = await Promise.all([load(), dataOf(figure)]);
+    onFirstUse(figure, async () => {
+      const [chart, item] = await Promise.all([loadChartModule(), fetchFigureData(figure)]);
       if (!item) return;
-      const followed = follow(figure, chart, item.view).catch(reportError);
-      await chart.upgrade(figure, item);
+      const followed = attachFollower(figure, chart, item.view).catch(reportError);
+      await chart.makeLive(figure, item);
       await followed;
       followers.get(figure)?.redraw();
     });
@@ -52,15 +52,15 @@ export function startCharts() {
 const CELLS = ["bars", "timeline"]; // charts whose marks can be pointed at one by one
 
 /** A timeline with a player, and a chart of cells that name objects, are more than a picture. */
-async function follow(figure, chart, first) {
+async function attachFollower(figure, chart, initialView) {
   if (followers.has(figure)) return; // only the library was missing before
-  const view = newest.get(figure) ?? first;
-  const draw = (now, drawn) => chart.update(figure, now, drawn);
+  const view = newestViews.get(figure) ?? initialView;
+  const draw = (view, drawn) => chart.update(figure, view, drawn);
   if (view.player) {
     const { createTimelinePlayer } = await import("../timeline/player.js");
-    followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, { draw }));
+    followers.set(figure, createTimelinePlayer(figure, newestViews.get(figure) ?? initialView, { draw }));
   } else if (CELLS.includes(view.kind) && JSON.stringify(view).includes('"links":')) {
-    const { createLinked } = await import("./linked.js");
-    followers.set(figure, createLinked(figure, newest.get(figure) ?? first, { draw }));
+    const { createLinkedChart } = await import("./linked_chart.js");
+    followers.set(figure, createLinkedChart(figure, newestViews.get(figure) ?? initialView, { draw }));
   }
 }

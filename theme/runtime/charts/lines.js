@@ -1,164 +1,166 @@
-// Curves over a common axis, as marks.
+// Layout of line charts: curves over a common axis.
 
 import {
-  axisName, baseLine, inside, line, longest, othersOf, share, TICK_CHAR, TYPICAL, words, xAxis,
+  axisTitle, baseLine, isInside, lineMark, longestPiece, withoutIndex, axisFraction, TICK_CHAR_WIDTH, PHONE_FRAME,
+    textMark, xAxisMarks,
 } from "./frame.js";
-import { DOTS, keysAbove } from "./keys.js";
-import { besideCurve, besidePoint, besideRule } from "./beside.js";
-import { cut as cutAround } from "./cut.js";
-import { place } from "./place.js";
+import { DOT_LOOKS, layoutLegend } from "./legend.js";
+import { curveLabelCandidates, pointLabelCandidates, ruleLabelCandidates } from "./label_placement.js";
+import { splitAtTexts as cutAround } from "./line_gaps.js";
+import { layoutLabels } from "./label_layout.js";
 
-const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
-const H = LINES.height;
-const HANDLE = 8; // dots of a curve that a text would rather cover than one of the handle
-const FAR = 16, BESIDE = 9; // pixels from a point to a label that is tied to it, and to its side at most
-const RING = 7; // pixels of a point's ring
+const LINES_FRAME = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
+const HEIGHT = LINES_FRAME.height;
+const HANDLE_WEIGHT = 8; // dots of a curve that a text would rather cover than one of the handle
+const MIN_TIE = 16, MAX_TIE_OFFSET = 9; // pixels from a point to a label that is tied to it, and to its side at most
+const RING_RADIUS = 7; // pixels of a point's ring
 // Curves, and letters of their names: the names of more, or of as many long ones, would run into one another.
-const MANY = 4, LETTERS = 50;
+const MAX_NAMED_CURVES = 4, MAX_NAME_LETTERS = 50;
 
 /** @returns {import("./frame.js").Picture} */
-export function lines(view) {
+export function layoutLines(view) {
   const letters = view.series.map((s) => s.label).join("").length;
-  const many = view.series.length > MANY || (view.series.length === MANY && letters > LETTERS);
-  const keyed = many || view.series.some((s) => s.dots) ? view.series : [];
-  const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);
-  const sides = { left: marginOf(view.y), right: LINES.right };
-  const { top, wideTop, swatches, names } = keysAbove(keys, LINES.top, TYPICAL, sides);
-  const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
+  const hasLegend = view.series.length > MAX_NAMED_CURVES
+    || (view.series.length === MAX_NAMED_CURVES && letters > MAX_NAME_LETTERS);
+  const legendSeries = hasLegend || view.series.some((s) => s.dots) ? view.series : [];
+  const legendEntries = legendSeries.map((s) => [s.label, s.color, seriesLook(s)]);
+  const sides = { left: leftMargin(view.y), right: LINES_FRAME.right };
+  const { top, wideTop, swatches, names } = layoutLegend(legendEntries, LINES_FRAME.top, PHONE_FRAME, sides);
+  const toFrame = (x, y) => [axisFraction(view.x, x), HEIGHT * (1 - axisFraction(view.y, y))];
   const pieces = view.series.map(({ key, dots }) => {
     const { x, y } = view.columns[key];
-    return dots ? [] : clip(x.map((value, i) => spot(value, y[i])));
+    return dots ? [] : clipPolyline(x.map((value, i) => toFrame(value, y[i])));
   });
-  const scattered = view.series.filter((s) => s.dots).flatMap((s) => scatter(s, view.columns[s.key], spot));
+  const dots = view.series.filter((s) => s.dots).flatMap((s) => scatterMarks(s, view.columns[s.key], toFrame));
   const rules = view.rules
-    .map((rule) => [rule, ruleAt(view, rule)])
-    .filter(([rule, at]) => at >= 0 && at <= (rule.axis === "x" ? 1 : H));
-  const spots = view.points
-    .map((point) => [point, ...spot(point.x, point.y)])
-    .filter(([, x, y]) => x >= 0 && x <= 1 && y >= 0 && y <= H);
-  const named = pieces.map((all, i) => [view.series[i], all, othersOf(pieces, i)])
-    .filter(([s, all]) => all.length && !keyed.length && s.label);
-  const ruled = rules.filter(([rule]) => rule.label), marked = spots.filter(([point]) => point.label);
-  const wishes = [
-    ...ruled.map(([r, at]) => besideRule(r.axis, at, H, r.label, r.color)),
-    ...marked.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
-    ...named.map(([s, all, others]) => besideCurve(longest(all), others, s.label, s.color)),
+    .map((rule) => [rule, rulePosition(view, rule)])
+    .filter(([rule, at]) => at >= 0 && at <= (rule.axis === "x" ? 1 : HEIGHT));
+  const pointPositions = view.points
+    .map((point) => [point, ...toFrame(point.x, point.y)])
+    .filter(([, x, y]) => x >= 0 && x <= 1 && y >= 0 && y <= HEIGHT);
+  const namedCurves = pieces.map((all, i) => [view.series[i], all, withoutIndex(pieces, i)])
+    .filter(([s, all]) => all.length && !legendSeries.length && s.label);
+  const labeledRules = rules.filter(([rule]) => rule.label), labeledPoints = pointPositions.filter(([point]) => point.label);
+  const candidates = [
+    ...labeledRules.map(([r, at]) => ruleLabelCandidates(r.axis, at, HEIGHT, r.label, r.color)),
+    ...labeledPoints.map(([p, x, y]) => pointLabelCandidates(x, y, p.label, p.color)),
+    ...namedCurves.map(([s, all, others]) => curveLabelCandidates(longestPiece(all), others, s.label, s.color)),
   ];
-  const frame = { ...LINES, ...sides, top, wideTop };
-  const yAxis = yAxisOf(view.y, frame.left), { marks, texts } = xAxis(view.x, frame);
-  const drops = view.handle ? spots.slice(0, 1) : [];
-  const dropped = drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop"));
-  const flat = rules.filter(([r]) => r.axis === "y").map(([r, at]) => line([[0, at], [1, at]], r.color, "rule"));
-  const upright = rules.filter(([r]) => r.axis === "x");
-  const places = place(wishes, {
-    curves: [...pieces.flat(), ...flat.map((one) => one.points)],
-    uprights: [...upright.map(([, x]) => [[x, 0], [x, H]]), ...dropped.map((one) => one.points)],
+  const frame = { ...LINES_FRAME, ...sides, top, wideTop };
+  const yAxis = yAxisMarks(view.y, frame.left), { marks, texts } = xAxisMarks(view.x, frame);
+  const drops = view.handle ? pointPositions.slice(0, 1) : [];
+  const dropLines = drops.map(([p, x, y]) => lineMark([[x, y], [x, HEIGHT]], p.color, "drop"));
+  const flatRules = rules.filter(([r]) => r.axis === "y").map(([r, at]) => lineMark([[0, at], [1, at]], r.color, "rule"));
+  const uprightRules = rules.filter(([r]) => r.axis === "x");
+  const labels = layoutLabels(candidates, {
+    curves: [...pieces.flat(), ...flatRules.map((mark) => mark.points)],
+    uprights: [...uprightRules.map(([, x]) => [[x, 0], [x, HEIGHT]]), ...dropLines.map((mark) => mark.points)],
     knobs: [
-      ...scattered.map(({ x, y }) => ({ x, y, wide: 3, high: 3, named: false })),
-      ...spots.map(([p, x, y]) => ({ x, y, wide: 5, high: 5, named: Boolean(p.label) })),
+      ...dots.map(({ x, y }) => ({ x, y, wide: 3, high: 3, named: false })),
+      ...pointPositions.map(([p, x, y]) => ({ x, y, wide: 5, high: 5, named: Boolean(p.label) })),
       // The handle at a drop's foot: no text may hide behind it or touch it.
-      ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3, named: false, weight: HANDLE })),
+      ...drops.map(([, x]) => ({ x, y: HEIGHT - 7, wide: 12, high: 3, named: false, weight: HANDLE_WEIGHT })),
     ],
     texts: [yAxis.texts[0], ...names],
   }, frame);
-  const placed = places.flat();
-  const tied = marked.flatMap(([p, x, y], i) => places[ruled.length + i].flatMap((one) => (
-    tie(one, x, y, p.color, drops.some(([dropped]) => dropped === p)))));
+  const placedLabels = labels.flat();
+  const tieLines = labeledPoints.flatMap(([p, x, y], i) => labels[labeledRules.length + i].flatMap((mark) => (
+    tieLine(mark, x, y, p.color, drops.some(([point]) => point === p)))));
   // A rule reaches up to its label where that is above the frame.
-  const tops = new Map(ruled.map(([rule], i) => [rule, Math.min(0, ...places[i].map(({ y }) => y - 11))]));
-  const standing = upright.map(([r, x]) => line([[x, tops.get(r) ?? 0], [x, H]], r.color, "rule"));
+  const ruleTops = new Map(labeledRules.map(([rule], i) => [rule, Math.min(0, ...labels[i].map(({ y }) => y - 11))]));
+  const uprightLines = uprightRules.map(([r, x]) => lineMark([[x, ruleTops.get(r) ?? 0], [x, HEIGHT]], r.color, "rule"));
   return {
     frame,
-    back: [...yAxis.grid, baseLine(LINES)],
+    back: [...yAxis.grid, baseLine(LINES_FRAME)],
     boxes: [],
     curves: view.series.flatMap((s, i) =>
-      pieces[i].map((piece) => line(piece, s.color, lookOf(s)))),
+      pieces[i].map((piece) => lineMark(piece, s.color, seriesLook(s)))),
     front: [
       ...marks,
       ...swatches,
-      ...flat,
-      ...[...standing, ...dropped, ...tied].flatMap((one) => cutAround(one, placed, frame)),
+      ...flatRules,
+      ...[...uprightLines, ...dropLines, ...tieLines].flatMap((mark) => cutAround(mark, placedLabels, frame)),
     ],
-    rings: [...scattered, ...spots.map(([p, x, y]) => ({ x, y, color: p.color }))],
-    words: [...yAxis.texts, ...texts, ...names, ...placed],
+    rings: [...dots, ...pointPositions.map(([p, x, y]) => ({ x, y, color: p.color }))],
+    words: [...yAxis.texts, ...texts, ...names, ...placedLabels],
   };
 }
 
 /** The dots between a point and its label, where that is far above or below it. */
-function tie(one, x, y, color, dropped) {
-  const { y: foot, dx, align, wide, narrow } = one, above = foot < y;
-  const gap = above ? y - foot - 4 : foot - 12 - y;
-  if (gap < FAR || Math.abs(dx) > BESIDE && !covers(one) || (dropped && !above)) return [];
-  const beside = align !== "middle" && !covers(one);
-  const end = beside ? foot - 4 : above ? foot + 5 : foot - 12;
-  const points = above ? [[x, end], [x, y - RING]] : [[x, y + RING], [x, end]];
-  return [{ ...line(points, color, "drop"), wide, narrow }];
+function tieLine(label, x, y, color, hasDrop) {
+  const { y: baseline, dx, align, wide, narrow } = label, isAbove = baseline < y;
+  const gap = isAbove ? y - baseline - 4 : baseline - 12 - y;
+  if (gap < MIN_TIE || Math.abs(dx) > MAX_TIE_OFFSET && !isCentered(label) || (hasDrop && !isAbove)) return [];
+  const isBeside = align !== "middle" && !isCentered(label);
+  const end = isBeside ? baseline - 4 : isAbove ? baseline + 5 : baseline - 12;
+  const points = isAbove ? [[x, end], [x, y - RING_RADIUS]] : [[x, y + RING_RADIUS], [x, end]];
+  return [{ ...lineMark(points, color, "drop"), wide, narrow }];
 }
 
 /** Whether a label stands right over or under its point. */
-function covers({ align, dx }) {
+function isCentered({ align, dx }) {
   return align === "start" ? dx < 0 : align === "end" ? dx > 0 : true;
 }
 
-function lookOf({ dashed, dots }) {
+function seriesLook({ dashed, dots }) {
   return dots ? (dashed ? "hollow" : "dot") : dashed ? "dashed" : "curve";
 }
 
 /** Measurements as small marks, those inside of the frame. */
-function scatter({ color, ...series }, { x, y }, spot) {
-  return x.map((value, i) => spot(value, y[i]))
-    .filter(([x, y]) => inside(x) && inside(y / H))
-    .map(([x, y]) => ({ x, y, color, small: true, filled: DOTS[lookOf(series)] }));
+function scatterMarks({ color, ...series }, { x, y }, toFrame) {
+  return x.map((value, i) => toFrame(value, y[i]))
+    .filter(([x, y]) => isInside(x) && isInside(y / HEIGHT))
+    .map(([x, y]) => ({ x, y, color, small: true, filled: DOT_LOOKS[seriesLook(series)] }));
 }
 
-function ruleAt(view, rule) {
-  return rule.axis === "x" ? share(view.x, rule.at) : H * (1 - share(view.y, rule.at));
+function rulePosition(view, rule) {
+  return rule.axis === "x" ? axisFraction(view.x, rule.at) : HEIGHT * (1 - axisFraction(view.y, rule.at));
 }
 
 /** Pixels left of the frame: all curves of a page begin at the same place, but no text is cut. */
-function marginOf(axis) {
+function leftMargin(axis) {
   const longestText = Math.max(0, ...axis.ticks.map(([, text]) => text.length));
-  return Math.max(LINES.left, Math.ceil(TICK_CHAR * longestText) + 8);
+  return Math.max(LINES_FRAME.left, Math.ceil(TICK_CHAR_WIDTH * longestText) + 8);
 }
 
-function yAxisOf(axis, left) {
-  const grid = [], texts = [words(0, -15, axisName(axis), "start", -left, "muted", "tick")];
+function yAxisMarks(axis, left) {
+  const grid = [], texts = [textMark(0, -15, axisTitle(axis), "start", -left, "muted", "tick")];
   for (const [value, text] of axis.ticks) {
-    const y = H * (1 - share(axis, value));
-    if (!inside(y / H)) continue;
-    const at = Math.min(Math.floor(y) + 0.5, H - 0.5); // a hairline on whole pixels
-    grid.push(line([[0, at], [1, at]], "hairline", "grid"));
-    texts.push(words(0, y + 4.5, text, "end", -6, "muted", "tick"));
+    const y = HEIGHT * (1 - axisFraction(axis, value));
+    if (!isInside(y / HEIGHT)) continue;
+    const at = Math.min(Math.floor(y) + 0.5, HEIGHT - 0.5); // a hairline on whole pixels
+    grid.push(lineMark([[0, at], [1, at]], "hairline", "grid"));
+    texts.push(textMark(0, y + 4.5, text, "end", -6, "muted", "tick"));
   }
   return { grid, texts };
 }
 
 /** The parts of a polyline inside the frame; a NaN interrupts it. */
-function clip(all) {
-  const points = all.map(([x, y]) => [atEdge(x, 1), atEdge(y, H)]), pieces = [];
+function clipPolyline(polyline) {
+  const points = polyline.map(([x, y]) => [snapToEdge(x, 1), snapToEdge(y, HEIGHT)]), pieces = [];
   let piece = [];
   for (let k = 1; k < points.length; k++) {
-    const part = cut(points[k - 1], points[k]);
+    const segment = clipSegment(points[k - 1], points[k]);
     const last = piece[piece.length - 1];
-    if (last && (!part || last[0] !== part[0][0] || last[1] !== part[0][1])) {
+    if (last && (!segment || last[0] !== segment[0][0] || last[1] !== segment[0][1])) {
       pieces.push(piece);
       piece = [];
     }
-    if (part) piece.push(...(piece.length ? part.slice(1) : part));
+    if (segment) piece.push(...(piece.length ? segment.slice(1) : segment));
   }
   return piece.length ? [...pieces, piece] : pieces;
 }
 
 /** The edge that a coordinate misses by its last bits only, else the coordinate. */
-function atEdge(at, high) {
-  return [0, high].find((edge) => Math.abs(at - edge) < 1e-9) ?? at;
+function snapToEdge(coordinate, high) {
+  return [0, high].find((edge) => Math.abs(coordinate - edge) < 1e-9) ?? coordinate;
 }
 
 /** The part of a straight line inside the frame (Liang and Barsky 1984). */
-function cut(start, end) {
+function clipSegment(start, end) {
   if (![...start, ...end].every(Number.isFinite)) return null;
   let first = 0, last = 1;
-  for (const [a, b, high] of [[start[0], end[0], 1], [start[1], end[1], H]]) {
+  for (const [a, b, high] of [[start[0], end[0], 1], [start[1], end[1], HEIGHT]]) {
     const step = b - a;
     if (step === 0) {
       if (a < 0 || a > high) return null;
@@ -168,10 +170,10 @@ function cut(start, end) {
     first = Math.max(first, Math.min(...ends));
     last = Math.min(last, Math.max(...ends));
   }
-  return first > last ? null : [between(start, end, first), between(start, end, last)];
+  return first > last ? null : [interpolate(start, end, first), interpolate(start, end, last)];
 }
 
-function between(start, end, part) {
-  if (part === 0 || part === 1) return part ? end : start;
-  return [start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part];
+function interpolate(start, end, fraction) {
+  if (fraction === 0 || fraction === 1) return fraction ? end : start;
+  return [start[0] + (end[0] - start[0]) * fraction, start[1] + (end[1] - start[1]) * fraction];
 }

@@ -1,17 +1,17 @@
 /**
- * A chart as SVG: the static picture of a page, drawn at build and wherever BokehJS is missing, and
+ * SVG of a chart: the static picture of a page, drawn at build and wherever BokehJS is missing, and
  * the marks of a file. Few elements, because a page carries them all: what is stretched with the
  * page's width lies in one inner drawing, as one path for all marks of a group that look the same;
  * texts and rings, which keep their shape, lie beside it.
  */
 
-import { radiusOf } from "./frame.js";
-import { picture } from "./picture.js";
-import { simplified } from "./simplify.js";
+import { ringRadius } from "./frame.js";
+import { layoutChart } from "./chart_layout.js";
+import { simplifyCurve } from "./simplify.js";
 
-/** @typedef {import("./frame.js").Line} Line */
-/** @typedef {import("./frame.js").Box} Box */
-/** @typedef {import("./frame.js").Words} Words */
+/** @typedef {import("./frame.js").LineMark} LineMark */
+/** @typedef {import("./frame.js").BoxMark} BoxMark */
+/** @typedef {import("./frame.js").TextMark} TextMark */
 
 const SCALE = 1000; // units of the inner drawing across the frame
 
@@ -19,46 +19,46 @@ const SCALE = 1000; // units of the inner drawing across the frame
  * For a page, which gives it colors and a width.
  * @param {any} view
  * @param {string} label the picture in words
- * @param {import("./frame.js").Picture} [drawn] its marks
+ * @param {import("./frame.js").Picture} [marks] its marks
  */
-export function svgText(view, label, drawn = picture(view)) {
-  const { left, right, top, bottom, height, wideTop = top } = drawn.frame;
-  const [before, aside] = [left, left + right].map((value) => number(value));
-  const margins = `margin:${top}px ${right}px ${bottom}px ${before}px;width:calc(100% - ${aside}px)`
+export function chartSvg(view, label, marks = layoutChart(view)) {
+  const { left, right, top, bottom, height, wideTop = top } = marks.frame;
+  const [leftMargin, horizontalMargins] = [left, left + right].map((value) => formatNumber(value));
+  const margins = `margin:${top}px ${right}px ${bottom}px ${leftMargin}px;width:calc(100% - ${horizontalMargins}px)`
     + (wideTop === top ? "" : `;--wide-top:${wideTop}px`);
   return `<svg class="chart-svg" role="img" `
-    + `style="${margins};height:${height}px" aria-label="${safe(label)}">${marks(drawn)}</svg>`;
+    + `style="${margins};height:${height}px" aria-label="${escapeMarkup(label)}">${svgMarks(marks)}</svg>`;
 }
 
 /** All marks, each group over the one before. @param {import("./frame.js").Picture} drawn */
-export function marks({ frame: { height }, back, boxes, curves, front, rings, words }) {
-  const paths = straight(back) + filled(boxes) + curves.map(curve).join("") + straight(front);
+export function svgMarks({ frame: { height }, back, boxes, curves, front, rings, words }) {
+  const paths = linePaths(back) + boxPaths(boxes) + curves.map(curvePath).join("") + linePaths(front);
   return `<svg viewBox="0 0 ${SCALE} ${height}" preserveAspectRatio="none" overflow="visible" `
-    + `width="100%" height="${height}">${paths}</svg>${rings.map(ring).join("")}${texts(words)}`;
+    + `width="100%" height="${height}">${paths}</svg>${rings.map(ringElement).join("")}${textGroups(words)}`;
 }
 
 /** A text with nothing in it that means something in markup. @param {string} text */
-export function safe(text) {
-  return text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+export function escapeMarkup(text) {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** A coordinate with few decimals. @param {number} value @param {number} [decimals] */
-function number(value, decimals = 1) {
+function formatNumber(value, decimals = 1) {
   return String(Number(value.toFixed(decimals)) || 0);
 }
 
-function across(share) {
-  return number(share * SCALE);
+function formatAcross(share) {
+  return formatNumber(share * SCALE);
 }
 
 /** One path for all marks with the same attributes, in the order of the first ones. */
-function paths(all, look, corners) {
-  const found = new Map();
-  for (const one of all) {
-    const attributes = look(one);
-    found.set(attributes, [...(found.get(attributes) ?? []), corners(one)]);
+function groupedPaths(marks, attributesOf, cornersOf) {
+  const groups = new Map();
+  for (const mark of marks) {
+    const attributes = attributesOf(mark);
+    groups.set(attributes, [...(groups.get(attributes) ?? []), cornersOf(mark)]);
   }
-  return [...found].map(([attributes, each]) => `<path ${attributes} d="${outline(each)}"/>`).join("");
+  return [...groups].map(([attributes, each]) => `<path ${attributes} d="${pathData(each)}"/>`).join("");
 }
 
 /**
@@ -66,110 +66,110 @@ function paths(all, look, corners) {
  * at one distance all but the first read the same, which a page's compression makes nothing of.
  * @param {[number, number][][]} pieces shares across, pixels down
  */
-function outline(pieces) {
-  let at = [0, 0];
-  const go = (/** @type {[number, number]} */ [x, y], /** @type {number} */ corner) => {
-    const to = [x * SCALE, y].map((value) => Math.round(value * 10));
-    const [right, down] = to.map((value, i) => value - at[i]);
-    at = to;
-    if (corner === 0) return `m${pair(right, down)}`;
-    return down ? (right ? `l${pair(right, down)}` : `v${single(down)}`) : sideways(right, to[0]);
+function pathData(pieces) {
+  let position = [0, 0];
+  const moveTo = (/** @type {[number, number]} */ [x, y], /** @type {number} */ corner) => {
+    const target = [x * SCALE, y].map((value) => Math.round(value * 10));
+    const [right, down] = target.map((value, i) => value - position[i]);
+    position = target;
+    if (corner === 0) return `m${formatPair(right, down)}`;
+    return down ? (right ? `l${formatPair(right, down)}` : `v${formatStep(down)}`) : horizontalStep(right, target[0]);
   };
-  return pieces.flatMap((piece) => piece.map(go)).join("").replace("m", "M");
+  return pieces.flatMap((piece) => piece.map(moveTo)).join("").replace("m", "M");
 }
 
 /** A step to the side, or the place it leads to where that is shorter: back to the axis is `H0`. */
-function sideways(by, to) {
-  const [step, place] = [single(by), single(to)];
+function horizontalStep(by, to) {
+  const [step, place] = [formatStep(by), formatStep(to)];
   return place.length + 1 < step.length ? `H${place}` : `h${step}`;
 }
 
-function single(tenths) {
-  return step(tenths).trimStart();
+function formatStep(tenths) {
+  return stepText(tenths).trimStart();
 }
 
-function pair(right, down) {
-  return single(right) + step(down);
+function formatPair(right, down) {
+  return formatStep(right) + stepText(down);
 }
 
-/** @param {Line[]} lines */
-function straight(lines) {
+/** @param {LineMark[]} lines */
+function linePaths(lines) {
   const look = ({ look: name, color, width, ...on }) =>
-    `class="line ${name}${pagesOf(on)} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
-  return paths(lines, look, ({ points }) => points);
+    `class="line ${name}${widthClass(on)} c-${color}"${width ? ` style="stroke-width:${formatNumber(width)}px"` : ""}`;
+  return groupedPaths(lines, look, ({ points }) => points);
 }
 
-/** @param {Line} line */
-function curve({ points, look, color }) {
+/** @param {LineMark} line */
+function curvePath({ points, look, color }) {
   // A tenth is a tenth of a pixel up, and about that across.
-  const kept = simplified(points.map(([x, y]) => [x * SCALE, y]));
-  const [start, ...rest] = kept.map((point) => point.map((value) => Math.round(value * 10)));
-  let at = start, steps = "";
+  const simplified = simplifyCurve(points.map(([x, y]) => [x * SCALE, y]));
+  const [start, ...rest] = simplified.map((point) => point.map((value) => Math.round(value * 10)));
+  let position = start, steps = "";
   for (const point of rest) {
-    steps += point.map((value, i) => step(value - at[i])).join("");
-    at = point;
+    steps += point.map((value, i) => stepText(value - position[i])).join("");
+    position = point;
   }
-  const path = `M${start.map((value) => number(value / 10)).join(" ")}${steps && `l${steps.trimStart()}`}`;
+  const path = `M${start.map((value) => formatNumber(value / 10)).join(" ")}${steps && `l${steps.trimStart()}`}`;
   return `<path class="line ${look} c-${color}" d="${path}"/>`;
 }
 
 /** A step in tenths: its sign or a space parts it from the one before. @param {number} tenths */
-function step(tenths) {
-  const text = number(tenths / 10).replace(/^(-?)0\./, "$1.");
+function stepText(tenths) {
+  const text = formatNumber(tenths / 10).replace(/^(-?)0\./, "$1.");
   return text.startsWith("-") ? text : ` ${text}`;
 }
 
 /** The class of what is shown on wide charts only, or on narrow ones. */
-function pagesOf({ wide, narrow }) {
+function widthClass({ wide, narrow }) {
   return wide ? " wide" : narrow ? " narrow" : "";
 }
 
 /**
  * Filled boxes, and stripes of paper over the hatched ones. Those that follow one another and look the
  * same are one: what parts them is drawn over them. Stripes begin anew with each.
- * @param {Box[]} all
+ * @param {BoxMark[]} allBoxes
  */
-function filled(all) {
-  const boxes = all.reduce((found, one) => {
-    const at = found.findIndex((before) => continues(before, one));
-    return at < 0 ? [...found, one] : found.with(at, { ...found[at], x1: one.x1 });
-  }, /** @type {Box[]} */ ([]));
+function boxPaths(allBoxes) {
+  const boxes = allBoxes.reduce((merged, box) => {
+    const index = merged.findIndex((before) => isContinued(before, box));
+    return index < 0 ? [...merged, box] : merged.with(index, { ...merged[index], x1: box.x1 });
+  }, /** @type {BoxMark[]} */ ([]));
   const fill = ({ color, strength }) =>
-    `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength, 2)}"` : ""}`;
+    `class="c-${color}"${strength < 1 ? ` fill-opacity="${formatNumber(strength, 2)}"` : ""}`;
   const corners = ({ x0, x1, y0, y1 }) => [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
-  const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
+  const height = ({ y0, y1 }) => `class="stripes" stroke-width="${formatNumber(y1 - y0)}"`;
   const middle = ({ x0, x1, y0, y1 }) => [x0, x1].map((x) => [x, (y0 + y1) / 2]);
-  const seen = boxes.filter(({ x0, x1 }) => across(x0) !== across(x1));
-  return paths(seen, fill, corners) + paths(all.filter((one) => one.hatched), height, middle);
+  const seen = boxes.filter(({ x0, x1 }) => formatAcross(x0) !== formatAcross(x1));
+  return groupedPaths(seen, fill, corners) + groupedPaths(allBoxes.filter((box) => box.hatched), height, middle);
 }
 
-/** Whether a box begins where one before it ends. @param {Box} before @param {Box} one */
-function continues(before, one) {
-  const alike = ["y0", "y1", "color", "strength", "hatched"].every((part) => before[part] === one[part]);
-  return alike && across(before.x1) === across(one.x0);
+/** Whether a box begins where one before it ends. @param {BoxMark} previous @param {BoxMark} box */
+function isContinued(previous, box) {
+  const isAlike = ["y0", "y1", "color", "strength", "hatched"].every((part) => previous[part] === box[part]);
+  return isAlike && formatAcross(previous.x1) === formatAcross(box.x0);
 }
 
-function ring({ x, y, color, small, filled, ...on }) {
-  const look = `ring${small ? " small" : ""}${filled ? " filled" : ""}${pagesOf(on)}`;
-  return `<circle class="${look} c-${color}" cx="${percent(x)}" cy="${number(y)}" r="${radiusOf({ small })}"/>`;
+function ringElement({ x, y, color, small, filled, ...on }) {
+  const look = `ring${small ? " small" : ""}${filled ? " filled" : ""}${widthClass(on)}`;
+  return `<circle class="${look} c-${color}" cx="${formatPercent(x)}" cy="${formatNumber(y)}" r="${ringRadius({ small })}"/>`;
 }
 
 /** @param {number} share @param {number} [decimals] */
-function percent(share, decimals = 2) {
-  return `${number(100 * share, decimals)}%`;
+function formatPercent(share, decimals = 2) {
+  return `${formatNumber(100 * share, decimals)}%`;
 }
 
-/** Those that look the same share a group: none lies over another. @param {Words[]} words */
-function texts(words) {
-  const found = new Map();
+/** Those that look the same share a group: none lies over another. @param {TextMark[]} words */
+function textGroups(words) {
+  const groups = new Map();
   for (const { x, y, text, align, dx, color, look, wide, narrow } of words) {
-    const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${pagesOf({ wide, narrow })}`;
+    const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${widthClass({ wide, narrow })}`;
     const attributes = `class="${classes} c-${color}"${align === "start" ? "" : ` text-anchor="${align}"`}`;
-    const shift = dx ? ` dx="${number(dx)}"` : "";
+    const shift = dx ? ` dx="${formatNumber(dx)}"` : "";
     // A tenth of a percent and half a pixel are not seen of a text.
-    const place = x ? ` x="${percent(x, 1)}"` : "";
-    const one = `<text${place} y="${number(y, 0)}"${shift}>${safe(text)}</text>`;
-    found.set(attributes, (found.get(attributes) ?? "") + one);
+    const xAttribute = x ? ` x="${formatPercent(x, 1)}"` : "";
+    const element = `<text${xAttribute} y="${formatNumber(y, 0)}"${shift}>${escapeMarkup(text)}</text>`;
+    groups.set(attributes, (groups.get(attributes) ?? "") + element);
   }
-  return [...found].map(([attributes, inside]) => `<g ${attributes}>${inside}</g>`).join("");
+  return [...groups].map(([attributes, inside]) => `<g ${attributes}>${inside}</g>`).join("");
 }

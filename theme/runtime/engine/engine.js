@@ -1,7 +1,7 @@
-// The page's side of the engine: starts the Worker, asks it, and starts it again when it dies.
+// Client of the engine's Worker: starts it, sends requests, restarts it after a crash.
 
 const RESTARTS = 2; // in a row, without an answer in between
-const RESTORED = 20000; // milliseconds in which a snapshot is in memory on any machine
+const RESTORE_TIMEOUT = 20000; // milliseconds in which a snapshot is in memory on any machine
 
 /**
  * @typedef {"idle" | "loading" | "live" | "failed"} State
@@ -23,38 +23,39 @@ export function createEngine(options) {
   let worker = /** @type {Worker | null} */ (null);
   let restarts = 0;
   let lastId = 0;
-  let watch = 0;
+  let watchdog = 0;
   let startedAt = /** @type {number | null} */ (null);
   let timings = {};
 
-  function enter(next, sentence) {
+  function setState(next, sentence) {
     state = next;
     onState(next, sentence);
   }
 
-  function launch(plain, fresh = false) {
-    stop();
-    enter("loading");
-    const mine = create(), own = [...new Set(Object.values(archives).flat())];
-    if (mine === null) return;
-    worker = mine;
+  function startWorker(withoutSnapshot, fresh = false) {
+    stopWorker();
+    setState("loading");
+    const launched = create(), archiveUrls = [...new Set(Object.values(archives).flat())];
+    if (launched === null) return;
+    worker = launched;
     const lock = navigator.locks && `wallclock ${crypto.randomUUID()}`;
-    manifest(runtimeUrl, fresh).then(
-      (start) =>
-        worker === mine &&
-        mine.postMessage({ start, base: runtimeUrl, archives: own, plain, fresh, lock }),
-      (error) => worker === mine && fail(error.message),
+    fetchManifest(runtimeUrl, fresh).then(
+      (manifest) =>
+        worker === launched &&
+        launched.postMessage({ start: manifest, base: runtimeUrl, archives: archiveUrls, plain: withoutSnapshot,
+          fresh, lock }),
+      (error) => worker === launched && fail(error.message),
     );
-    for (const { running } of slots.values()) if (running) fetchAhead(running);
-    mine.onmessage = ({ data }) => {
-      if (worker !== mine) return;
-      if (data.held) navigator.locks.request(lock, () => worker === mine && lost());
-      else receive(data);
+    for (const { running } of slots.values()) if (running) prefetch(running);
+    launched.onmessage = ({ data }) => {
+      if (worker !== launched) return;
+      if (data.held) navigator.locks.request(lock, () => worker === launched && restartWorker());
+      else handleMessage(data);
     };
-    mine.onmessageerror = () => worker === mine && died();
-    mine.onerror = (event) => {
+    launched.onmessageerror = () => worker === launched && handleCrash();
+    launched.onerror = (event) => {
       event.preventDefault();
-      if (worker === mine) died(event.message);
+      if (worker === launched) handleCrash(event.message);
     };
   }
 
@@ -63,84 +64,84 @@ export function createEngine(options) {
       return new Worker(workerUrl, { type: "module" });
     } catch (error) {
       console.warn(error);
-      fail(`The script ${file(workerUrl)} could not be started.`);
+      fail(`The script ${fileName(workerUrl)} could not be started.`);
       return null;
     }
   }
 
-  function stop() {
-    clearTimeout(watch);
+  function stopWorker() {
+    clearTimeout(watchdog);
     worker?.terminate();
     worker = null;
   }
 
   function fail(sentence) {
-    stop();
-    enter("failed", sentence);
+    stopWorker();
+    setState("failed", sentence);
   }
 
-  function died(message) {
+  function handleCrash(message) {
     if (message) console.warn(message);
-    if (state === "loading") fail(`The script ${file(workerUrl)} could not be loaded.`);
-    else lost();
+    if (state === "loading") fail(`The script ${fileName(workerUrl)} could not be loaded.`);
+    else restartWorker();
   }
 
-  /** The Worker is gone, or as good as gone. */
-  function lost() {
+  /** Restarts a Worker that is gone or hangs. */
+  function restartWorker() {
     if (restarts >= RESTARTS) fail("Python stopped again and again on the same request.");
     else {
       restarts += 1;
-      launch(true);
+      startWorker(true);
     }
   }
 
-  function receive(data) {
-    if (data.ready) live(data.timings);
-    else if (data.restoring) watch = setTimeout(launch, Math.min(patience, RESTORED), true);
-    else if (data.again) launch(true);
+  function handleMessage(data) {
+    if (data.ready) handleReady(data.timings);
+    else if (data.restoring) watchdog = setTimeout(startWorker, Math.min(patience, RESTORE_TIMEOUT), true);
+    else if (data.again) startWorker(true);
     else if (data.failed) fail(data.failed);
-    else finish(data);
+    else handleReply(data);
   }
 
-  function live(measuredThere) {
-    timings = measuredThere;
-    enter("live");
-    guard();
-    for (const { running } of slots.values()) if (running) send(running);
+  function handleReady(workerTimings) {
+    timings = workerTimings;
+    setState("live");
+    watchReply();
+    for (const { running } of slots.values()) if (running) postRequest(running);
   }
 
-  function send({ id, request, needs }) {
+  function postRequest({ id, request, needs }) {
     worker.postMessage({ id, request, needs });
-    guard();
+    watchReply();
   }
 
-  /** What a calculator needs is fetched beside Python, not after it. @param {Job} job */
-  function fetchAhead({ needs }) {
+  /** Prefetches a calculator's archives while Python loads. @param {Job} job */
+  function prefetch({ needs }) {
     if (needs.length) worker?.postMessage({ ahead: needs });
   }
 
-  /** Give a Worker that owes an answer some time; whoever does not come back is dead. */
-  function guard() {
-    clearTimeout(watch);
-    const owing = [...slots.values()].some(({ running }) => running);
-    if (owing) watch = setTimeout(died, patience);
+  /** Treat a Worker as crashed if a reply takes longer than `patience`. */
+  function watchReply() {
+    clearTimeout(watchdog);
+    const isWaiting = [...slots.values()].some(({ running }) => running);
+    if (isWaiting) watchdog = setTimeout(handleCrash, patience);
   }
 
-  function finish({ id, reply, failure, told }) {
+  function handleReply({ id, reply, failure, told }) {
     const slot = [...slots.values()].find(({ running }) => running?.id === id);
     if (!slot) return; // an answer nobody waits for any more
     restarts = 0;
     const { running, waiting } = slot;
     slot.running = waiting;
     slot.waiting = null;
-    guard();
-    if (waiting) send(waiting);
+    watchReply();
+    if (waiting) postRequest(waiting);
     if (failure === undefined) running.resolve(reply);
     else running.reject(Object.assign(new Error(failure), { told }));
-    measured();
+    recordStartTime();
   }
 
-  function measured() {
+  function recordStartTime() {
     if (startedAt === null) return;
     performance.measure("runtime-start", {
       start: startedAt,
@@ -155,7 +156,7 @@ export function createEngine(options) {
     start() {
       if (state !== "idle") return;
       startedAt = performance.now();
-      launch(false);
+      startWorker(false);
     },
 
     /**
@@ -176,8 +177,8 @@ export function createEngine(options) {
           slot.waiting = job;
         } else {
           slot.running = job;
-          if (state === "live") send(job);
-          else fetchAhead(job);
+          if (state === "live") postRequest(job);
+          else prefetch(job);
         }
       });
     },
@@ -186,19 +187,19 @@ export function createEngine(options) {
     retry() {
       if (state !== "failed") return;
       restarts = 0;
-      launch(true, true);
+      startWorker(true, true);
     },
   };
 }
 
-async function manifest(url, fresh) {
-  const response = await fetch(url, { cache: fresh ? "reload" : "default" }).catch(() => null);
-  if (!response?.ok) throw new Error(`The file ${file(url)} could not be fetched.`);
+async function fetchManifest(url, bypassCache) {
+  const response = await fetch(url, { cache: bypassCache ? "reload" : "default" }).catch(() => null);
+  if (!response?.ok) throw new Error(`The file ${fileName(url)} could not be fetched.`);
   return response.json().catch(() => {
-    throw new Error(`The file ${file(url)} is damaged.`);
+    throw new Error(`The file ${fileName(url)} is damaged.`);
   });
 }
 
-function file(url) {
+function fileName(url) {
   return new URL(url).pathname.split("/").pop();
 }

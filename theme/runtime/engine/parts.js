@@ -1,4 +1,4 @@
-// The parts of the runtime, loaded at once and given to Pyodide in its own way.
+// Loader of the runtime's files (Pyodide, standard library, engine), in parallel.
 //
 // The large parts are compressed at build time, so that a host that compresses nothing sends no
 // more bytes; the browser unpacks and compiles the wasm while it arrives.
@@ -8,166 +8,168 @@
  *   lock: string}} Manifest  File names beside the manifest, and Pyodide's lock as text.
  */
 
-const WASM = "pyodide.asm.wasm"; // the name that Pyodide asks for
-const LIBRARY = "library.zip";
+const WASM_NAME = "pyodide.asm.wasm"; // the name that Pyodide asks for
+const LIBRARY_NAME = "library.zip";
 export const WASM_TYPE = "application/wasm";
 
 /** An error whose message is a sentence for the reader. */
-export class Told extends Error {}
+export class ReaderError extends Error {}
 
-/** Whether files come from the host, whatever was kept of them. */
-let fresh = false;
+/** Whether files are fetched past the HTTP cache. */
+let bypassCache = false;
 
 /** Return a file's content as a response, unpacked; an error is one sentence. */
-export async function unpacked(url, type) {
-  const response = await fetched(url);
+export async function fetchUnpacked(url, type) {
+  const response = await fetchFile(url);
   const body = response.body.pipeThrough(new DecompressionStream("gzip"));
   return new Response(body, { headers: { "content-type": type } });
 }
 
 /** Return a file's content unpacked. @param {string} url @returns {Promise<Uint8Array>} */
-export async function bytesOf(url) {
-  const response = await unpacked(url, "application/octet-stream");
-  return new Uint8Array(await response.arrayBuffer().catch(() => damaged(url)));
+export async function fetchBytes(url) {
+  const response = await fetchUnpacked(url, "application/octet-stream");
+  return new Uint8Array(await response.arrayBuffer().catch(() => failDamaged(url)));
 }
 
 /**
  * Write an archive's files below a folder of Python's file system: the archive begins with the length
  * of a JSON list of [path, size], the list and then the contents.
  */
-export function unpack(python, archive, root) {
-  const from = 4 + new DataView(archive.buffer, archive.byteOffset).getUint32(0, true);
-  let at = from;
-  for (const [path, size] of JSON.parse(new TextDecoder().decode(archive.subarray(4, from)))) {
+export function extractArchive(python, archive, root) {
+  const contentStart = 4 + new DataView(archive.buffer, archive.byteOffset).getUint32(0, true);
+  let offset = contentStart;
+  for (const [path, size] of JSON.parse(new TextDecoder().decode(archive.subarray(4, contentStart)))) {
     const target = `${root}/${path}`;
     python.FS.mkdirTree(target.slice(0, target.lastIndexOf("/")));
-    python.FS.writeFile(target, archive.subarray(at, (at += size)));
+    python.FS.writeFile(target, archive.subarray(offset, (offset += size)));
   }
 }
 
 /**
  * Return the parts as promises; none is waited for here, so that they load side by side.
- * @param {Manifest} manifest @param {string} base @param {boolean} anew after a damaged file
- * @param {Promise<Response | null>} wasm  as it was kept unpacked
+ * @param {Manifest} manifest @param {string} base @param {boolean} isRetry after a damaged file
+ * @param {Promise<Response | null>} wasm  unpacked, from the cache
  */
-export function load(manifest, base, anew, wasm) {
-  fresh = anew;
+export function loadParts(manifest, base, isRetry, wasm) {
+  bypassCache = isRetry;
   const file = (name) => new URL(manifest[name], base).href;
   return {
-    loader: script(file("loader")),
-    module: script(file("module")),
-    wasm: compiled(file("wasm"), wasm),
-    library: unpacked(file("library"), "application/zip"),
-    engine: bytesOf(file("engine")),
+    loader: importScript(file("loader")),
+    module: importScript(file("module")),
+    wasm: compileWasm(file("wasm"), wasm),
+    library: fetchUnpacked(file("library"), "application/zip"),
+    engine: fetchBytes(file("engine")),
   };
 }
 
 /**
- * Let Pyodide take the parts instead of fetching its own; what it asks for by name is handed over.
+ * Return options that make Pyodide use the loaded parts instead of fetching its own.
  * This replaces two functions of this Worker, in which nothing but Pyodide runs.
  * @param {(settings: object) => Promise<any>} create makes a Pyodide
  * @param {((heap: Uint8Array) => object) | null} restore writes what was kept into its memory
  */
-export function hand(parts, create, restore) {
-  const native = self.fetch;
+export function pyodideOptions(parts, create, restore) {
+  const nativeFetch = self.fetch;
   self.fetch = (url, options) => {
-    if (String(url).endsWith(WASM)) return Promise.resolve(null);
-    return String(url).endsWith(LIBRARY) ? parts.library : native.call(self, url, options);
+    if (String(url).endsWith(WASM_NAME)) return Promise.resolve(null);
+    return String(url).endsWith(LIBRARY_NAME) ? parts.library : nativeFetch.call(self, url, options);
   };
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await parts.wasm;
     const instance = await WebAssembly.instantiate(module, imports);
-    wrap(module, imports.env);
+    wrapFunctions(module, imports.env);
     return { module, instance };
   };
   return {
     indexURL: new URL("./", self.location.href).href,
-    stdLibURL: LIBRARY,
+    stdLibURL: LIBRARY_NAME,
     ...(restore && { _loadSnapshot: new Uint8Array(1) }), // its content comes from elsewhere
     async createPyodideModule(settings) {
-      const made = await create(settings);
-      if (restore) made.API.restoreSnapshot = () => restore(made.HEAPU8);
+      const python = await create(settings);
+      if (restore) python.API.restoreSnapshot = () => restore(python.HEAPU8);
       // One import, which is in the memory already or needs no compiler.
-      made.API.rawRun = (text) => [restore ? 0 : imported(made, text.replace("import ", "")), ""];
-      return made;
+      python.API.rawRun = (text) => [restore ? 0 : importModule(python, text.replace("import ", "")), ""];
+      return python;
     },
   };
 }
 
 /** Import a module into Python; return 0, or another number when it fails. */
-function imported(made, name) {
-  const text = made.stringToNewUTF8(name);
-  const found = made._PyImport_ImportModule(text);
-  made._free(text);
-  return found ? 0 : 1;
+function importModule(python, name) {
+  const namePointer = python.stringToNewUTF8(name);
+  const module = python._PyImport_ImportModule(namePointer);
+  python._free(namePointer);
+  return module ? 0 : 1;
 }
 
 /**
  * Wrap the functions of JavaScript that Python calls by their place in a table, all at once: Pyodide
  * would compile a module for each of them.
  */
-function wrap(module, functions) {
+function wrapFunctions(module, functions) {
   const types = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
-  const number = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...number(n >> 7)]);
-  const list = (items) => [...number(items.length), ...items.flat()];
-  const section = (kind, items) => [kind, ...list(list(items))];
-  const name = (text) => list([...new TextEncoder().encode(text)]);
-  const kinds = (sig) => list([...sig].map((letter) => types[letter]));
+  const encodeNumber = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...encodeNumber(n >> 7)]);
+  const encodeList = (items) => [...encodeNumber(items.length), ...items.flat()];
+  const encodeSection = (kind, items) => [kind, ...encodeList(encodeList(items))];
+  const encodeName = (text) => encodeList([...new TextEncoder().encode(text)]);
+  const encodeTypes = (sig) => encodeList([...sig].map((letter) => types[letter]));
   const names = WebAssembly.Module.imports(module)
-    .filter((one) => one.module === "GOT.func" && functions[one.name]?.sig)
-    .map((one) => one.name);
-  const sigs = [...new Set(names.map((one) => functions[one].sig))];
+    .filter((entry) => entry.module === "GOT.func" && functions[entry.name]?.sig)
+    .map((entry) => entry.name);
+  const signatures = [...new Set(names.map((name) => functions[name].sig))];
   const bytes = [
     [0, 97, 115, 109, 1, 0, 0, 0],
-    section(1, sigs.map((sig) => [96, ...kinds(sig.slice(1)), ...kinds(sig[0] === "v" ? "" : sig[0])])),
-    section(2, names.map((one) => [...name(""), ...name(one), 0, ...number(sigs.indexOf(functions[one].sig))])),
-    section(7, names.map((one, i) => [...name(one), 0, ...number(i)])),
+    encodeSection(1, signatures.map((sig) =>
+      [96, ...encodeTypes(sig.slice(1)), ...encodeTypes(sig[0] === "v" ? "" : sig[0])])),
+    encodeSection(2, names.map((name) =>
+      [...encodeName(""), ...encodeName(name), 0, ...encodeNumber(signatures.indexOf(functions[name].sig))])),
+    encodeSection(7, names.map((name, i) => [...encodeName(name), 0, ...encodeNumber(i)])),
   ];
-  const wrapped = new WebAssembly.Instance(
+  const wrappers = new WebAssembly.Instance(
     new WebAssembly.Module(new Uint8Array(bytes.flat())),
     { "": functions },
   ).exports;
-  for (const one of names) functions[one] = Object.assign(wrapped[one], { sig: functions[one].sig });
+  for (const name of names) functions[name] = Object.assign(wrappers[name], { sig: functions[name].sig });
 }
 
 /** Reject with the first part that fails, in one sentence; never resolve. */
-export function failure(parts) {
+export function firstFailure(parts) {
   return new Promise((_, reject) => Object.values(parts).forEach((part) => part.catch(reject)));
 }
 
-async function fetched(url) {
-  const response = await fetch(url, { cache: fresh ? "reload" : "default" }).catch(() => null);
-  if (response === null) throw new Told(`The file ${name(url)} could not be fetched.`);
+async function fetchFile(url) {
+  const response = await fetch(url, { cache: bypassCache ? "reload" : "default" }).catch(() => null);
+  if (response === null) throw new ReaderError(`The file ${fileName(url)} could not be fetched.`);
   if (!response.ok) {
-    throw new Told(`The file ${name(url)} could not be fetched: the host says ${response.status}.`);
+    throw new ReaderError(`The file ${fileName(url)} could not be fetched: the host says ${response.status}.`);
   }
   return response;
 }
 
-async function script(url) {
-  if (fresh) await fetched(url); // what was kept of it is replaced
+async function importScript(url) {
+  if (bypassCache) await fetchFile(url); // what was kept of it is replaced
   try {
     return await import(url);
   } catch {
-    throw new Told(`The script ${name(url)} could not be loaded.`);
+    throw new ReaderError(`The script ${fileName(url)} could not be loaded.`);
   }
 }
 
-async function compiled(url, kept) {
-  if (typeof WebAssembly !== "object") throw new Told("This browser does not allow WebAssembly.");
-  const response = (await kept) ?? (await unpacked(url, WASM_TYPE));
+async function compileWasm(url, cachedWasm) {
+  if (typeof WebAssembly !== "object") throw new ReaderError("This browser does not allow WebAssembly.");
+  const response = (await cachedWasm) ?? (await fetchUnpacked(url, WASM_TYPE));
   try {
     return await WebAssembly.compileStreaming(response);
   } catch {
-    return damaged(url);
+    return failDamaged(url);
   }
 }
 
 /** @returns {never} */
-function damaged(url) {
-  throw new Told(`The file ${name(url)} is damaged.`);
+function failDamaged(url) {
+  throw new ReaderError(`The file ${fileName(url)} is damaged.`);
 }
 
-function name(url) {
+function fileName(url) {
   return new URL(url).pathname.split("/").pop();
 }

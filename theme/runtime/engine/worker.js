@@ -1,4 +1,4 @@
-// The Worker: starts Python with the engine in it and answers requests, JSON text in and out.
+// Worker of the engine: starts Python and answers requests, JSON text in and out.
 //
 // In:  {start: Manifest, base: URL of its folder, archives: [URL] that the page's calculators need,
 //      plain: true to ignore and drop the snapshot, fresh: true to fetch what was kept, lock: a name
@@ -7,79 +7,81 @@
 // Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still
 //      hang), then {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start
 //      plain), then {id, reply} or {id, failure: words, told: whether they are for the reader}
-import { Told, WASM_TYPE, bytesOf, failure, hand, load, unpack, unpacked } from "./parts.js";
-import { forget, keeper, kept, keptWasm, restored } from "./snapshot.js";
+import { ReaderError, WASM_TYPE, fetchBytes, firstFailure, pyodideOptions, loadParts, extractArchive,
+  fetchUnpacked } from "./parts.js";
+import { deleteSnapshots, createSnapshotWriter, readSnapshot, readWasm, restoreMemory } from "./snapshot.js";
 
 const ROOT = "/wallclock";
-const IDLE = 1500; // milliseconds without a request before the snapshot is made and memory is tidied
+const IDLE_TIME = 1500; // milliseconds without a request before the snapshot is made and memory is tidied
 
 /** @type {(request: string, clock: () => number) => string} */
-let answer;
+let answerRequest;
 const clock = () => performance.now() / 1000;
 /** @type {(archive: Uint8Array) => void} */
-let add;
-/** What calculators need, by address. @type {Map<string, Promise<Uint8Array>>} */
+let addArchive;
+/** Archives of calculators, by URL. @type {Map<string, Promise<Uint8Array>>} */
 const archives = new Map();
-/** The addresses whose modules Python can import. @type {Set<string>} */
-const added = new Set();
+/** URLs of archives whose modules Python can import. @type {Set<string>} */
+const addedUrls = new Set();
 /** @type {() => void} */
-let rested = () => {};
-let resting = 0;
-/** Addresses that the page's own calculators need. @type {string[]} */
-let own = [];
-/** Whether all that was asked so far is what anybody would ask of this page. */
-let untouched = true;
-/** Looks for objects that hold one another: a tenth of a second, so never while somebody waits. */
-let tidy = () => {};
+let onIdle = () => {};
+let idleTimer = 0;
+/** URLs of the archives of the page's own calculators. @type {string[]} */
+let ownArchives = [];
+/** Whether all requests so far were for defaults of this page. */
+let isUntouched = true;
+/** Runs Python's garbage collector: a tenth of a second, so only when idle. */
+let collectGarbage = () => {};
 
 self.onmessage = ({ data }) => {
-  if ("start" in data) begin(data);
-  else if ("ahead" in data) for (const url of data.ahead) fetched(url).catch(() => {}); // said when it is needed
+  if ("start" in data) startPython(data);
+  else if ("ahead" in data) for (const url of data.ahead) fetchArchive(url).catch(() => {}); // said when it is needed
   else respond(data);
 };
 
-async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
-  own = archives;
-  hold(lock);
-  const began = performance.now();
-  const parts = load(manifest, base, fresh, plain ? null : keptWasm(base, manifest));
-  const failed = failure(parts);
-  const snapshot = plain ? await forget(base) : await kept(base, manifest, own);
+async function startPython({ start: manifest, base, archives, plain, fresh, lock }) {
+  ownArchives = archives;
+  holdLock(lock);
+  const startTime = performance.now();
+  const parts = loadParts(manifest, base, fresh, plain ? null : readWasm(base, manifest));
+  const partFailure = firstFailure(parts);
+  const snapshot = plain ? await deleteSnapshots(base) : await readSnapshot(base, manifest, ownArchives);
   try {
-    const python = await Promise.race([boot(manifest, base, parts, snapshot), failed]);
-    const { answer: answered, solving } = python.pyimport("engine.answer");
-    answer = answered;
-    const keep = snapshot === undefined ? null : keeper(python, base, manifest, own, snapshot);
-    const lookAgain = python.pyimport("engine.core.registry").look_again;
+    const python = await Promise.race([bootPython(manifest, base, parts, snapshot), partFailure]);
+    const { answer: answerFunction, solving } = python.pyimport("engine.answer");
+    answerRequest = answerFunction;
+    const writeSnapshot = snapshot === undefined ? null
+      : createSnapshotWriter(python, base, manifest, ownArchives, snapshot);
+    const refreshRegistry = python.pyimport("engine.core.registry").look_again;
     const gc = python.pyimport("gc");
     gc.disable(); // what a reply leaves behind holds no circles, and goes without a search (test_garbage.py)
-    tidy = () => gc.collect();
-    add = (archive) => {
-      unpack(python, archive, ROOT);
-      lookAgain();
+    collectGarbage = () => gc.collect();
+    addArchive = (archive) => {
+      extractArchive(python, archive, ROOT);
+      refreshRegistry();
     };
-    const milliseconds = performance.now() - began;
+    const milliseconds = performance.now() - startTime;
     const timings = { milliseconds, snapshot: Boolean(snapshot), page: Boolean(snapshot?.page) };
     self.postMessage({ ready: true, timings });
-    if (!keep) return;
-    rested = once(() => {
+    if (!writeSnapshot) return;
+    onIdle = runOnce(() => {
       solving.cache_clear(); // what is kept is what was imported; each visit computes
-      keep(untouched, () => unpacked(new URL(manifest.wasm, base).href, WASM_TYPE));
+      writeSnapshot(isUntouched, () => fetchUnpacked(new URL(manifest.wasm, base).href, WASM_TYPE));
     });
   } catch (error) {
-    if (snapshot) await forget(base);
-    self.postMessage(snapshot ? { again: true } : { failed: told(error) });
+    if (snapshot) await deleteSnapshots(base);
+    self.postMessage(snapshot ? { again: true } : { failed: startErrorText(error) });
   }
 }
 
-async function boot(manifest, base, parts, snapshot) {
+async function bootPython(manifest, base, parts, snapshot) {
   if (snapshot) {
     await Promise.all(Object.values(parts));
     self.postMessage({ restoring: true });
   }
   const create = (await parts.module).default;
   const options = {
-    ...hand(parts, create, snapshot && ((heap) => restored(heap, snapshot))),
+    ...pyodideOptions(parts, create, snapshot && ((heap) => restoreMemory(heap, snapshot))),
     packageBaseUrl: base,
     lockFileContents: manifest.lock,
     enableRunUntilComplete: false,
@@ -88,40 +90,40 @@ async function boot(manifest, base, parts, snapshot) {
   const { loadPyodide } = await parts.loader;
   const python = await loadPyodide(options);
   // Files are not part of the memory: they are written on every start.
-  unpack(python, await parts.engine, ROOT);
+  extractArchive(python, await parts.engine, ROOT);
   const { modules, path } = python.pyimport("sys");
   if (snapshot) modules.get("random")?.seed();
   else path.insert(0, ROOT);
   return python;
 }
 
-function fetched(url) {
+function fetchArchive(url) {
   if (!archives.has(url)) {
-    const archive = bytesOf(url);
+    const archive = fetchBytes(url);
     archives.set(url, archive);
     archive.catch(() => archives.delete(url)); // the next request tries again
   }
   return archives.get(url);
 }
 
-/** Give Python the modules of a calculator, each archive once. @param {string[]} urls */
-async function mount(urls) {
-  const missing = urls.filter((url) => !added.has(url));
-  const found = await Promise.all(missing.map(fetched));
+/** Fetch archives of a calculator and add each to Python once. @param {string[]} urls */
+async function mountArchives(urls) {
+  const missing = urls.filter((url) => !addedUrls.has(url));
+  const contents = await Promise.all(missing.map(fetchArchive));
   missing.forEach((url, i) => {
-    if (!added.has(url)) add(found[i]);
-    added.add(url);
+    if (!addedUrls.has(url)) addArchive(contents[i]);
+    addedUrls.add(url);
   });
 }
 
 async function respond({ id, request, needs }) {
-  clearTimeout(resting);
+  clearTimeout(idleTimer);
   try {
-    await mount(needs);
-    self.postMessage({ id, reply: answer(request, clock) });
-    untouched &&= needs.every((url) => own.includes(url)) && isPlain(request);
+    await mountArchives(needs);
+    self.postMessage({ id, reply: answerRequest(request, clock) });
+    isUntouched &&= needs.every((url) => ownArchives.includes(url)) && isDefaultRequest(request);
   } catch (error) {
-    untouched = false;
+    isUntouched = false;
     if (error.pyodide_fatal_error) {
       // Python is dead: an error outside of any promise tells the page, which restarts it.
       setTimeout(() => {
@@ -129,23 +131,23 @@ async function respond({ id, request, needs }) {
       });
       return;
     }
-    self.postMessage({ id, failure: sentence(error), told: error instanceof Told });
+    self.postMessage({ id, failure: errorLine(error), told: error instanceof ReaderError });
   }
-  resting = setTimeout(() => {
-    tidy();
-    rested();
-  }, IDLE);
+  idleTimer = setTimeout(() => {
+    collectGarbage();
+    onIdle();
+  }, IDLE_TIME);
 }
 
 /** Whether a request asks for the defaults: then nothing in memory is the reader's. */
-function isPlain(request) {
+function isDefaultRequest(request) {
   const { typed, values, slide, nudge } = JSON.parse(request);
-  return [typed, values, slide, nudge].every((given) => !given || !Object.keys(given).length);
+  return [typed, values, slide, nudge].every((values) => !values || !Object.keys(values).length);
 }
 
-function once(action) {
+function runOnce(action) {
   return () => {
-    rested = () => {};
+    onIdle = () => {};
     action();
   };
 }
@@ -155,7 +157,7 @@ function once(action) {
  * again, and the page waits for that.
  * @param {string | undefined} lock
  */
-function hold(lock) {
+function holdLock(lock) {
   if (!lock) return;
   navigator.locks.request(lock, () => {
     self.postMessage({ held: true });
@@ -163,14 +165,14 @@ function hold(lock) {
   });
 }
 
-/** Return why Python did not start, for the reader. */
-function told(error) {
-  if (error instanceof Told) return error.message;
+/** Return the reason why Python did not start, for the reader. */
+function startErrorText(error) {
+  if (error instanceof ReaderError) return error.message;
   console.warn(error);
   return "Python could not be started: a file of it may be damaged.";
 }
 
 /** Return an error in one line; a Python traceback ends with the line that matters. */
-function sentence(error) {
+function errorLine(error) {
   return String(error?.message ?? error).trim().split("\n").pop();
 }

@@ -1,27 +1,27 @@
-/** The state of the page in its address: `?calculator.input=value`, SI, only what was changed. */
+/** Page state in the URL: `?calculator.input=value`, SI, only what was changed. */
 
-const PAUSE = 250; // a drag writes when it rests: some browsers refuse a hundred writes in 30 s
-const REST = 1000; // after this long a change is written at once, so that a reload keeps it
-const PLACE = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/;
+const WRITE_DELAY = 250; // a drag writes when it rests: some browsers refuse a hundred writes in 30 s
+const WRITE_INTERVAL = 1000; // after this long a change is written at once, so that a reload keeps it
+const INPUT_KEY = /^([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)$/;
 
 /**
  * @param {string[]} calculators the names on this page
  * @param {string[]} settings the names of the page-wide switches
  */
 export function createAddress(calculators, settings) {
-  /** @type {Record<string, [string, string][]>} what each calculator puts there */
+  /** @type {Record<string, [string, string][]>} query of each calculator */
   const queries = {};
   /** @type {Record<string, string>} */
   let switches = {};
   let timer = 0;
-  let written = -REST;
+  let lastWrite = -WRITE_INTERVAL;
 
-  const given = [...new URLSearchParams(location.search)];
-  const ours = (/** @type {string} */ key) => settings.includes(key) || PLACE.test(key);
-  const foreign = given.filter(([key]) => !ours(key));
+  const initialPairs = [...new URLSearchParams(location.search)];
+  const isOwnKey = (/** @type {string} */ key) => settings.includes(key) || INPUT_KEY.test(key);
+  const foreignPairs = initialPairs.filter(([key]) => !isOwnKey(key));
 
-  function query() {
-    const pairs = [...foreign, ...Object.entries(switches), ...Object.values(queries).flat()];
+  function buildQuery() {
+    const pairs = [...foreignPairs, ...Object.entries(switches), ...Object.values(queries).flat()];
     // A colon, a comma and a slash are fine in a query and easier to read as they are.
     const text = new URLSearchParams(pairs).toString();
     return text ? `?${text}` : "";
@@ -29,65 +29,65 @@ export function createAddress(calculators, settings) {
 
   // Until a calculator has answered, what the address gave for it stands.
   for (const name of calculators) {
-    queries[name] = given.filter(([key]) => PLACE.exec(key)?.[1] === name);
+    queries[name] = initialPairs.filter(([key]) => INPUT_KEY.exec(key)?.[1] === name);
   }
 
   function write() {
-    const wanted = location.pathname + query() + location.hash;
-    if (wanted === location.pathname + location.search + location.hash) return;
-    history.replaceState(history.state, "", wanted);
-    written = performance.now();
+    const nextUrl = location.pathname + buildQuery() + location.hash;
+    if (nextUrl === location.pathname + location.search + location.hash) return;
+    history.replaceState(history.state, "", nextUrl);
+    lastWrite = performance.now();
   }
 
-  function later() {
+  function scheduleWrite() {
     clearTimeout(timer);
-    if (performance.now() - written > REST) write();
-    else timer = setTimeout(write, PAUSE);
+    if (performance.now() - lastWrite > WRITE_INTERVAL) write();
+    else timer = setTimeout(write, WRITE_DELAY);
   }
 
   return {
     /** @returns {Record<string, Record<string, string>>} calculator -> input -> SI text */
     values() {
       /** @type {Record<string, Record<string, string>>} */
-      const found = {};
-      for (const [key, value] of given) {
-        const place = PLACE.exec(key);
-        if (place && calculators.includes(place[1])) {
-          found[place[1]] = { ...found[place[1]], [place[2]]: value };
+      const values = {};
+      for (const [key, value] of initialPairs) {
+        const match = INPUT_KEY.exec(key);
+        if (match && calculators.includes(match[1])) {
+          values[match[1]] = { ...values[match[1]], [match[2]]: value };
         }
       }
-      return found;
+      return values;
     },
-    /** @returns {{name: string, value: string}[]} what names no calculator of this page */
-    unknown() {
-      return given
-        .filter(([key]) => PLACE.test(key) && !calculators.includes(PLACE.exec(key)?.[1] ?? ""))
+    /** @returns {{name: string, value: string}[]} keys of no calculator on this page */
+    unknownKeys() {
+      return initialPairs
+        .filter(([key]) => INPUT_KEY.test(key) && !calculators.includes(INPUT_KEY.exec(key)?.[1] ?? ""))
         .map(([name, value]) => ({ name, value }));
     },
-    /** @returns {string[]} the keys that stand there more than once */
-    twice() {
-      const keys = given.map(([key]) => key).filter(ours);
+    /** @returns {string[]} keys that occur more than once */
+    duplicates() {
+      const keys = initialPairs.map(([key]) => key).filter(isOwnKey);
       return [...new Set(keys.filter((key, i) => keys.indexOf(key) !== i))];
     },
     /** @returns {Record<string, string>} */
     settings() {
-      return Object.fromEntries(given.filter(([key]) => settings.includes(key)));
+      return Object.fromEntries(initialPairs.filter(([key]) => settings.includes(key)));
     },
     /** @param {string} calculator @param {[string, string][]} pairs */
-    put(calculator, pairs) {
+    setCalculator(calculator, pairs) {
       // Slices of a search change nothing here, and must not put off what has changed.
       if (JSON.stringify(queries[calculator]) === JSON.stringify(pairs)) return;
       queries[calculator] = pairs;
-      later();
+      scheduleWrite();
     },
     /** @param {Record<string, string>} chosen */
-    putSettings(chosen) {
+    setSettings(chosen) {
       switches = chosen;
-      later();
+      scheduleWrite();
     },
-    /** @returns {string} the whole address of the page as it is now */
+    /** @returns {string} URL of the page's current state */
     permalink() {
-      return location.origin + location.pathname + query() + location.hash;
+      return location.origin + location.pathname + buildQuery() + location.hash;
     },
   };
 }

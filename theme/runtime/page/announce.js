@@ -1,8 +1,8 @@
-/** Says results aloud, politely: one sentence, when the reader has paused. */
+/** Announcements for screen readers through a polite live region, debounced. */
 
-import { write } from "./dom.js";
+import { setProperty } from "./dom.js";
 
-const PAUSE = 600;
+const ANNOUNCE_DELAY = 600;
 let timer = 0;
 
 /** @param {string} sentence */
@@ -10,6 +10,6 @@ export function announce(sentence) {
   clearTimeout(timer);
   timer = setTimeout(() => {
     const region = document.querySelector("[data-live]");
-    if (region) write(region, "textContent", sentence);
-  }, PAUSE);
+    if (region) setProperty(region, "textContent", sentence);
+  }, ANNOUNCE_DELAY);
 }

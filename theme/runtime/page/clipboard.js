@@ -1,39 +1,39 @@
-/** Copies a text; where the browser forbids it, shows the text selected so that the reader can. */
+/** Clipboard: copies a text, or shows it selected where the browser forbids that. */
 
-import { words } from "./dom.js";
+import { uiString } from "./dom.js";
 
-const SHORTLY = 1600;
+const CONFIRMATION_TIME = 1600;
 
 /**
  * @param {HTMLElement} button what the reader pressed; it says that it worked
  * @param {string} text
  * @returns {Promise<boolean>}
  */
-export async function copy(button, text) {
+export async function copyText(button, text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    byHand(button, text);
+    showSelectedText(button, text);
     return false;
   }
-  const before = button.textContent;
-  button.textContent = words("copied");
+  const label = button.textContent;
+  button.textContent = uiString("copied");
   setTimeout(() => {
-    if (button.textContent === words("copied")) button.textContent = before;
-  }, SHORTLY);
+    if (button.textContent === uiString("copied")) button.textContent = label;
+  }, CONFIRMATION_TIME);
   return true;
 }
 
 /** @param {HTMLElement} button @param {string} text */
-function byHand(button, text) {
-  const next = button.nextElementSibling;
-  const field = next?.matches(".copy-field") ? next : document.createElement("textarea");
+function showSelectedText(button, text) {
+  const sibling = button.nextElementSibling;
+  const field = sibling?.matches(".copy-field") ? sibling : document.createElement("textarea");
   if (!(field instanceof HTMLTextAreaElement)) return;
   field.className = "copy-field";
   field.readOnly = true;
   field.rows = 2;
   field.value = text;
-  field.setAttribute("aria-label", words("copy-by-hand"));
+  field.setAttribute("aria-label", uiString("copy-by-hand"));
   button.after(field);
   field.focus();
   field.select();

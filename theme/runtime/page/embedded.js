@@ -1,21 +1,21 @@
 /**
- * A calculator in an iframe: tells the page around it how tall it is, and leads home with the
- * reader's numbers. It listens to nobody, so a page around it can do no more than show it.
+ * Script of an embedded calculator (inside an iframe): posts its height to the parent page and adds the
+ * reader's inputs to the link home. It receives no messages, so the parent can only show it.
  */
 
-import { target } from "./dom.js";
+import { closestTarget } from "./dom.js";
 
 if (parent !== window) {
-  const tell = () => parent.postMessage({ wallclockHeight: document.body.scrollHeight }, "*");
-  new ResizeObserver(tell).observe(document.body);
+  const postHeight = () => parent.postMessage({ wallclockHeight: document.body.scrollHeight }, "*");
+  new ResizeObserver(postHeight).observe(document.body);
 }
 
 document.addEventListener("click", (event) => {
-  const link = target(event, "a[data-home]");
+  const link = closestTarget(event, "a[data-home]");
   if (!(link instanceof HTMLAnchorElement)) return;
-  const home = new URL(link.href), given = new URLSearchParams(location.search);
-  given.delete("scheme");
-  given.delete("size");
-  home.search = given.toString();
+  const home = new URL(link.href), query = new URLSearchParams(location.search);
+  query.delete("scheme");
+  query.delete("size");
+  home.search = query.toString();
   link.href = home.href;
 });

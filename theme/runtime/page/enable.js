@@ -1,42 +1,42 @@
-/** What needs a script can be used from now on. */
+/** Enabling of the controls that need a script. */
 
-/** Let every control of the page be used; without this script they are plain numbers. */
-export function enable() {
+/** Enables every control of the page; without this script they are plain numbers. */
+export function enableControls() {
   for (const field of document.querySelectorAll(".field, .inline-field")) {
     const control = /** @type {HTMLInputElement | null} */ (field.querySelector("[name]"));
     if (control) nameField(control, field);
-    describe(field);
+    describeField(field);
   }
   for (const number of document.querySelectorAll("a.number:not(.fixed)")) {
     nameNumber(/** @type {HTMLAnchorElement} */ (number));
   }
-  const later = "[data-undo], [data-reset], [data-restore], [data-player] .controls *";
+  const deferredControls = "[data-undo], [data-reset], [data-restore], [data-player] .controls *";
   for (const element of document.querySelectorAll("[data-of][readonly]")) {
     element.removeAttribute("readonly");
   }
   // What has only a few of its options waits for the others.
-  const controls = "button:disabled, input:disabled, select:disabled:not([data-more])";
-  for (const element of document.querySelectorAll(controls)) {
-    if (!element.matches(later)) element.removeAttribute("disabled");
+  const disabledControls = "button:disabled, input:disabled, select:disabled:not([data-more])";
+  for (const element of document.querySelectorAll(disabledControls)) {
+    if (!element.matches(deferredControls)) element.removeAttribute("disabled");
   }
 }
 
-/** What is said of an input below it is heard with it. @param {Element} field */
-function describe(field) {
+/** Links an input to its hint for screen readers. @param {Element} field */
+function describeField(field) {
   const control = field.querySelector("[id]"), hint = field.querySelector(".hint");
   if (!control || !hint) return;
   hint.id = `${control.id}-hint`;
   control.setAttribute("aria-describedby", hint.id);
 }
 
-/** What is around an input names it, and so does its slider. @param {HTMLInputElement} control @param {Element} field */
+/** Sets the name of an input on its field and slider. @param {HTMLInputElement} control @param {Element} field */
 function nameField({ name, dataset: { of } }, field) {
   Object.assign(/** @type {HTMLElement} */ (field).dataset, { field: name, of });
   const slider = /** @type {HTMLElement | null} */ (field.querySelector(".slider"));
   if (slider) Object.assign(slider.dataset, { slide: name, of });
 }
 
-/** A number is named by the receipt that it leads to, and so is what is noted behind it. @param {HTMLAnchorElement} number */
+/** Sets the output's name on a number, taken from its receipt link, and on its note. @param {HTMLAnchorElement} number */
 function nameNumber({ hash, dataset, parentElement }) {
   const [, of, output] = hash.split("-"); // #receipt-CALCULATOR-OUTPUT
   Object.assign(dataset, { of, output });

@@ -1,9 +1,9 @@
-/** Guesses before an answer: what compares them is fetched when somebody begins one. */
+/** Guess blocks: listeners, and the guess stored for this visit; predict.js is loaded on first use. */
 
-import { all, target } from "./dom.js";
+import { queryAll, closestTarget } from "./dom.js";
 
-/** Guesses are remembered for this visit. @param {string | undefined} id @param {string} [guess] a new one */
-export function remembered(id, guess) {
+/** Returns the guess stored for this visit, after storing a new one if given. @param {string | undefined} id @param {string} [guess] a new one */
+export function storedGuess(id, guess) {
   const key = `wallclock.guess.${location.pathname}.${id}`;
   try {
     if (guess !== undefined) sessionStorage.setItem(key, guess);
@@ -14,19 +14,20 @@ export function remembered(id, guess) {
 }
 
 export function listenForGuesses() {
-  for (const block of all("[data-predict]")) {
-    const script = () => import("./predict.js"), begin = async () => (await script()).told(block);
+  for (const block of queryAll("[data-predict]")) {
+    const loadScript = () => import("./predict.js"), preload = async () => (await loadScript()).loadStops(block);
     block.classList.add("ready");
-    for (const sign of ["pointerover", "focusin"]) block.addEventListener(sign, begin, { once: true, passive: true });
-    block.addEventListener("input", async () => (await script()).show(block));
+    for (const eventType of ["pointerover", "focusin"])
+      block.addEventListener(eventType, preload, { once: true, passive: true });
+    block.addEventListener("input", async () => (await loadScript()).renderGuess(block));
     block.addEventListener("click", async (event) => {
-      const button = target(event, "[data-reveal], [data-skip]");
-      if (button) (await script()).reveal(block, button.matches("[data-reveal]"));
+      const button = closestTarget(event, "[data-reveal], [data-skip]");
+      if (button) (await loadScript()).reveal(block, button.matches("[data-reveal]"));
     });
     block.addEventListener("keydown", async (event) => {
-      if (event.key === "Enter" && target(event, "[data-guess-slider]")) (await script()).reveal(block, true);
+      if (event.key === "Enter" && closestTarget(event, "[data-guess-slider]")) (await loadScript()).reveal(block, true);
     });
-    const before = remembered(block.dataset.predict);
-    if (before !== null) script().then(({ restore }) => restore(block, before));
+    const earlier = storedGuess(block.dataset.predict);
+    if (earlier !== null) loadScript().then(({ restoreGuess }) => restoreGuess(block, earlier));
   }
 }

@@ -1,9 +1,9 @@
-/** The list of keys. */
+/** Dialog of the keyboard shortcuts. */
 
-const box = /** @type {HTMLDialogElement} */ (document.querySelector("[data-panel=keys]"));
-box.addEventListener("click", (event) => event.target === box && box.close());
+const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("[data-panel=keys]"));
+dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
-/** Opens the box. */
+/** Opens the dialog. */
 export function open() {
-  if (!box.open) box.showModal();
+  if (!dialog.open) dialog.showModal();
 }

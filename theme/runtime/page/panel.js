@@ -1,7 +1,7 @@
-/** Boxes over the page, each fetched with its script when somebody opens it. */
+/** Panels (dialogs), each loaded with its script when opened. */
 
-import { words } from "./dom.js";
-import { notice } from "./status.js";
+import { uiString } from "./dom.js";
+import { showNotice } from "./status.js";
 
 const SCRIPTS = {
   search: () => import("./search.js"),
@@ -10,21 +10,21 @@ const SCRIPTS = {
   paste: () => import("./paste.js"),
 };
 
-/** @param {string} name @param {any} [about] what it was opened for @param {any} [page] around it */
-export async function openPanel(name, about, page) {
+/** @param {string} name @param {any} [calculator] that it was opened for @param {any} [page] all calculators */
+export async function openPanel(name, calculator, page) {
   try {
-    if (!document.querySelector(`[data-panel="${name}"]`)) await bring(name);
-    (await SCRIPTS[name]()).open(about, page);
+    if (!document.querySelector(`[data-panel="${name}"]`)) await loadPanel(name);
+    (await SCRIPTS[name]()).open(calculator, page);
   } catch (error) {
     console.warn(error);
-    notice(words("unopened"));
+    showNotice(uiString("unopened"));
   }
 }
 
 /** @param {string} name */
-async function bring(name) {
-  const reply = await fetch(new URL(`../panels/${name}.html`, import.meta.url));
-  if (!reply.ok) throw new Error(`${reply.status} for ${reply.url}`);
-  const parsed = new DOMParser().parseFromString(await reply.text(), "text/html");
-  document.body.append(...parsed.querySelectorAll("style, dialog"));
+async function loadPanel(name) {
+  const response = await fetch(new URL(`../panels/${name}.html`, import.meta.url));
+  if (!response.ok) throw new Error(`${response.status} for ${response.url}`);
+  const panel = new DOMParser().parseFromString(await response.text(), "text/html");
+  document.body.append(...panel.querySelectorAll("style, dialog"));
 }

@@ -1,54 +1,55 @@
 /**
- * Places a popover beside what opened it: in the right margin where there is room, else under it.
- * On a phone the style sheet makes it a sheet at the bottom, and this leaves it alone.
+ * Popover placement: in the right margin next to the opener where there is room, else below it.
+ * On a phone the style sheet makes it a sheet at the bottom.
  */
 
-import { target } from "./dom.js";
+import { closestTarget } from "./dom.js";
 
 const GAP = 24;
-const EDGE = 12;
-/** What a margin must be wide enough for, and what a popover never exceeds. */
-const [NARROW, WIDE] = [380, 396];
-const COLUMN = ".calculator, figure, p, li, article";
+const WINDOW_MARGIN = 12;
+/** Smallest margin that a popover fits into, and largest popover; pixels. */
+const [MIN_ROOM, MAX_WIDTH] = [380, 396];
+const COLUMN_SELECTOR = ".calculator, figure, p, li, article";
 
 /** @type {HTMLElement | null} */
 let opener = null;
 
 export function listenToPopovers() {
   document.addEventListener("click", (event) => {
-    opener = target(event, "[popovertarget]") ?? opener;
+    opener = closestTarget(event, "[popovertarget]") ?? opener;
   }, { capture: true });
   // A toggle does not bubble, but it can be caught on its way down.
   document.addEventListener("toggle", (event) => {
-    const popover = opened(event);
-    if (popover) place(popover);
+    const popover = openedPopover(event);
+    if (popover) placePopover(popover);
   }, { capture: true });
 }
 
-/** The popover that an event tells of, if it has been opened. @param {Event} event */
-export function opened(event) {
+/** Returns the popover of a toggle event if it was opened. @param {Event} event */
+export function openedPopover(event) {
   const popover = /** @type {HTMLElement} */ (event.target);
-  const open = popover.matches("[popover]") && /** @type {ToggleEvent} */ (event).newState === "open";
-  return open ? popover : null;
+  const isOpen = popover.matches("[popover]") && /** @type {ToggleEvent} */ (event).newState === "open";
+  return isOpen ? popover : null;
 }
 
 /** @param {HTMLElement} popover */
-export function place(popover) {
+export function placePopover(popover) {
   if (!opener || opener.getAttribute("popovertarget") !== popover.id) return;
-  const spot = opener.getBoundingClientRect();
-  const column = (opener.closest(COLUMN) ?? opener).getBoundingClientRect();
+  const openerBox = opener.getBoundingClientRect();
+  const column = (opener.closest(COLUMN_SELECTOR) ?? opener).getBoundingClientRect();
   const page = document.documentElement.clientWidth;
-  const room = page - column.right - GAP - EDGE;
-  const beside = room >= NARROW;
-  if (beside) popover.style.setProperty("--room", `${Math.min(room, WIDE)}px`);
+  const marginRoom = page - column.right - GAP - WINDOW_MARGIN;
+  const inMargin = marginRoom >= MIN_ROOM;
+  if (inMargin) popover.style.setProperty("--room", `${Math.min(marginRoom, MAX_WIDTH)}px`);
   else popover.style.removeProperty("--room");
   popover.classList.add("placed");
   const { offsetWidth: width, offsetHeight: height } = popover;
-  const left = beside ? column.right + GAP : Math.min(Math.max(spot.left, EDGE), page - width - EDGE);
-  const under = spot.bottom + 8;
-  const fits = under + height <= innerHeight || spot.top < height + 8;
-  const top = beside ? Math.min(spot.top, Math.max(EDGE, innerHeight - height - EDGE))
-    : fits ? under : spot.top - height - 8;
+  const left = inMargin ? column.right + GAP
+    : Math.min(Math.max(openerBox.left, WINDOW_MARGIN), page - width - WINDOW_MARGIN);
+  const below = openerBox.bottom + 8;
+  const fits = below + height <= innerHeight || openerBox.top < height + 8;
+  const top = inMargin ? Math.min(openerBox.top, Math.max(WINDOW_MARGIN, innerHeight - height - WINDOW_MARGIN))
+    : fits ? below : openerBox.top - height - 8;
   popover.style.setProperty("--left", `${left + scrollX}px`);
-  popover.style.setProperty("--top", `${Math.max(top + scrollY, EDGE)}px`);
+  popover.style.setProperty("--top", `${Math.max(top + scrollY, WINDOW_MARGIN)}px`);
 }

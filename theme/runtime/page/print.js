@@ -1,30 +1,30 @@
-/** On paper everything is unfolded but hints, answers and tables of an older state. */
+/** Printing: opens all folds but hints, answers and stale tables. */
 
-import { putBack } from "./beside.js";
-import { all, isOld } from "./dom.js";
+import { restoreDeferred } from "./deferred_content.js";
+import { queryAll, isStaleTable } from "./dom.js";
 
-const CLOSED = "[data-answer], [data-hint], .hint";
+const KEPT_CLOSED = "[data-answer], [data-hint], .hint";
 
 export function listenForPrint() {
   /** @type {HTMLElement[]} */
   let opened = [];
   addEventListener("beforeprint", () => {
-    if (document.querySelector("main [data-beside]")) fetchAtOnce();
-    const folded = all("main details:not([open])");
-    opened = folded.filter((one) => !one.matches(CLOSED) && !isOld(one));
-    for (const one of opened) one.setAttribute("open", "");
+    if (document.querySelector("main [data-beside]")) fetchDeferredSync();
+    const closed = queryAll("main details:not([open])");
+    opened = closed.filter((details) => !details.matches(KEPT_CLOSED) && !isStaleTable(details));
+    for (const details of opened) details.setAttribute("open", "");
   });
   addEventListener("afterprint", () => {
-    for (const one of opened) one.removeAttribute("open");
+    for (const details of opened) details.removeAttribute("open");
   });
 }
 
-/** The browser does not wait for what comes later. */
-function fetchAtOnce() {
+/** Fetches deferred content synchronously, since printing does not wait. */
+function fetchDeferredSync() {
   const request = new XMLHttpRequest();
   request.open("GET", document.body.dataset.receipts ?? "", false);
   try {
     request.send();
-    if (request.status === 200) putBack(request.responseText);
+    if (request.status === 200) restoreDeferred(request.responseText);
   } catch {} // without a network the links stay
 }

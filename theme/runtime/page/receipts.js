@@ -1,30 +1,29 @@
 /**
- * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
- * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
- * With it comes what else nobody needs before: definitions of terms, what is folded, options of
- * choices, what presets set, how a guess compares.
+ * Receipts page of this page: loaded when a receipt is opened or a calculator is live. Receipts become
+ * popovers, and the links to them buttons. It also holds definitions of terms, folded content, options
+ * of selects, values of presets and the stops of guesses.
  */
 
-import { putBack } from "./beside.js";
-import { breath } from "./breath.js";
-import { all, forget, parsed } from "./dom.js";
+import { restoreDeferred } from "./deferred_content.js";
+import { yieldToEvents } from "./yield.js";
+import { queryAll, clearElementCache, parseJson } from "./dom.js";
 
 /** @type {Promise<void> | undefined} */
-let fetched;
+let loading;
 /** @type {WeakMap<Element, HTMLElement>} */
 const buttons = new WeakMap();
 
-/** Once; after a failure, the next use tries again. */
-export function bringReceipts() {
-  fetched ??= bring();
-  fetched.catch(() => (fetched = undefined));
-  return fetched;
+/** Loads the receipts page once; after a failure, the next use tries again. */
+export function loadReceipts() {
+  loading ??= fetchReceipts();
+  loading.catch(() => (loading = undefined));
+  return loading;
 }
 
 /** @param {HTMLAnchorElement} link of a number or a term */
 export async function openReceipt(link) {
   try {
-    await bringReceipts();
+    await loadReceipts();
   } catch {
     location.assign(link.href);
     return;
@@ -32,47 +31,48 @@ export async function openReceipt(link) {
   buttons.get(link)?.click();
 }
 
-async function bring() {
+async function fetchReceipts() {
   const { receipts } = document.body.dataset;
   if (!receipts) return;
-  const reply = await fetch(receipts);
-  if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
-  const text = await reply.text();
-  await breath();
-  const found = putBack(text);
-  await breath();
-  await Promise.all(all("link[rel=stylesheet]", found).map((link) => giveSheet(link, reply.url)));
-  for (const receipt of all(".receipt", found)) giveDialog(receipt);
-  for (const box of all(".receipt, .definition", found)) giveBox(box);
-  const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
-  document.body.append(...all(more, found));
-  for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
-  const labels = parsed(found.querySelector("[data-cite-labels]")?.textContent ?? "") ?? {};
+  const response = await fetch(receipts);
+  if (!response.ok) throw new Error(`${receipts}: ${response.status}`);
+  const text = await response.text();
+  await yieldToEvents();
+  const receiptsPage = restoreDeferred(text);
+  await yieldToEvents();
+  await Promise.all(queryAll("link[rel=stylesheet]", receiptsPage).map((link) => addStyleSheet(link, response.url)));
+  for (const receipt of queryAll(".receipt", receiptsPage)) addCloseButton(receipt);
+  for (const popover of queryAll(".receipt, .definition", receiptsPage)) addPopover(popover);
+  const templates = "template[data-equation-template], template[data-tex-template], [data-stops]";
+  document.body.append(...queryAll(templates, receiptsPage));
+  for (const options of queryAll("template[data-options]", receiptsPage))
+    fillSelects(/** @type {HTMLTemplateElement} */ (options));
+  const labels = parseJson(receiptsPage.querySelector("[data-cite-labels]")?.textContent ?? "") ?? {};
   for (const [key, label] of Object.entries(labels)) {
     document.getElementById(`ref-${key}`)?.setAttribute("data-cite-label", label);
   }
-  for (const { dataset, textContent } of all("[data-presets]", found)) {
-    const buttons = all(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
-    const presets = parsed(textContent ?? "");
-    buttons.forEach((button, at) => (button.dataset.preset = JSON.stringify(presets[at % presets.length])));
+  for (const { dataset, textContent } of queryAll("[data-presets]", receiptsPage)) {
+    const buttons = queryAll(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
+    const presets = parseJson(textContent ?? "");
+    buttons.forEach((button, index) => (button.dataset.preset = JSON.stringify(presets[index % presets.length])));
   }
-  await breath();
-  for (const link of all("a:is(.number, .term)")) giveButton(/** @type {HTMLAnchorElement} */ (link));
-  forget();
+  await yieldToEvents();
+  for (const link of queryAll("a:is(.number, .term)")) replaceWithButton(/** @type {HTMLAnchorElement} */ (link));
+  clearElementCache();
 }
 
-/** A style sheet that this page has not. @param {Element} link @param {string} from its page */
-function giveSheet(link, from) {
-  const { href } = new URL(link.getAttribute("href") ?? "", from);
-  if ([...document.styleSheets].some((one) => one.href === href)) return;
+/** Adds a style sheet that this page lacks. @param {Element} link @param {string} baseUrl its page */
+function addStyleSheet(link, baseUrl) {
+  const { href } = new URL(link.getAttribute("href") ?? "", baseUrl);
+  if ([...document.styleSheets].some((loaded) => loaded.href === href)) return;
   const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
-  const here = new Promise((done) => (sheet.onload = sheet.onerror = done));
+  const applied = new Promise((resolve) => (sheet.onload = sheet.onerror = resolve));
   document.querySelector("link[rel=stylesheet]")?.before(sheet);
-  return here;
+  return applied;
 }
 
 /** @param {HTMLElement} receipt */
-function giveDialog(receipt) {
+function addCloseButton(receipt) {
   const close = document.createElement("button");
   close.type = "button";
   close.className = "close";
@@ -83,17 +83,17 @@ function giveDialog(receipt) {
   receipt.setAttribute("role", "dialog");
 }
 
-/** @param {HTMLElement} box */
-function giveBox(box) {
-  box.setAttribute("popover", "");
-  (document.querySelector(".popovers") ?? document.body).append(box);
+/** @param {HTMLElement} popover */
+function addPopover(popover) {
+  popover.setAttribute("popover", "");
+  (document.querySelector(".popovers") ?? document.body).append(popover);
 }
 
 /** @param {HTMLTemplateElement} list */
-function giveOptions({ content, dataset }) {
+function fillSelects({ content, dataset }) {
   const [of, name] = (dataset.options ?? "").split(" ");
-  for (const one of all(`select[data-more][name="${name}"][data-of="${of}"]`)) {
-    const select = /** @type {HTMLSelectElement} */ (one), { value } = select;
+  for (const element of queryAll(`select[data-more][name="${name}"][data-of="${of}"]`)) {
+    const select = /** @type {HTMLSelectElement} */ (element), { value } = select;
     select.replaceChildren(content.cloneNode(true));
     select.value = value;
     select.removeAttribute("data-more");
@@ -102,13 +102,13 @@ function giveOptions({ content, dataset }) {
 }
 
 /** @param {HTMLAnchorElement} link */
-function giveButton(link) {
-  const button = document.createElement("button"), focused = document.activeElement === link;
+function replaceWithButton(link) {
+  const button = document.createElement("button"), hadFocus = document.activeElement === link;
   for (const { name, value } of [...link.attributes]) if (name !== "href") button.setAttribute(name, value);
   button.type = "button";
   button.setAttribute("popovertarget", link.hash.slice(1));
   button.append(...link.childNodes);
   link.replaceWith(button);
-  if (focused) button.focus({ preventScroll: true });
+  if (hadFocus) button.focus({ preventScroll: true });
   buttons.set(link, button);
 }

@@ -1,78 +1,78 @@
-/** The search box: asks the index, which runs in a Worker. */
+/** Dialog of the site search; the index runs in a Worker. */
 
-import { all, filled } from "./dom.js";
-import { find as ask, folder, load, rows } from "./found.js";
+import { queryAll, fillPlaceholders } from "./dom.js";
+import { searchIndex as ask, indexPath, loadIndex, renderHit } from "./search_results.js";
 
-const MOST = 12;
+const MAX_HITS = 12;
 
-const box = /** @type {HTMLDialogElement} */ (document.querySelector("[data-search]"));
-const input = /** @type {HTMLInputElement} */ (box.querySelector("[data-search-words]"));
-const list = /** @type {HTMLElement} */ (box.querySelector("ol"));
-const said = /** @type {HTMLElement} */ (box.querySelector("[data-search-said]"));
-const shape = /** @type {HTMLTemplateElement} */ (box.querySelector("[data-search-hit]"));
+const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("[data-search]"));
+const input = /** @type {HTMLInputElement} */ (dialog.querySelector("[data-search-words]"));
+const list = /** @type {HTMLElement} */ (dialog.querySelector("ol"));
+const statusLine = /** @type {HTMLElement} */ (dialog.querySelector("[data-search-said]"));
+const hitTemplate = /** @type {HTMLTemplateElement} */ (dialog.querySelector("[data-search-hit]"));
 
-let asked = 0;
+let requestCount = 0;
 
-/** Opens the box. */
+/** Opens the dialog. */
 export function open() {
-  if (box.open) return;
-  box.showModal();
+  if (dialog.open) return;
+  dialog.showModal();
   input.select();
-  if (!input.value) said.textContent = box.dataset.hint ?? "";
-  if (!list.childElementCount && input.value) find();
-  load().catch(() => {});
+  if (!input.value) statusLine.textContent = dialog.dataset.hint ?? "";
+  if (!list.childElementCount && input.value) searchInput();
+  loadIndex().catch(() => {});
 }
 
-input.addEventListener("input", find);
-box.addEventListener("click", (event) => {
-  if (event.target === box || (event.target instanceof Element && event.target.closest("li a"))) box.close();
+input.addEventListener("input", searchInput);
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog || (event.target instanceof Element && event.target.closest("li a"))) dialog.close();
 });
-box.addEventListener("keydown", (event) => {
+dialog.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step) {
     event.preventDefault();
-    mark(step);
+    moveSelection(step);
   } else if (event.key === "Enter" && event.target === input) {
     event.preventDefault();
     (list.querySelector("[aria-selected=true] a") ?? list.querySelector("a"))?.click();
   }
 });
 
-/** Shows what is found for the words in the box; only the newest question is answered. */
-async function find() {
-  const number = ++asked, wanted = input.value.trim();
+/** Searches for the words of the input; only the newest query is rendered. */
+async function searchInput() {
+  const request = ++requestCount, query = input.value.trim();
   try {
-    const { hits, count } = await ask(wanted, MOST);
-    if (number === asked) show(wanted, hits, count);
+    const { hits, count } = await ask(query, MAX_HITS);
+    if (request === requestCount) renderHits(query, hits, count);
   } catch {
-    if (number !== asked) return;
+    if (request !== requestCount) return;
     list.replaceChildren();
-    said.textContent = told("broken", { file: folder });
+    statusLine.textContent = statusText("broken", { file: indexPath });
   }
 }
 
-/** @param {string} wanted @param {any[]} hits @param {number} count */
-function show(wanted, hits, count) {
-  list.replaceChildren(...hits.flatMap((hit) => rows(shape, hit)));
-  for (const one of list.children) one.setAttribute("role", "option");
+/** @param {string} query @param {any[]} hits @param {number} count */
+function renderHits(query, hits, count) {
+  list.replaceChildren(...hits.flatMap((hit) => renderHit(hitTemplate, hit)));
+  for (const item of list.children) item.setAttribute("role", "option");
   input.setAttribute("aria-expanded", String(hits.length > 0));
   input.removeAttribute("aria-activedescendant");
-  const key = !wanted ? "hint" : !count ? "none" : count === 1 ? "one" : "some";
-  said.textContent = told(key, { words: wanted, count: String(count) });
+  const key = !query ? "hint" : !count ? "none" : count === 1 ? "one" : "some";
+  statusLine.textContent = statusText(key, { words: query, count: String(count) });
 }
 
 /** @param {string} key @param {Record<string, string>} parts */
-function told(key, parts) {
-  return filled(box.dataset[key] ?? "", parts);
+function statusText(key, parts) {
+  return fillPlaceholders(dialog.dataset[key] ?? "", parts);
 }
 
-/** Moves the mark through the list; Enter follows it. @param {number} step */
-function mark(step) {
-  const found = all("li", list), now = found.findIndex((one) => one.ariaSelected === "true");
-  const next = found[Math.max(0, Math.min(found.length - 1, now + step))];
-  found.forEach((one, at) => {
-    one.id = `search-hit-${at}`;
-    one.setAttribute("aria-selected", String(one === next));
+/** Moves the selection in the list; Enter follows it. @param {number} step */
+function moveSelection(step) {
+  const items = queryAll("li", list), selected = items.findIndex((item) => item.ariaSelected === "true");
+  const next = items[Math.max(0, Math.min(items.length - 1, selected + step))];
+  items.forEach((item, index) => {
+    item.id = `search-hit-${index}`;
+    item.setAttribute("aria-selected", String(item === next));
   });
   if (!next) return;
   next.scrollIntoView({ block: "nearest" });

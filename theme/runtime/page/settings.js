@@ -1,15 +1,15 @@
-/** The page-wide switches `[data-setting]`: in the address, and kept on this device. */
+/** Page-wide switches `[data-setting]`: in the URL and in local storage. */
 
-import { all } from "./dom.js";
-import { KEY, keep, kept } from "./kept.js";
+import { queryAll } from "./dom.js";
+import { STORAGE_PREFIX, writeStorage, readStorage } from "./storage.js";
 
 /** @returns {string[]} */
 export function settingNames() {
-  return [...new Set(boxes().map((box) => box.dataset.setting ?? ""))];
+  return [...new Set(settingBoxes().map((box) => box.dataset.setting ?? ""))];
 }
 
-function boxes() {
-  return /** @type {HTMLInputElement[]} */ (all("input[data-setting]"));
+function settingBoxes() {
+  return /** @type {HTMLInputElement[]} */ (queryAll("input[data-setting]"));
 }
 
 /**
@@ -17,31 +17,31 @@ function boxes() {
  * @param {() => void} onChange
  */
 export function createSettings(address, onChange) {
-  const given = address.settings();
-  for (const box of boxes()) {
+  const addressSettings = address.settings();
+  for (const box of settingBoxes()) {
     const name = box.dataset.setting ?? "";
-    box.checked = (given[name] ?? kept(name)) === "on";
+    box.checked = (addressSettings[name] ?? readStorage(name)) === "on";
     box.disabled = false;
     box.addEventListener("change", () => {
-      for (const other of boxes()) if (other.dataset.setting === name) other.checked = box.checked;
-      keep(name, box.checked ? "on" : "");
+      for (const other of settingBoxes()) if (other.dataset.setting === name) other.checked = box.checked;
+      writeStorage(name, box.checked ? "on" : "");
       publish();
       onChange();
     });
   }
 
   function display() {
-    return Object.fromEntries(boxes().map((box) => [box.dataset.setting ?? "", box.checked]));
+    return Object.fromEntries(settingBoxes().map((box) => [box.dataset.setting ?? "", box.checked]));
   }
 
   function publish() {
     const on = Object.entries(display()).filter(([, checked]) => checked);
-    address.putSettings(Object.fromEntries(on.map(([name]) => [name, "on"])));
+    address.setSettings(Object.fromEntries(on.map(([name]) => [name, "on"])));
   }
 
   // Another tab of this site has switched.
   addEventListener("storage", ({ key, newValue }) => {
-    const changed = boxes().filter((box) => key === KEY + box.dataset.setting);
+    const changed = settingBoxes().filter((box) => key === STORAGE_PREFIX + box.dataset.setting);
     if (!changed.length) return;
     for (const box of changed) box.checked = newValue === "on";
     publish();
@@ -52,7 +52,7 @@ export function createSettings(address, onChange) {
   return {
     display,
     get anyOn() {
-      return boxes().some((box) => box.checked);
+      return settingBoxes().some((box) => box.checked);
     },
   };
 }

@@ -1,75 +1,75 @@
-/** When to start the engine: when the page is idle and a calculator is near, or at the first touch. */
+/** Start conditions: page loaded, idle, element near the window, first interaction. */
 
-import { target } from "./dom.js";
+import { closestTarget } from "./dom.js";
 
-/** Reading a receipt is no touch: it needs no engine. */
-export const CONTROLS = "input[data-of], select[data-of], textarea[data-of], [data-file]";
+/** Controls that start the engine; a receipt needs none. */
+export const CONTROL_SELECTOR = "input[data-of], select[data-of], textarea[data-of], [data-file]";
 
 /**
- * @param {Element[]} places where the calculators are
+ * @param {Element[]} elements of the calculators
  * @param {() => void} start called once
- * @param {boolean} now the address or a switch already asks for something else than the defaults
+ * @param {boolean} immediately whether the URL or a switch already differs from the defaults
  */
-export function startWhenWanted(places, start, now) {
+export function startOnFirstUse(elements, start, immediately) {
   let started = false;
-  const stop = new AbortController();
+  const controller = new AbortController();
 
   function begin() {
     if (started) return;
     started = true;
-    stop.abort();
+    controller.abort();
     start();
   }
 
-  if (now) {
+  if (immediately) {
     begin();
     return;
   }
-  for (const kind of ["pointerdown", "focusin", "input"]) {
-    const touch = (/** @type {Event} */ event) => target(event, CONTROLS) && begin();
-    document.addEventListener(kind, touch, { signal: stop.signal, passive: true });
+  for (const eventType of ["pointerdown", "focusin", "input"]) {
+    const touch = (/** @type {Event} */ event) => closestTarget(event, CONTROL_SELECTOR) && begin();
+    document.addEventListener(eventType, touch, { signal: controller.signal, passive: true });
   }
   // @ts-ignore: not in every browser
   if (navigator.connection?.saveData) return;
-  whenLoaded(() => whenNear(places, () => whenIdle(begin), stop.signal));
+  whenLoaded(() => whenNear(elements, () => whenIdle(begin), controller.signal));
 }
 
-/** @param {() => void} next */
-export function whenLoaded(next) {
-  if (document.readyState === "complete") next();
-  else addEventListener("load", next, { once: true });
+/** @param {() => void} task */
+export function whenLoaded(task) {
+  if (document.readyState === "complete") task();
+  else addEventListener("load", task, { once: true });
 }
 
-/** @param {() => void} next */
-export function whenIdle(next) {
-  if ("requestIdleCallback" in window) requestIdleCallback(next, { timeout: 2000 });
-  else setTimeout(next, 200);
+/** @param {() => void} task */
+export function whenIdle(task) {
+  if ("requestIdleCallback" in window) requestIdleCallback(task, { timeout: 2000 });
+  else setTimeout(task, 200);
 }
 
-/** @param {Element[]} places @param {() => void} next @param {AbortSignal} [signal] */
-export function whenNear(places, next, signal) {
+/** @param {Element[]} elements @param {() => void} task @param {AbortSignal} [signal] */
+export function whenNear(elements, task, signal) {
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      next();
+      task();
     },
     { rootMargin: "100% 0px" },
   );
-  for (const place of places) observer.observe(place);
+  for (const element of elements) observer.observe(element);
   signal?.addEventListener("abort", () => observer.disconnect());
 }
 
 /**
- * The reader has moved, scrolled or pressed something. What draws live charts takes a slow phone
+ * Resolves at the first interaction (pointer, wheel, scroll, key). What draws live charts takes a slow phone
  * more than a second; whoever only reads the first screen never pays for it. Chromium reports a
  * pointer that rests where the page appears as one that moves, by nothing.
  */
-export const arrived = new Promise((resolve) => {
-  for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
-    const notice = (/** @type {any} */ at) => {
-      if (sign !== "pointermove" || at.movementX || at.movementY) resolve(sign);
+export const firstInteraction = new Promise((resolve) => {
+  for (const eventType of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
+    const onEvent = (/** @type {any} */ event) => {
+      if (eventType !== "pointermove" || event.movementX || event.movementY) resolve(eventType);
     };
-    addEventListener(sign, notice, { passive: true });
+    addEventListener(eventType, onEvent, { passive: true });
   }
 });

@@ -1,235 +1,240 @@
-/** The box of saved states: save, open, rename, delete, compare, take away and bring back. */
+/** Panel of saved states: save, open, rename, delete, compare, export, import. */
 
-import { KEY, keep } from "./kept.js";
-import { all, filled, parsed, partsOf, words } from "./dom.js";
-import { saveText } from "./save.js";
-import { joined, put, read, same, states, VERSION, write } from "./shelf.js";
+import { STORAGE_PREFIX, writeStorage } from "./storage.js";
+import { queryAll, fillPlaceholders, parseJson, elementsOf, uiString } from "./dom.js";
+import { downloadText } from "./save.js";
+import { mergeStates, storeStates, parseStates, isSameState, readStates, VERSION, serializeStates } from "./saved_states.js";
 
-/** @typedef {import("./shelf.js").State} State */
+/** @typedef {import("./saved_states.js").State} State */
 /** @typedef {import("../calculator/controls.js").Calculator} Calculator */
 
-const box = /** @type {HTMLDialogElement} */ (document.querySelector("[data-panel=states]"));
-const part = (/** @type {string} */ name) => /** @type {any} */ (box.querySelector(`[data-states-${name}]`));
-const [form, said, undo, list, compared, others] = ["save", "said", "undo", "list", "compared", "others"].map(part);
+const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("[data-panel=states]"));
+const element = (/** @type {string} */ name) => /** @type {any} */ (dialog.querySelector(`[data-states-${name}]`));
+const [form, statusLine, undoButton, stateList, comparison, otherList] =
+  ["save", "said", "undo", "list", "compared", "others"].map(element);
 const root = new URL(document.body.dataset.root ?? "./", location.href);
 
 /** @type {Calculator} */
 let calculator;
-/** What Undo brings back. @type {State[] | null} */
-let before = null;
+/** The list before the last change, for Undo. @type {State[] | null} */
+let undoStates = null;
 
-/** @param {Calculator} about whose states are shown */
-export function open(about) {
-  if (!about || box.open) return;
-  calculator = about;
-  part("of").textContent = titleOf();
-  compared.replaceChildren();
-  say("");
-  show();
-  box.showModal();
+/** @param {Calculator} target whose states are shown */
+export function open(target) {
+  if (!target || dialog.open) return;
+  calculator = target;
+  element("of").textContent = calculatorTitle();
+  comparison.replaceChildren();
+  renderStatus("");
+  renderStates();
+  dialog.showModal();
   form.elements.state.focus();
-  if (Object.keys(about.state.base).length) compare();
+  if (Object.keys(target.state.base).length) compareStates();
 }
 
-box.addEventListener("click", (event) => {
-  if (event.target === box) box.close();
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const name = form.elements.state.value.trim();
-  if (name) save(name);
+  if (name) saveState(name);
 });
-undo.addEventListener("click", () => {
-  if (before) put(before);
-  say("");
-  show();
+undoButton.addEventListener("click", () => {
+  if (undoStates) storeStates(undoStates);
+  renderStatus("");
+  renderStates();
 });
-part("compare").addEventListener("click", compare);
-part("export").addEventListener("click", () => saveText("wallclock-states.json", write(states()), "application/json"));
-part("import").addEventListener("change", take);
+element("compare").addEventListener("click", compareStates);
+element("export").addEventListener("click",
+  () => downloadText("wallclock-states.json", serializeStates(readStates()), "application/json"));
+element("import").addEventListener("change", importStates);
 
-function titleOf() {
-  return partsOf(calculator.name, "[data-calculator]")[0]?.getAttribute("aria-label") ?? calculator.name;
+function calculatorTitle() {
+  return elementsOf(calculator.name, "[data-calculator]")[0]?.getAttribute("aria-label") ?? calculator.name;
 }
 
 /** @param {string} key @param {Record<string, string>} [parts] */
-function told(key, parts = {}) {
-  return filled(box.dataset[key] ?? "", parts);
+function message(key, parts = {}) {
+  return fillPlaceholders(dialog.dataset[key] ?? "", parts);
 }
 
-/** @param {string} sentence @param {State[] | null} [back] what Undo would bring back */
-function say(sentence, back = null) {
-  said.textContent = sentence;
-  undo.hidden = !back;
-  before = back;
+/** @param {string} sentence @param {State[] | null} [undoTo] list that Undo restores */
+function renderStatus(sentence, undoTo = null) {
+  statusLine.textContent = sentence;
+  undoButton.hidden = !undoTo;
+  undoStates = undoTo;
 }
 
-/** Keeps a new list and says so. @param {State[]} now @param {string} sentence */
-function change(now, sentence) {
-  const was = states(), kept = put(now);
-  say(kept ? sentence : told("refused"), was);
-  show();
-  if (!box.contains(document.activeElement)) undo.focus();
+/** Stores a new list and shows a status. @param {State[]} states @param {string} sentence */
+function updateStates(states, sentence) {
+  const previous = readStates(), isStored = storeStates(states);
+  renderStatus(isStored ? sentence : message("refused"), previous);
+  renderStates();
+  if (!dialog.contains(document.activeElement)) undoButton.focus();
 }
 
 /** @param {string} name */
-async function save(name) {
+async function saveState(name) {
   await calculator.settled();
-  const job = await jobNow(), { base } = calculator.state, texts = Object.keys(base).filter(isText);
+  const job = await currentJob(), { base } = calculator.state, texts = Object.keys(base).filter(isTextInput);
   const page = location.pathname.slice(root.pathname.length).replace(/index\.html$/, "");
   const saved = new Date().toISOString().slice(0, 10);
-  const state = { name, calculator: calculator.name, title: titleOf(), page, saved, values: { ...base }, texts, job };
-  const rest = states().filter((one) => !same(one, state)), was = states().length;
-  change([...rest, state], told(rest.length < was ? "replaced" : "saved", { name }));
+  const state = { name, calculator: calculator.name, title: calculatorTitle(), page, saved, values: { ...base },
+    texts, job };
+  const otherStates = readStates().filter((other) => !isSameState(other, state)), previousCount = readStates().length;
+  updateStates([...otherStates, state], message(otherStates.length < previousCount ? "replaced" : "saved", { name }));
   form.elements.state.value = "";
 }
 
 /** @param {string} input */
-function isText(input) {
-  return partsOf(calculator.name, `textarea[name="${input}"]`).length > 0;
+function isTextInput(input) {
+  return elementsOf(calculator.name, `textarea[name="${input}"]`).length > 0;
 }
 
-function show() {
-  const mine = states().filter((one) => one.calculator === calculator.name);
-  const foreign = states().filter((one) => one.calculator !== calculator.name);
-  list.replaceChildren(
-    choice("now", told("now"), true), choice("defaults", told("defaults"), true), ...mine.map(row),
+function renderStates() {
+  const ownStates = readStates().filter((state) => state.calculator === calculator.name);
+  const otherStates = readStates().filter((state) => state.calculator !== calculator.name);
+  stateList.replaceChildren(
+    renderChoice("now", message("now"), true), renderChoice("defaults", message("defaults"), true),
+      ...ownStates.map(renderState),
   );
-  others.hidden = !foreign.length;
-  others.querySelector("ul").replaceChildren(...foreign.map(link));
+  otherList.hidden = !otherStates.length;
+  otherList.querySelector("ul").replaceChildren(...otherStates.map(renderLink));
 }
 
 /** @param {string} key @param {string} text @param {boolean} chosen */
-function choice(key, text, chosen) {
-  const made = document.createElement("li"), label = document.createElement("label");
-  const check = Object.assign(document.createElement("input"), { type: "checkbox", value: key, checked: chosen });
-  label.append(check, text);
-  made.append(label);
-  return made;
+function renderChoice(key, text, chosen) {
+  const item = document.createElement("li"), label = document.createElement("label");
+  const checkbox = Object.assign(document.createElement("input"), { type: "checkbox", value: key, checked: chosen });
+  label.append(checkbox, text);
+  item.append(label);
+  return item;
 }
 
 /** @param {State} state */
-function row(state) {
-  const made = choice(`=${state.name}`, state.name, false);
+function renderState(state) {
+  const item = renderChoice(`=${state.name}`, state.name, false);
   const count = String(Object.keys(state.values).length);
-  made.querySelector("label")?.append(" ", quiet(told("changed", { count, date: state.saved })));
-  made.append(
-    button("open", state.name, () => bring(state)),
-    ...(state.job ? [button("asJob", state.name, () => useAsJob(state))] : []),
-    button("rename", state.name, () => rename(made, state)),
-    button("delete", state.name, () => {
-      change(states().filter((one) => !same(one, state)), told("deleted", { name: state.name }));
+  item.querySelector("label")?.append(" ", renderNote(message("changed", { count, date: state.saved })));
+  item.append(
+    renderButton("open", state.name, () => openState(state)),
+    ...(state.job ? [renderButton("asJob", state.name, () => useAsJob(state))] : []),
+    renderButton("rename", state.name, () => renameState(item, state)),
+    renderButton("delete", state.name, () => {
+      updateStates(readStates().filter((other) => !isSameState(other, state)), message("deleted", { name: state.name }));
     }),
   );
-  return made;
+  return item;
 }
 
-/** A state of another calculator leads to its page. @param {State} state */
-function link(state) {
-  const made = document.createElement("li"), anchor = document.createElement("a");
-  const given = Object.entries(state.values).filter(([input]) => !state.texts.includes(input));
-  const query = new URLSearchParams(given.map(([input, value]) => [`${state.calculator}.${input}`, value]));
-  anchor.href = new URL(`${state.page}${given.length ? `?${query}` : ""}#${state.calculator}`, root).href;
+/** Renders a state of another calculator as a link to its page. @param {State} state */
+function renderLink(state) {
+  const item = document.createElement("li"), anchor = document.createElement("a");
+  const addressValues = Object.entries(state.values).filter(([input]) => !state.texts.includes(input));
+  const query = new URLSearchParams(addressValues.map(([input, value]) => [`${state.calculator}.${input}`, value]));
+  anchor.href = new URL(`${state.page}${addressValues.length ? `?${query}` : ""}#${state.calculator}`, root).href;
   anchor.textContent = state.name;
   anchor.addEventListener("click", () => {
-    for (const input of state.texts) keep(`text.${state.calculator}.${input}`, state.values[input] ?? "");
+    for (const input of state.texts) writeStorage(`text.${state.calculator}.${input}`, state.values[input] ?? "");
   });
-  made.append(anchor, quiet(state.title));
-  return made;
+  item.append(anchor, renderNote(state.title));
+  return item;
 }
 
 /** @param {string} text */
-function quiet(text) {
+function renderNote(text) {
   return Object.assign(document.createElement("span"), { className: "quiet", textContent: text });
 }
 
-/** @param {string} kind @param {string} name @param {() => void} act */
-function button(kind, name, act) {
-  const made = Object.assign(document.createElement("button"), { type: "button", textContent: told(kind) });
-  made.setAttribute("aria-label", `${told(kind)}: ${name}`);
-  made.addEventListener("click", act);
-  return made;
+/** @param {string} kind @param {string} name @param {() => void} onClick */
+function renderButton(kind, name, onClick) {
+  const element = Object.assign(document.createElement("button"), { type: "button", textContent: message(kind) });
+  element.setAttribute("aria-label", `${message(kind)}: ${name}`);
+  element.addEventListener("click", onClick);
+  return element;
 }
 
 /** @param {State} state */
-function bring(state) {
+function openState(state) {
   calculator.replace({ ...state.values }, new Event("open"));
-  box.close();
+  dialog.close();
 }
 
-/** The name becomes a field; Enter or leaving it takes the new name, Escape the old one. */
-function rename(made, state) {
+/** Edits the name in a text field; Enter or blur accepts it, Escape cancels. */
+function renameState(item, state) {
   const field = Object.assign(document.createElement("input"), { type: "text", value: state.name, maxLength: 60 });
-  field.setAttribute("aria-label", told("rename"));
-  made.replaceChildren(field);
+  field.setAttribute("aria-label", message("rename"));
+  item.replaceChildren(field);
   let done = false;
-  const end = (/** @type {boolean} */ takes) => {
+  const finish = (/** @type {boolean} */ isAccepted) => {
     if (done) return;
     done = true;
     const name = field.value.trim();
-    const taken = states().some((one) => one !== state && same(one, { ...state, name }));
-    if (takes && taken && name !== state.name) say(told("taken", { name }));
-    if (!takes || !name || taken) show();
-    else change(states().map((one) => (same(one, state) ? { ...one, name } : one)), "");
+    const taken = readStates().some((other) => other !== state && isSameState(other, { ...state, name }));
+    if (isAccepted && taken && name !== state.name) renderStatus(message("taken", { name }));
+    if (!isAccepted || !name || taken) renderStates();
+    else updateStates(readStates().map((other) => (isSameState(other, state) ? { ...other, name } : other)), "");
   };
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
-    end(event.key === "Enter");
+    finish(event.key === "Enter");
   });
-  field.addEventListener("blur", () => end(true));
+  field.addEventListener("blur", () => finish(true));
   field.select();
 }
 
-/** The inputs of this calculator that stand for a job. @returns {string[]} */
-function jobNames() {
-  return parsed(all(`[data-whole][data-of="${calculator.name}"]`)[0]?.dataset.useJob) ?? [];
+/** Names of this calculator's inputs that describe a job. @returns {string[]} */
+function jobInputs() {
+  return parseJson(queryAll(`[data-whole][data-of="${calculator.name}"]`)[0]?.dataset.useJob) ?? [];
 }
 
 /** @param {State} state */
 function useAsJob({ name, job }) {
-  const done = [keep("job", job), keep("job-name", name)].every(Boolean);
-  dispatchEvent(new StorageEvent("storage", { key: `${KEY}job` }));
-  say(done ? told("jobKept", { name }) : words("unkept"));
+  const isStored = [writeStorage("job", job), writeStorage("job-name", name)].every(Boolean);
+  dispatchEvent(new StorageEvent("storage", { key: `${STORAGE_PREFIX}job` }));
+  renderStatus(isStored ? message("jobKept", { name }) : uiString("unkept"));
 }
 
-/** A job is whole: also what has its default. It takes the engine to know that. @returns {Promise<string>} */
-async function jobNow() {
-  const names = jobNames();
-  if (names.length && !calculator.state.reply) await calculator.extra("copy", "json");
+/** Returns all inputs of the job as a query, defaults included; the engine supplies them. @returns {Promise<string>} */
+async function currentJob() {
+  const names = jobInputs();
+  if (names.length && !calculator.state.reply) await calculator.requestExtra("copy", "json");
   const { inputs = {} } = calculator.state.reply ?? {};
   const pairs = names.filter((name) => inputs[name]).map((name) => [`${calculator.name}.${name}`, inputs[name].value]);
   return new URLSearchParams(pairs).toString();
 }
 
-/** Puts the chosen states side by side; the engine says what differs, and why. */
-async function compare() {
-  const chosen = all("input:checked", list).map((one) => /** @type {HTMLInputElement} */ (one).value);
-  const found = states().filter((one) => one.calculator === calculator.name);
-  const given = chosen.map((key) => ({
-    name: key[0] === "=" ? key.slice(1) : told(key),
-    values: key === "now" ? calculator.state.base : found.find(({ name }) => key === `=${name}`)?.values ?? {},
+/** Compares the chosen states; the engine explains the differences. */
+async function compareStates() {
+  const keys = queryAll("input:checked", stateList).map((checkbox) => /** @type {HTMLInputElement} */ (checkbox).value);
+  const ownStates = readStates().filter((state) => state.calculator === calculator.name);
+  const compared = keys.map((key) => ({
+    name: key[0] === "=" ? key.slice(1) : message(key),
+    values: key === "now" ? calculator.state.base : ownStates.find(({ name }) => key === `=${name}`)?.values ?? {},
   }));
   // Time runs from the left: defaults, what was saved, what stands there now.
-  given.sort((one, other) => Number(one.name === told("now")) - Number(other.name === told("now")));
-  compared.textContent = told("busy");
-  const html = given.length > 1 ? await calculator.extra("compare", JSON.stringify(given)) : "";
-  compared.innerHTML = html; // the engine has escaped what readers wrote
+  compared.sort((first, second) => Number(first.name === message("now")) - Number(second.name === message("now")));
+  comparison.textContent = message("busy");
+  const html = compared.length > 1 ? await calculator.requestExtra("compare", JSON.stringify(compared)) : "";
+  comparison.innerHTML = html; // the engine has escaped what readers wrote
 }
 
-/** Brings back what a file holds. @param {Event} event */
-async function take(event) {
-  const chooser = /** @type {HTMLInputElement} */ (event.target), file = chooser.files?.[0];
+/** Imports the states of a file. @param {Event} event */
+async function importStates(event) {
+  const fileInput = /** @type {HTMLInputElement} */ (event.target), file = fileInput.files?.[0];
   if (!file) return;
-  const found = read(await file.text().catch(() => ""));
-  chooser.value = "";
-  const parts = { file: file.name, version: String(found.version), count: String(found.states.length) };
-  if (found.version > VERSION) say(told("newer", parts));
-  else if (!found.version) say(told("noFile", parts));
+  const imported = parseStates(await file.text().catch(() => ""));
+  fileInput.value = "";
+  const values = { file: file.name, version: String(imported.version), count: String(imported.states.length) };
+  if (imported.version > VERSION) renderStatus(message("newer", values));
+  else if (!imported.version) renderStatus(message("noFile", values));
   else {
-    const why = found.wrong.map((number) => told("wrongEntry", { number: String(number) })).join(", ");
-    const refused = String(found.wrong.length);
-    change(joined(states(), found.states), told(why ? "importedBut" : "imported", { ...parts, refused, why }));
+    const why = imported.wrong.map((number) => message("wrongEntry", { number: String(number) })).join(", ");
+    const refused = String(imported.wrong.length);
+    updateStates(mergeStates(readStates(), imported.states),
+      message(why ? "importedBut" : "imported", { ...values, refused, why }));
   }
 }

@@ -1,83 +1,83 @@
-/** The state of the calculators in words: beside them, and at the page's edge if that is not in view. */
+/** Status messages: next to each calculator, or in the page's notice if that is out of view. */
 
 import { announce } from "./announce.js";
-import { all, attribute, partsOf, target, words, write } from "./dom.js";
+import { queryAll, setAttribute, elementsOf, closestTarget, uiString, setProperty } from "./dom.js";
 
-/** Whether the notice shows a state, which ends by itself, or a message, which the reader closes. */
-let ofState = false;
-/** The message to come back to when the state has ended. */
+/** Whether the notice shows a calculator's state rather than a message that the reader closes. */
+let isStateShown = false;
+/** Message shown again when the state has ended. */
 let message = "";
 
 // Here, not with what is live: a page speaks before that is fetched.
 document.addEventListener("click", (event) => {
-  if (target(event, "[data-dismiss]")) notice("");
+  if (closestTarget(event, "[data-dismiss]")) showNotice("");
 });
 
 /** @param {string[]} calculators @param {"static" | "loading" | "live" | "failed"} state */
-export function showState(calculators, state) {
+export function renderState(calculators, state) {
   for (const name of calculators) {
-    for (const root of partsOf(name, "[data-calculator]")) attribute(root, "data-state", state);
+    for (const root of elementsOf(name, "[data-calculator]")) setAttribute(root, "data-state", state);
   }
 }
 
 /** @param {string} calculator @param {string} sentence empty to say nothing */
-export function say(calculator, sentence) {
-  const lines = partsOf(calculator, "[data-status]");
-  fill(lines, sentence, false);
-  if (sentence && !lines.some(isInView)) show(sentence, false, true);
-  else if (ofState) show(message, false, false);
+export function renderStatus(calculator, sentence) {
+  const lines = elementsOf(calculator, "[data-status]");
+  setLines(lines, sentence, false);
+  if (sentence && !lines.some(isInWindow)) setNotice(sentence, false, true);
+  else if (isStateShown) setNotice(message, false, false);
 }
 
 /** @param {string} calculator */
-export function sayLoading(calculator) {
-  say(calculator, words("loading"));
+export function renderLoading(calculator) {
+  renderStatus(calculator, uiString("loading"));
 }
 
-/** A computation takes long; the page stays as it is meanwhile. @param {string} calculator */
-export function sayWorking(calculator) {
-  say(calculator, words("working"));
-  announce(words("working"));
-  for (const root of partsOf(calculator, "[data-calculator]")) attribute(root, "aria-busy", "true");
+/** Shows a calculator as busy. @param {string} calculator */
+export function renderWorking(calculator) {
+  renderStatus(calculator, uiString("working"));
+  announce(uiString("working"));
+  for (const root of elementsOf(calculator, "[data-calculator]")) setAttribute(root, "aria-busy", "true");
 }
 
 /** @param {string} calculator */
-export function sayDone(calculator) {
-  for (const root of partsOf(calculator, "[data-calculator]")) root.removeAttribute("aria-busy");
+export function clearWorking(calculator) {
+  for (const root of elementsOf(calculator, "[data-calculator]")) root.removeAttribute("aria-busy");
 }
 
 /** @param {string} sentence why no calculator can be live */
-export function sayFailure(sentence) {
-  const lines = all("[data-status]");
-  fill(lines, sentence, true);
-  if (lines.some(isInView)) show(message, false, false);
-  else show(sentence, true, true);
+export function renderFailure(sentence) {
+  const lines = queryAll("[data-status]");
+  setLines(lines, sentence, true);
+  if (lines.some(isInWindow)) setNotice(message, false, false);
+  else setNotice(sentence, true, true);
 }
 
 /** @param {string} sentence stays until the reader closes it; empty to close it */
-export function notice(sentence) {
+export function showNotice(sentence) {
   message = sentence;
-  show(message, false, false);
+  setNotice(message, false, false);
 }
 
 /** @param {HTMLElement[]} lines @param {string} sentence @param {boolean} retry */
-function fill(lines, sentence, retry) {
+function setLines(lines, sentence, retry) {
   for (const line of lines) {
     const text = line.querySelector("[data-status-text], [data-notice-text]");
-    if (text) write(text, "textContent", sentence);
-    for (const button of all("[data-retry]", line)) write(button, "hidden", !retry);
+    if (text) setProperty(text, "textContent", sentence);
+    for (const button of queryAll("[data-retry]", line)) setProperty(button, "hidden", !retry);
   }
 }
 
 /** @param {string} sentence @param {boolean} retry @param {boolean} isState */
-function show(sentence, retry, isState) {
-  ofState = isState;
-  const boxes = all("[data-notice]");
-  fill(boxes, sentence, retry);
-  for (const box of boxes) write(box, "hidden", sentence === "");
+function setNotice(sentence, retry, isState) {
+  isStateShown = isState;
+  const boxes = queryAll("[data-notice]");
+  setLines(boxes, sentence, retry);
+  for (const box of boxes) setProperty(box, "hidden", sentence === "");
 }
 
 /** @param {Element} element */
-function isInView(element) {
+function isInWindow(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return bottom > 0 && top < innerHeight && bottom > top;
 }

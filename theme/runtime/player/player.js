@@ -1,24 +1,24 @@
 /**
- * A player of frames: where it stands is one number, and what is drawn follows from it alone, so
- * that jumping to a frame and playing to it give the same picture.
+ * Player of frames: the frame number is the only state, so that jumping to a frame and playing to it
+ * give the same picture.
  */
 
-const INTERVAL = 1100;
+const FRAME_INTERVAL = 1100;
 
 /**
- * @param {number} opening the frame that is seen first; playing starts at the beginning
+ * @param {number} initialFrame the frame that is seen first; playing starts at the beginning
  * @param {{count: () => number, show: (frame: number) => void,
  *   onPlaying: (playing: boolean) => void}} parts
  */
-export function createPlayer(opening, { count, show, onPlaying }) {
-  let frame = opening;
-  let touched = false;
+export function createPlayer(initialFrame, { count, show, onPlaying }) {
+  let frame = initialFrame;
+  let wasUsed = false;
   let speed = 1;
   let timer = 0;
 
-  /** @param {number} wanted */
-  function seek(wanted) {
-    frame = Math.min(Math.max(wanted, 0), count() - 1);
+  /** @param {number} target */
+  function seek(target) {
+    frame = Math.min(Math.max(target, 0), count() - 1);
     show(frame);
   }
 
@@ -29,21 +29,21 @@ export function createPlayer(opening, { count, show, onPlaying }) {
     onPlaying(false);
   }
 
-  function run() {
+  function startTimer() {
     clearInterval(timer);
     timer = setInterval(() => {
       seek(frame + 1);
       if (frame >= count() - 1) stop();
-    }, INTERVAL / speed);
+    }, FRAME_INTERVAL / speed);
   }
 
   return {
     stop,
-    /** @param {number} wanted */
-    seek(wanted) {
-      touched = true;
+    /** @param {number} target */
+    seek(target) {
+      wasUsed = true;
       stop();
-      seek(wanted);
+      seek(target);
     },
     /** Shows where it stands in a new drawing; what plays goes on. */
     redraw() {
@@ -51,7 +51,7 @@ export function createPlayer(opening, { count, show, onPlaying }) {
     },
     /** @param {number} by */
     step(by) {
-      touched = true;
+      wasUsed = true;
       stop();
       seek(frame + by);
     },
@@ -60,19 +60,19 @@ export function createPlayer(opening, { count, show, onPlaying }) {
         stop();
         return;
       }
-      if (!touched || frame >= count() - 1) seek(0);
-      touched = true;
-      run();
+      if (!wasUsed || frame >= count() - 1) seek(0);
+      wasUsed = true;
+      startTimer();
       onPlaying(true);
     },
     /** @param {number} times */
     setSpeed(times) {
       speed = times;
-      if (timer) run();
+      if (timer) startTimer();
     },
     /** How long a shape takes from one frame to the next, milliseconds. */
     get pace() {
-      return (INTERVAL * 0.6) / speed;
+      return (FRAME_INTERVAL * 0.6) / speed;
     },
     get frame() {
       return frame;

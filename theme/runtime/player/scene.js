@@ -1,5 +1,5 @@
 /**
- * A drawing made of frames, `[data-player]`, with its controls. Each frame is expanded once from the
+ * Scene: a drawing made of frames, `[data-player]`, with a player. Each frame is expanded once from the
  * changes into the attributes of every shape that ever changes.
  *
  * @typedef {[number, Record<string, string | null>, string | null]} ShapeChange
@@ -7,52 +7,52 @@
  * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
  */
 
-import { all, attribute, write } from "../page/dom.js";
-import { dataOf, whenWanted } from "../page/figures.js";
-import { listenToPlayer, playButton } from "./controls.js";
+import { queryAll, setAttribute, setProperty } from "../page/dom.js";
+import { fetchFigureData, onFirstUse } from "../page/figures.js";
+import { listenToPlayer, createPlayButton } from "./controls.js";
 import { createPlayer } from "./player.js";
 
 /** @type {WeakMap<Element, (view: {svg: string, frames: Frame[]}) => void>} */
-const updates = new WeakMap();
-/** The newest drawing of a figure whose player has not started yet. @type {WeakMap<Element, any>} */
-const early = new WeakMap();
+const sceneUpdates = new WeakMap();
+/** Newest view of each figure whose player has not started yet. @type {WeakMap<Element, any>} */
+const earlyViews = new WeakMap();
 
-/** Gives the figure its player as soon as it is wanted. @param {HTMLElement} figure */
+/** Starts the figure's player on first use. @param {HTMLElement} figure */
 export function prepareScene(figure) {
-  whenWanted(figure, async () => {
-    const { frames } = await dataOf(figure);
+  onFirstUse(figure, async () => {
+    const { frames } = await fetchFigureData(figure);
     startScene(figure, frames);
-    const newer = early.get(figure);
-    if (newer) updates.get(figure)?.(newer);
+    const newerView = earlyViews.get(figure);
+    if (newerView) sceneUpdates.get(figure)?.(newerView);
   });
 }
 
 /** @param {HTMLElement} figure @param {Frame[]} frames */
 function startScene(figure, frames) {
   const stage = /** @type {HTMLElement} */ (figure.querySelector("[data-stage]"));
-  let drawing = read(stage, frames);
+  let drawFrame = createFrameRenderer(stage, frames);
   const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
   const [scrub, caption] = ["[data-scrub]", "[data-frame-caption]"].map(part);
-  const writePlay = playButton(figure);
+  const renderPlayButton = createPlayButton(figure);
 
   const player = createPlayer(Number(scrub.value), {
     count: () => frames.length,
     show(frame) {
       stage.style.setProperty("--step", `${player.pace}ms`);
-      drawing(frame);
-      write(caption, "textContent", frames[frame].caption);
-      write(scrub, "value", String(frame));
-      attribute(scrub, "aria-valuetext", frames[frame].caption);
+      drawFrame(frame);
+      setProperty(caption, "textContent", frames[frame].caption);
+      setProperty(scrub, "value", String(frame));
+      setAttribute(scrub, "aria-valuetext", frames[frame].caption);
     },
     onPlaying(playing) {
-      writePlay(playing);
+      renderPlayButton(playing);
       // While it plays the captions come too fast to be read aloud.
-      attribute(caption, "aria-live", playing ? "off" : "polite");
+      setAttribute(caption, "aria-live", playing ? "off" : "polite");
     },
   });
 
   /** The steps in words, when they are to be read. */
-  function list() {
+  function renderSteps() {
     const steps = figure.querySelector("[data-steps]");
     if (!steps?.closest("details")?.open) return;
     steps.replaceChildren(...frames.map(({ caption: text }) => {
@@ -62,25 +62,25 @@ function startScene(figure, frames) {
     }));
   }
 
-  updates.set(figure, (view) => {
+  sceneUpdates.set(figure, (view) => {
     frames = view.frames;
     stage.innerHTML = view.svg;
-    drawing = read(stage, frames);
-    write(scrub, "max", String(frames.length - 1));
-    list();
+    drawFrame = createFrameRenderer(stage, frames);
+    setProperty(scrub, "max", String(frames.length - 1));
+    renderSteps();
     player.redraw();
   });
-  figure.querySelector("details.data")?.addEventListener("toggle", list);
+  figure.querySelector("details.data")?.addEventListener("toggle", renderSteps);
   scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
   listenToPlayer(figure, player);
 }
 
 /** @param {HTMLElement} figure @param {any} view */
-export function showScene(figure, view) {
-  for (const caption of all("[data-caption]", figure)) write(caption, "textContent", view.caption);
-  const show = updates.get(figure);
-  if (show) show(view);
-  else early.set(figure, view);
+export function renderScene(figure, view) {
+  for (const caption of queryAll("[data-caption]", figure)) setProperty(caption, "textContent", view.caption);
+  const update = sceneUpdates.get(figure);
+  if (update) update(view);
+  else earlyViews.set(figure, view);
 }
 
 /**
@@ -88,20 +88,20 @@ export function showScene(figure, view) {
  * @param {Frame[]} frames
  * @returns {(frame: number) => void} draws a frame
  */
-function read(stage, frames) {
+function createFrameRenderer(stage, frames) {
   const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll(".scene > *")]);
-  const { first, states } = expand(shapes, frames);
-  let now = first;
+  const { first, states } = expandFrames(shapes, frames);
+  let current = first;
   return (frame) => {
     for (const [place, value] of states[frame]) {
-      if (now.get(place) !== value) draw(shapes, place, value);
+      if (current.get(place) !== value) drawAttribute(shapes, place, value);
     }
-    now = states[frame];
+    current = states[frame];
   };
 }
 
 /** @param {SVGElement[]} shapes @param {string} place @param {string | null} value */
-function draw(shapes, place, value) {
+function drawAttribute(shapes, place, value) {
   const [index, name] = place.split(" ");
   const shape = shapes[Number(index)];
   if (!name) shape.textContent = value;
@@ -114,7 +114,7 @@ function draw(shapes, place, value) {
  * @param {Frame[]} frames
  * @returns {{first: State, states: State[]}} what is drawn now, and every frame's state
  */
-function expand(shapes, frames) {
+function expandFrames(shapes, frames) {
   /** @type {State} */
   const first = new Map();
   for (const [index, attributes, text] of frames.flatMap((frame) => frame.changes)) {

@@ -1,11 +1,11 @@
-/** Thrift's compact protocol, as far as Parquet's own records need it: a struct is {number: value}. */
+/** Reader of Thrift's compact protocol, as far as Parquet's metadata needs it: a struct is {number: value}. */
 
 const TRUE = 1, FALSE = 2, BYTE = 3, DOUBLE = 7, BINARY = 8, LIST = 9, SET = 10, STRUCT = 12;
-const LONG = 15; // a list of so many or more says its length behind its head
-const DEEPEST = 32;
+const LONG_LIST = 15; // a list of so many or more says its length behind its head
+const MAX_DEPTH = 32;
 
-/** Bytes with a place in them; what lies beyond their end is a RangeError. */
-export class Bytes {
+/** Reader of bytes with a position; reading beyond the end is a RangeError. */
+export class ByteReader {
   /** @param {Uint8Array} all */
   constructor(all, at = 0) {
     if (!(at >= 0)) throw new RangeError("no place in the file");
@@ -43,20 +43,20 @@ export class Bytes {
   }
 }
 
-/** @param {Bytes} bytes @returns {Record<number, any>} */
+/** @param {ByteReader} bytes @returns {Record<number, any>} */
 export function readStruct(bytes, depth = 0) {
-  if (depth > DEEPEST) throw new RangeError("too deep");
-  const found = {};
+  if (depth > MAX_DEPTH) throw new RangeError("too deep");
+  const fields = {};
   let field = 0;
   for (;;) {
     const head = bytes.byte(), kind = head & 15;
-    if (!head) return found;
+    if (!head) return fields;
     field = head >> 4 ? field + (head >> 4) : bytes.signed();
-    found[field] = kind === TRUE || kind === FALSE ? kind === TRUE : read(bytes, kind, depth);
+    fields[field] = kind === TRUE || kind === FALSE ? kind === TRUE : readValue(bytes, kind, depth);
   }
 }
 
-function read(bytes, kind, depth) {
+function readValue(bytes, kind, depth) {
   if (kind === TRUE || kind === FALSE) return bytes.byte() === TRUE; // within a list
   if (kind === BYTE) return bytes.byte();
   if (kind < DOUBLE) return bytes.signed();
@@ -69,7 +69,7 @@ function read(bytes, kind, depth) {
 
 function readList(bytes, depth) {
   const head = bytes.byte();
-  const length = head >> 4 < LONG ? head >> 4 : bytes.varint();
+  const length = head >> 4 < LONG_LIST ? head >> 4 : bytes.varint();
   if (length > bytes.all.length) throw new RangeError("longer than the file");
-  return Array.from({ length }, () => read(bytes, head & 15, depth + 1));
+  return Array.from({ length }, () => readValue(bytes, head & 15, depth + 1));
 }

@@ -1,10 +1,10 @@
 /**
- * The time of a run: one number, from which all that is drawn follows, so that playing, stepping
- * and seeking to a time give the same picture.
+ * Clock of a timeline player: the time is the only state, so that playing, stepping and seeking to a
+ * time give the same picture.
  */
 
-const PER_EVENT = 350, SHORTEST = 6000, LONGEST = 20_000; // milliseconds that a run plays for
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const TIME_PER_EVENT = 350, MIN_DURATION = 6000, MAX_DURATION = 20_000; // milliseconds that a run plays for
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 /**
  * @param {{events: () => number[], show: (time: number) => void,
@@ -12,14 +12,14 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
  */
 export function createClock({ events, show, onPlaying }) {
   const ends = () => [events()[0], events()[events().length - 1]];
-  let now = ends()[1];
+  let currentTime = ends()[1];
   let speed = 1;
   let stopPlaying = /** @type {(() => void) | null} */ (null);
 
-  function go(time) {
+  function setTime(time) {
     const [first, last] = ends();
-    now = Math.min(Math.max(time, first), last);
-    show(now);
+    currentTime = Math.min(Math.max(time, first), last);
+    show(currentTime);
   }
 
   function stop() {
@@ -29,39 +29,39 @@ export function createClock({ events, show, onPlaying }) {
     onPlaying(false);
   }
 
-  function next(by) {
+  function nextEvent(by) {
     const times = events();
-    const near = 1e-9 * (times[times.length - 1] - times[0]);
-    const found = by > 0 ? times.find((time) => time > now + near)
-      : times.filter((time) => time < now - near).pop();
-    return found ?? now;
+    const tolerance = 1e-9 * (times[times.length - 1] - times[0]);
+    const event = by > 0 ? times.find((time) => time > currentTime + tolerance)
+      : times.filter((time) => time < currentTime - tolerance).pop();
+    return event ?? currentTime;
   }
 
-  function length() {
-    return Math.min(Math.max(PER_EVENT * events().length, SHORTEST), LONGEST) / speed;
+  function duration() {
+    return Math.min(Math.max(TIME_PER_EVENT * events().length, MIN_DURATION), MAX_DURATION) / speed;
   }
 
   /** Moves evenly, or with reduced motion from event to event. */
-  function run() {
-    if (calm.matches) {
-      const timer = setInterval(() => forward(next(1)), length() / events().length);
+  function startPlaying() {
+    if (reducedMotion.matches) {
+      const timer = setInterval(() => advance(nextEvent(1)), duration() / events().length);
       stopPlaying = () => clearInterval(timer);
       return;
     }
-    let before = performance.now(), frame = 0;
-    const turn = (/** @type {number} */ at) => {
-      frame = requestAnimationFrame(turn);
-      const [first, last] = ends(), passed = Math.max(at - before, 0);
-      before = at;
-      forward(now + (passed / length()) * (last - first));
+    let lastFrame = performance.now(), frame = 0;
+    const onFrame = (/** @type {number} */ timestamp) => {
+      frame = requestAnimationFrame(onFrame);
+      const [first, last] = ends(), elapsed = Math.max(timestamp - lastFrame, 0);
+      lastFrame = timestamp;
+      advance(currentTime + (elapsed / duration()) * (last - first));
     };
-    frame = requestAnimationFrame(turn);
+    frame = requestAnimationFrame(onFrame);
     stopPlaying = () => cancelAnimationFrame(frame);
   }
 
-  function forward(time) {
-    go(time);
-    if (now >= ends()[1]) stop();
+  function advance(time) {
+    setTime(time);
+    if (currentTime >= ends()[1]) stop();
   }
 
   return {
@@ -69,37 +69,37 @@ export function createClock({ events, show, onPlaying }) {
     /** @param {number} time goes to the event that is nearest */
     seek(time) {
       stop();
-      const nearest = (best, one) => (Math.abs(one - time) < Math.abs(best - time) ? one : best);
-      go(Number.isFinite(time) ? events().reduce(nearest) : time);
+      const nearest = (best, event) => (Math.abs(event - time) < Math.abs(best - time) ? event : best);
+      setTime(Number.isFinite(time) ? events().reduce(nearest) : time);
     },
     /** @param {number} by */
     step(by) {
       stop();
       // A run that was never played stands at its end: the next thing is its beginning.
-      go(by > 0 && now >= ends()[1] ? ends()[0] : next(by));
+      setTime(by > 0 && currentTime >= ends()[1] ? ends()[0] : nextEvent(by));
     },
     toggle() {
       if (stopPlaying) {
         stop();
         return;
       }
-      if (now >= ends()[1]) go(ends()[0]);
-      run();
+      if (currentTime >= ends()[1]) setTime(ends()[0]);
+      startPlaying();
       onPlaying(true);
     },
     /** @param {number} times */
     setSpeed(times) {
       speed = times;
     },
-    /** Other events: what stood at the end stays there. */
-    renew(wasAtEnd) {
-      go(wasAtEnd ? Infinity : now);
+    /** Updates after the events changed; a clock at the end stays at the end. */
+    updateEvents(wasAtEnd) {
+      setTime(wasAtEnd ? Infinity : currentTime);
     },
     get now() {
-      return now;
+      return currentTime;
     },
     get atEnd() {
-      return now >= ends()[1];
+      return currentTime >= ends()[1];
     },
   };
 }

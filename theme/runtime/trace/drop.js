@@ -1,71 +1,71 @@
 /**
- * Traces that a reader chooses or drops: read by a Worker of this page, handed to the engine as what
- * ran on the GPU, sent nowhere. On a click, and only then, a window of Perfetto's gets the file.
+ * Profiler traces that a reader chooses or drops: parsed by a Worker, passed to the engine as the events
+ * that ran on the GPU, sent nowhere. Only on a click is a file posted to a window of Perfetto.
  */
 
-import { all, words } from "../page/dom.js";
+import { queryAll, uiString } from "../page/dom.js";
 
 const PERFETTO = "https://ui.perfetto.dev";
-const KNOCK = 100; // milliseconds between two questions whether the other window is there
-const PATIENCE = 60000;
-const SECOND = 1000;
+const PING_INTERVAL = 100; // milliseconds between two questions whether the other window is there
+const PING_TIMEOUT = 60000;
+const ONE_SECOND = 1000;
 
-/** What ends the work for a field, until it is done. @type {WeakMap<Element, () => void>} */
-const running = new WeakMap();
+/** Cancel functions by field. @type {WeakMap<Element, () => void>} */
+const cancelByField = new WeakMap();
 
 /**
- * @param {File[]} files @param {HTMLInputElement} chooser
+ * @param {File[]} files @param {HTMLInputElement} fileInput
  * @param {(name: string | undefined) => import("../calculator/controls.js").Calculator | undefined} find
  * @param {Event} event
  */
-export function readTraces(files, chooser, find, event) {
-  const field = /** @type {HTMLElement} */ (chooser.closest("[data-of]"));
-  const { file: name = "", longest } = chooser.dataset;
-  stop(field);
+export function readTraces(files, fileInput, find, event) {
+  const field = /** @type {HTMLElement} */ (fileInput.closest("[data-of]"));
+  const { file: name = "", longest } = fileInput.dataset;
+  stopReading(field);
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  running.set(field, () => worker.terminate());
-  show(field, 0, words("reading-trace", { name: files[0].name }));
-  const done = (/** @type {string} */ text) => {
-    stop(field);
-    offer(field, files);
+  cancelByField.set(field, () => worker.terminate());
+  renderProgress(field, 0, uiString("reading-trace", { name: files[0].name }));
+  const finish = (/** @type {string} */ text) => {
+    stopReading(field);
+    renderPerfettoButtons(field, files);
     const calculator = find(field.dataset.of);
     calculator?.change({ values: { [name]: text } }, event);
-    if (calculator) wait(field, calculator);
+    if (calculator) showElapsedTime(field, calculator);
   };
   worker.onmessage = ({ data }) => {
-    if (data.text) done(data.text);
-    else show(field, data.done / data.of, words("reading-trace", { name: data.name }));
+    if (data.text) finish(data.text);
+    else renderProgress(field, data.done / data.of, uiString("reading-trace", { name: data.name }));
   };
-  worker.onerror = () => done(JSON.stringify({ trace: 1, fault: { kind: "unreadable", file: files[0].name } }));
+  worker.onerror = () => finish(JSON.stringify({ trace: 1, fault: { kind: "unreadable", file: files[0].name } }));
   worker.postMessage({ files, longest: Number(longest) });
 }
 
-/** Until the engine has answered, say every second for how long it has been at work: it tells no share. */
-function wait(field, calculator) {
-  const clock = field.querySelector("[data-reading-time]");
+/** Shows the elapsed time every second until the engine has replied. */
+function showElapsedTime(field, calculator) {
+  const timeElement = field.querySelector("[data-reading-time]");
   let seconds = 0;
-  show(field, null, words("counting-trace"));
-  const ticking = setInterval(() => {
+  renderProgress(field, null, uiString("counting-trace"));
+  const timer = setInterval(() => {
     seconds += 1;
-    clock.textContent = `${seconds} s`;
-  }, SECOND);
-  running.set(field, () => {
-    clearInterval(ticking);
-    clock.textContent = "";
+    timeElement.textContent = `${seconds} s`;
+  }, ONE_SECOND);
+  cancelByField.set(field, () => {
+    clearInterval(timer);
+    timeElement.textContent = "";
   });
-  const mine = running.get(field);
-  calculator.atRest(() => running.get(field) === mine && stop(field));
+  const ownCancel = cancelByField.get(field);
+  calculator.whenAtRest(() => cancelByField.get(field) === ownCancel && stopReading(field));
 }
 
 /** @param {Element} field */
-function stop(field) {
-  running.get(field)?.();
-  running.delete(field);
-  for (const line of all("[data-reading]", field)) line.hidden = true;
+function stopReading(field) {
+  cancelByField.get(field)?.();
+  cancelByField.delete(field);
+  for (const line of queryAll("[data-reading]", field)) line.hidden = true;
 }
 
 /** @param {Element} field @param {number | null} share null: unknown, and nothing that could be stopped */
-function show(field, share, text) {
+function renderProgress(field, share, text) {
   const line = field.querySelector("[data-reading]");
   const bar = line.querySelector("progress");
   const button = line.querySelector("button");
@@ -74,46 +74,46 @@ function show(field, share, text) {
     line.hidden = false;
     button.disabled = false;
     button.onclick = () => {
-      stop(field);
+      stopReading(field);
       field.querySelector("[data-file]").focus();
     };
   }
   if (share === null) bar.removeAttribute("value");
   else bar.value = share;
-  const place = line.querySelector("[data-reading-text]");
-  if (place.textContent !== text) place.textContent = text;
+  const textElement = line.querySelector("[data-reading-text]");
+  if (textElement.textContent !== text) textElement.textContent = text;
 }
 
-/** A button for each file: only a click opens Perfetto's window, and gives it that file alone. */
-function offer(field, files) {
+/** Renders a button for each file, which opens it in Perfetto. */
+function renderPerfettoButtons(field, files) {
   const line = field.querySelector("[data-perfetto]");
   line.hidden = false;
-  const place = line.querySelector("[data-perfetto-files]");
-  place.replaceChildren(...files.slice(0, 16).map((file) => {
+  const container = line.querySelector("[data-perfetto-files]");
+  container.replaceChildren(...files.slice(0, 16).map((file) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = words("open-perfetto", { name: file.name });
-    button.onclick = () => hand(file);
+    button.textContent = uiString("open-perfetto", { name: file.name });
+    button.onclick = () => openInPerfetto(file);
     return button;
   }));
 }
 
 /** Perfetto's protocol: ask until the window answers, then post the trace. @param {File} file */
-async function hand(file) {
-  const other = window.open(PERFETTO);
-  if (!other) return;
-  const knock = setInterval(() => other.postMessage("PING", PERFETTO), KNOCK);
-  const end = () => {
-    clearInterval(knock);
-    removeEventListener("message", answer);
+async function openInPerfetto(file) {
+  const perfetto = window.open(PERFETTO);
+  if (!perfetto) return;
+  const pingTimer = setInterval(() => perfetto.postMessage("PING", PERFETTO), PING_INTERVAL);
+  const stopPinging = () => {
+    clearInterval(pingTimer);
+    removeEventListener("message", onAnswer);
   };
-  setTimeout(end, PATIENCE);
+  setTimeout(stopPinging, PING_TIMEOUT);
   /** @param {MessageEvent} event */
-  async function answer(event) {
-    if (event.source !== other || event.origin !== PERFETTO || event.data !== "PONG") return;
-    end();
+  async function onAnswer(event) {
+    if (event.source !== perfetto || event.origin !== PERFETTO || event.data !== "PONG") return;
+    stopPinging();
     const buffer = await file.arrayBuffer();
-    other?.postMessage({ perfetto: { buffer, title: file.name, fileName: file.name } }, PERFETTO, [buffer]);
+    perfetto?.postMessage({ perfetto: { buffer, title: file.name, fileName: file.name } }, PERFETTO, [buffer]);
   }
-  addEventListener("message", answer);
+  addEventListener("message", onAnswer);
 }

@@ -98,7 +98,8 @@ def _stage_caption(plan: ModeledPlan, index: Count, ends: str) -> Text:
         f"Stage {index}: {stage.layers} layers"
         + (f", {ends} worth {{w}} of a layer" if ends else "")
         + ". Forward and backward of one micro-batch take {t}; a GPU holds {m}, with "
-        + f"{_in_flight(stage)} micro-batch{'' if stage.microbatches_in_flight == 1 else 'es'} in flight."
+        + f"{_in_flight(stage)} micro-batch"
+        + f"{'' if stage.microbatches_in_flight == 1 else 'es'} in flight."
         + (" It is the slowest." if index == plan.slowest else "")
     )
     numbers = {"t": (stage.time, SECONDS), "m": (stage.memory.total, BYTES)}
