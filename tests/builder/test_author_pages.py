@@ -110,5 +110,6 @@ def test_a_block_in_an_example_has_one_slash_less():
 
 def test_every_page_is_there():
     assert {path.stem for path in PAGES} == {
-        "architecture", "contracts", "publish", "validation", "write-a-calculator", "write-a-guide",
+        "architecture", "contracts", "other-tools", "publish", "validation", "write-a-calculator",
+        "write-a-guide", "your-own-site",
     }  # fmt: skip

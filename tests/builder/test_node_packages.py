@@ -56,6 +56,7 @@ def test_what_readers_of_the_generator_install_leaves_the_tests_tools_out(npm, m
 def test_a_failed_installation_is_said_and_leaves_nothing(npm):
     _, status, place = npm
     status["code"] = 1
-    with pytest.raises(node.NodeError, match=r"^npm could not install package_lock.json: no network$"):
+    message = r"^npm could not install package_lock.json: no network$"
+    with pytest.raises(node.NodeError, match=message):
         node.ensure_packages()
     assert list(place.parent.iterdir()) == []

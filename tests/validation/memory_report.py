@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.core.units import GB, GiB
 from engine.run.published import PublishedRun
-from engine.simulate.memory import memory
+from engine.simulate.memory import allocator, memory
 from engine.simulate.memory.allocator import Memory
 from tests.validation.rows import cases
 
@@ -79,10 +79,10 @@ def fit(path):
     for name, values in GRID.items():
         found = []
         for value in values:
-            memory.ALLOWANCES = replace(memory.ALLOWANCES, **{name: value})
+            allocator.ALLOWANCES = replace(allocator.ALLOWANCES, **{name: value})
             found.append((mean_error(rows), value))
         best = min(found)
-        memory.ALLOWANCES = replace(memory.ALLOWANCES, **{name: best[1]})
+        allocator.ALLOWANCES = replace(allocator.ALLOWANCES, **{name: best[1]})
         print(f"{name} = {best[1]:.4g}, mean error {100 * best[0]:.2f} %")
 
 
