@@ -55,7 +55,7 @@ const CELLS = ["bars", "timeline"]; // charts whose marks can be pointed at one 
 async function attachFollower(figure, chart, initialView) {
   if (followers.has(figure)) return; // only the library was missing before
   const view = newestViews.get(figure) ?? initialView;
-  const draw = (view, drawn) => chart.update(figure, view, drawn);
+  const draw = (shownView, marks) => chart.updateFigure(figure, shownView, marks);
   if (view.player) {
     const { createTimelinePlayer } = await import("../timeline/player.js");
     followers.set(figure, createTimelinePlayer(figure, newestViews.get(figure) ?? initialView, { draw }));
