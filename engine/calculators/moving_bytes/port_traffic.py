@@ -36,7 +36,7 @@ LOW, HIGH, MANY = 2, 16_384, 1024
 COLUMN = tuple(sorted({round(LOW * (HIGH / LOW) ** (i / 80)) for i in range(81)}))
 # The number of GPUs and the buffer that a published text compares, and its two cluster sizes.
 FEW, BUFFER = 8, 14e9
-SMALL, LARGE = 128, 16_384
+SMALL_CLUSTER, LARGE_CLUSTER = 128, 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedClaims:
-    """Numbers behind published claims: `FEW` GPUs with a `BUFFER`, `SMALL` and `LARGE` clusters."""
+    """Numbers behind published claims, for `FEW` GPUs and for clusters of two sizes."""
 
     star_port: Bytes
     ring_port: Bytes
@@ -157,10 +157,10 @@ def solve(inputs: Inputs) -> Result:
         claimed=PublishedClaims(
             star_port=star_port_bytes(BUFFER, FEW),
             ring_port=ring_bytes_sent(BUFFER, FEW),
-            factors=(all_reduce_factor(SMALL), all_reduce_factor(LARGE)),
+            factors=(all_reduce_factor(SMALL_CLUSTER), all_reduce_factor(LARGE_CLUSTER)),
             latencies=(
-                ring_latency_part(SMALL, inputs.latency),
-                ring_latency_part(LARGE, inputs.latency),
+                ring_latency_part(SMALL_CLUSTER, inputs.latency),
+                ring_latency_part(LARGE_CLUSTER, inputs.latency),
             ),
         ),
         factor=all_reduce_factor(n),
@@ -235,7 +235,7 @@ def claim_table(inputs: Inputs, claimed: PublishedClaims) -> Table:
             "Its time is 2(n − 1)/n · M/B. That is the part of the bytes; the steps are missing",
             say(
                 "{t} of steps for {n} GPUs",
-                n=(LARGE, COUNT),
+                n=(LARGE_CLUSTER, COUNT),
                 t=(claimed.latencies[1], SECONDS),
             ),
             "incomplete (E3.14)",
@@ -244,8 +244,8 @@ def claim_table(inputs: Inputs, claimed: PublishedClaims) -> Table:
         (
             say(
                 "{a} or {b} GPUs: only about twice the size. The bytes, yes; not the steps",
-                a=(SMALL, COUNT),
-                b=(LARGE, COUNT),
+                a=(SMALL_CLUSTER, COUNT),
+                b=(LARGE_CLUSTER, COUNT),
             ),
             say(
                 "{f} and {t}; {g} and {u}",

@@ -10,8 +10,13 @@ SLOW = ("capstone", "planner")
 # or of a routed batch is where things lie, and no number of a result.
 DRAWN = {
     "calculators/data_parallelism/bucket_steps.py": {"part_names"},
-    "calculators/splitting_the_model/token_exchange.py": {"leaves", "hottest", "arrived", "turned"},
-    "calculators/splitting_the_model/token_flow.py": {"queues", "lost_tokens"},
+    "calculators/splitting_the_model/token_exchange.py": {
+        "sent_copies",
+        "received_imbalance",
+        "received_copies",
+        "transpose",
+    },
+    "calculators/splitting_the_model/token_flow.py": {"expert_queues", "lost_tokens"},
 }
 
 

@@ -290,7 +290,8 @@ def test_a_receipt_follows_the_readers_units():
 
 def test_a_receipt_names_its_equation_and_the_text_of_its_symbols():
     symbols = '{"S":"14.0 GB","P":"8"}'
-    assert f"data-equation=\"size\" data-symbols='{symbols}'" in receipt()
+    focusable = 'tabindex="0" role="group" aria-label="Formula"'
+    assert f"data-equation=\"size\" {focusable} data-symbols='{symbols}'" in receipt()
 
 
 def test_a_receipt_links_a_symbol_to_its_input():
