@@ -100,7 +100,7 @@ def _bloom(row: Row, plan: Settings, training: Settings) -> None:
 
 def _foundry(row: Row, plan: Settings, training: Settings) -> None:
     """PyTorch FSDP, full shard, eager."""
-    training |= {"framework": "fsdp", "compiled": False}
+    training |= {"framework": "fsdp", "compiled": False, "gradient_precision": "bf16"}
     plan["zero_stage"] = 3
 
 
@@ -108,6 +108,7 @@ def _titan(row: Row, plan: Settings, training: Settings) -> None:
     """Compiled or not, and asynchronous tensor parallelism, as the table says."""
     _foundry(row, plan, training)
     training["compiled"] = "compile=yes" in row["schedule"]
+    training["gradient_precision"] = "fp32"
     training["overlap_tensor_parallel"] = "asyncTP=yes" in row["schedule"]
 
 

@@ -49,6 +49,8 @@ class Software:
     selective_repeats_products: bool
     stops_early: bool
     python_activations: bool
+    bucket: float = 4e7
+    bucket_per_rank: float = 0.0
 
 
 # Bytes of the optimizer's step per parameter of the shard, Adam in mixed precision. Fused: read
@@ -62,6 +64,8 @@ SOFTWARE: Mapping[Framework, Software] = {
     # read and written, the products hide all but 3.6 (SimuMax's kernels: 0.36 of them exposed on
     # an A100, 0.64 on a B200).
     "megatron": Software(
+        bucket=4e7,
+        bucket_per_rank=1e6,
         gradient=4.0,
         adds_in_place=True,
         accumulate=3.6,
@@ -96,6 +100,7 @@ SOFTWARE: Mapping[Framework, Software] = {
     # (2 + 4 + 12 + 2 bytes). Its gathers of ZeRO-3 run as if over one port of a node, which only
     # the runs of Narayanan et al. 2021, table 2, show: the one entry inferred from measurements.
     "deepspeed": Software(
+        bucket=5e8,
         gradient=4.0,
         adds_in_place=False,
         accumulate=20.0,

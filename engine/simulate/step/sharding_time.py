@@ -1,5 +1,7 @@
 """Step time of data parallelism and the optimizer: gathers, reductions, the update."""
 
+from math import ceil
+
 from engine.catalog.models import Model, num_sparse_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Ratio, Seconds
@@ -31,6 +33,7 @@ class RankWeights:
 
     common: Parameters
     experts: Parameters
+    layers: Count = 1
 
 
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
@@ -49,6 +52,7 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
     return RankWeights(
         common=(common / stages + embedding) / tensor,
         experts=experts / stages / plan.expert_parallel / plan.expert_tensor_parallel,
+        layers=ceil(model.num_layers / stages),
     )
 
 
@@ -58,13 +62,22 @@ class DataParallelExchange:
 
     Attributes:
         gather: seconds, of all parameters of a rank.
-        reduce: seconds, of its gradients.
+        scatter: seconds to reduce-scatter its gradients over the shards.
+        copies: seconds to all-reduce the shards over replicas, on the wires between them.
         gradient: bytes of one on the wire.
+        units: collectives that each of these is made of.
     """
 
     gather: Seconds
-    reduce: Seconds
+    scatter: Seconds
+    copies: Seconds
     gradient: Bytes
+    units: Count
+
+    @property
+    def reduce(self) -> Seconds:
+        """The scatter and the all-reduce of the copies, one after the other."""
+        return self.scatter + self.copies
 
 
 def data_parallel_exchange(
@@ -72,12 +85,18 @@ def data_parallel_exchange(
 ) -> DataParallelExchange:
     """Return the isolated communication of data parallelism per step."""
     gradient = HALF if halves_gradients(training) else rank.software.gradient
-    reduce = _sharded_collective_time(plan, rank, weights, gradient, "reduce_scatter")
-    reduce += _replica_all_reduce_time(plan, rank, weights, gradient)
+    units = collective_units(plan, training, rank, weights)
+    scatter = _sharded_collective_time(plan, rank, weights, gradient, "reduce_scatter", units)
+    copies = _replica_all_reduce_time(plan, rank, weights, gradient, units)
     if training.lora_rank:  # of frozen weights there are no gradients
-        gradient = reduce = 0.0
-    gather = _sharded_collective_time(plan, rank, weights, HALF, "all_gather")
-    return DataParallelExchange(gather=gather, reduce=reduce, gradient=gradient)
+        gradient = scatter = copies = 0.0
+    return DataParallelExchange(
+        gather=_sharded_collective_time(plan, rank, weights, HALF, "all_gather", units),
+        scatter=scatter,
+        copies=copies,
+        gradient=gradient,
+        units=units,
+    )
 
 
 def data_parallel_time(
@@ -100,17 +119,21 @@ def data_parallel_time(
     weights, exchange = weights_and_exchange
     reduce, gather = exchange.reduce, exchange.gather
     layers = max(1.0, model.num_layers / plan.pipeline_parallel)
+    microbatches = num_microbatches(plan, training)
     if plan.zero_stage == 3:
-        return num_microbatches(plan, training) * _fully_sharded_exposed(
-            plan, rank, weights, (gather, reduce, layers, exchange.gradient), forward + backward
+        return microbatches * _fully_sharded_exposed(
+            plan, rank, weights, (exchange, layers), (forward, backward)
         )
     if not plan.zero_stage:
         reduce, gather = reduce + gather * exchange.gradient / HALF, 0.0
+    # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own.
+    before = microbatches - 1 if plan.zero_stage == 2 else 0
     if not training.overlap_gradient_reduce:
-        return reduce + gather
+        return (before + 1) * reduce + gather
+    earlier = before * _exposed_beside(reduce, backward, layers)
     if rank.software.gathers_after_step:
-        return _exposed_beside(reduce, backward, layers) + gather
-    return _exposed_beside(reduce + gather, forward + backward, layers)
+        return earlier + _exposed_beside(reduce, backward, layers) + gather
+    return earlier + _exposed_beside(reduce + gather, forward + backward, layers)
 
 
 def _exposed_beside(communication: Seconds, computation: Seconds, layers: Ratio) -> Seconds:
@@ -126,50 +149,81 @@ def _fully_sharded_exposed(
     plan: Plan,
     rank: RankRates,
     weights: RankWeights,
-    times: tuple[Seconds, Seconds, Ratio, Bytes],
-    computation: Seconds,
+    exchange_and_layers: tuple[DataParallelExchange, Ratio],
+    computation: tuple[Seconds, Seconds],
 ) -> Seconds:
     """Return the exposed communication of each micro-batch with sharded parameters.
 
-    They are gathered forward and again backward, and gradients scattered; `times` is that of a
-    gather, of a reduction, the number of layers, and the bytes of a gradient.
+    They are gathered forward and again backward, and gradients scattered. Hybrid sharding has two
+    wires: gathers and scatters stay among the shards; the all-reduce of the copies runs between
+    them, and only behind the backward pass. `computation` is that of forward and backward pass.
     """
-    gather, reduce, layers, gradient = times
+    exchange, layers = exchange_and_layers
+    forward, backward = computation
+    sharded = 2 * exchange.gather + exchange.scatter
     if rank.software.sharded_ports:
-        serial = _serial_collective_time(plan, rank, weights, gather + reduce)
-        return max(0.0, serial - rank.common.fetch_ahead * computation)
+        serial = _serial_collective_time(plan, rank, weights, exchange.gather + exchange.reduce)
+        return max(0.0, serial - rank.common.fetch_ahead * (forward + backward))
     # What the channels take depends on the bytes, not on how long a slow network takes for them.
-    bytes_moved = (2 * HALF + gradient) * (weights.common + weights.experts)
-    slow_down = rank.common.taken * min(bytes_moved / rank.scale_up, computation)
-    return slow_down + _exposed_beside(2 * gather + reduce, computation, layers)
+    bytes_moved = (2 * HALF + exchange.gradient) * (weights.common + weights.experts)
+    slow_down = rank.common.taken * min(bytes_moved / rank.scale_up, forward + backward)
+    # Where a wire is the limit, what its channels take of the computation costs nothing more.
+    first_and_last = slow_down + (sharded + exchange.copies) / layers
+    return max(first_and_last, sharded - forward - backward, exchange.copies - backward)
+
+
+def collective_units(
+    plan: Plan, training: Training, rank: RankRates, weights: RankWeights
+) -> Count:
+    """Return in how many collectives the parameters of a rank are gathered and reduced.
+
+    Where all is sharded, one for each layer and one for embedding and output layer; else one for
+    each bucket; one for all where nothing runs beside the backward pass.
+
+    Source: `fully_shard` of PyTorch, one group per call; Megatron-LM's
+    distributed_data_parallel.py (bucket_size: None without overlap_grad_reduce, else 40 million
+    parameters or one million for each rank); DeepSpeed's reduce_bucket_size.
+    """
+    if plan.zero_stage == 3 and not rank.software.sharded_ports:
+        return weights.layers + 1
+    if not training.overlap_gradient_reduce:
+        return 1
+    total = weights.common + weights.experts
+    bucket = max(rank.software.bucket, rank.software.bucket_per_rank * sharding_ranks(plan))
+    return max(1, ceil(total / bucket))
 
 
 def _sharded_collective_time(
-    plan: Plan, rank: RankRates, weights: RankWeights, element_bytes: Bytes, collective: Half
+    plan: Plan,
+    rank: RankRates,
+    weights: RankWeights,
+    element_bytes: Bytes,
+    collective: Half,
+    units: Count,
 ) -> Seconds:
-    """Return the time to all-gather or reduce-scatter all parameters of a rank."""
+    """Return the time to all-gather or reduce-scatter all parameters of a rank, unit by unit."""
     ranks, stride = sharding_ranks(plan), plan.tensor_parallel
-    common = _collective_time(
-        rank, "data", element_bytes * weights.common, ranks, stride, collective
+    common = units * _collective_time(
+        rank, "data", element_bytes * weights.common / units, ranks, stride, collective
     )
     if not weights.experts:
         return common
     ranks, stride = expert_sharding_ranks(plan), plan.expert_parallel * plan.expert_tensor_parallel
-    return common + _collective_time(
-        rank, "expert_data", element_bytes * weights.experts, ranks, stride, collective
+    return common + units * _collective_time(
+        rank, "expert_data", element_bytes * weights.experts / units, ranks, stride, collective
     )
 
 
 def _replica_all_reduce_time(
-    plan: Plan, rank: RankRates, weights: RankWeights, element_bytes: Bytes
+    plan: Plan, rank: RankRates, weights: RankWeights, element_bytes: Bytes, units: Count
 ) -> Seconds:
     """Return the time to all-reduce shards over the replicas of hybrid sharding."""
     shards = sharding_ranks(plan)
     copies = plan.data_parallel * plan.context_parallel // shards
-    time = _all_reduce_time(
+    time = units * _all_reduce_time(
         rank,
         "copies",
-        element_bytes * weights.common / shards,
+        element_bytes * weights.common / shards / units,
         copies,
         plan.tensor_parallel * shards,
     )
@@ -178,9 +232,8 @@ def _replica_all_reduce_time(
     shards = expert_sharding_ranks(plan)
     copies = expert_data_parallel(plan) // shards
     stride = plan.expert_parallel * plan.expert_tensor_parallel * shards
-    return time + _all_reduce_time(
-        rank, "expert_copies", element_bytes * weights.experts / shards, copies, stride
-    )
+    size = element_bytes * weights.experts / shards / units
+    return time + units * _all_reduce_time(rank, "expert_copies", size, copies, stride)
 
 
 def _all_reduce_time(
