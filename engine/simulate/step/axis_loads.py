@@ -20,7 +20,7 @@ from engine.simulate.step.axis_bytes import (
     recompute_factor,
     traffic_zero_stage,
 )
-from engine.simulate.step.sharding_time import rank_weights
+from engine.simulate.step.sharding_time import data_parallel_exchange, rank_weights
 from engine.simulate.step.step_time import StepTime
 
 
@@ -220,21 +220,15 @@ def _pipeline_communication(run: Run, rank: RankRates) -> _Communication:
 
 
 def _data_communication(run: Run, rank: RankRates) -> _Communication:
-    """Return the collectives of gradients and parameters by ZeRO stage, one per layer."""
-    plan = run.plan
-    microbatches, layers = _microbatches_and_layers(run)
-    ranks = sharding_ranks(plan)
+    """Return the collectives of gradients and parameters, as the step model times them."""
+    plan, training = run.plan, run.training
+    microbatches, _ = _microbatches_and_layers(run)
     weights = rank_weights(run.model, plan)
+    exchange = data_parallel_exchange(plan, training, rank, weights)
     stage = traffic_zero_stage(plan)
-    gradients = rank.software.gradient * (weights.common + weights.experts)
-    parameters = HALF * (weights.common + weights.experts)
-    group = rank_group(rank, ranks, plan.tensor_parallel, "data")
     passes = gradient_passes(stage, microbatches), parameter_passes(stage, microbatches)
-    link = (ranks, group.nodes, group.bandwidth, group.network)
-    scatter = scatter_or_gather_time(gradients, *link, "reduce_scatter")
-    gather = scatter_or_gather_time(parameters, *link)
     return _Communication(
-        messages=layers * sum(passes),
-        alone=passes[0] * scatter + passes[1] * gather,
-        group=group,
+        messages=exchange.units * sum(passes),
+        alone=passes[0] * exchange.reduce + passes[1] * exchange.gather,
+        group=rank_group(rank, sharding_ranks(plan), plan.tensor_parallel, "data"),
     )
