@@ -126,8 +126,9 @@ def data_parallel_time(
         )
     if not plan.zero_stage:
         reduce, gather = reduce + gather * exchange.gradient / HALF, 0.0
-    # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own.
-    before = microbatches - 1 if plan.zero_stage == 2 else 0
+    # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own; in a pipeline,
+    # PyTorch scatters behind the last one alone (`last_backward` of pipelining/stage.py).
+    before = microbatches - 1 if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 0
     if not training.overlap_gradient_reduce:
         return (before + 1) * reduce + gather
     earlier = before * _exposed_beside(reduce, backward, layers)

@@ -1,5 +1,7 @@
 """Data parallelism and the optimizer: what is hidden, what each stage of ZeRO costs."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
@@ -40,14 +42,47 @@ def test_the_ranks_hold_the_matrices_of_llama_3_8b():
     assert rank_weights(MODEL, PLAN).common == pytest.approx(8.03e9, rel=0.001)
 
 
+def exchange(plan, training, cluster=CLUSTER):
+    rank = rank_rates(cluster, training)
+    return data_parallel_exchange(plan, training, rank, rank_weights(MODEL, plan))
+
+
 def test_long_computation_hides_all_but_a_layer():
-    alone = exposed(PLAN, run(overlap_gradient_reduce=False), 10.0)
+    sent = exchange(PLAN, run())
+    alone = sent.reduce + sent.gather
     assert exposed(PLAN, run(), 10.0) == pytest.approx(alone / MODEL.num_layers)
 
 
 def test_without_computation_nothing_is_hidden():
-    alone = exposed(PLAN, run(overlap_gradient_reduce=False), 0.0)
-    assert exposed(PLAN, run(), 0.0) == pytest.approx(alone)
+    sent = exchange(PLAN, run())
+    assert exposed(PLAN, run(), 0.0) == pytest.approx(sent.reduce + sent.gather)
+
+
+def test_gradients_travel_in_buckets_beside_the_backward_pass_and_at_once_without():
+    # 8.03 billion parameters in buckets of 64 million, one million for each rank.
+    assert exchange(PLAN, run()).units == 126
+    assert exchange(PLAN, run(overlap_gradient_reduce=False)).units == 1
+    # FSDP: 32 layers, and a unit of embedding and output layer.
+    assert exchange(Plan(world_size=64, zero_stage=3), run(framework="fsdp")).units == 33
+
+
+def test_many_ranks_pay_their_latency_in_every_layer():
+    # 8B over 100 times as many ranks: the bytes of a rank stay, the steps of a ring do not.
+    few, many = (
+        exchange(Plan(world_size=size, zero_stage=3), run(framework="fsdp", global_batch_size=size))
+        for size in (16, 2048)
+    )
+    assert many.gather > 4 * few.gather
+
+
+def test_stage_2_scatters_every_micro_batch():
+    plan, training = Plan(world_size=64, zero_stage=2), run(framework="deepspeed")
+    four = run(framework="deepspeed", global_batch_size=256)
+    sent = exchange(plan, training)
+    once, more = exposed(plan, training, 0.0), exposed(plan, four, 0.0)
+    assert more - once == pytest.approx(3 * sent.reduce)
+    stage_1 = Plan(world_size=64, zero_stage=1)
+    assert exposed(stage_1, four, 0.0) == pytest.approx(exposed(stage_1, training, 0.0))
 
 
 def test_one_rank_has_nothing_to_exchange():
@@ -69,11 +104,23 @@ def test_one_group_of_all_ranks_is_full_sharding():
     )
 
 
-def test_copies_of_the_shards_are_reduced_across_nodes():
-    training = run(framework="fsdp", global_batch_size=8)
-    alone = exposed(Plan(world_size=8, zero_stage=3), training, 0.0)
-    copies = Plan(world_size=64, zero_stage=3, shard_group=8)
-    assert exposed(copies, run(framework="fsdp"), 0.0) > 1.5 * alone
+HYBRID = Plan(world_size=64, zero_stage=3, shard_group=8)
+
+
+def test_copies_of_the_shards_are_reduced_across_nodes_on_wires_of_their_own():
+    sent = exchange(HYBRID, run(framework="fsdp"))
+    longest = max(2 * sent.gather + sent.scatter, sent.copies)
+    assert exposed(HYBRID, run(framework="fsdp"), 0.0) == pytest.approx(longest)
+
+
+def test_copies_hide_behind_the_backward_pass_alone():
+    slow = replace(CLUSTER, nic_bandwidth=1e9)
+    training = run(framework="fsdp")
+    rank, weights = rank_rates(slow, training), rank_weights(MODEL, HYBRID)
+    sent = data_parallel_exchange(HYBRID, training, rank, weights)
+    waits = data_parallel_time(MODEL, HYBRID, training, rank, (weights, sent), 5.0, 1.0)
+    assert sent.copies > 5
+    assert waits == pytest.approx(sent.copies - 1.0)
 
 
 def test_parameters_gathered_after_the_step_are_exposed():
