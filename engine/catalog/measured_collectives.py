@@ -41,6 +41,9 @@ def _ramp(
     )
 
 
+# The most ranks whose gathers are among the measured curves (tests/validation/unseen_curves.csv).
+MOST_GATHERED: Count = 256
+
 RAMP_SIZE: Bytes = 8 * GiB
 RAMP_SOURCE = "bekman2025"
 RAMPS: tuple[MeasuredRamp, ...] = (

@@ -9,9 +9,11 @@ itself narrow it by what they explain.
 import math
 from collections.abc import Iterator
 
+from engine.catalog.measured_collectives import MOST_GATHERED
 from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.core.record import record
 from engine.core.units import Count, Ratio, Seconds, Share
+from engine.run.parallelism import sharding_ranks
 from engine.run.run import Run
 from engine.simulate.step.error_attribution import explained_variance
 
@@ -103,6 +105,9 @@ def _larger_than_fit(run: Run) -> Iterator[str]:
         yield f"The largest {of} has {gpus:,} GPUs; this one has {size:,}."
     if (tokens := run.training.sequence_length) > length:
         yield f"The longest sequence of a {of} has {length:,} tokens; this one has {tokens:,}."
+    ranks = sharding_ranks(run.plan) if run.plan.zero_stage else 1
+    if ranks > MOST_GATHERED:
+        yield f"Gathers were measured over {MOST_GATHERED} ranks at most; these go over {ranks:,}."
     if run.model.num_experts > experts:
         yield f"No model of the fit has more than {experts} experts."
 

@@ -46,6 +46,14 @@ BEYOND = [
 ]
 
 
+def test_gathers_over_more_ranks_than_were_measured_are_told():
+    document = changed(DENSE, "training", global_batch_size=2048)
+    few = found(document, "parallelism", world_size=512)
+    many = found(document, "parallelism", world_size=2048)
+    assert few.beyond == ()
+    assert [one for one in many.beyond if "over 256 ranks at most" in one]
+
+
 @pytest.mark.parametrize(("document", "section", "keys", "said"), BEYOND)
 def test_what_lies_beyond_the_fit_is_told_and_widens_the_range(document, section, keys, said):
     if keys.get("tensor_parallel") == 64:

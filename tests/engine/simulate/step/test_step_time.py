@@ -277,9 +277,7 @@ def waits_for_gathers(expert_parallel):
     )
     weights = RankWeights(common=0.0, experts=0.0)
     flow = PipelineCost(slowest=one, microbatches=1, messages=0.0, bubble=0.0, weights=weights)
-    exchange = DataParallelExchange(
-        gather=1.5, scatter=1.5, copies=0.0, gradient=4.0, units=49
-    )
+    exchange = DataParallelExchange(gather=1.5, scatter=1.5, copies=0.0, gradient=4.0, units=49)
     shared = ReplicaCost(exchange=exchange, optimizer=0.0, straggler_share=0.0)
     rank = rank_rates(cluster, training)
     return step_from_costs(model, plan, training, rank, flow, shared).data_parallel
