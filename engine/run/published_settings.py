@@ -108,7 +108,7 @@ def _titan(row: Row, plan: Settings, training: Settings) -> None:
     """Compiled or not, and asynchronous tensor parallelism, as the table says."""
     _foundry(row, plan, training)
     training["compiled"] = "compile=yes" in row["schedule"]
-    training["gradient_precision"] = "fp32"
+    training.pop("gradient_precision")  # reduced in fp32, as torchtitan does unasked
     training["overlap_tensor_parallel"] = "asyncTP=yes" in row["schedule"]
 
 
