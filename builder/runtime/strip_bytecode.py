@@ -8,6 +8,7 @@ import ast
 import marshal
 from _frozen_importlib_external import MAGIC_NUMBER
 from binascii import crc32
+from itertools import count, product
 from types import CodeType
 from typing import Any
 
@@ -15,6 +16,9 @@ from typing import Any
 RECORDS: dict[str, dict[int, CodeType]] = {}
 # Fields of a statement that hold statements.
 BLOCK_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"  # `string` would travel to every reader
+# Flags of code objects, by the numbers of `inspect`, a large module.
+CO_OPTIMIZED, CO_VARARGS, CO_VARKEYWORDS = 1, 4, 8
 # Flags of a hash-based .pyc that is not checked against its source.
 UNCHECKED = (1).to_bytes(4, "little")
 
@@ -26,16 +30,45 @@ def compile_source(source: str | bytes, path: str, optimize: int, *, bare: bool 
         remove_annotations(tree)
     code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     if optimize:
-        code = without_lines(code)
+        code = without_lines(code, short_names=bare)
     # Through marshal twice: how often an object is shared must not depend on this process.
     stable = marshal.dumps(marshal.loads(marshal.dumps(code)))
     return MAGIC_NUMBER + UNCHECKED + bytes(8) + stable
 
 
-def without_lines(code: CodeType) -> CodeType:
-    """Return code without line numbers, which are half of its compressed size."""
-    inner = [without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts]
-    return code.replace(co_linetable=b"", co_consts=tuple(inner))
+def without_lines(code: CodeType, *, short_names: bool = False) -> CodeType:
+    """Return code without line numbers, which are half of its compressed size.
+
+    With `short_names`, local variables of functions are called a, b, c: nothing reads their names.
+    """
+    inner = [
+        without_lines(constant, short_names=short_names)
+        if isinstance(constant, CodeType)
+        else constant
+        for constant in code.co_consts
+    ]
+    names = short_local_names(code) if short_names else code.co_varnames
+    return code.replace(co_linetable=b"", co_consts=tuple(inner), co_varnames=names)
+
+
+def short_local_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a function's variables, those that are no parameters as short as can be.
+
+    Parameters may be given by name, and cells are shared by name with inner functions.
+    """
+    if not code.co_flags & CO_OPTIMIZED:  # a module or a class: its variables are attributes
+        return code.co_varnames
+    number = code.co_argcount + code.co_kwonlyargcount
+    number += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    parameters = code.co_varnames[:number]
+    taken = {*parameters, *code.co_cellvars, *code.co_freevars}
+    short = (name for name in _short_names() if name not in taken)
+    return (*parameters, *(next(short) for _ in code.co_varnames[number:]))
+
+
+def _short_names() -> Any:  # noqa: ANN401 (an iterator of texts)
+    for length in count(1):
+        yield from map("".join, product(LETTERS, repeat=length))
 
 
 def remove_annotations(node: ast.AST) -> None:

@@ -46,7 +46,7 @@ def test_every_page_has_one_that_says_what_it_is_about(sheets):
     assert all(one.title and one.sentence for one in sheets.values())
     with_figure = [one for one in sheets.values() if one.figure]
     assert len(with_figure) > 0.8 * len(sheets)
-    assert all(one.says for one in with_figure)
+    assert all(one.figure_text for one in with_figure)
 
 
 def test_a_guide_shows_its_own_figure(sheets):

@@ -103,3 +103,29 @@ def test_no_code_within_code_knows_its_lines():
         code = codes.pop()
         assert code.co_linetable == b""
         codes += [one for one in code.co_consts if hasattr(one, "co_linetable")]
+
+
+VARIABLES = """
+def total(first, *others, factor=2, **named):
+    longest = max([first, *others], key=lambda value: value * factor)
+    def scaled(value):
+        return value * factor + longest
+    result = sum(scaled(other) for other in others)
+    unused = {name: value for name, value in named.items()}
+    return longest, result, unused
+"""
+
+
+def test_local_variables_have_short_names_and_parameters_keep_theirs():
+    total = run(strip_bytecode.compile_source(VARIABLES, "a.py", 2, bare=True))["total"]
+    assert total(1, 2, 3, factor=10, extra=4) == (3, (2 * 10 + 3) + (3 * 10 + 3), {"extra": 4})
+    assert total.__code__.co_varnames[:4] == ("first", "factor", "others", "named")
+    assert {name for name in total.__code__.co_varnames[4:] if len(name) > 1} == set()
+
+
+def test_a_short_name_is_none_that_a_parameter_has():
+    source = "def f(a, b):\n    both = a + b\n    twice = 2 * both\n    return twice\n"
+        "def f(a, b):\n    sum_of_both = a + b\n    twice = 2 * sum_of_both\n    return twice\n"
+    )
+    f = run(strip_bytecode.compile_source(source, "a.py", 2, bare=True))["f"]
+    assert (f(a=1, b=2), f.__code__.co_varnames) == (6, ("a", "b", "c", "d"))
