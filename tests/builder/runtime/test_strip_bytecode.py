@@ -125,7 +125,5 @@ def test_local_variables_have_short_names_and_parameters_keep_theirs():
 
 def test_a_short_name_is_none_that_a_parameter_has():
     source = "def f(a, b):\n    both = a + b\n    twice = 2 * both\n    return twice\n"
-        "def f(a, b):\n    sum_of_both = a + b\n    twice = 2 * sum_of_both\n    return twice\n"
-    )
     f = run(strip_bytecode.compile_source(source, "a.py", 2, bare=True))["f"]
     assert (f(a=1, b=2), f.__code__.co_varnames) == (6, ("a", "b", "c", "d"))
