@@ -7,7 +7,7 @@ memory that fused and unfused kernels need.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.core.units import Bytes
+from engine.core.units import Bytes, Parameters
 from engine.run.parallelism import Framework
 
 
@@ -34,6 +34,8 @@ class Software:
         stops_early: full recomputation ends before the last product of the layer, whose result is
             not needed (PyTorch's checkpoint without re-entrance; Megatron's repeats all of it).
         python_activations: unfused, bias, GELU, dropout and residual are chains of small kernels.
+        bucket: parameters whose gradients are reduced in one collective, where not all is sharded.
+        bucket_per_rank: likewise, for each rank of the group; the larger of both counts.
     """
 
     gradient: Bytes
@@ -49,8 +51,8 @@ class Software:
     selective_repeats_products: bool
     stops_early: bool
     python_activations: bool
-    bucket: float = 4e7
-    bucket_per_rank: float = 0.0
+    bucket: Parameters = 4e7
+    bucket_per_rank: Parameters = 0.0
 
 
 # Bytes of the optimizer's step per parameter of the shard, Adam in mixed precision. Fused: read

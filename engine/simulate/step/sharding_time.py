@@ -29,7 +29,13 @@ MOMENT: Bytes = 4.0
 
 @record
 class RankWeights:
-    """Parameters of a rank: those outside the experts, and those of its experts."""
+    """Parameters of a rank.
+
+    Attributes:
+        common: outside the experts.
+        experts: of its experts.
+        layers: that they are in, of the fullest stage.
+    """
 
     common: Parameters
     experts: Parameters
