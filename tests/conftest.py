@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(lanes.OPTION, action="store_true", help="leave out what is like another")
+    parser.addoption("--shard", default="1/1", help="of several machines, which")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,10 +29,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption(lanes.OPTION):
-        calculators = tuple(names())
-        left_out = [item for item in items if not lanes.is_short(item.nodeid, calculators)]
-        items[:] = [item for item in items if lanes.is_short(item.nodeid, calculators)]
+    calculators, shard = tuple(names()), config.getoption("--shard")
+    left_out = [
+        item
+        for item in items
+        if not units.is_in_shard(item.nodeid, shard)
+        or (config.getoption(lanes.OPTION) and not lanes.is_short(item.nodeid, calculators))
+    ]
+    if left_out:
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=left_out)
     order = units.ordered([item.nodeid for item in items])
     items[:] = [items[place] for place in order]

@@ -1,6 +1,6 @@
 """Tests that share something costly are dealt to one worker; short units come last."""
 
-from tests.units import ordered, unit
+from tests.units import is_in_shard, ordered, unit
 
 NODES = [
     "tests/builder/pages/test_all_pages.py::test_one",
@@ -39,3 +39,11 @@ def test_while_the_first_in_a_browser_build_the_site_comes_what_needs_none_and_p
 
 def test_the_order_of_what_is_no_browsers_stays():
     assert ordered([NODES[0], "tests/builder/outputs/test_output_folder.py::test_one"]) == [0, 1]
+
+
+def test_shards_divide_the_tests_and_no_unit():
+    nodeids = [f"tests/browser/test_every_page.py::test_{i % 3}[guides/{i}/]" for i in range(90)]
+    shares = [{one for one in nodeids if is_in_shard(one, f"{n}/4")} for n in range(1, 5)]
+    assert sum(map(len, shares)) == len(nodeids)
+    of_page = {unit(one) for one in shares[0]}
+    assert not any(unit(one) in of_page for share in shares[1:] for one in share)

@@ -7,6 +7,7 @@ pages come last: each is short, so that all workers end together.
 """
 
 import re
+import zlib
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -28,6 +29,12 @@ def unit(nodeid: str) -> str:
     if parameter and path in APART:
         return f"page {parameter[1]}"
     return path
+
+
+def is_in_shard(nodeid: str, shard: str) -> bool:
+    """Return whether a test belongs to a shard such as "2/4"; a unit is never divided."""
+    place, _, count = shard.partition("/")
+    return zlib.crc32(unit(nodeid).encode()) % int(count) == int(place) - 1
 
 
 def ordered(nodeids: list[str]) -> list[int]:
