@@ -4,4 +4,4 @@
 # the ratio of their speeds.
 PAIRS = 433
 GAIN_MEDIAN = 0.036
-GAIN_ERROR = 0.080
+GAIN_ERROR = 0.081
