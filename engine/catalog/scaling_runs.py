@@ -1,8 +1,8 @@
 """How a published 7B run scaled: tokens per GPU and second on nodes of 8 A100, four 100 Gb/s ports.
 
 Its ZeRO-1 gives every rank whole tensors and has each rank broadcast its own after the step
-(`ParamBcastSyncHandler`), so that over all GPUs the broadcasts grow with their number: 2.7 s of
-7.2 on 1,024. No other software of the catalog does that, and the step model does not: it is 14, 23
+(`ParamBcastSyncHandler`), which may be why its steps over all GPUs take 2.6 to 3.6 ms more for
+each of them than sharded in the node. No other software of the catalog does that, and the step model does not: it is 14, 23
 and 38 % too fast on "all" with 256, 512 and 1,024 GPUs, and within 5 % on "node".
 
 Source: internevo.
