@@ -2,8 +2,8 @@
 
 Its ZeRO-1 gives every rank whole tensors and has each rank broadcast its own after the step
 (`ParamBcastSyncHandler`), which may be why its steps over all GPUs take 2.6 to 3.6 ms more for
-each of them than sharded in the node. No other software of the catalog does that, and the step model does not: it is 14, 23
-and 38 % too fast on "all" with 256, 512 and 1,024 GPUs, and within 5 % on "node".
+each of them than sharded in the node. The step model does not do that: it is 14, 23 and 38 % too
+fast on "all" with 256, 512 and 1,024 GPUs, and within 5 % on "node".
 
 Source: internevo.
 """
