@@ -6,7 +6,8 @@ fixed sample. Pytest called by itself runs whatever it is asked for.
 """
 
 import os
-import re
+
+from tests import units
 
 OPTION = "--short"
 PROJECT = "WALLCLOCK_PROJECT"  # whose calculators `test_promises.py` tries
@@ -31,12 +32,7 @@ PAGES = (
     "tools/sweep/",
     "tools/trace/",
 )
-EVERY_PAGE = tuple(
-    f"tests/browser/test_{name}.py" for name in ("every_page", "features", "every_figure")
-)
-PARITY = "tests/browser/test_parity.py"
 SAMPLED = 8  # one calculator in so many is compared with Pyodide in the short lane
-_PARAMETER = re.compile(r"\[([^\]]*)\]$")
 
 
 def in_short_lane() -> bool:
@@ -47,9 +43,9 @@ def in_short_lane() -> bool:
 def is_short(nodeid: str, calculators: tuple[str, ...]) -> bool:
     """Return whether the short lane runs a test; `calculators` are all names, in order."""
     path, _, test = nodeid.partition("::")
-    parameter = _PARAMETER.search(test)
-    if parameter and path in EVERY_PAGE:
-        return parameter[1] in PAGES
-    if parameter and path == PARITY and parameter[1] in calculators:
-        return calculators.index(parameter[1]) % SAMPLED == 0
+    case = units.parameter(test)
+    if case is not None and path in units.EVERY_PAGE:
+        return case in PAGES
+    if path == units.PARITY and case in calculators:
+        return calculators.index(case) % SAMPLED == 0
     return True

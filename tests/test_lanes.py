@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from engine.calculator import load, make, names
-from tests import lanes
+from tests import lanes, units
 from tests.browser.pages import SOURCES
 
 NAMES = frozenset(names())
@@ -57,6 +57,6 @@ def test_the_short_lane_leaves_out_pages_that_are_like_another():
 
 
 def test_of_calculators_in_pyodide_the_short_lane_takes_a_fixed_sample():
-    test = f"{lanes.PARITY}::test_the_same"
+    test = f"{units.PARITY}::test_the_same"
     chosen = [name for name in names() if lanes.is_short(f"{test}[{name}]", tuple(names()))]
     assert len(chosen) == -(-len(names()) // lanes.SAMPLED)

@@ -11,23 +11,30 @@ import zlib
 
 from xdist.scheduler import LoadScopeScheduling
 
-CALCULATORS = ("tests/engine/calculators/test_", "tests/browser/test_parity.py")
+PARITY = "tests/browser/test_parity.py"
+CALCULATORS = ("tests/engine/calculators/test_", PARITY)
 BROWSER = "tests/browser/"
 # What is tried on every page, in this order: first as it arrives, then what a reader changes.
-APART = tuple(
+EVERY_PAGE = tuple(
     f"tests/browser/test_{name}.py" for name in ("every_page", "features", "every_figure")
 )
 _PARAMETER = re.compile(r"\[([^\]]*)\]$")
 
 
+def parameter(test: str) -> str | None:
+    """Return the case in the brackets behind a test's name; None without any."""
+    match = _PARAMETER.search(test)
+    return match[1] if match else None
+
+
 def unit(nodeid: str) -> str:
     """Return the name of the unit that a test is dealt out with."""
     path, _, test = nodeid.partition("::")
-    parameter = _PARAMETER.search(test)
-    if parameter and path.startswith(CALCULATORS):
-        return f"calculator {parameter[1]}"
-    if parameter and path in APART:
-        return f"page {parameter[1]}"
+    case = parameter(test)
+    if case is not None and path.startswith(CALCULATORS):
+        return f"calculator {case}"
+    if case is not None and path in EVERY_PAGE:
+        return f"page {case}"
     return path
 
 
@@ -47,7 +54,7 @@ def ordered(nodeids: list[str]) -> list[int]:
         name, path = units[place], nodeids[place].partition("::")[0]
         starts = (first, "tests/", "calculator ", BROWSER, "page ")
         kind = max(at for at, start in enumerate(starts) if name.startswith(start))
-        within = APART.index(path) if path in APART else 0
+        within = EVERY_PAGE.index(path) if path in EVERY_PAGE else 0
         return (0 if name == first else kind), found[name], within
 
     return sorted(range(len(nodeids)), key=rank)

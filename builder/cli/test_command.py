@@ -56,7 +56,7 @@ class Machine:
     """The environment of the search for Chromium; tests pass a fake.
 
     Attributes:
-        given: the browser that the environment names, "" if none.
+        configured: the browser that the environment names, "" if none.
         downloaded: where Playwright's own browser lies or would lie, "" if unknown.
         on_path: name of a command -> its path or None.
         exists: whether a file is there.

@@ -1,7 +1,7 @@
 """Python packages of a project for the browser: wheels that the build resolves and locks.
 
 `packages` of site.toml names them, `wheels` a folder to take them from first: wheels of one's own,
-or a full distribution of Pyodide. The rest is found or built as `_wheel_of` says. What
+or a full distribution of Pyodide. The rest is found or downloaded or built. What
 was found is recorded with its hash in `packages.lock.json`, in the form of Pyodide's own lock;
 another wheel of the same name is refused. A wheel for this machine is taken too, since the build
 computes the defaults.

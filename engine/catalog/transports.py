@@ -28,7 +28,8 @@ class Transport:
         planned: a tree of nodes reaches the shares that NCCL plans with (`TREE_BY_SIZE`).
         medium_ring: what LL128 carries at most in one channel of a ring.
         medium_tree: likewise of a tree over three nodes and more.
-        tuner: whose regions choose algorithm and protocol (`tuned.py`); empty: NCCL's own model.
+        tuner: whose regions choose algorithm and protocol (`nccl_tuner.py`); empty: NCCL's own
+            model.
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
         declared: latency that the network's plug-in tells NCCL, which plans with it.

@@ -3,11 +3,9 @@
 import ast
 import sys
 from functools import cache
-from pathlib import Path
 
 from tests.each import each
-
-ROOT = Path(__file__).parents[2]
+from tests.layers import ROOT, imports
 
 # From the ground up. A module imports from the layers below its own, or from its own room.
 LAYERS = (
@@ -46,23 +44,6 @@ ALL = sources("engine", "builder") + [path for path in [ROOT / "build.py"] if pa
 @cache
 def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def imports(path):
-    """The dotted names a file imports; `from a import b` counts as `a.b` where that is a module."""
-    found = set()
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {expand(node.module or "", alias.name) for alias in node.names}
-    return found
-
-
-def expand(module, name):
-    inside = ROOT.joinpath(*module.split("."), name)
-    return f"{module}.{name}" if inside.is_dir() or inside.with_suffix(".py").exists() else module
 
 
 def part(path):

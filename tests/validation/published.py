@@ -5,7 +5,7 @@
 With TABLE (`training_runs.csv`) first copies the rows that can be used, facts only, to
 `engine/catalog/published_table.tsv`. Then predicts each row of that file, also with constants that
 were fitted without its source and without its model (`unseen.csv`), and writes what pages tell of
-it: `engine/form/run/accuracy.py` and `fitted.py`, `engine/catalog/unseen_errors.py`,
+it: `engine/form/run/accuracy.py` and `fitted_constants.py`, `engine/catalog/unseen_errors.py`,
 `unseen_table.tsv` and `nearest_runs_table.tsv`. Run it after every change of a formula or a
 constant; tests compare the modules with what this prints.
 """

@@ -58,8 +58,8 @@ def megatron_arguments(
         pipeline_parallel: stages.
         num_chunks: of a rank.
         group: micro-batches that pass a chunk in a row, of an interleaved schedule.
-        layout: of the layers, where they are not alike (`layout_of`). It then says how many chunks
-            there are, and the argument for them is refused.
+        layout: of the layers, where they are not alike (`format_layout`). It then says how many
+            chunks there are, and the argument for them is refused.
     """
     stages = f"--pipeline-model-parallel-size {pipeline_parallel}"
     if layout:
