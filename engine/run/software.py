@@ -7,7 +7,7 @@ memory that fused and unfused kernels need.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.core.units import Bytes, Parameters
+from engine.core.units import Bytes, MiB, Parameters
 from engine.run.parallelism import Framework
 
 
@@ -36,6 +36,9 @@ class Software:
         python_activations: unfused, bias, GELU, dropout and residual are chains of small kernels.
         bucket: parameters whose gradients are reduced in one collective, where not all is sharded.
         bucket_per_rank: likewise, for each rank of the group; the larger of both counts.
+        bucket_bytes: of gradients instead, whose bucket is closed by the tensor that reaches the
+            limit; 0: by parameters.
+        first_bucket_bytes: likewise, of the first bucket.
     """
 
     gradient: Bytes
@@ -53,6 +56,8 @@ class Software:
     python_activations: bool
     bucket: Parameters = 4e7
     bucket_per_rank: Parameters = 0.0
+    bucket_bytes: Bytes = 0.0
+    first_bucket_bytes: Bytes = 0.0
 
 
 # Bytes of the optimizer's step per parameter of the shard, Adam in mixed precision. Fused: read
@@ -60,6 +65,11 @@ class Software:
 # and read the gradient for its norm (4). Unfused: twelve passes of 4 to 16 bytes.
 _ADAM: Bytes = 34.0
 _ADAM_UNFUSED: Bytes = 76.0
+
+# `bucket_cap_mb` of PyTorch's DistributedDataParallel, and kDefaultFirstBucketBytes of its
+# reducer.hpp: the first bucket is small, so that communication begins early.
+DDP_BUCKET: Bytes = 25 * MiB
+DDP_FIRST_BUCKET: Bytes = 1 * MiB
 
 SOFTWARE: Mapping[Framework, Software] = {
     # Megatron-LM: fp32 gradients, the product of the weight gradient adds in place. Of the 8 bytes
@@ -83,7 +93,10 @@ SOFTWARE: Mapping[Framework, Software] = {
         python_activations=True,
     ),
     # PyTorch FSDP and torchtitan: gradients reduced in fp32, converted on the way.
+    # Without sharding that is DDP, with its buckets.
     "fsdp": Software(
+        bucket_bytes=DDP_BUCKET,
+        first_bucket_bytes=DDP_FIRST_BUCKET,
         gradient=4.0,
         adds_in_place=False,
         accumulate=4.0,

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.catalog.models import Model, head_size
-from engine.core.units import Bytes, Count, MiB, Parameters, Share
+from engine.core.units import Bytes, Count, Parameters, Share
 from engine.formulas.parameters import norm_parameters, output_parameters
+from engine.run.software import DDP_BUCKET
 
-# PyTorch's defaults: the first bucket is small, so that communication begins early.
-FIRST_BUCKET: Bytes = 1 * MiB
-BUCKET: Bytes = 25 * MiB
 EMBEDDING, NORM, OUTPUT = "embedding", "final norm", "output"
 
 
@@ -99,7 +97,7 @@ def backward_order(model: Model) -> tuple[ParameterTensor, ...]:
 
 
 def pack_buckets(
-    model: Model, element: Bytes, cap: Bytes = BUCKET, first: Bytes = 0.0, *, ready: bool = True
+    model: Model, element: Bytes, cap: Bytes = DDP_BUCKET, first: Bytes = 0.0, *, ready: bool = True
 ) -> tuple[GradientBucket, ...]:
     """Return DDP's buckets; a bucket is closed by the tensor that reaches its limit.
 

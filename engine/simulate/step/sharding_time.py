@@ -35,11 +35,13 @@ class RankWeights:
         common: outside the experts.
         experts: of its experts.
         layers: that they are in, of the fullest stage.
+        matrices: that they are, of the fullest stage; those of all experts of a layer are one.
     """
 
     common: Parameters
     experts: Parameters
     layers: Count = 1
+    matrices: Count = 1
 
 
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
@@ -55,11 +57,28 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
         experts = sparse * layer.experts
     ends = 1 if stages > 1 or model.tied_embeddings else 2
     embedding = ends * model.vocab_size * model.hidden_size
+    layers = ceil(model.num_layers / stages)
     return RankWeights(
         common=(common / stages + embedding) / tensor,
         experts=experts / stages / plan.expert_parallel / plan.expert_tensor_parallel,
-        layers=ceil(model.num_layers / stages),
+        layers=layers,
+        matrices=layers * _matrices_of_layer(model) + ends,
     )
+
+
+def _matrices_of_layer(model: Model) -> Count:
+    """Return the matrices of a layer, with those of all its experts counted once.
+
+    Four of attention (six with latents of queries and keys, five with those of keys alone), and
+    three of a gated MLP, two of another; beside experts a router, and an MLP that all tokens share.
+    """
+    attention = 4
+    if model.attention == "mla":
+        attention = 6 if model.query_latent_size else 5
+    mlp = 3 if model.mlp == "swiglu" else 2
+    if not model.num_experts:
+        return attention + mlp
+    return attention + 1 + mlp * (2 if model.num_shared_experts else 1)
 
 
 @record
@@ -184,20 +203,38 @@ def collective_units(
 ) -> Count:
     """Return in how many collectives the parameters of a rank are gathered and reduced.
 
-    Where all is sharded, one for each layer and one for embedding and output layer; else one for
-    each bucket; one for all where nothing runs beside the backward pass.
+    Where all is sharded, one for each layer and one for embedding and output layer, and so in
+    FSDP where gradients are; else one for each bucket; one for all where nothing runs beside the
+    backward pass.
 
-    Source: `fully_shard` of PyTorch, one group per call; Megatron-LM's
-    distributed_data_parallel.py (bucket_size: None without overlap_grad_reduce, else 40 million
-    parameters or one million for each rank); DeepSpeed's reduce_bucket_size.
+    Source: `fully_shard` of PyTorch, one group per call, whatever `reshard_after_forward`;
+    Megatron-LM's distributed_data_parallel.py (bucket_size: None without overlap_grad_reduce, else
+    40 million parameters or one million for each rank); DeepSpeed's reduce_bucket_size.
     """
-    if plan.zero_stage == 3 and not rank.software.sharded_ports:
+    software = rank.software
+    if plan.zero_stage == 3 and not software.sharded_ports:
         return weights.layers + 1
     if not training.overlap_gradient_reduce:
         return 1
+    if software.bucket_bytes:
+        return weights.layers + 1 if plan.zero_stage == 2 else _ddp_buckets(training, rank, weights)
     total = weights.common + weights.experts
-    bucket = max(rank.software.bucket, rank.software.bucket_per_rank * sharding_ranks(plan))
+    bucket = max(software.bucket, software.bucket_per_rank * sharding_ranks(plan))
     return max(1, ceil(total / bucket))
+
+
+def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> Count:
+    """Return the buckets of PyTorch's DDP.
+
+    A tensor is not cut: the one that reaches the limit closes its bucket, so that there are no
+    more buckets than matrices.
+
+    Source: `compute_bucket_assignment_by_size` of PyTorch's reducer.cpp.
+    """
+    software = rank.software
+    element = HALF if halves_gradients(training) else software.gradient
+    left = element * (weights.common + weights.experts) - software.first_bucket_bytes
+    return max(1, min(weights.matrices, 1 + ceil(left / software.bucket_bytes)))
 
 
 def _sharded_collective_time(

@@ -9,8 +9,8 @@ from engine.catalog.models import MODELS, SMALL_MODELS, Model
 from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu, OwnConstants, PortsPerEight
+from engine.run.software import DDP_BUCKET, DDP_FIRST_BUCKET
 from engine.simulate.data_parallel.bucketed_step import BucketedJob
-from engine.simulate.data_parallel.gradient_buckets import BUCKET
 
 OFFERED: Mapping[str, Model] = {
     **{key: SMALL_MODELS[key] for key in ("llama-3.2-3b", "llama-3.2-1b")},
@@ -34,7 +34,7 @@ class Inputs:
             symbol="b",
             help="bucket_cap_mb of DistributedDataParallel; PyTorch's default is 25 MiB.",
         ),
-    ] = BUCKET
+    ] = DDP_BUCKET
     slow_down: Annotated[
         float,
         Number(
@@ -88,7 +88,7 @@ class Inputs:
             advanced=True,
             help="1 MiB in PyTorch, as long as bucket_cap_mb is not set.",
         ),
-    ] = 1 * MiB
+    ] = DDP_FIRST_BUCKET
     dtype: Annotated[
         str,
         Choice(label="Gradients in", options={"bf16": "bf16", "fp32": "fp32"}, advanced=True),

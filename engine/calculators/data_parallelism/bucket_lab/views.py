@@ -8,7 +8,8 @@ from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, MiB
 from engine.core.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
-from engine.simulate.data_parallel.gradient_buckets import BUCKET, GradientBucket
+from engine.run.software import DDP_BUCKET
+from engine.simulate.data_parallel.gradient_buckets import GradientBucket
 from engine.simulate.streams.streams import COMPUTE, NETWORK
 from engine.simulate.streams.streams import OpSpan as StreamSpan
 
@@ -119,7 +120,9 @@ def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         y=present.axis("exposed", "added to the step", low=0.0, high=high),
         series=tuple(series),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.bucket, y=now),),
-        rules=(Rule(key="default", label="PyTorch: 25 MiB", axis="x", at=BUCKET, color="muted"),),
+        rules=(
+            Rule(key="default", label="PyTorch: 25 MiB", axis="x", at=DDP_BUCKET, color="muted"),
+        ),
         handle="bucket",
         caption="The axis of sizes is logarithmic.",
     )

@@ -5,10 +5,13 @@ from dataclasses import replace
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
+from engine.catalog.models import MODELS, SMALL_MODELS
+from engine.core.units import MiB
 from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.data_parallel.gradient_buckets import pack_buckets
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.step.sharding_time import (
+    collective_units,
     data_parallel_exchange,
     data_parallel_time,
     optimizer_time,
@@ -64,6 +67,40 @@ def test_gradients_travel_in_buckets_beside_the_backward_pass_and_at_once_withou
     assert exchange(PLAN, run(overlap_gradient_reduce=False)).units == 1
     # FSDP: 32 layers, and a unit of embedding and output layer.
     assert exchange(Plan(world_size=64, zero_stage=3), run(framework="fsdp")).units == 33
+
+
+@pytest.mark.parametrize(("bits", "limit"), [("", 4.0), ("bf16", 2.0)])
+def test_unsharded_pytorch_has_the_buckets_of_ddp(bits, limit):
+    training = run(framework="fsdp", gradient_precision=bits)
+    plan, rank = Plan(world_size=64, zero_stage=0), rank_rates(CLUSTER, training)
+    for model in (*SMALL_MODELS.values(), *MODELS.values()):
+        if model.num_experts or model.attention != "mha" or model.biases:
+            continue
+        weights = rank_weights(model, plan)
+        units = collective_units(plan, training, rank, weights)
+        packed = pack_buckets(model, limit, 25 * MiB, 1 * MiB)
+        # Small matrices that share a bucket with a large one make the packed ones fewer.
+        assert len(packed) <= units <= weights.matrices
+
+
+def test_the_buckets_of_llama_2_7b_are_its_matrices():
+    # 7 matrices in each of 32 layers, all larger than 25 MiB, the embedding and the output layer.
+    training = run(framework="fsdp")
+    plan, rank = Plan(world_size=64, zero_stage=0), rank_rates(CLUSTER, training)
+    weights = rank_weights(MODELS["llama-2-7b"], plan)
+    assert collective_units(plan, training, rank, weights) == 226
+    assert len(pack_buckets(MODELS["llama-2-7b"], 4.0, 25 * MiB, 1 * MiB)) == 226
+
+
+def test_the_buckets_of_mpt_125m_are_25_mib():
+    # 124 million parameters of 4 bytes: 1 MiB, then 19 buckets of 25 MiB.
+    training = run(framework="fsdp")
+    plan, rank = Plan(world_size=64, zero_stage=0), rank_rates(CLUSTER, training)
+    assert collective_units(plan, training, rank, rank_weights(MODELS["mpt-125m"], plan)) == 20
+
+
+def test_fsdp_that_keeps_its_parameters_scatters_each_layer():
+    assert exchange(Plan(world_size=64, zero_stage=2), run(framework="fsdp")).units == 33
 
 
 def test_many_ranks_pay_their_latency_in_every_layer():
