@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import Gpu
+from engine.catalog.transports import SWITCH_SHARE, SWITCH_SHARE_BLACKWELL
 from engine.core.units import MICRO, MILLI, Bytes, GiB, MiB, Ratio, Seconds, Share
 
 
@@ -105,6 +106,13 @@ ACHIEVED: Mapping[str, AchievedShares] = {
 def achieved_shares(gpu: Gpu) -> AchievedShares:
     """Return the constants of a GPU; one that is not in the table takes those of the H100."""
     return ACHIEVED.get(gpu.name, _HOPPER)
+
+
+def switch_share(gpu: Gpu) -> Share:
+    """Return the share of a ring's bandwidth that sums in the switch reach; 0: it cannot add."""
+    if not gpu.switch_adds:
+        return 0.0
+    return SWITCH_SHARE_BLACKWELL if "fp4" in gpu.peak else SWITCH_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

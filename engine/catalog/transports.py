@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
-from engine.core.units import GB, MICRO, Bandwidth, Bytes, KiB, MiB, Seconds, Share
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, MiB, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +75,14 @@ NVLINK = Transport(
     ramp=43.3 * MiB,
     scale=41.0 * MiB,
 )
-# One collective in the switch (NVLS), and the share of a ring's bandwidth that its transfers reach:
-# 414, 436, 460 and 473 against 365 GB/s of bus bandwidth with 5 to 8 H200 (NCCL plans with 0.85).
+# One collective in the switch (NVLS), and the ranks beyond which its bus bandwidth does not grow.
 SWITCH = Transport(start=23.1 * MICRO, ramp=20.4 * MiB, scale=23.9 * MiB)
+SWITCH_MOST: Count = 8
+# The share of a ring's bandwidth that its transfers reach, on Hopper and on Blackwell: 414, 436,
+# 460 and 473 against 365 GB/s of bus bandwidth with 5 to 8 H200; 778, 811 and 838 against 682 with
+# 6 to 8 B200, and 845 against 695 with 8 B300 (NCCL plans with 0.85).
 SWITCH_SHARE: Share = 0.833
+SWITCH_SHARE_BLACKWELL: Share = 0.79
 # What one channel carries at most in LL128, in a ring and in a tree over three nodes and more, on
 # Hopper and on Blackwell (tuning.cc, perChMaxRingLL128Bws, perChMaxTreeLL128Bws).
 _HOPPER = (36.7 * GB, 29.0 * GB)

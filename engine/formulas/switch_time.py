@@ -12,20 +12,34 @@ from engine.catalog.nccl_constants import (
     SWITCH_TREE_CHUNKS,
     SWITCH_TREE_STEP,
 )
-from engine.catalog.transports import INFINIBAND, LAUNCH, SWITCH, SWITCH_SHARE, Transport
-from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.catalog.transports import INFINIBAND, LAUNCH, SWITCH, SWITCH_MOST, Transport
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.ring_time import ramp
 
 
-def switch_all_reduce_time(size: Bytes, ranks: Count, bandwidth: Bandwidth) -> Seconds:
+def switch_buffers(ranks: Count, heads: Count) -> Ratio:
+    """Return the buffers that a rank sends and receives where the switches of the nodes add.
+
+    They are (h + 1)/h with h ranks in a node. But no more than eight ranks gain: on two nodes of
+    8 H100 and on 32 and 72 GB200 of a rack, the bus bandwidth is that of one node of eight.
+
+    Source: the measured all-reduce of `engine.catalog.measured_collectives`.
+    """
+    of_eight = (SWITCH_MOST + 1) / (2 * (SWITCH_MOST - 1))
+    return max((heads + 1) / heads, 2 * (ranks - 1) / ranks * of_eight)
+
+
+def switch_all_reduce_time(
+    size: Bytes, ranks: Count, bandwidth: Bandwidth, share: Share
+) -> Seconds:
     """Return the time when the switch of the node adds (NVLS), `bandwidth` that of a ring.
 
     Every rank sends and receives (n + 1)/n buffers instead of 2(n - 1)/n, at a share of the
-    bandwidth: of 8 ranks 1.3 times as fast, of 4 no faster.
+    bandwidth: 8 H200 are 1.3 times as fast, 4 no faster.
 
-    Source: measured all-reduce of 4 to 8 H200; NCCL's tuning.cc (efficiency and latency).
+    Source: measured all-reduce of 4 to 8 H200 and B200; NCCL's tuning.cc (latency).
     """
-    sent = (ranks + 1) / ranks * size / (SWITCH_SHARE * bandwidth)
+    sent = switch_buffers(ranks, ranks) * size / (share * bandwidth)
     return LAUNCH + SWITCH.start + sent * ramp(size, SWITCH)
 
 
@@ -34,6 +48,7 @@ def switch_tree_all_reduce_time(
     ranks: Count,
     nodes: Count,
     bandwidth: Bandwidth,
+    share: Share,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
 ) -> Seconds:
@@ -47,7 +62,7 @@ def switch_tree_all_reduce_time(
     """
     inside = -(-ranks // nodes)
     across = (size if nodes == 2 else 2 * size) / bandwidth
-    sent = max(across, (inside + 1) / inside * size / (SWITCH_SHARE * links))
+    sent = max(across, switch_buffers(ranks, inside) * size / (share * links))
     step = network.step + SWITCH_TREE_STEP
     latency = SWITCH_TREE + 2 * (nodes - 1).bit_length() * step
     return LAUNCH + latency + sent * (1 + _fill(size, inside, nodes, network))

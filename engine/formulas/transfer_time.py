@@ -2,7 +2,8 @@
 
 `size` is the whole buffer of a rank: before a reduce-scatter, after an all-gather. `bandwidth` is
 the bus bandwidth of large messages, one way: that of the scale-up links inside a node, that of the
-group's share of the network ports between nodes. `network` is what connects the nodes. Latencies
+group's share of the network ports between nodes. `network` is what connects the nodes. `switch` is
+the share of the links' bandwidth that sums in the switch reach; 0 where it cannot add. Latencies
 and ramps are those of `engine.catalog.constants`.
 """
 
@@ -10,9 +11,10 @@ from collections.abc import Mapping
 from math import inf
 from typing import Literal
 
+from engine.catalog.nccl_constants import MEDIUM_LEAST
 from engine.catalog.nccl_tuner import tuner_choice
 from engine.catalog.transports import INFINIBAND, Transport
-from engine.core.units import Bandwidth, Bytes, Count, Seconds
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
 from engine.formulas.medium_time import medium_half_time, medium_ring_time, medium_tree_time
 from engine.formulas.planned_choice import planned_all_reduces, planned_halves
@@ -39,7 +41,7 @@ def all_reduce_times(
     ranks: Count,
     nodes: Count,
     bandwidth: Bandwidth,
-    switch_adds: bool = False,
+    switch: Share = 0.0,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
 ) -> dict[str, Seconds]:
@@ -48,13 +50,14 @@ def all_reduce_times(
     times = {"Ring Simple": ring_all_reduce_ramped_time(size, *group)}
     if nodes == 1:
         times["Ring LL"] = small_all_reduce_time(size, *group)
-        if switch_adds and ranks > 2:
-            times["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
+        if switch and ranks > 2:
+            times["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth, switch)
         return times
-    pattern = tree_pattern(network, simple=switch_adds)
+    pattern = tree_pattern(network, simple=bool(switch))
     times["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
-    if switch_adds and network.planned and ranks > 2 * nodes:
-        times["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
+    if switch and network.planned and ranks > 2 * nodes:
+        ends = (ranks, nodes, bandwidth, switch, network, links)
+        times["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *ends)
     if _has_small(nodes, network):
         times["Tree LL"] = small_all_reduce_time(size, *group)
         if network.medium:
@@ -68,7 +71,7 @@ def all_reduce_time(
     ranks: Count,
     nodes: Count,
     bandwidth: Bandwidth,
-    switch_adds: bool = False,
+    switch: Share = 0.0,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
 ) -> Seconds:
@@ -78,13 +81,13 @@ def all_reduce_time(
     """
     if ranks <= 1 or size <= 0:
         return 0.0
-    times = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
+    times = all_reduce_times(size, ranks, nodes, bandwidth, switch, network, links)
     group = (ranks, nodes, bandwidth, network)
-    return times[all_reduce_choice(times, size, group, switch_adds, links)]
+    return times[all_reduce_choice(times, size, group, switch, links)]
 
 
 def all_reduce_choice(
-    times: Mapping[str, Seconds], size: Bytes, group: Ends, switch_adds: bool, links: Bandwidth
+    times: Mapping[str, Seconds], size: Bytes, group: Ends, switch: Share, links: Bandwidth
 ) -> str:
     """Return NCCL's choice of algorithm and protocol for an all-reduce.
 
@@ -95,7 +98,7 @@ def all_reduce_choice(
     """
     ranks, nodes, _, network = group
     name = tuner_choice(network.tuner, "all_reduce", size, ranks, nodes, times)
-    if name or nodes == 1 or not (switch_adds and network.planned):
+    if name or nodes == 1 or not (switch and network.planned):
         return name or min(times, key=times.__getitem__)
     planned = planned_all_reduces(size, *group, links)
     return min((way for way in planned if way in times), key=planned.__getitem__)
@@ -111,21 +114,22 @@ def half_times(
     """Return "algorithm protocol" -> time of each reduce-scatter or all-gather NCCL can choose.
 
     The latency of a ring grows with the number of ranks, in all its protocols. Only with one rank
-    per node NCCL can take its tree (PAT), whose latency grows with the logarithm.
+    per node NCCL can take its tree (PAT), whose latency grows with the logarithm. LL128 is left
+    out where its step carries less than was measured.
 
     Source: NCCL's tuning.cc ("PAT only supports 1 GPU per node").
     """
     group = (ranks, nodes, bandwidth, network)
-    return {way: _half_time(way, size, group) for way in _half_ways(ranks, nodes, network)}
+    return {way: _half_time(way, size, group) for way in _half_ways(size, ranks, nodes, network)}
 
 
-def _half_ways(ranks: Count, nodes: Count, network: Transport) -> tuple[str, ...]:
+def _half_ways(size: Bytes, ranks: Count, nodes: Count, network: Transport) -> tuple[str, ...]:
     ways = ["Ring Simple"]
     if ranks == nodes:
         ways.append("PAT Simple")
     if _has_small(nodes, network):
         ways.append("Ring LL")
-        if nodes > 1 and network.medium:
+        if nodes > 1 and network.medium and size >= ranks * MEDIUM_LEAST:
             ways.append("Ring LL128")
     return tuple(ways)
 
@@ -170,14 +174,13 @@ def half_choice(operation: str, size: Bytes, group: Ends) -> str:
     if nodes == 1 or not network.planned:
         times = half_times(size, *group)
         return min(times, key=times.__getitem__)
+    ways = _half_ways(size, ranks, nodes, network)
     if network.tuner:
-        name = tuner_choice(
-            network.tuner, operation, size, ranks, nodes, _half_ways(ranks, nodes, network)
-        )
+        name = tuner_choice(network.tuner, operation, size, ranks, nodes, ways)
         if name:
             return name
     planned = planned_halves(size, *group)
-    return min(planned, key=planned.__getitem__)
+    return min((way for way in planned if way in ways), key=planned.__getitem__)
 
 
 def scatter_and_gather_time(

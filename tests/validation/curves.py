@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.catalog.transports import EFA_V1, INFINIBAND, Transport
-from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
+from engine.catalog.transports import EFA_V1, INFINIBAND, SWITCH_SHARE, Transport
+from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas import ring_time, switch_time, transfer_time
 
 DATA = Path(__file__).with_name("all_reduce_curves.csv")
@@ -33,7 +33,7 @@ class Conditions:
         nodes: of them.
         bandwidth: bus bandwidth of large messages.
         algorithm: forced by NCCL_ALGO; NVLS on a node without it leaves the ring.
-        switch_adds: the switch of the node can add.
+        switch: the share of the bandwidth that its switch reaches; 0: it cannot add.
         network: between nodes.
         one_process: it starts all GPUs.
         one_call: a call of PyTorch at a time.
@@ -44,7 +44,7 @@ class Conditions:
     nodes: Count
     bandwidth: Bandwidth
     algorithm: str = ""
-    switch_adds: bool = False
+    switch: Share = 0.0
     network: Transport = INFINIBAND
     one_process: bool = False
     one_call: bool = False
@@ -68,7 +68,7 @@ CURVES: Mapping[str, Conditions] = {
         ranks=8,
         nodes=1,
         bandwidth=_H100,
-        switch_adds=True,
+        switch=SWITCH_SHARE,
         one_call=True,
     ),
     "H200, Azure": Conditions(
@@ -77,11 +77,11 @@ CURVES: Mapping[str, Conditions] = {
         nodes=1,
         bandwidth=_H100,
         algorithm="nvls",
-        switch_adds=True,
+        switch=SWITCH_SHARE,
         one_process=True,
     ),
     "H100, DGX Cloud": Conditions(
-        system="DGX H100 (NVIDIA", ranks=8, nodes=1, bandwidth=_H100, switch_adds=True
+        system="DGX H100 (NVIDIA", ranks=8, nodes=1, bandwidth=_H100, switch=SWITCH_SHARE
     ),
     "4 nodes, PyTorch": Conditions(
         system="4-node example", ranks=32, nodes=4, bandwidth=96 * GB, one_call=True
@@ -113,9 +113,9 @@ def predicted(one: Conditions, size: Bytes) -> Seconds:
     if one.algorithm == "ring":
         time = ring_time.ring_all_reduce_ramped_time(size, *group, one.network)
     elif one.algorithm == "nvls":
-        time = switch_time.switch_all_reduce_time(size, one.ranks, one.bandwidth)
+        time = switch_time.switch_all_reduce_time(size, one.ranks, one.bandwidth, one.switch)
     else:
-        time = transfer_time.all_reduce_time(size, *group, one.switch_adds, one.network)
+        time = transfer_time.all_reduce_time(size, *group, one.switch, one.network)
     if one.one_call:
         time += ONE_CALL
     return max(time, one.ranks * ONE_PROCESS) if one.one_process else time

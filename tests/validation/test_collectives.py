@@ -1,10 +1,11 @@
 """The bars on the measured all-reduce curves: 10 % from 1 MiB on, 25 % below, switch points."""
 
 import statistics
+from math import log
 
 import pytest
 
-from engine.catalog.nccl_constants import MEDIUM_START, MEDIUM_STEP, MEDIUM_STEP_OVER
+from engine.catalog.nccl_constants import MEDIUM_LEAST, MEDIUM_START, MEDIUM_STEP, MEDIUM_STEP_OVER
 from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
@@ -12,6 +13,8 @@ from engine.catalog.transports import (
     NVLINK_NETWORK,
     ROCE,
     SWITCH,
+    SWITCH_SHARE,
+    SWITCH_SHARE_BLACKWELL,
     TRANSPORTS,
     Transport,
 )
@@ -102,6 +105,31 @@ def test_a_step_of_ll128_as_short_as_planned_would_miss_the_other_clusters():
         assert time > 2 * (LAUNCH + MEDIUM_START + (ranks - 1) * MEDIUM_STEP)
 
 
+@each("name", ["B200, Vultr, gather", "B200, Vultr, scatter"])
+def test_the_long_step_of_ll128_begins_where_it_carries_128_kib(name):
+    # 16 ranks. Up to 64 KiB in a step the time is that of LL and Simple, from 128 KiB on LL128's;
+    # Simple would take 74 us there. So the long step is found, and not below.
+    one, points = unseen_curves.CURVES[name], unseen_curves.read()[name]
+    bandwidth = unseen_curves.reached(one, *points[-1])
+    group, times = (one.ranks, one.nodes, bandwidth, one.network), dict(points)
+    least = one.ranks * MEDIUM_LEAST
+    short, long = scatter_or_gather_time(least / 2, *group), medium_half_time(least / 2, *group)
+    assert times[least / 2] < 0.6 * long
+    assert abs(log(times[least / 2] / short)) < 0.35 < abs(log(times[least / 2] / long))
+    assert times[least] > 1.5 * times[least / 2]
+    assert times[least] > 1.7 * half_times(least, *group)["Ring Simple"]
+    assert times[least] == pytest.approx(scatter_or_gather_time(least, *group), rel=0.12)
+
+
+@each("name", [name for name in unseen_curves.CURVES if "gather" in name or "scatter" in name])
+def test_no_gather_in_ll128_carries_less_in_a_step_than_was_measured(name):
+    one = unseen_curves.CURVES[name]
+    for size, _ in unseen_curves.read()[name]:
+        group = (one.ranks, one.nodes, 300 * GB, one.network)
+        if size < one.ranks * MEDIUM_LEAST:
+            assert "Ring LL128" not in half_times(size, *group)
+
+
 def test_one_cluster_scatters_as_slowly_as_it_gathers():
     gathers, scatters = (unseen_curves.read()[f"B200, Vultr, {w}"] for w in ("gather", "scatter"))
     for (size, gather), (other, scatter) in zip(gathers, scatters, strict=True):
@@ -181,7 +209,9 @@ def test_the_fourth_efa_sums_few_bytes_on_two_nodes_of_b200_as_fast_as_one_publi
         (256, 57.14),
     ):
         port = 8 * 50 * GB
-        time = all_reduce_time(size, 16, 2, port, True, TRANSPORTS["efa-v4"], 684 * GB)
+        time = all_reduce_time(
+            size, 16, 2, port, SWITCH_SHARE_BLACKWELL, TRANSPORTS["efa-v4"], 684 * GB
+        )
         assert time == pytest.approx(seen * MICRO, rel=0.15)
 
 
@@ -222,7 +252,7 @@ def crossing(faster, slower):
 def test_from_ll_to_the_switch_near_2_mib_on_eight_h200():
     # NCCL's log: ring with LL up to 1 MiB, NVLS from 2 MiB on.
     size = crossing(
-        lambda size: switch_all_reduce_time(size, 8, 369 * GB),
+        lambda size: switch_all_reduce_time(size, 8, 369 * GB, SWITCH_SHARE),
         lambda size: small_all_reduce_time(size, *H200),
     )
     assert 1 * MiB <= size <= 4 * MiB
@@ -249,19 +279,21 @@ def test_from_tree_to_ring_within_a_factor_of_four_of_where_four_nodes_switched(
 
 @each(("ranks", "bandwidth"), [(5, 414.2), (6, 435.6), (7, 460.0), (8, 473.1)])
 def test_the_switch_gains_with_the_ranks_as_measured_on_h200(ranks, bandwidth):
-    time = switch_all_reduce_time(8 * GiB, ranks, 365 * GB)
+    time = switch_all_reduce_time(8 * GiB, ranks, 365 * GB, SWITCH_SHARE)
     assert 2 * (ranks - 1) / ranks * 8 * GiB / time == pytest.approx(bandwidth * GB, rel=0.03)
 
 
 def test_the_switch_gains_four_h200_nothing():
     # NCCL leaves four to the ring and takes the switch from five on.
     ring = ring_all_reduce_ramped_time(8 * GiB, 4, 1, 365 * GB)
-    assert switch_all_reduce_time(8 * GiB, 4, 365 * GB) == pytest.approx(ring, rel=0.01)
+    assert switch_all_reduce_time(8 * GiB, 4, 365 * GB, SWITCH_SHARE) == pytest.approx(
+        ring, rel=0.01
+    )
 
 
 def test_the_switch_gains_five_h200_an_eighth():
     ring = ring_all_reduce_ramped_time(8 * GiB, 5, 1, 365 * GB)
-    assert all_reduce_time(8 * GiB, 5, 1, 365 * GB, True) < ring / 1.1
+    assert all_reduce_time(8 * GiB, 5, 1, 365 * GB, SWITCH_SHARE) < ring / 1.1
 
 
 @each("key", FREE, ids=lambda key: f"{key[1]}.{key[2]}")

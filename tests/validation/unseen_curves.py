@@ -54,7 +54,7 @@ def predicted(one: Measured, size: Bytes, bandwidth: Bandwidth) -> Seconds:
     if one.operation == "exchange":
         return send_time.all_to_all_time(size, *group, one.network)
     if one.operation == "reduce":
-        return transfer_time.all_reduce_time(size, *group, one.switch_adds, one.network, one.links)
+        return transfer_time.all_reduce_time(size, *group, one.switch, one.network, one.links)
     what: transfer_time.Half = "reduce_scatter" if one.operation == "scatter" else "all_gather"
     return transfer_time.scatter_or_gather_time(size, *group, one.network, what)
 

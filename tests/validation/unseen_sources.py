@@ -6,8 +6,16 @@ Their points are in `unseen_curves.csv`; `unseen_curves.py` predicts them.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.catalog.transports import EFA_V2, INFINIBAND, NVLINK_NETWORK, ROCE, Transport
-from engine.core.units import GB, Bandwidth, Count
+from engine.catalog.transports import (
+    EFA_V2,
+    INFINIBAND,
+    NVLINK_NETWORK,
+    ROCE,
+    SWITCH_SHARE,
+    SWITCH_SHARE_BLACKWELL,
+    Transport,
+)
+from engine.core.units import GB, Bandwidth, Count, Share
 
 GOOGLE = "docs.cloud.google.com/ai-hypercomputer/docs/nccl/"
 VULTR = (
@@ -32,7 +40,7 @@ class Measured:
         source: where it is printed.
         network: between the nodes.
         links: bus bandwidth inside a node, where sums go over it.
-        switch_adds: the switch of a node can add.
+        switch: the share of the links that its switch reaches; 0: it cannot add.
         fault: why the model is off by more than 15 %, as far as the source tells.
     """
 
@@ -42,7 +50,7 @@ class Measured:
     source: str
     network: Transport = ROCE
     links: Bandwidth = float("inf")
-    switch_adds: bool = False
+    switch: Share = 0.0
     fault: str = ""
 
 
@@ -59,7 +67,7 @@ def _vultr(operation: str, fault: str = "") -> Measured:
         source=VULTR,
         network=INFINIBAND,
         links=684 * GB,
-        switch_adds=True,
+        switch=SWITCH_SHARE_BLACKWELL,
         fault=fault,
     )
 
@@ -76,7 +84,7 @@ def _efa(operation: str, nodes: Count, source: str = GUITAR, fault: str = "") ->
         source=source,
         network=EFA_V2,
         links=369 * GB,
-        switch_adds=True,
+        switch=SWITCH_SHARE,
         fault=fault,
     )
 
@@ -90,7 +98,7 @@ def _ten(operation: str, ports: Count, fault: str = "") -> Measured:
         source=TEN,
         network=INFINIBAND,
         links=369 * GB,
-        switch_adds=True,
+        switch=SWITCH_SHARE,
         fault=fault,
     )
 
@@ -119,7 +127,7 @@ CURVES: Mapping[str, Measured] = {
     "GB200, 2 trays, gather": _trays(2),
     "GB200, 8 trays, gather": _trays(8),
     "B200, Vultr, reduce": _vultr("reduce"),
-    "B200, Vultr, gather": _vultr("gather", _LEAVES),
+    "B200, Vultr, gather": _vultr("gather"),
     "B200, Vultr, scatter": _vultr("scatter", _LEAVES),
     "B200, Vultr, exchange": _vultr("exchange"),
     "B200, Vultr, exchange tuned": _vultr("exchange", _SLOW),

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
 
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import switch_share
 from engine.catalog.measured_collectives import (
     COLLECTIVES,
     RAMP_SIZE,
@@ -13,7 +15,6 @@ from engine.catalog.measured_collectives import (
     MeasuredRamp,
 )
 from engine.catalog.nodes import NODES
-from engine.catalog.transports import SWITCH_SHARE
 from engine.core.inputs import Choice, Number
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
@@ -105,10 +106,10 @@ class Result:
         Output(
             "Of a ring's rate",
             note="that transfers through the switch reach",
-            assumes=("Fitted to the measured all-reduces of 5 to 8 H200.",),
+            assumes=("Fitted to the measured all-reduces of 5 to 8 H200, and of 6 to 8 B200.",),
             sources=(RAMP_SOURCE,),
         ),
-    ] = SWITCH_SHARE
+    ]
     ring_measured: Annotated[Bandwidth, _large_output("All-reduce around a ring")]
     gather_measured: Annotated[Bandwidth, _large_output("All-gather")]
     scatter_measured: Annotated[Bandwidth, _large_output("Reduce-scatter")]
@@ -136,6 +137,7 @@ def solve(inputs: Inputs) -> Result:
         bound=in_network_gain(n),
         ring=ring,
         switch=switch,
+        reach=switch_share(ACCELERATORS[NODES[machine].gpu]),
         ring_measured=_measured_large("all_reduce", "Ring"),
         gather_measured=_measured_large("all_gather", "Ring"),
         scatter_measured=_measured_large("reduce_scatter", "Ring"),

@@ -160,6 +160,7 @@ _OF_WIRES: tuple[Row, ...] = (
     _curve("SWITCH.ramp", "ramp in the switch", BYTES),
     _curve("SWITCH.scale", "its scale", BYTES),
     _wire("SWITCH_SHARE", "the switch, of a ring's bandwidth", SHARE, "five to eight H200"),
+    _wire("SWITCH_SHARE_BLACKWELL", "likewise, on Blackwell", SHARE, "six to eight B200"),
     _curve("INFINIBAND.step", "a step between nodes", SECONDS),
     _curve("INFINIBAND.step_small", "likewise, small messages", SECONDS),
     _wire("ROCE.share", "RoCE, of InfiniBand's bandwidth", SHARE, "four nodes of eight H100"),

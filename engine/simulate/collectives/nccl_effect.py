@@ -110,7 +110,7 @@ def _limit_bandwidth(placement: CollectivePlacement, bandwidth: Bandwidth) -> Co
     """Return the placement with a limited group bandwidth and without in-switch reduction."""
     rank = replace(
         placement.rank,
-        switch_adds=False,
+        switch=0.0,
         port=bandwidth * placement.group.nodes / placement.group.ranks,
         scale_up=placement.rank.scale_up if placement.group.nodes > 1 else bandwidth,
     )

@@ -95,7 +95,7 @@ def all_reduce_wire(job: BucketedJob) -> CollectiveGroup:
     cluster, training, _ = _cluster_training_plan(job)
     rank = rank_rates(cluster, training)
     group = rank_group(rank, job.world_size, 1)
-    return nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
+    return nccl_group(rank, group)
 
 
 def _cluster_training_plan(job: BucketedJob) -> tuple[Cluster, Training, Plan]:

@@ -91,7 +91,7 @@ def reduction_wire(job: BucketJob) -> CollectiveGroup:
     )
     rank = rank_rates(cluster, training)
     group = rank_group(rank, job.ranks, 1)
-    return nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
+    return nccl_group(rank, group)
 
 
 def bucketed_backward(job: BucketJob) -> BucketedBackward:

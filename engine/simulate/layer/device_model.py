@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from typing import Literal
 
 from engine.catalog.accelerators import Gpu
-from engine.catalog.constants import COMMON, AchievedShares, CommonConstants
+from engine.catalog.constants import COMMON, AchievedShares, CommonConstants, switch_share
 from engine.catalog.reader_constants import gpu_constants as reached_of
 from engine.catalog.transports import INFINIBAND, NVLINK_NETWORK, TRANSPORTS, Transport
 from engine.core.record import record
@@ -42,7 +42,7 @@ class RankRates:
         port: bandwidth of the network ports, per GPU.
         network: transport between nodes.
         domain: GPUs that the scale-up links join.
-        switch_adds: whether the scale-up switch can reduce.
+        switch: share of `scale_up` that sums in the switch reach; 0: it cannot add.
         software: family of the software.
         quantized: whether linear layers convert their operands to fp8.
         launches: launch time of the host for a layer with experts, forward.
@@ -63,7 +63,7 @@ class RankRates:
     port: Bandwidth
     network: Transport
     domain: Count
-    switch_adds: bool
+    switch: Share
     software: Software
     quantized: bool
     launches: Seconds
@@ -105,7 +105,7 @@ def rank_rates(
         * network.share,
         network=network,
         domain=max(cluster.gpus_per_node, _scale_up_domain(gpu)),
-        switch_adds=gpu.switch_adds,
+        switch=switch_share(gpu),
         software=software,
         quantized=quantized,
         launches=common.grace_launches if gpu.host_link != "PCIe" else common.expert_launches,

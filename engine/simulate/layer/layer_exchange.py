@@ -3,12 +3,9 @@
 from engine.catalog.models import Model
 from engine.core.units import Bytes, Seconds, Share, Tokens
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import (
-    all_reduce_time,
-    scatter_and_gather_time,
-    scatter_or_gather_time,
-)
+from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Exchange, Plan, Training
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
@@ -42,7 +39,7 @@ def tensor_parallel_time(
         ends = (tensor, group.nodes, group.bandwidth, group.network)
         forward = parts * scatter_and_gather_time(size, *ends)
     else:
-        forward = parts * group_all_reduce_time(size, group, rank)
+        forward = parts * collective_time(rank, group, size)
     backward, beside = forward, 0.0
     if rank.software.hides_backward_tensor_parallel:
         # With scattered sequences the input is gathered a second time, beside the products too.
@@ -51,14 +48,6 @@ def tensor_parallel_time(
     if training.overlap_tensor_parallel:
         exposed *= 1 - rank.common.hidden
     return exposed + max(0.0, beside - rank.common.cover * gradients)
-
-
-def group_all_reduce_time(size: Bytes, group: RankGroup, rank: RankRates) -> Seconds:
-    """Return the time of an all-reduce over a group."""
-    adds, links = rank.switch_adds, rank.scale_up
-    return all_reduce_time(
-        size, group.ranks, group.nodes, group.bandwidth, adds, group.network, links
-    )
 
 
 def expert_parallel_time(

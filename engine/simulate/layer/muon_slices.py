@@ -6,9 +6,9 @@ from typing import Literal
 from engine.core.units import Bytes, Count, Operations, Seconds
 from engine.formulas.compute import matmul_time
 from engine.formulas.transfer_time import scatter_or_gather_time
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
-from engine.simulate.layer.layer_exchange import group_all_reduce_time
 from engine.simulate.layer.orthogonal_work import (
     STEPS,
     MatrixCounts,
@@ -114,7 +114,7 @@ def _distributed_work(
         operations += count * STEPS * 2 * (2 * whole**2 * part + whole**3)
         size = element * whole**2
         sent += count * STEPS * 2 * (group.ranks - 1) / group.ranks * size
-        time += count * STEPS * group_all_reduce_time(size, group, rank)
+        time += count * STEPS * collective_time(rank, group, size)
     return SlicedWork(
         products=products, operations=operations, moved=SliceTransfer(sent=sent, time=time)
     )

@@ -263,7 +263,7 @@ def collective_time(
         width = min(width, -(-collective.ranks // collective.nodes) * rank.port)
     group = (collective.size, collective.ranks, collective.nodes, width)
     if collective.operation == "all_reduce":
-        return all_reduce_time(*group, rank.switch_adds, rank.network, rank.scale_up)
+        return all_reduce_time(*group, rank.switch, rank.network, rank.scale_up)
     scatters = collective.operation == "reduce_scatter"
     return scatter_or_gather_time(
         *group, rank.network, "reduce_scatter" if scatters else "all_gather"

@@ -149,14 +149,10 @@ def build_overlap_job(setting: OverlapSetting) -> OverlapJob:
         forward=block * times.forward,
         backward=block * times.backward,
         parameters=block * dense_layer_parameters(model).matrices / tensor,
-        data=nccl_group(group.ranks, group.nodes, group.bandwidth, rank.scale_up),
-        replicas=nccl_group(copies.ranks, copies.nodes, copies.bandwidth, rank.scale_up)
-        if copies.ranks > 1
-        else None,
+        data=nccl_group(rank, group),
+        replicas=nccl_group(rank, copies) if copies.ranks > 1 else None,
         sum_once=setting.sum_once,
-        again=nccl_group(again.ranks, again.nodes, again.bandwidth, rank.scale_up)
-        if again
-        else None,
+        again=nccl_group(rank, again) if again else None,
         element=_BF16,
         gradient=setting.gradient,
         tensors=_MATRICES * block,

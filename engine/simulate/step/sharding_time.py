@@ -6,11 +6,7 @@ from engine.catalog.models import Model, num_sparse_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Ratio, Seconds
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
-from engine.formulas.transfer_time import (
-    Half,
-    scatter_and_gather_time,
-    scatter_or_gather_time,
-)
+from engine.formulas.transfer_time import Half
 from engine.run.parallelism import (
     Plan,
     Training,
@@ -20,6 +16,7 @@ from engine.run.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
 
@@ -285,8 +282,7 @@ def _all_reduce_time(
 ) -> Seconds:
     if copies <= 1:
         return 0.0
-    group = rank_group(rank, copies, stride, axis)
-    return scatter_and_gather_time(size, copies, group.nodes, group.bandwidth, group.network)
+    return collective_time(rank, rank_group(rank, copies, stride, axis), size)
 
 
 def _collective_time(
@@ -295,10 +291,7 @@ def _collective_time(
     """Return the time of a gather or a scatter over ranks that are `stride` apart."""
     if ranks <= 1:
         return 0.0
-    group = rank_group(rank, ranks, stride, axis)
-    return scatter_or_gather_time(
-        size, ranks, group.nodes, group.bandwidth, group.network, collective
-    )
+    return collective_time(rank, rank_group(rank, ranks, stride, axis), size, collective)
 
 
 def _serial_collective_time(

@@ -1,6 +1,5 @@
 """Workload of a stream program: layers of a model, and collective times of its groups."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +12,8 @@ from engine.formulas.communication import (
     star_all_reduce_time,
     star_bytes_sent,
 )
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
+from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.device_model import RankGroup, RankRates
 from engine.simulate.streams.streams import NETWORK, SCALE_UP
 
 
@@ -61,24 +61,17 @@ def star_group(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Co
     )
 
 
-def nccl_group(
-    ranks: Count, nodes: Count, bandwidth: Bandwidth, links: Bandwidth = math.inf
-) -> CollectiveGroup:
-    """Return a group that communicates as NCCL does, by the formulas of `transfer_time`.
+def nccl_group(rank: RankRates, group: RankGroup) -> CollectiveGroup:
+    """Return a group that communicates as NCCL chooses, over its own links and network.
 
-    `links` is the bus bandwidth inside a node, which groups of one rank in each node do not use.
     Layers are equal: a step asks for the time of the same few sizes again and again.
     """
     return CollectiveGroup(
-        ranks=ranks,
-        all_reduce=cache(
-            lambda size: all_reduce_time(
-                size, ranks, nodes, bandwidth, links=links if ranks > nodes else math.inf
-            )
-        ),
-        scatter=cache(lambda size: scatter_or_gather_time(size, ranks, nodes, bandwidth)),
-        stream=SCALE_UP if nodes == 1 else NETWORK,
-        sent=lambda size: ring_bytes_sent(size, ranks),
+        ranks=group.ranks,
+        all_reduce=cache(lambda size: collective_time(rank, group, size)),
+        scatter=cache(lambda size: collective_time(rank, group, size, "all_gather")),
+        stream=SCALE_UP if group.nodes == 1 else NETWORK,
+        sent=lambda size: ring_bytes_sent(size, group.ranks),
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.catalog.nccl_tuner import tuner_choice
-from engine.catalog.transports import EFA_V1, INFINIBAND, TRANSPORTS
+from engine.catalog.transports import EFA_V1, INFINIBAND, SWITCH_SHARE, TRANSPORTS
 from engine.core.units import MICRO, KiB, MiB
 from engine.formulas.low_latency_time import small_all_reduce_time
 from engine.formulas.ring_time import ring_all_reduce_ramped_time
@@ -18,20 +18,21 @@ from engine.formulas.tree_time import parallel_tree_time
 
 A100, H200 = 235e9, 365e9  # bus bandwidth of large messages in a ring of 8
 
-# (ranks, nodes, bandwidth, switch adds), size, microseconds. Azure's guide and dgxc-benchmarking.
+# (ranks, nodes, bandwidth, share of the switch), size, microseconds.
+# Azure's guide and dgxc-benchmarking.
 MEASURED = [
-    ((8, 1, A100, False), 16 * MiB, 268.8),
-    ((8, 1, A100, False), 64 * MiB, 704.8),
-    ((8, 1, A100, False), 256 * MiB, 2196.5),
-    ((8, 1, A100, False), 1024 * MiB, 8237.8),
-    ((8, 1, H200, True), 8 * MiB, 80.7),
-    ((8, 1, H200, True), 32 * MiB, 195.1),
-    ((8, 1, H200, True), 128 * MiB, 569.5),
-    ((8, 1, H200, True), 1024 * MiB, 4018.7),
-    ((16, 2, 46.3e9, False, EFA_V1), 4 * MiB, 533.9),
-    ((16, 2, 46.3e9, False, EFA_V1), 32 * MiB, 1540.2),
-    ((16, 2, 46.3e9, False, EFA_V1), 512 * MiB, 13552.0),
-    ((16, 2, 46.3e9, False, EFA_V1), 1024 * MiB, 26217.0),
+    ((8, 1, A100, 0.0), 16 * MiB, 268.8),
+    ((8, 1, A100, 0.0), 64 * MiB, 704.8),
+    ((8, 1, A100, 0.0), 256 * MiB, 2196.5),
+    ((8, 1, A100, 0.0), 1024 * MiB, 8237.8),
+    ((8, 1, H200, SWITCH_SHARE), 8 * MiB, 80.7),
+    ((8, 1, H200, SWITCH_SHARE), 32 * MiB, 195.1),
+    ((8, 1, H200, SWITCH_SHARE), 128 * MiB, 569.5),
+    ((8, 1, H200, SWITCH_SHARE), 1024 * MiB, 4018.7),
+    ((16, 2, 46.3e9, 0.0, EFA_V1), 4 * MiB, 533.9),
+    ((16, 2, 46.3e9, 0.0, EFA_V1), 32 * MiB, 1540.2),
+    ((16, 2, 46.3e9, 0.0, EFA_V1), 512 * MiB, 13552.0),
+    ((16, 2, 46.3e9, 0.0, EFA_V1), 1024 * MiB, 26217.0),
 ]
 
 
@@ -45,30 +46,32 @@ def test_small_messages_take_the_protocol_for_them():
     assert all_reduce_time(size, 8, 1, A100) == small_all_reduce_time(size, 8, 1, A100)
 
 
-def test_large_messages_take_the_ring_where_no_switch_adds():
+def test_large_messages_take_the_ring_where_no_switch():
     size = 256 * MiB
     assert all_reduce_time(size, 8, 1, A100) == ring_all_reduce_ramped_time(size, 8, 1, A100)
 
 
 def test_large_messages_take_the_switch_that_adds():
     size = 256 * MiB
-    assert all_reduce_time(size, 8, 1, H200, True) == switch_all_reduce_time(size, 8, H200)
+    assert all_reduce_time(size, 8, 1, H200, SWITCH_SHARE) == switch_all_reduce_time(
+        size, 8, H200, SWITCH_SHARE
+    )
 
 
-def crossing(ranks, nodes, bandwidth, switch_adds):
+def crossing(ranks, nodes, bandwidth, switch):
     """The smallest power of two that leaves the protocol for small messages."""
     sizes = [2.0**power for power in range(12, 30)]
     group = (ranks, nodes, bandwidth)
     return next(
         size
         for size in sizes
-        if all_reduce_time(size, *group, switch_adds) < small_all_reduce_time(size, *group)
+        if all_reduce_time(size, *group, switch) < small_all_reduce_time(size, *group)
     )
 
 
 def test_the_switch_takes_over_within_a_factor_of_two_of_2_mib():
     # Measured on 8 H200: a ring with LL up to 1 MiB, NVLS from 2 MiB on.
-    assert 1 * MiB <= crossing(8, 1, H200, True) <= 4 * MiB
+    assert 1 * MiB <= crossing(8, 1, H200, SWITCH_SHARE) <= 4 * MiB
 
 
 def test_a_gather_is_no_longer_than_an_all_reduce():

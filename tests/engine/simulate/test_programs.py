@@ -8,6 +8,9 @@ import pytest
 from engine.core import registry
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import exposed_time
+from engine.run.machines import cluster_of
+from engine.simulate.collectives.collective import collective_rank
+from engine.simulate.layer.device_model import rank_group
 from engine.simulate.streams.backward import blocking_step, overlapped_step
 from engine.simulate.streams.stream_account import step_account
 from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP, run_program
@@ -302,7 +305,9 @@ def test_pairing_does_not_help_a_single_micro_batch():
 
 
 def test_collectives_of_one_node_run_on_its_links():
-    assert [nccl_group(8, nodes, 1e9).stream for nodes in (1, 2)] == [SCALE_UP, NETWORK]
+    rank = collective_rank(cluster_of("dgx-h100"))
+    groups = [nccl_group(rank, rank_group(rank, ranks, 1)) for ranks in (8, 16)]
+    assert [group.stream for group in groups] == [SCALE_UP, NETWORK]
 
 
 def test_the_optimizer_is_the_last_to_compute():

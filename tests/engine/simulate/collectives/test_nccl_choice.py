@@ -11,7 +11,6 @@ from engine.simulate.collectives.nccl_choice import (
     place_collective,
     reached_bandwidth,
 )
-from engine.simulate.layer.layer_exchange import group_all_reduce_time
 from tests.each import each
 
 SIZES = (1 * KiB, 1 * MiB, 32 * MiB, 1 * GiB)
@@ -36,10 +35,7 @@ def test_what_nccl_takes_is_what_the_step_time_is_charged(machine, ranks):
     where = place_collective(machine, ranks)
     group = where.group
     for size in SIZES:
-        assert charged_time("all_reduce", size, where) == group_all_reduce_time(
-            size, group, where.rank
-        )
-        adds, links = where.rank.switch_adds, where.rank.scale_up
+        adds, links = where.rank.switch, where.rank.scale_up
         one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, adds, group.network, links)
         assert charged_time("all_reduce", size, where) == one
         half = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
@@ -87,8 +83,15 @@ def test_pat_needs_one_gpu_per_node():
         ("dgx-h100", "all_reduce", 8, 480 * GB, 0.05),
         ("dgx-h200", "all_gather", 8, 361 * GB, 0.05),
         ("dgx-a100", "all_reduce", 8, 234.6 * GB, 0.05),
-        ("dgx-b200", "all_reduce", 8, 838 * GB, 0.06),
+        ("dgx-b200", "all_reduce", 8, 838 * GB, 0.03),
         ("dgx-h100", "all_reduce", 32, 370 * GB, 0.06),
+        # Two nodes reach what one does: 478 on p5, 430 on both with RoCE (NCCL's issue
+        # 1221, a cluster whose single nodes are as far below others). Racks as eight: 850, 835.
+        ("p5", "all_reduce", 16, 477.7 * GB, 0.03),
+        ("grand-teton", "all_reduce", 16, 430 * GB, 0.12),
+        ("gb200-nvl72", "all_reduce", 32, 850 * GB, 0.03),
+        ("gb200-nvl72", "all_reduce", 64, 834.57 * GB, 0.03),
+        ("dgx-b300", "all_reduce", 8, 845 * GB, 0.03),
         ("dgx-h100", "all_to_all", 8, 320 * GB, 0.12),
     ],
 )

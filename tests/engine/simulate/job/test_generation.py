@@ -7,6 +7,7 @@ from engine.catalog.models import MODELS
 from engine.formulas.inference import even_tokens, weights_over_activations
 from engine.formulas.parameters import dense_layer_parameters
 from engine.run.parallelism import Cluster, Training
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.job.generation import (
     ServingJob,
     forward_pass,
@@ -15,7 +16,6 @@ from engine.simulate.job.generation import (
     memory_per_gpu,
 )
 from engine.simulate.layer.device_model import rank_group, rank_rates
-from engine.simulate.layer.layer_exchange import group_all_reduce_time
 from tests.each import each
 
 LLAMA = MODELS["llama-3-70b"]
@@ -69,7 +69,7 @@ def test_the_passes_send_what_the_formulas_say(ranks):
 def test_a_token_waits_for_two_all_reduces_in_each_layer():
     one = serving()
     found = forward_pass(one, "tensor", 1, 1024)
-    each_sum = group_all_reduce_time(2.0 * LLAMA.hidden_size, rank_group(one.rank, 8, 1), one.rank)
+    each_sum = collective_time(one.rank, rank_group(one.rank, 8, 1), 2.0 * LLAMA.hidden_size)
     assert found.time - found.computing == pytest.approx(2 * LLAMA.num_layers * each_sum)
 
 
