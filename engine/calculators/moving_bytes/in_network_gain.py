@@ -25,12 +25,20 @@ from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import difference_text
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
-from engine.simulate.collectives.nccl_choice import algorithm_times, charged_time, place_collective
+from engine.simulate.collectives.collective import NCCL, collective_time
+from engine.simulate.collectives.nccl_choice import algorithm_times, place_collective
 from engine.simulate.collectives.nccl_effect import bus_bandwidth_of
 
 MAX_GPUS = 8
 COLUMN = tuple(range(2, MAX_GPUS + 1))
 _LARGE_SIZE = 16 * GiB
+# The algorithms that sources name, as `collective_time` does.
+_WAYS = {
+    "Ring": "ring",
+    "NVLS": "NVLS Simple",
+    "NVLSTree": "NVLSTree Simple",
+    "SHARP": "in_network",
+}
 _Rates = tuple[Bandwidth, Bandwidth]  # of a ring, and of sums in the switch
 _MODEL = ("The times that a training step is charged, of 8 GiB in one node.",)
 
@@ -171,8 +179,8 @@ def _gain_of(rates: _Rates) -> Ratio:
 def _modeled(row: MeasuredCollective) -> float:
     where = place_collective(row.machine, row.ranks)
     size = row.size or _LARGE_SIZE
-    by_algorithm = algorithm_times(row.operation, size, where)
-    named = by_algorithm.get(f"{row.algorithm} Simple", charged_time(row.operation, size, where))
+    way = _WAYS.get(row.algorithm, NCCL)
+    named = collective_time(where.rank, where.group, size, row.operation, way)
     if not row.bandwidth:
         return named
     return bus_bandwidth_of(cast(Operation, row.operation), size, named, row.ranks)
@@ -256,8 +264,7 @@ def _other_table(result: Result) -> Table:
         title="Other operations, and several nodes",
         columns=("Machines", "Operation", "Algorithm", "Measured", "Modeled", "Off by", "Source"),
         rows=tuple(map(_row, COLLECTIVES, result.elsewhere())),
-        caption="Modeled: the fastest that the model has, or the algorithm named where it has "
-        "that. It knows no sums in the switches of the network (SHARP).",
+        caption="Modeled: what NCCL would choose, or the algorithm named.",
     )
 
 

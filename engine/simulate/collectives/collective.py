@@ -13,7 +13,7 @@ from engine.formulas import transfer_time, tree_time
 from engine.formulas.ring_time import ramp, ring_latency
 from engine.formulas.send_time import send_time
 from engine.formulas.switch_time import switch_buffers
-from engine.formulas.transfer_time import all_reduce_choice, half_choice
+from engine.formulas.transfer_time import Half, all_reduce_choice, half_choice
 from engine.run.parallelism import Cluster, Training
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_rates
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
@@ -70,7 +70,7 @@ def collective_time(
     if operation == "all_reduce" and way in ("hierarchical", "in_network"):
         composed = _hierarchical_time if way == "hierarchical" else _in_network_time
         return composed(rank, group, size)
-    if way == NCCL:
+    if way == NCCL or operation not in ("all_reduce", *HALF_COLLECTIVES):
         return _chosen_time(rank, group, size, operation)
     times = collective_times(rank, group, size, operation)
     if way in times:
@@ -85,8 +85,9 @@ def _chosen_time(rank: RankRates, group: RankGroup, size: Bytes, operation: str)
     if operation == "all_reduce":
         links = (rank.switch, group.network, rank.scale_up)
         return transfer_time.all_reduce_time(size, *ends, *links)
-    if operation == "all_gather" or operation == "reduce_scatter":
-        return transfer_time.scatter_or_gather_time(size, *ends, group.network, operation)
+    if operation in HALF_COLLECTIVES:
+        half: Half = "all_gather" if operation == "all_gather" else "reduce_scatter"
+        return transfer_time.scatter_or_gather_time(size, *ends, group.network, half)
     times = collective_times(rank, group, size, operation)
     return min(times.values(), default=float("inf"))
 

@@ -6,7 +6,7 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES, Result
 from engine.core.outputs import Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, SECONDS, MiB
+from engine.core.units import BYTES, SECONDS, MiB, Share
 from engine.core.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
 from engine.run.software import DDP_BUCKET
 from engine.simulate.data_parallel.gradient_buckets import GradientBucket
@@ -14,6 +14,8 @@ from engine.simulate.streams.streams import COMPUTE, NETWORK
 from engine.simulate.streams.streams import OpSpan as StreamSpan
 
 _ROWS = 9
+# Of the exposed time: a shorter wait for earlier buckets is no queue.
+_SMALL: Share = 0.05
 
 
 def timeline(present: Presenter, result: Result) -> Timeline:
@@ -168,7 +170,8 @@ def regime(present: Presenter, result: Result) -> Badge:
             color="communication",
         )
     ends = next(span for span in ran.spans if span.op.key == f"bucket {len(ran.buckets)}")
-    if ends.waited_for.startswith("B"):
+    queued = ran.tail - (ends.end - ends.start)
+    if ends.waited_for.startswith("B") or queued < _SMALL * ran.tail:
         return Badge(
             text="Only the last bucket is exposed",
             sentence=present.say("It holds {last_size}, {last_share} of the gradient."),
