@@ -1,8 +1,19 @@
+import time
+
 import pytest
 
 from tests.browser.axe import in_both_schemes, violations
 from tests.browser.conftest import LAB
-from tests.browser.reading import drag_number, expected, live, output, wait_for
+from tests.browser.reading import (
+    ASKING,
+    IN_NO_TIME,
+    at_rest,
+    drag_number,
+    expected,
+    live,
+    output,
+    wait_for,
+)
 
 pytestmark = pytest.mark.browser
 SHIFTS = """() => new Promise((done) => {
@@ -30,11 +41,28 @@ def test_a_bad_input_has_no_violation(lab):
 
 
 @pytest.mark.parametrize("width", [390, 820, 1440])
-def test_nothing_moves_while_the_page_comes_alive(visit, width):
-    page = visit(viewport={"width": width, "height": 900})
+@pytest.mark.parametrize("hurried", [False, True])
+def test_nothing_moves_while_the_page_comes_alive(visit, width, hurried):
+    hurry = f"({IN_NO_TIME})(); " if hurried else ""  # most numbers come with later replies
+    page = visit(
+        viewport={"width": width, "height": 900},
+        prepare=lambda page: page.add_init_script(f"{hurry}({ASKING})()"),
+    )
     drag_number(page).scroll_into_view_if_needed()
     live(page)
+    at_rest(page)
     page.wait_for_load_state("networkidle")
+    assert page.evaluate(SHIFTS) == []
+
+
+def test_nothing_moves_when_the_script_comes_after_the_text(visit):
+    def late(route):
+        time.sleep(1)
+        route.continue_()
+
+    page = visit(LAB + "#predict", prepare=lambda page: page.route("**/main.js", late))
+    page.wait_for_selector(".guess.ready")
+    assert page.locator("#predict").bounding_box()["y"] < 500
     assert page.evaluate(SHIFTS) == []
 
 

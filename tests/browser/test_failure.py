@@ -142,6 +142,8 @@ def test_a_page_whose_script_is_missing_says_so(visit):
     page = visit(prepare=lambda page: page.route("**/main.js", lambda route: route.abort()))
     page.locator("[data-asleep]").wait_for(state="visible", timeout=12_000)
     assert "Reload" in (page.locator("[data-asleep]").text_content() or "")
+    page.locator(".predict summary").first.click()
+    assert page.locator(".predict .answer").first.is_visible()
 
 
 def test_a_page_whose_script_runs_says_nothing(visit):

@@ -9,6 +9,7 @@ from tests.browser.reading import (
     ASKING,
     AT_REST,
     CALCULATOR,
+    IN_NO_TIME,
     PATIENCE,
     arrive,
     at_rest,
@@ -35,14 +36,6 @@ SLOW_AND_QUICK = """() => {
   }).observe(figure, { attributes: true, childList: true, subtree: true });
   new MutationObserver(() => add("number")).observe(
     of(".number[data-output=step_time]"), { childList: true, subtree: true, characterData: true });
-}"""
-# As if every curve took long here, on however quick a machine: no reply has time for one.
-IN_NO_TIME = """() => {
-  const send = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (data, ...more) {
-    const request = data.request?.replace(/"within":[\\d.]+/, '"within":1e-6');
-    return send.call(this, request ? { ...data, request } : data, ...more);
-  };
 }"""
 BOTH = "() => window.events.includes('number') && window.events.includes('curve')"
 SET = """(one, value) => {

@@ -45,11 +45,12 @@ export function renderViews(calculator, reply, asBuilt) {
     renderTitle(element, view);
     (RENDERERS[view.kind] ?? renderFragment)(element, view);
   }
-  // What nobody asked for stays: it was not near then.
+  // What nobody asked for, or what comes later, stays as it is.
+  const isGone = (/** @type {string} */ name) => reply.asked?.includes(name) && !reply.later?.includes(name);
   for (const kind of ["also", "note"]) {
     for (const element of elementsOf(calculator, `[data-${kind}]`)) {
       const name = element.dataset[kind] ?? "", view = reply.outputs[name];
-      if (view || reply.asked?.includes(name)) renderText(element, view?.[kind] ?? "");
+      if (view || isGone(name)) renderText(element, view?.[kind] ?? "");
     }
   }
   renderTables(calculator, reply.extra.table ?? {});
