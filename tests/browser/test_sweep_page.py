@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from pyarrow import Table, parquet
 
-from engine.calculators.whole_runs.sweep_result.inputs import SAMPLES
+from engine.calculators.whole_runs.sweep_result import SAMPLES
 from tests.browser.reading import live
 from tests.engine.run.test_sweep_table import ROWS, text
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from engine.calculator import load
-from engine.calculators.whole_runs.sweep_result.inputs import split_words
+from engine.calculators.whole_runs.sweep_result import split_words
 from engine.core.inputs import Compact, InputError, Number
 from engine.core.parsing import exact_text
 from tests.engine.calculators.promises import promise_for_each

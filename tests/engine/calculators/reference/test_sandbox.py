@@ -4,8 +4,15 @@ import pytest
 
 from engine import calculator as calculators
 from engine.answer import reply
-from engine.calculators.reference.sandbox.calculator import PRESETS, Inputs, solve
-from engine.calculators.reference.sandbox.inputs import JOB_INPUTS, PLAN, SECOND_PREFIX, inputs_of
+from engine.calculators.reference.sandbox import (
+    JOB_INPUTS,
+    PLAN,
+    PRESETS,
+    SECOND_PREFIX,
+    Inputs,
+    inputs_of,
+    solve,
+)
 from engine.form.run.inputs import Inputs as RunInputs
 from tests.each import each
 

@@ -4,9 +4,13 @@ from urllib.parse import parse_qsl
 
 from engine.answer import reply
 from engine.calculators.whole_runs import planner
-from engine.calculators.whole_runs.sweep_result.calculator import Inputs, solve
-from engine.calculators.whole_runs.sweep_result.charts import plan_difference, query_of
-from engine.calculators.whole_runs.sweep_result.inputs import SAMPLES
+from engine.calculators.whole_runs.sweep_result import (
+    SAMPLES,
+    Inputs,
+    plan_difference,
+    query_of,
+    solve,
+)
 from engine.form.planner.plan_text import plan_name
 from tests.engine.run.test_sweep_table import text
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from engine.answer import reply
-from engine.calculators.whole_runs.log_check.inputs import Inputs, solve
+from engine.calculators.whole_runs.log_check import Inputs, solve
 from engine.estimate import estimate
 from engine.form.log_samples import SAMPLES
 from engine.form.short_job import job_run

@@ -1,15 +1,33 @@
-"""Views of a sweep: job list, verdict, frontier, and plan differences."""
+"""Sweep results: the best plan of every job, their frontier, and differences."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from math import nan
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from engine.calculators.whole_runs.sweep_result.inputs import Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.core.text import Text, escape_braces, render_text, say
-from engine.core.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS
-from engine.core.views import Axis, Badge, CalculatorLink, Cell, Lines, Point, Series, Table
+from engine.core import text
+from engine.core.inputs import Choice, Compact, Number, Sample, Scalar, Text
+from engine.core.outputs import Output, Presenter, Views
+from engine.core.text import escape_braces, render_text, say
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    HOUR,
+    MONEY,
+    RATIO,
+    SECONDS,
+    Bytes,
+    Count,
+    Money,
+    Seconds,
+    TokenRate,
+)
+from engine.core.views import Axis, Badge, CalculatorLink, Cell, Lines, Point, Series, Table, Value
+from engine.draw.csv import csv_rows
 from engine.form.planner.inputs import (
     NODE,
     OwnContext,
@@ -21,7 +39,143 @@ from engine.form.planner.inputs import (
     OwnTensor,
     OwnZero,
 )
-from engine.run.sweep_table import SweptJob
+from engine.form.sweep_sample import TEXT
+from engine.form.text_validation import text_check
+from engine.run.sweep_table import (
+    LONGEST_SWEEP,
+    MOST_ROWS,
+    SweptJob,
+    filter_jobs,
+    pareto_front,
+    read_sweep,
+    sort_jobs,
+)
+
+_ROWS = (line.split("\t") for line in TEXT.splitlines())
+SAMPLES: Mapping[str, Sample] = {
+    "llama": Sample(
+        title="Llama 3 8B and 70B on six clusters", text=csv_rows(_ROWS).replace("\r\n", "\n")
+    )
+}
+_LONGEST_WORDS = 100
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "The 70B model alone": {"only": "70b", "order": "cost"},
+    "What half the network changes": {"only": "256 h100 70b", "row": 1},
+}
+_COUNTED = ("Rows of one job at several prices count once.",)
+_PREDICTED = ("As the planner predicted it when the sweep ran.",)
+
+
+@lru_cache(maxsize=4)
+def parse_sweep(text: str) -> tuple[SweptJob, ...]:
+    """Return the jobs, read once for the check under the box and for the results."""
+    return read_sweep(text)
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, or raise if it is too long."""
+    if len(text) > _LONGEST_WORDS:
+        raise ValueError(f"{len(text):,} characters; at most {_LONGEST_WORDS} are read")
+    return text.split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    table: Annotated[
+        str,
+        Text(
+            label="Your table",
+            longest=LONGEST_SWEEP,
+            samples=SAMPLES,
+            rows=6,
+            files=".csv,.tsv,.parquet",
+            placeholder="Paste the CSV of a sweep, or choose its CSV or Parquet file",
+            help="Parquet is read here, in your browser, and stands in the box as CSV.",
+            check=text_check(parse_sweep),
+        ),
+    ] = SAMPLES["llama"].text
+    only: Annotated[
+        str,
+        Compact(
+            label="Only jobs with",
+            parse=split_words,
+            description="words of a model, a cluster or a plan, or nothing",
+            example="70b h100",
+            help="Every word has to occur: 70b, 256, A100, 32768, FSDP.",
+        ),
+    ] = ""
+    order: Annotated[
+        str,
+        Choice(
+            label="Order",
+            options={
+                "table": "as in the table",
+                "time": "shortest run first",
+                "cost": "cheapest first",
+                "rate": "most tokens per GPU first",
+                "gpus": "fewest GPUs first",
+            },
+        ),
+    ] = "table"
+    against: Annotated[
+        str, Choice(label="Step against", options={"cost": "the cost of the run", "gpus": "GPUs"})
+    ] = "cost"
+    row: Annotated[
+        int,
+        Number(
+            label="Job to compare with",
+            low=1,
+            high=MOST_ROWS,
+            whole=True,
+            help="By its number in the list.",
+        ),
+    ] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Numbers of the sweep's table; zero if no job is left, or no plan fits.
+
+    Attributes:
+        jobs: that the filter leaves, in their order.
+        all_jobs: how many there are.
+        fitting: of those left, how many have a plan.
+        place: of the chosen job in the list, from 1.
+        chosen: the job to compare with; None where none is left.
+        alike: jobs with a plan that train the same, with their places.
+        points: cost or GPUs, and the step, of each of them.
+        front: of these, those that no other beats in both.
+        low, high: range of its step.
+    """
+
+    jobs: tuple[SweptJob, ...]
+    all_jobs: Count
+    fitting: Count
+    place: Count
+    chosen: SweptJob | None
+    alike: tuple[tuple[Count, SweptJob], ...]
+    points: tuple[tuple[float, Seconds], ...]
+    front: tuple[tuple[float, Seconds], ...]
+    num_jobs: Annotated[
+        Count,
+        Output("Jobs", note="of {all_jobs} in the table", basis="definition", assumes=_COUNTED),
+    ]
+    step: Annotated[Seconds, Output("Step", "", "{low} to {high}", "compute", _PREDICTED)]
+    low: Seconds
+    high: Seconds
+    rate: Annotated[
+        TokenRate, Output("Tokens per second of a GPU", color="compute", assumes=_PREDICTED)
+    ]
+    held: Annotated[Bytes, Output("Fullest GPU", color="memory", assumes=_PREDICTED)]
+    time: Annotated[
+        Seconds, Output("The whole run", note="if nothing fails", color="ink", assumes=_PREDICTED)
+    ]
+    cost: Annotated[
+        Money, Output("It costs", note="at the lowest price", color="ink", assumes=_PREDICTED)
+    ]
+
 
 SHOWN = 60
 _PRICES = 3
@@ -41,7 +195,7 @@ _OWN: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def job_text(job: SweptJob) -> Text:
+def job_text(job: SweptJob) -> text.Text:
     """Return a job in words."""
     return say(f"{_job_label(job)}, {{s}} tokens", s=(float(job.sequence_length), COUNT))
 
@@ -239,3 +393,69 @@ def plan_difference(plan: str, other: str) -> str:
     if not gone:
         return f"also {', '.join(new)}"
     return f"{', '.join(new)} instead of {', '.join(gone)}" if new else f"no {', '.join(gone)}"
+
+
+TITLE = "Read my sweep"
+QUESTION = "Which of many jobs is fast or cheap enough, and what changes from one to another?"
+EQUATIONS = ()
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the remaining jobs, sorted, and the numbers of the chosen job."""
+    every = parse_sweep(inputs.table)
+    left = sort_jobs(filter_jobs(every, inputs.only), inputs.order)
+    place = min(inputs.row, len(left))
+    chosen = left[place - 1] if left else None
+    numbered = enumerate(left, start=1)
+    alike = tuple(
+        (number, job) for number, job in numbered if chosen and _same_training(job, chosen)
+    )
+    x = [job.cost if inputs.against == "cost" else float(job.world_size) for _, job in alike]
+    points = tuple(zip(x, (job.step for _, job in alike), strict=True))
+    return Result(
+        jobs=tuple(left),
+        all_jobs=len(every),
+        fitting=sum(bool(job.plan) for job in left),
+        place=place,
+        chosen=chosen,
+        alike=alike,
+        points=points,
+        front=tuple(pareto_front(points)),
+        num_jobs=len(left),
+        step=chosen.step if chosen else 0.0,
+        low=chosen.low if chosen else 0.0,
+        high=chosen.high if chosen else 0.0,
+        rate=chosen.rate if chosen else 0.0,
+        held=chosen.memory if chosen else 0.0,
+        time=chosen.time if chosen else 0.0,
+        cost=chosen.cost if chosen else 0.0,
+    )
+
+
+def _same_training(job: SweptJob, other: SweptJob) -> bool:
+    """Return whether a job has a plan, and the same training as another."""
+    names = ("model", "sequence_length", "global_batch_size")
+    same = all(getattr(job, name) == getattr(other, name) for name in names)
+    return bool(job.plan) and same and job.settings.get("tokens") == other.settings.get("tokens")
+
+
+def _chosen_values(present: Presenter, result: Result) -> dict[str, Value]:
+    """Return the chosen job's values, or the reason why it has none."""
+    names = "step", "time", "cost", "rate", "held"
+    if result.chosen and result.chosen.plan:
+        return present.values(*names)
+    why = "no plan fits" if result.chosen else "no job matches"
+    return {name: present.value(name, value=nan, note=why) for name in names}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    present = Presenter(result, inputs)
+    return {
+        "best": chosen_verdict(result),
+        **_chosen_values(present, result),
+        **present.values("num_jobs"),
+        "jobs": partial(jobs, result),
+        "frontier": partial(frontier, inputs, result),
+        "changes": partial(changes, result),
+    }

@@ -1,1 +1,0 @@
-"""A linter for DeepSpeed configurations."""

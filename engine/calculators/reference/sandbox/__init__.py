@@ -1,1 +1,0 @@
-"""Two plans side by side."""

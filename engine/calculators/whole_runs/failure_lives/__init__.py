@@ -1,1 +1,0 @@
-"""Failure lives: simulated runs of a job with failures."""

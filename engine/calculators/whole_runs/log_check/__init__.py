@@ -1,1 +1,0 @@
-"""Log check: a training log against its job's prediction."""
