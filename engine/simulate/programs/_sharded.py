@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from engine.core.units import Count
 from engine.simulate.programs._passes import LayerPass, append_pass, links_of, pass_ops
 from engine.simulate.programs._replicated import optimizer_ops
 from engine.simulate.streams.streams import StreamOp
@@ -12,8 +13,8 @@ def sharded_step(work: Workload, slots: Sequence[LayerPass]) -> tuple[StreamOp, 
     """Return the operations of one step with sharded parameters, in the order of the passes.
 
     A pass's parameters may be gathered while the `prefetch` passes before it compute: no earlier,
-    for want of memory. Gradients are reduce-scattered after each backward pass, behind the gather
-    that is under way, and summed over the replicas if there are any.
+    for want of memory. Gradients are reduce-scattered after each backward pass, before the gather
+    for the pass after the next, and summed over the replicas if there are any.
     """
     gathers = [_gather(work, slots, place) for place in range(len(slots))]
     ops: list[StreamOp] = []
@@ -21,16 +22,30 @@ def sharded_step(work: Workload, slots: Sequence[LayerPass]) -> tuple[StreamOp, 
     waiting: list[StreamOp] = []
     pending: list[StreamOp] = []
     for place, slot in enumerate(slots):
-        ahead = min(place + work.prefetch + 1, len(slots))
+        # The host issues what reduces a pass before it reaches the next, and gathers for no other
+        # micro-batch than the one at work.
+        ops += waiting
+        ahead = _gathered_ahead(slots, place, work.prefetch)
         ops += [gather for gather in gathers[issued:ahead] if gather]
         issued = max(issued, ahead)
-        ops += waiting
         own = gathers[place]
         before = (*((own.key,) if own else ()), *_awaited_reduction(work, slots, place))
         pending = append_pass(ops, pending, pass_ops(work, slot, before))
         waiting = _reduction_ops(work, slot) if slot.backward else []
     ops += [*pending, *waiting]
     return (*ops, *optimizer_ops(work, ops[-1].key))
+
+
+def _gathered_ahead(slots: Sequence[LayerPass], place: Count, prefetch: Count) -> Count:
+    """Return how many passes have their gathers issued before a pass begins.
+
+    None behind the end of a micro-batch: the host first issues its last reduction.
+    """
+    for behind in range(place + 1, min(place + prefetch + 1, len(slots))):
+        before, slot = slots[behind - 1], slots[behind]
+        if before.backward and not (before.layer or slot.backward or slot.layer):
+            return behind
+    return min(place + prefetch + 1, len(slots))
 
 
 def _awaited_reduction(work: Workload, slots: Sequence[LayerPass], place: int) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from engine.run.parallelism import (
 from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
+from engine.simulate.step.exposed_exchange import ShardedUnits, bucketed_wait, sharded_time
 
 # Bytes of a moment of the optimizer.
 MOMENT: Bytes = 4.0
@@ -112,8 +113,11 @@ def data_parallel_exchange(
     copies = _replica_all_reduce_time(plan, rank, weights, gradient, units)
     if training.lora_rank:  # of frozen weights there are no gradients
         gradient = scatter = copies = 0.0
+    gather = _sharded_collective_time(plan, rank, weights, HALF, "all_gather", units)
+    if training.lora_rank and plan.zero_stage < 3:  # frozen weights, whole on each GPU, stay
+        gather = 0.0
     return DataParallelExchange(
-        gather=_sharded_collective_time(plan, rank, weights, HALF, "all_gather", units),
+        gather=gather,
         scatter=scatter,
         copies=copies,
         gradient=gradient,
@@ -139,60 +143,68 @@ def data_parallel_time(
     if plan.data_parallel * plan.context_parallel == 1:
         return 0.0
     weights, exchange = weights_and_exchange
-    reduce, gather = exchange.reduce, exchange.gather
-    layers = max(1.0, model.num_layers / plan.pipeline_parallel)
     microbatches = num_microbatches(plan, training)
     if plan.zero_stage == 3:
-        return microbatches * _fully_sharded_exposed(
-            plan, rank, weights, (exchange, layers), (forward, backward)
-        )
+        return _fully_sharded_wait(plan, rank, weights, exchange, (microbatches, forward, backward))
+    reduce, gather, buckets = exchange.reduce, exchange.gather, exchange.units
     if not plan.zero_stage:
         reduce, gather = reduce + gather * exchange.gradient / HALF, 0.0
     # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own; in a pipeline,
     # PyTorch scatters behind the last one alone (`last_backward` of pipelining/stage.py).
-    before = microbatches - 1 if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 0
+    scattering = microbatches if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 1
     if not training.overlap_gradient_reduce:
-        return (before + 1) * reduce + gather
-    earlier = before * _exposed_beside(reduce, backward, layers)
+        return scattering * reduce + gather
+    waits = scattering * bucketed_wait(reduce, buckets, backward)
     if rank.software.gathers_after_step:
-        return earlier + _exposed_beside(reduce, backward, layers) + gather
-    return earlier + _exposed_beside(reduce + gather, forward + backward, layers)
+        return waits + gather
+    return waits + bucketed_wait(gather, buckets, forward)
 
 
-def _exposed_beside(communication: Seconds, computation: Seconds, layers: Ratio) -> Seconds:
-    """Return the exposed part of communication that overlaps computation.
-
-    Its excess, and at least the part of one layer, which has nothing to hide behind: the last
-    gradients, the first parameters.
-    """
-    return max(communication / layers, communication - computation)
-
-
-def _fully_sharded_exposed(
+def _fully_sharded_wait(
     plan: Plan,
     rank: RankRates,
     weights: RankWeights,
-    exchange_and_layers: tuple[DataParallelExchange, Ratio],
-    computation: tuple[Seconds, Seconds],
+    exchange: DataParallelExchange,
+    passes: tuple[Count, Seconds, Seconds],
 ) -> Seconds:
-    """Return the exposed communication of each micro-batch with sharded parameters.
+    """Return the exposed communication of a step with sharded parameters.
 
-    They are gathered forward and again backward, and gradients scattered. Hybrid sharding has two
-    wires: gathers and scatters stay among the shards; the all-reduce of the copies runs between
-    them, and only behind the backward pass. `computation` is that of forward and backward pass.
+    `passes` are the micro-batches, and what each computes forward and backward.
     """
-    exchange, layers = exchange_and_layers
-    forward, backward = computation
-    sharded = 2 * exchange.gather + exchange.scatter
+    microbatches, forward, backward = passes
+    computing = microbatches * (forward + backward)
     if rank.software.sharded_ports:
         serial = _serial_collective_time(plan, rank, weights, exchange.gather + exchange.reduce)
-        return max(0.0, serial - rank.common.fetch_ahead * (forward + backward))
-    # What the channels take depends on the bytes, not on how long a slow network takes for them.
+        return max(0.0, microbatches * serial - rank.common.fetch_ahead * computing)
+    return sharded_time(sharded_units(rank, weights, exchange, forward, backward), microbatches) - (
+        computing
+    )
+
+
+def sharded_units(
+    rank: RankRates,
+    weights: RankWeights,
+    exchange: DataParallelExchange,
+    forward: Seconds,
+    backward: Seconds,
+) -> ShardedUnits:
+    """Return the passes and collectives of one micro-batch, unit by unit.
+
+    What the channels take of the computation lengthens the passes. It depends on the bytes, not on
+    how long a slow network takes for them, and is spread over the passes as the bytes are.
+    """
+    units = exchange.units
     bytes_moved = (2 * HALF + exchange.gradient) * (weights.common + weights.experts)
-    slow_down = rank.common.taken * min(bytes_moved / rank.scale_up, forward + backward)
-    # Where a wire is the limit, what its channels take of the computation costs nothing more.
-    first_and_last = slow_down + (sharded + exchange.copies) / layers
-    return max(first_and_last, sharded - forward - backward, exchange.copies - backward)
+    taken = rank.common.taken * min(bytes_moved / rank.scale_up, forward + backward)
+    ahead = HALF / (2 * HALF + exchange.gradient)
+    return ShardedUnits(
+        count=units,
+        forward=(forward + ahead * taken) / units,
+        backward=(backward + (1 - ahead) * taken) / units,
+        gather=exchange.gather / units,
+        scatter=exchange.scatter / units,
+        copy=exchange.copies / units,
+    )
 
 
 def collective_units(
