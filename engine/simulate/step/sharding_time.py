@@ -154,10 +154,23 @@ def data_parallel_time(
     scattering = microbatches if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 1
     if not training.overlap_gradient_reduce:
         return scattering * reduce + gather
-    waits = scattering * bucketed_wait(reduce, buckets, backward)
-    if rank.software.gathers_after_step:
+    passes = _lengthened(rank, weights, (exchange.gradient, backward))
+    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes))
+    if not gather or rank.software.gathers_after_step:
         return waits + gather
-    return waits + bucketed_wait(gather, buckets, forward)
+    passes = _lengthened(rank, weights, (HALF, forward))
+    return waits + passes - forward + bucketed_wait(gather, buckets, passes)
+
+
+def _lengthened(rank: RankRates, weights: RankWeights, sent: tuple[Bytes, Seconds]) -> Seconds:
+    """Return how long a pass takes beside collectives of so many bytes for each parameter.
+
+    What the channels take of the computation depends on the bytes, not on how long a slow network
+    takes for them. `sent` are these bytes, and the pass alone.
+    """
+    element, alone = sent
+    moved = element * (weights.common + weights.experts)
+    return alone + rank.common.taken * min(moved / rank.scale_up, alone)
 
 
 def _fully_sharded_wait(
@@ -190,17 +203,13 @@ def sharded_units(
 ) -> ShardedUnits:
     """Return the passes and collectives of one micro-batch, unit by unit.
 
-    What the channels take of the computation lengthens the passes. It depends on the bytes, not on
-    how long a slow network takes for them, and is spread over the passes as the bytes are.
+    `forward` and `backward` are the passes alone.
     """
     units = exchange.units
-    bytes_moved = (2 * HALF + exchange.gradient) * (weights.common + weights.experts)
-    taken = rank.common.taken * min(bytes_moved / rank.scale_up, forward + backward)
-    ahead = HALF / (2 * HALF + exchange.gradient)
     return ShardedUnits(
         count=units,
-        forward=(forward + ahead * taken) / units,
-        backward=(backward + (1 - ahead) * taken) / units,
+        forward=_lengthened(rank, weights, (HALF, forward)) / units,
+        backward=_lengthened(rank, weights, (HALF + exchange.gradient, backward)) / units,
         gather=exchange.gather / units,
         scatter=exchange.scatter / units,
         copy=exchange.copies / units,
