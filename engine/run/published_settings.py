@@ -133,8 +133,12 @@ def _zero_bubble(row: Row, plan: Settings, training: Settings) -> None:
 
 
 def _internevo(row: Row, plan: Settings, training: Settings) -> None:
-    """Its own ZeRO-1, eager; gradients reduced beside the backward pass, parameters gathered."""
-    training |= {"framework": "deepspeed", "compiled": False}
+    """Its own ZeRO-1, eager; gradients reduced beside the backward pass, parameters gathered.
+
+    Gradients of bf16 parameters are reduced as they are (`reduce_tensor` with `dtype=None` in
+    internlm/solver/optimizer/hybrid_zero_optim.py).
+    """
+    training |= {"framework": "deepspeed", "compiled": False, "gradient_precision": "bf16"}
     group = re.search(r"group (-?\d+)", row["sharding"])
     plan |= {"sequence_parallel": False, "shard_group": max(0, int(group[1])) if group else 0}
 

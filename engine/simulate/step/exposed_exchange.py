@@ -6,7 +6,7 @@ and compare.
 """
 
 from engine.core.record import record
-from engine.core.units import Count, Seconds
+from engine.core.units import Count, Seconds, Share
 
 
 @record
@@ -66,11 +66,15 @@ def _reductions_begin(units: ShardedUnits) -> tuple[Seconds, Seconds, Seconds]:
     return first, before, before + max(backward, scatter)
 
 
-def bucketed_wait(communication: Seconds, buckets: Count, computation: Seconds) -> Seconds:
-    """Return the exposed time of collectives of equal buckets beside the pass that fills them.
+def bucketed_wait(
+    communication: Seconds, buckets: Count, computation: Seconds, last: Share = 0.0
+) -> Seconds:
+    """Return the exposed time of collectives of buckets beside the pass that fills them.
 
-    Buckets are full at equal intervals, the last one when the pass ends; each is reduced as soon as
-    it is full and the wire is free. Gathers in front of a forward pass are the same, backwards.
+    Buckets are full at equal intervals, the last of them when the pass ends; each is reduced as
+    soon as it is full and the wire is free. `last` is the share of all bytes that one tensor has
+    whose gradient comes last, the embedding; it is a bucket of its own. Gathers in front of a
+    forward pass are the same, backwards.
     """
-    each = communication / buckets
-    return max(each, communication - computation * (1 - 1 / buckets))
+    each = communication * (1 - last) / buckets
+    return max(each + communication * last, communication - computation * (1 - 1 / buckets))

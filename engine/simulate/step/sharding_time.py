@@ -34,12 +34,24 @@ class RankWeights:
         experts: of its experts.
         layers: that they are in, of the fullest stage.
         matrices: that they are, of the fullest stage; those of all experts of a layer are one.
+=======
+        embedding: of the embedding, one tensor, whose gradient is the last to be there.
+>>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
     """
 
     common: Parameters
     experts: Parameters
     layers: Count = 1
+<<<<<<< HEAD
     matrices: Count = 1
+=======
+    embedding: Parameters = 0.0
+
+    @property
+    def total(self) -> Parameters:
+        """All parameters of the rank."""
+        return self.common + self.experts
+>>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
 
 
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
@@ -54,13 +66,22 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
         common += sparse * layer.matrices
         experts = sparse * layer.experts
     ends = 1 if stages > 1 or model.tied_embeddings else 2
+<<<<<<< HEAD
     embedding = ends * model.vocab_size * model.hidden_size
     layers = ceil(model.num_layers / stages)
+=======
+    embedding = model.vocab_size * model.hidden_size
+>>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
     return RankWeights(
-        common=(common / stages + embedding) / tensor,
+        common=(common / stages + ends * embedding) / tensor,
         experts=experts / stages / plan.expert_parallel / plan.expert_tensor_parallel,
+<<<<<<< HEAD
         layers=layers,
         matrices=layers * _matrices_of_layer(model) + ends,
+=======
+        layers=ceil(model.num_layers / stages),
+        embedding=embedding / tensor,
+>>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
     )
 
 
@@ -113,7 +134,9 @@ def data_parallel_exchange(
     copies = _replica_all_reduce_time(plan, rank, weights, gradient, units)
     if training.lora_rank:  # of frozen weights there are no gradients
         gradient = scatter = copies = 0.0
-    gather = _sharded_collective_time(plan, rank, weights, HALF, "all_gather", units)
+    # An all-reduce sends the sums in the type of the gradients.
+    element = HALF if plan.zero_stage else gradient
+    gather = _sharded_collective_time(plan, rank, weights, element, "all_gather", units)
     if training.lora_rank and plan.zero_stage < 3:  # frozen weights, whole on each GPU, stay
         gather = 0.0
     return DataParallelExchange(
@@ -148,18 +171,19 @@ def data_parallel_time(
         return _fully_sharded_wait(plan, rank, weights, exchange, (microbatches, forward, backward))
     reduce, gather, buckets = exchange.reduce, exchange.gather, exchange.units
     if not plan.zero_stage:
-        reduce, gather = reduce + gather * exchange.gradient / HALF, 0.0
+        reduce, gather = reduce + gather, 0.0
     # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own; in a pipeline,
     # PyTorch scatters behind the last one alone (`last_backward` of pipelining/stage.py).
     scattering = microbatches if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 1
     if not training.overlap_gradient_reduce:
         return scattering * reduce + gather
+    last = weights.embedding / weights.total
     passes = _lengthened(rank, weights, (exchange.gradient, backward))
-    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes))
+    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes, last))
     if not gather or rank.software.gathers_after_step:
         return waits + gather
     passes = _lengthened(rank, weights, (HALF, forward))
-    return waits + passes - forward + bucketed_wait(gather, buckets, passes)
+    return waits + passes - forward + bucketed_wait(gather, buckets, passes, last)
 
 
 def _lengthened(rank: RankRates, weights: RankWeights, sent: tuple[Bytes, Seconds]) -> Seconds:
@@ -169,7 +193,7 @@ def _lengthened(rank: RankRates, weights: RankWeights, sent: tuple[Bytes, Second
     takes for them. `sent` are these bytes, and the pass alone.
     """
     element, alone = sent
-    moved = element * (weights.common + weights.experts)
+    moved = element * weights.total
     return alone + rank.common.taken * min(moved / rank.scale_up, alone)
 
 
@@ -234,9 +258,10 @@ def collective_units(
         return weights.layers + 1
     if not training.overlap_gradient_reduce:
         return 1
+<<<<<<< HEAD
     if software.bucket_bytes:
         return weights.layers + 1 if plan.zero_stage == 2 else _ddp_buckets(training, rank, weights)
-    total = weights.common + weights.experts
+    total = weights.total
     bucket = max(software.bucket, software.bucket_per_rank * sharding_ranks(plan))
     return max(1, ceil(total / bucket))
 
@@ -251,7 +276,7 @@ def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> C
     """
     software = rank.software
     element = HALF if halves_gradients(training) else software.gradient
-    left = element * (weights.common + weights.experts) - software.first_bucket_bytes
+    left = element * (weights.total) - software.first_bucket_bytes
     return max(1, min(weights.matrices, 1 + ceil(left / software.bucket_bytes)))
 
 
@@ -323,7 +348,7 @@ def _serial_collective_time(
     if rank_group(rank, ranks, plan.tensor_parallel, "data").nodes == 1:
         return inside
     ports = rank.software.sharded_ports * rank.port
-    return 3 * HALF * (weights.common + weights.experts) * (ranks - 1) / ranks / ports
+    return 3 * HALF * (weights.total) * (ranks - 1) / ranks / ports
 
 
 def optimizer_time(
@@ -340,5 +365,5 @@ def optimizer_time(
     if training.optimizer != "adam":  # one moment less, read and written
         bytes_per_parameter -= 2 * MOMENT
     # Sharded parameters have sharded gradients; others are read once more in full.
-    whole = 0.0 if plan.zero_stage == 3 else weights.common + weights.experts
+    whole = 0.0 if plan.zero_stage == 3 else weights.total
     return (parameters * bytes_per_parameter + whole * 2 * HALF) / rank.memory

@@ -65,9 +65,13 @@ def test_two_units_by_hand():
     assert sharded_time(slow) == 6 + 6 + 6 + 6 + 6 + 6
 
 
+@pytest.mark.parametrize("last", [0.0, 0.2])
 @pytest.mark.parametrize(("communication", "computation"), [(4.0, 20.0), (40.0, 20.0), (21.0, 20)])
-def test_buckets_wait_as_a_queue_does(communication, computation):
+def test_buckets_wait_as_a_queue_does(communication, computation, last):
     buckets, free = 5, 0.0
     for number in range(1, buckets + 1):
-        free = max(free, number * computation / buckets) + communication / buckets
-    assert bucketed_wait(communication, buckets, computation) == pytest.approx(free - computation)
+        ready = number * computation / buckets
+        free = max(free, ready) + communication * (1 - last) / buckets
+    free = max(free, computation) + communication * last
+    waits = bucketed_wait(communication, buckets, computation, last)
+    assert waits == pytest.approx(free - computation)
