@@ -112,11 +112,12 @@ SOFTWARE: Mapping[Framework, Software] = {
         python_activations=False,
     ),
     # DeepSpeed: each bf16 gradient is converted to fp32 and added by separate kernels, then zeroed
-    # (2 + 4 + 12 + 2 bytes). Its gathers of ZeRO-3 run as if over one port of a node, which only
+    # (2 + 4 + 12 + 2 bytes). Ranks sum them in the type of the model (`communication_data_type` of
+    # runtime/engine.py: fp16 or bf16 where that is enabled). Its gathers of ZeRO-3 run as if over one port of a node, which only
     # the runs of Narayanan et al. 2021, table 2, show: the one entry inferred from measurements.
     "deepspeed": Software(
         bucket=5e8,
-        gradient=4.0,
+        gradient=2.0,
         adds_in_place=False,
         accumulate=20.0,
         optimizer=_ADAM,

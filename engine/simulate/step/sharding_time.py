@@ -34,24 +34,19 @@ class RankWeights:
         experts: of its experts.
         layers: that they are in, of the fullest stage.
         matrices: that they are, of the fullest stage; those of all experts of a layer are one.
-=======
         embedding: of the embedding, one tensor, whose gradient is the last to be there.
->>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
     """
 
     common: Parameters
     experts: Parameters
     layers: Count = 1
-<<<<<<< HEAD
     matrices: Count = 1
-=======
     embedding: Parameters = 0.0
 
     @property
     def total(self) -> Parameters:
         """All parameters of the rank."""
         return self.common + self.experts
->>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
 
 
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
@@ -66,22 +61,14 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
         common += sparse * layer.matrices
         experts = sparse * layer.experts
     ends = 1 if stages > 1 or model.tied_embeddings else 2
-<<<<<<< HEAD
-    embedding = ends * model.vocab_size * model.hidden_size
-    layers = ceil(model.num_layers / stages)
-=======
     embedding = model.vocab_size * model.hidden_size
->>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
+    layers = ceil(model.num_layers / stages)
     return RankWeights(
         common=(common / stages + ends * embedding) / tensor,
         experts=experts / stages / plan.expert_parallel / plan.expert_tensor_parallel,
-<<<<<<< HEAD
         layers=layers,
         matrices=layers * _matrices_of_layer(model) + ends,
-=======
-        layers=ceil(model.num_layers / stages),
         embedding=embedding / tensor,
->>>>>>> f0db0cbd (Buckets end with the embedding's gradient; InternEvo reduces gradients in bf16)
     )
 
 
@@ -258,7 +245,6 @@ def collective_units(
         return weights.layers + 1
     if not training.overlap_gradient_reduce:
         return 1
-<<<<<<< HEAD
     if software.bucket_bytes:
         return weights.layers + 1 if plan.zero_stage == 2 else _ddp_buckets(training, rank, weights)
     total = weights.total
@@ -276,7 +262,7 @@ def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> C
     """
     software = rank.software
     element = HALF if halves_gradients(training) else software.gradient
-    left = element * (weights.total) - software.first_bucket_bytes
+    left = element * weights.total - software.first_bucket_bytes
     return max(1, min(weights.matrices, 1 + ceil(left / software.bucket_bytes)))
 
 
@@ -348,7 +334,7 @@ def _serial_collective_time(
     if rank_group(rank, ranks, plan.tensor_parallel, "data").nodes == 1:
         return inside
     ports = rank.software.sharded_ports * rank.port
-    return 3 * HALF * (weights.total) * (ranks - 1) / ranks / ports
+    return 3 * HALF * weights.total * (ranks - 1) / ranks / ports
 
 
 def optimizer_time(
