@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.core.units import Bytes, MiB, Parameters
-from engine.run.parallelism import Framework
+from engine.run.parallelism import Framework, Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +113,9 @@ SOFTWARE: Mapping[Framework, Software] = {
     ),
     # DeepSpeed: each bf16 gradient is converted to fp32 and added by separate kernels, then zeroed
     # (2 + 4 + 12 + 2 bytes). Ranks sum them in the type of the model (`communication_data_type` of
-    # runtime/engine.py: fp16 or bf16 where that is enabled). Its gathers of ZeRO-3 run as if over one port of a node, which only
-    # the runs of Narayanan et al. 2021, table 2, show: the one entry inferred from measurements.
+    # runtime/engine.py: fp16 or bf16 where that is enabled). Its gathers of ZeRO-3 run as if over
+    # one port of a node, which only the runs of Narayanan et al. 2021, table 2, show: the one entry
+    # inferred from measurements.
     "deepspeed": Software(
         bucket=5e8,
         gradient=2.0,
@@ -149,3 +150,10 @@ SOFTWARE: Mapping[Framework, Software] = {
         python_activations=False,
     ),
 }
+
+
+def gradient_bytes(training: Training, software: Software) -> Bytes:
+    """Return the bytes of a gradient on the wire: as the run says, else as the software does."""
+    if not training.gradient_precision:
+        return software.gradient
+    return 4.0 if training.gradient_precision == "fp32" else 2.0

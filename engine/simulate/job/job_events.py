@@ -12,6 +12,7 @@ from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
+from engine.run.software import gradient_bytes
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.layer_time import LayerTime, kernels_per_layer, layer_time
@@ -116,7 +117,7 @@ def gradient_reduction_time(run: Run, rank: RankRates) -> Seconds:
     """Return the isolated time to reduce-scatter all gradients of a GPU."""
     ranks = sharding_ranks(run.plan)
     group = rank_group(rank, ranks, run.plan.tensor_parallel, "data")
-    size = rank.software.gradient * rank_weights(run.model, run.plan).common
+    size = gradient_bytes(run.training, rank.software) * rank_weights(run.model, run.plan).common
     link = (ranks, group.nodes, group.bandwidth, group.network)
     return scatter_or_gather_time(size, *link, "reduce_scatter")
 

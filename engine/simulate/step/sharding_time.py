@@ -4,7 +4,7 @@ from math import ceil
 
 from engine.catalog.models import Model, num_sparse_layers
 from engine.core.record import record
-from engine.core.units import Bytes, Count, Parameters, Ratio, Seconds
+from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
 from engine.formulas.transfer_time import Half
 from engine.run.parallelism import (
@@ -12,10 +12,10 @@ from engine.run.parallelism import (
     Training,
     expert_data_parallel,
     expert_sharding_ranks,
-    halves_gradients,
     num_microbatches,
     sharding_ranks,
 )
+from engine.run.software import gradient_bytes
 from engine.simulate.collectives.collective import collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
@@ -115,7 +115,7 @@ def data_parallel_exchange(
     plan: Plan, training: Training, rank: RankRates, weights: RankWeights
 ) -> DataParallelExchange:
     """Return the isolated communication of data parallelism per step."""
-    gradient = HALF if halves_gradients(training) else rank.software.gradient
+    gradient = gradient_bytes(training, rank.software)
     units = collective_units(plan, training, rank, weights)
     scatter = _sharded_collective_time(plan, rank, weights, gradient, "reduce_scatter", units)
     copies = _replica_all_reduce_time(plan, rank, weights, gradient, units)
@@ -261,7 +261,7 @@ def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> C
     Source: `compute_bucket_assignment_by_size` of PyTorch's reducer.cpp.
     """
     software = rank.software
-    element = HALF if halves_gradients(training) else software.gradient
+    element = gradient_bytes(training, software)
     left = element * weights.total - software.first_bucket_bytes
     return max(1, min(weights.matrices, 1 + ceil(left / software.bucket_bytes)))
 
