@@ -200,3 +200,282 @@ def test_the_words_of_html_are_without_tags(html, words):
 def test_an_answer_at_the_seam_of_summary_and_text_is_found():
     words = ("T", "Q", "It is 42.")
     assert found(PREDICT, "3 x<i>", words=words, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]
+
+
+NO_YAML = "an option of a block is 'name: value', with no other sign of YAML"
+
+
+def nesting_problems(body):
+    return [str(one) for one in article_checks.limit_problems("a.md", body)]
+
+
+def too_many(line, sign="["):
+    return f"a.md:{line}: more than 50 '{sign}' are open at once"
+
+
+@pytest.mark.parametrize("sign", ["[", "("])
+def test_fifty_brackets_may_be_open_at_once(sign):
+    assert nesting_problems(sign * 50) == []
+    assert nesting_problems(sign * 51) == [too_many(1, sign)]
+
+
+def test_square_brackets_are_named_before_round_ones():
+    assert nesting_problems("(" * 51 + "\n" + "[" * 51) == [too_many(2), too_many(1, "(")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 50 + "]" + "[",
+        # Closing what is not open takes nothing away, and opens nothing.
+        "]" + "[" * 50 + "]" * 50 + "[",
+        "[" * 30 + "\n\n" + "[" * 30,
+        "[" * 30 + "\n  \n" + "[" * 30,
+        r"\[" * 51,
+        "```\n" + "[" * 51 + "\n```",
+    ],
+)
+def test_brackets_that_are_not_open_at_once(body):
+    assert nesting_problems(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("]]]" + "[" * 51, [1]),
+        (r"\\[" * 51, [1]),
+        ("[" * 30 + "\n" + "[" * 21, [2]),
+        ("[" * 50 + "\n[", [2]),
+        ("[" * 51 + "][", [1]),
+        ("[" * 51 + "\n[", [1]),
+        ("[" * 51 + "\n]\n[", [1, 3]),
+        ("[" * 51 + "\n\n" + "[" * 51, [1, 3]),
+    ],
+)
+def test_brackets_are_named_once_on_the_line_that_is_one_too_many(body, lines):
+    assert nesting_problems(body) == [too_many(line) for line in lines]
+
+
+def test_a_line_begins_after_a_hundred_columns_at_most():
+    assert nesting_problems("a\n" + " " * 100 + "b") == []
+    assert nesting_problems("a\n" + " " * 101 + "b") == [
+        "a.md:2: begins after 101 columns; at most 100"
+    ]
+
+
+def test_a_tab_reaches_to_the_next_column_of_four():
+    assert nesting_problems("\t" * 25 + "a") == []
+    assert nesting_problems("\t" * 25 + " \ta") == ["a.md:1: begins after 104 columns; at most 100"]
+
+
+def test_only_the_first_of_the_wide_lines_is_named():
+    wide = " " * 102 + "a\n"
+    assert nesting_problems("```\n" + wide + "```\n" + wide + wide) == [
+        "a.md:4: begins after 102 columns; at most 100"
+    ]
+
+
+def test_a_line_of_blanks_begins_nowhere():
+    assert nesting_problems(" " * 200 + "\n" + " " * 101 + "a") == [
+        "a.md:2: begins after 101 columns; at most 100"
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "&b",
+        "*b",
+        "[&b]",
+        "[*b]",
+        "{&b: c}",
+        "a,*b",
+        "a:&b",
+        "&-b",
+        "<<: b",
+        "<<  : b",
+        "!b",
+        "a !b",
+    ],
+)
+def test_an_option_of_a_block_is_no_yaml(value):
+    assert nesting_problems(f"/// note\n    type: a\n    name: {value}") == [f"a.md:3: {NO_YAML}"]
+
+
+@pytest.mark.parametrize("value", ["a & b", "a* b", "a*b", "a&b", "a!b", "a ! b", "<< b", "* b"])
+def test_the_same_signs_may_stand_in_a_value(value):
+    assert nesting_problems(f"/// note\n    name: {value}") == []
+
+
+@pytest.mark.parametrize(
+    "begin", ["/// note", "///note", "//// note", "  /// -note", "/// tab | A"]
+)
+def test_options_stand_below_the_begin_of_a_block(begin):
+    body = f"{begin}\n    a: &b\n    c: *d"
+    assert nesting_problems(body) == [f"a.md:2: {NO_YAML}", f"a.md:3: {NO_YAML}"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    a: &b",
+        "text\n    a: &b",
+        "///\n    a: &b",
+        "// note\n    a: &b",
+        "/// note\n\n    a: &b",
+        "/// note\n   a: &b",
+        "/// note\n    a: b\ntext\n    c: &d",
+        "/// note\n/// tab | *b",
+        "/// tab | *b",
+        "/// note\n    a: `&b`",
+        "/// note\n```\n    a: &b\n```",
+    ],
+)
+def test_elsewhere_the_signs_of_yaml_are_text(body):
+    assert nesting_problems(body) == []
+
+
+def test_brackets_come_before_indents_and_these_before_options():
+    body = "/// note\n    a: *b\n" + " " * 101 + "c\n" + "(" * 51
+    assert nesting_problems(body) == [
+        too_many(4, "("),
+        "a.md:3: begins after 101 columns; at most 100",
+        f"a.md:2: {NO_YAML}",
+    ]
+
+
+FENCE = "this fence of code is never closed"
+DOLLAR = "a formula is opened by $ and never closed; a dollar is written \\$"
+
+
+def unclosed_problems(body):
+    return [str(one) for one in article_checks.unclosed_problems("a.md", body)]
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("```\ncode", 1),
+        ("a\n\n~~~\nb\nc\n", 3),
+        ("```\n```\n\n```", 4),
+        ("```\na\n~~~", 1),
+        ("````\na\n```", 1),
+    ],
+)
+def test_a_fence_is_closed_by_its_own_marks(body, line):
+    assert unclosed_problems(body) == [f"a.md:{line}: {FENCE}"]
+
+
+@pytest.mark.parametrize("body", ["", "a", "```\na\n```", "```\n```\n\n~~~\n~~~", "```\n````"])
+def test_a_closed_fence_is_no_problem(body):
+    assert unclosed_problems(body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "/// note\n///",
+        "//// a\n/// b\n///\n////",
+        "/// a\n//// b\n////\n///",
+        "  /// note | A title\n\n  ///",
+        "```\n/// note\n```",
+        "/// .note",
+        "// note",
+        "a /// note",
+    ],
+)
+def test_a_closed_block_is_no_problem(body):
+    assert unclosed_problems(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("///", ["1: '///' closes no block"]),
+        ("/// a\n///\n\n////", ["4: '////' closes no block"]),
+        ("a\n/// note | A", ["2: the block '/// note | A' is never closed by '///'"]),
+        ("////-b", ["1: the block '//// -b' is never closed by '////'"]),
+        (
+            "/// a\n//// b",
+            [
+                "1: the block '/// a' is never closed by '///'",
+                "2: the block '//// b' is never closed by '////'",
+            ],
+        ),
+        (
+            "/// a\n/// b\n////\n///",
+            [
+                "3: '////' does not close the block of line 2",
+                "1: the block '/// a' is never closed by '///'",
+            ],
+        ),
+        ("//// a\n/// b\n///", ["1: the block '//// a' is never closed by '////'"]),
+    ],
+)
+def test_a_block_is_closed_by_as_many_slashes(body, said):
+    assert unclosed_problems(body) == [f"a.md:{one}" for one in said]
+
+
+@pytest.mark.parametrize("body", ["$x$", r"costs \$5", "`$5`", "```\n$5\n```", "$$\nx\n$$"])
+def test_a_closed_formula_is_no_problem(body):
+    assert unclosed_problems(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [("costs $5", [1]), ("a\n\n$5\nb\n\n6$", [3, 6]), (r"\$5, $6", [1]), ("$x$ $", [1])],
+)
+def test_a_dollar_opens_a_formula(body, lines):
+    assert unclosed_problems(body) == [f"a.md:{line}: {DOLLAR}" for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("a\n[[zero.b] c", "2: '[[zero.b]' lacks a ']' at its end"),
+        ("[[zero.b  \nc", "1: '[[zero.b' lacks a ']' at its end"),
+        ("[[_b].", "1: '[[_b]' lacks a ']' at its end"),
+        ("a\n\nb [zero.c]] d", "3: '[zero.c]]' lacks a '[' before it"),
+        ("[a.b, c=1]]", "1: '[a.b, c=1]]' lacks a '[' before it"),
+        ("a\n[@]", "2: '[@]' is no citation; write [@key] or [@key; @other]"),
+        ("[@a, @b]", "1: '[@a, @b]' is no citation; write [@key] or [@key; @other]"),
+    ],
+)
+def test_a_placement_and_a_citation_have_all_their_brackets(body, said):
+    assert unclosed_problems(body) == [f"a.md:{said}"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[[zero.b]]",
+        "[[zero.b]] and [[zero.c]]",
+        "[[a](b)",
+        "[[a][b]",
+        "[[a] b](c)",
+        "[[a] b][c]",
+        "[[1]",
+        "[b]]",
+        "[a.b]](c)",
+        "[a.b]][c]",
+        "[@key]",
+        "[@key; @other]",
+        "[@](a)",
+        "[@][a]",
+        "`[[a`",
+        "`[@]`",
+    ],
+)
+def test_other_brackets_are_text(body):
+    assert unclosed_problems(body) == []
+
+
+def test_fences_come_first_then_blocks_dollars_and_brackets():
+    assert unclosed_problems("[@]\n[a.b]]\n[[a.b]\n\n$\n\n///\n\n```") == [
+        f"a.md:9: {FENCE}",
+        "a.md:7: '///' closes no block",
+        f"a.md:5: {DOLLAR}",
+        "a.md:3: '[[a.b]' lacks a ']' at its end",
+        "a.md:2: '[a.b]]' lacks a '[' before it",
+        "a.md:1: '[@]' is no citation; write [@key] or [@key; @other]",
+    ]

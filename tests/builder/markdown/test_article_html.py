@@ -1,14 +1,24 @@
 """An article's Markdown becomes its prose: HTML with marks, and all that the page needs for it."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from markdown import Markdown
 
 from builder.content import library
 from builder.content.article import Article
 from builder.core.problem import Problem
 from builder.markdown import article_html
-from builder.markdown.article_html import Heading
+from builder.markdown.article_html import (
+    LINE_LENGTH,
+    STYLED_TOKENS,
+    Heading,
+    PatternGuardExtension,
+    _GuardedPattern,
+    style_listings,
+)
 from builder.markdown.render_state import RenderContext
 
 REFERENCES = """
@@ -187,3 +197,81 @@ def test_what_was_left_half_read_is_not_used_again(readied):
     found = [reader.render(article(body)).html for body in ("a", "deep", "b", "c")]
     assert found == ["<p>a</p>", "", "<p>b</p>", "<p>c</p>"]
     assert len(readied) == 2
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+LISTING = '<div class="language-python highlight"><pre><span></span><code>{}</code></pre></div>'
+
+
+@pytest.mark.parametrize(("length", "wide"), [(LINE_LENGTH, False), (LINE_LENGTH + 1, True)])
+def test_a_listing_with_a_long_line_is_wide(length: int, wide: bool) -> None:
+    line = '<span class="k">x</span>' + "&lt;" + "y" * (length - 2)
+    assert ("highlight wide" in style_listings(LISTING.format(f"a\n{line}\nb\n"))) == wide
+
+
+def test_every_listing_is_reached_by_the_keyboard() -> None:
+    html = style_listings(LISTING.format("a") + "<pre>b</pre>")
+    assert html.count('<pre tabindex="0">') == html.count("<pre") == 2
+
+
+def test_only_tokens_that_the_theme_sets_apart_are_marked() -> None:
+    sheet = (ROOT / "theme" / "styles" / "58-prose.css").read_text("utf-8")
+    groups = re.findall(r"\.highlight :is\(([^)]+)\)", sheet)
+    assert {name for group in groups for name in re.findall(r"\.(\w+)", group)} == STYLED_TOKENS
+    marked = '<span class="k">for</span> <span class="n">x</span>'
+    assert '<span class="k">for</span> x' in style_listings(LISTING.format(marked))
+
+
+class Counting:
+    """A pattern that tells how often it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def finditer(self, text, at):
+        self.asked.append((text, at))
+        return re.compile("x").finditer(text, at)
+
+
+@pytest.mark.parametrize("text", ["a $x", "a \\x", "$\\x"])
+def test_a_text_with_any_of_the_marks_is_searched_from_the_place_on(text):
+    pattern = Counting()
+    found = [match.start() for match in _GuardedPattern(pattern, "$\\").finditer(text, 1)]
+    assert found == [text.index("x")]
+    assert pattern.asked == [(text, 1)]
+
+
+@pytest.mark.parametrize("text", ["", "a x"])
+def test_a_text_without_a_mark_is_not_searched(text):
+    pattern = Counting()
+    assert list(_GuardedPattern(pattern, "$\\").finditer(text, 0)) == []
+    assert pattern.asked == []
+
+
+def guarded_markdown():
+    return Markdown(
+        extensions=["pymdownx.arithmatex", PatternGuardExtension()],
+        extension_configs={"pymdownx.arithmatex": {"generic": True}},
+    )
+
+
+def test_formulas_are_held_back_by_dollar_and_backslash_and_code_by_its_tick():
+    patterns = guarded_markdown().inlinePatterns
+    assert patterns["arithmatex-inline"].compiled_re.marks == "$\\"
+    assert patterns["backtick"].compiled_re.marks == "`"
+    assert [isinstance(one.compiled_re, _GuardedPattern) for one in patterns].count(True) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a $b$ c", '<p>a <span class="arithmatex">\\(b\\)</span> c</p>'),
+        ("a \\(b\\) c", '<p>a <span class="arithmatex">\\(b\\)</span> c</p>'),
+        ("a `b` c", "<p>a <code>b</code> c</p>"),
+        ("`a` and `b`", "<p><code>a</code> and <code>b</code></p>"),
+        ("a b c", "<p>a b c</p>"),
+    ],
+)
+def test_a_text_is_rendered_as_without_it(text, html):
+    assert guarded_markdown().convert(text) == html
