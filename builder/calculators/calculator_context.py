@@ -10,14 +10,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from builder.calculators.placement_settings import unit_hint
 from builder.core.folders import digest
 from builder.core.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply, solved_views
 from engine.calculator import Calculator, make
 from engine.core.equation import Equation
-from engine.core.inputs import Choice, Number, Scalar, Switch, Text
+from engine.core.inputs import Choice, Field, InputError, Number, Scalar, Switch, Text
 from engine.core.inputs import Field as Declaration
 from engine.core.parsing import exact_text
 from engine.core.views import (
@@ -32,6 +31,32 @@ from engine.core.views import (
     Value,
     View,
 )
+
+
+def unit_hint(name: str, field: Field, text: str) -> str:
+    """Return a hint for a rejected number without a unit, "" where there is none.
+
+    A bare number is in SI units, while the field beside it shows its own.
+
+    Args:
+        name: of the input.
+        field: its declaration.
+        text: what was written, which is refused.
+    """
+    if not isinstance(field, Number) or not field.unit.text.strip() or field.unit.size == 1:
+        return ""
+    try:
+        value = float(text)
+    except ValueError:
+        return ""
+    hint = f"; without a unit it is {field.show(value)}"
+    with_unit = f"{text}{field.unit.text.strip()}"
+    try:
+        field.read(with_unit, typed=False)
+    except InputError:
+        return hint
+    return f"{hint}: write {name}={with_unit}"
+
 
 MANY_OPTIONS = 5  # a choice with more options has only some of them in the page's first HTML
 LONGEST_SHOWN = 3  # longest options among them, which set the width of the box
