@@ -1,5 +1,6 @@
 """GPUs under a different power limit, among them one of the published runs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
@@ -21,7 +22,11 @@ def with_power_limit(gpu: Gpu, power: Power) -> Gpu:
 
 
 # torchtitan's benchmarks: "default 500 W power limit", 96 GB of HBM2e at 2.4 TB/s (its
-# performance.md).
-LIMITED_GPU = replace(
-    with_power_limit(_FULL, 500.0), memory=96e9, memory_bandwidth=2.4e12, power=_FULL.power
-)
+# performance.md), as a run file says it.
+LIMITED_KEYS: Mapping[str, str | float] = {
+    "like": "H100-SXM",
+    "memory": 96e9,
+    "memory_bandwidth": 2.4e12,
+    "power_limit": 500.0,
+}
+LIMITED_GPU = replace(with_power_limit(_FULL, 500.0), memory=96e9, memory_bandwidth=2.4e12)

@@ -83,6 +83,57 @@ StepLatency = Annotated[
     Symbol("a"),
 ]
 FusedAttention = Annotated[bool, Switch(label="Fused attention", advanced=True)]
+OverlapGradientReduce = Annotated[
+    bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
+]
+Compiled = Annotated[
+    bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
+]
+OverlapTensorParallel = Annotated[
+    bool,
+    Switch(
+        label="Tensor parallelism beside products",
+        advanced=True,
+        help="Megatron's --tp-comm-overlap, or PyTorch's asynchronous tensor parallelism.",
+    ),
+]
+OverlapExpertParallel = Annotated[
+    bool,
+    Switch(
+        label="Tokens exchanged beside products",
+        advanced=True,
+        help="Of another micro-batch: Megatron's --overlap-moe-expert-parallel-comm.",
+    ),
+]
+ExpertExchange = Annotated[
+    str,
+    Choice(
+        label="Exchange of tokens",
+        options={
+            "auto": "as the model's routing allows",
+            "all-to-all": "all-to-all: every copy by itself",
+            "deepep": "DeepEP: one copy for each node",
+            "hybridep": "HybridEP: one copy for each node",
+        },
+        advanced=True,
+    ),
+]
+FusedExperts = Annotated[
+    bool,
+    Switch(
+        label="Fused products of experts",
+        advanced=True,
+        help="Padding, conversion and activation in one kernel: --use-transformer-engine-op-fuser.",
+    ),
+]
+CudaGraphs = Annotated[
+    bool,
+    Switch(
+        label="Steps replayed as CUDA graphs",
+        advanced=True,
+        help="The host launches no kernels; it matters for layers with many small experts.",
+    ),
+]
 EagerLoss = Annotated[
     bool,
     Switch(

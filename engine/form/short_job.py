@@ -137,6 +137,5 @@ def job_run_and_changes(inputs: object, **cluster: Any) -> tuple[Run, tuple[Text
             virtual_pipeline=1,
             schedule="1f1b",
             sequence_parallel=job["tensor_parallel"] > 1,
-            overlap_tensor_parallel=job["framework"] == "megatron",
         )
     )

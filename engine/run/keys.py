@@ -1,20 +1,41 @@
 """The keys of a run file with their types, allowed values and defaults."""
 
-from typing import get_args
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_args
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import Mlp
 from engine.run.parallelism import (
     MODULES,
+    Cluster,
+    Exchange,
     Framework,
     GradientPrecision,
     Optimizer,
+    Plan,
     Precision,
     Recompute,
     Schedule,
+    Training,
     Transport,
 )
-from engine.run.values import LARGEST, Spec
+from engine.run.values import LARGEST, Kind, Spec
+
+# Defaults: that of the record; what follows from other keys where this one is left out.
+RECORD, DERIVED = "record", None
+
+
+def _spec(record: type[Any], keys: Mapping[str, tuple[Kind, Any]]) -> Spec:
+    """Return a spec whose defaults are those of a record, but where a key says otherwise."""
+    defaults = {field.name: field.default for field in fields(record)}
+    return Spec(
+        {
+            key: (kind, defaults[key] if default is RECORD else default)
+            for key, (kind, default) in keys.items()
+        }
+    )
+
 
 _COUNT = (1, LARGEST)
 _LAYERS = 4096
@@ -49,15 +70,16 @@ MODEL = Spec(
         "biases": (bool, False),
     }
 )
-CLUSTER = Spec(
+CLUSTER = _spec(
+    Cluster,
     {
         "gpu": (tuple(sorted(ACCELERATORS)), ...),
         "gpus_per_node": ((1, 1024), ...),
         "nics_per_node": ((1, 1024), ...),
         "nic_bandwidth": (0.0, ...),
-        "transport": (get_args(Transport), "infiniband"),
-        "price_per_hour": (0.0, None),
-    }
+        "transport": (get_args(Transport), RECORD),
+        "price_per_hour": (0.0, DERIVED),
+    },
 )
 # A GPU of one's own: like one of the catalog, but for these.
 GPU = Spec(
@@ -68,40 +90,48 @@ GPU = Spec(
         "power_limit": (0.0, None),
     }
 )
-PLAN = Spec(
+PLAN = _spec(
+    Plan,
     {
         "world_size": (_COUNT, ...),
-        "tensor_parallel": (_COUNT, 1),
-        "pipeline_parallel": (_COUNT, 1),
-        "virtual_pipeline": (_COUNT, 1),
-        "context_parallel": (_COUNT, 1),
-        "expert_parallel": (_COUNT, 1),
-        "expert_tensor_parallel": (_COUNT, 1),
-        "sequence_parallel": (bool, None),
-        "zero_stage": ((0, 3), 1),
-        "shard_group": ((0, LARGEST), 0),
-    }
+        "tensor_parallel": (_COUNT, RECORD),
+        "pipeline_parallel": (_COUNT, RECORD),
+        "virtual_pipeline": (_COUNT, RECORD),
+        "context_parallel": (_COUNT, RECORD),
+        "expert_parallel": (_COUNT, RECORD),
+        "expert_tensor_parallel": (_COUNT, RECORD),
+        "sequence_parallel": (bool, DERIVED),
+        "zero_stage": ((0, 3), RECORD),
+        "shard_group": ((0, LARGEST), RECORD),
+    },
 )
-TRAINING = Spec(
+TRAINING = _spec(
+    Training,
     {
         "micro_batch_size": (_COUNT, ...),
         "global_batch_size": (_COUNT, ...),
         "precision": (get_args(Precision), ...),
-        "recompute": (get_args(Recompute), "none"),
-        "flash_attention": (bool, True),
-        "schedule": (get_args(Schedule), None),
-        "overlap_gradient_reduce": (bool, True),
-        "overlap_tensor_parallel": (bool, False),
-        "framework": (get_args(Framework), "megatron"),
-        "compiled": (bool, True),
-        "gradient_precision": (get_args(GradientPrecision)[1:], ""),
-        "optimizer": (get_args(Optimizer), "adam"),
-        "cuda_graphs": (bool, False),
-        "even_routing": (bool, True),
-        "lora_rank": ((0, 1 << 16), 0),
-        "quantized_weights": (bool, False),
-        "quantized_once": (bool, False),
-    }
+        "recompute": (get_args(Recompute), RECORD),
+        "flash_attention": (bool, RECORD),
+        "schedule": (get_args(Schedule), DERIVED),
+        "overlap_gradient_reduce": (bool, RECORD),
+        "overlap_tensor_parallel": (bool, RECORD),
+        "overlap_expert_parallel": (bool, RECORD),
+        "framework": (get_args(Framework), RECORD),
+        "compiled": (bool, RECORD),
+        "gradient_precision": (get_args(GradientPrecision)[1:], RECORD),
+        "optimizer": (get_args(Optimizer), RECORD),
+        "cuda_graphs": (bool, RECORD),
+        "fused_experts": (bool, RECORD),
+        "exchange": (get_args(Exchange), RECORD),
+        "even_routing": (bool, RECORD),
+        "lora_rank": ((0, 1 << 16), RECORD),
+        "quantized_weights": (bool, RECORD),
+        "quantized_once": (bool, RECORD),
+        "keeps_quantized_products": (bool, RECORD),
+        "eager_loss": (bool, RECORD),
+        "fused_norms": (bool, RECORD),
+    },
 )
 SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")
 RECOMPUTED: tuple[str, ...] = MODULES

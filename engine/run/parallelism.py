@@ -33,7 +33,7 @@ MODULES = (
 # outside routed experts.
 CHEAP = ("layernorm", "mla_up_proj", "moe_act", "act")
 
-Exchange = Literal["", "copies", "nodes"]
+Exchange = Literal["auto", "all-to-all", "deepep", "hybridep"]
 
 # Schedules that cut the model in 2p pieces laid in a V: rank r holds pieces r and 2p - 1 - r.
 V_SHAPED = ("zbv", "v-half", "v-min")
@@ -126,17 +126,20 @@ class Training:
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
         overlap_tensor_parallel: its collectives run beside the matrix products.
+        overlap_expert_parallel: the exchange of tokens runs beside products of another micro-batch
+            (Megatron's --overlap-moe-expert-parallel-comm).
         framework: family of software; decides data types, buffers and what is overlapped.
         compiled: element-wise kernels are fused.
         first_flash_attention: the fused attention is the first FlashAttention (2022), and the
             loss comes from the same package, fused and in 16 bits.
         cuda_graphs: a step is captured once and replayed; the host launches no kernels.
-        exchange: how tokens reach their experts over the network: "copies", each copy by itself
-            (a plain all-to-all), or "nodes", one for all experts of a node (DeepEP, HybridEP);
-            empty: "nodes" for a model whose routing is limited to few nodes, else "copies".
+        exchange: how tokens reach their experts over the network: "all-to-all", each copy by
+            itself, or "deepep" and "hybridep", one for all experts of a node; "auto": as DeepEP for
+            a model whose routing is limited to few nodes, else a plain all-to-all.
         even_routing: the router sends as many tokens to every expert, as benchmarks force it to;
             otherwise the busiest rank of experts sets the pace.
-        fused_experts: the grouped products of experts pad, convert and activate by themselves.
+        fused_experts: the grouped products of experts pad, convert and activate by themselves
+            (Megatron's --use-transformer-engine-op-fuser, in MXFP8).
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
         optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
         lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
@@ -158,13 +161,14 @@ class Training:
     schedule: Schedule = "1f1b"
     overlap_gradient_reduce: bool = True
     overlap_tensor_parallel: bool = False
+    overlap_expert_parallel: bool = False
     framework: Framework = "megatron"
     compiled: bool = True
     first_flash_attention: bool = False
     cuda_graphs: bool = False
     fused_experts: bool = False
     even_routing: bool = True
-    exchange: Exchange = ""
+    exchange: Exchange = "auto"
     gradient_precision: GradientPrecision = ""
     recompute_modules: tuple[str, ...] = ()
     keeps_quantized_products: bool = False
@@ -175,6 +179,10 @@ class Training:
     quantized_weights: bool = False
     quantized_once: bool = False
     block_scales: bool = False
+
+
+# What software does that is told nothing: the one set of defaults, of run files and of forms.
+UNASKED = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 
 
 def halves_gradients(training: Training) -> bool:

@@ -13,7 +13,7 @@ from engine.run.file import read_model, read_run
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.keys import PLAN, TRAINING, spec_without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
-from engine.run.plan_space import PlanningJob, plans
+from engine.run.plan_space import KEPT_FREE, PlanningJob, plans
 from engine.run.run import Run
 from engine.run.values import (
     Spec,
@@ -96,7 +96,7 @@ def read_request(document: object) -> PlanRequest:
     }
     training = read_section("training", document.get("training", {}), _TRAINING, problems)
     chosen = _read_choices(document.get("choose", {}), problems)
-    free = _read_free_share(document.get("kept_free", 0.0), problems)
+    free = _read_free_share(document.get("kept_free", KEPT_FREE), problems)
     if problems or model is None:
         raise InputError(problems)
     job = PlanningJob(

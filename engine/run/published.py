@@ -5,16 +5,16 @@ depends on the measured time. Rows that a run file cannot express are skipped, w
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from engine.catalog.models import MODELS
-from engine.catalog.power_limited import LIMITED_GPU
+from engine.catalog.power_limited import LIMITED_GPU, LIMITED_KEYS
 from engine.catalog.published_runs import Row
 from engine.core.units import GB, Bytes, GiB, Seconds
 from engine.run.document import read_document
-from engine.run.parallelism import Training
-from engine.run.published_settings import SETTINGS, expert_exchange, uses_cuda_graphs
+from engine.run.model_keys import model_keys
+from engine.run.published_settings import SETTINGS
 from engine.run.run import Run
 
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
@@ -38,10 +38,6 @@ _PORTS: Mapping[str, tuple[int, float]] = {
     "zero_bubble_tables.csv": (4, 25e9),
     "internevo_7b_scaling.csv": (4, 25e9),
 }
-
-
-# Cut to the layers of a row, whose tokens may go to every node.
-_DEEPSEEK_V2 = replace(MODELS["deepseek-v2"], nodes_per_token=0)
 
 # Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
 _DOUBTS = (
@@ -97,49 +93,11 @@ def read_published_runs(rows: Iterable[Row]) -> tuple[list[PublishedRun], dict[s
             skipped[row["row_id"]] = reason
             continue
         document = _document(row)
-        run = _apply_recipe(row, read_document(document))
+        run = read_document(document)
         runs.append(
             PublishedRun(row=row, run=run, document=document, time=float(row["step_time_s"]))
         )
     return runs, skipped
-
-
-def _torchtitan_training(row: Row, training: Training) -> Training:
-    """Return the training as torchtitan's benchmarks ran it, nearly all of them in 2024.
-
-    Those of 2025 are split by tensor parallelism, where nothing depends on a compiled loss. On A100
-    they are of April 2024, when llama_13b.toml and llama3_8b.toml had `norm_type = "fused_rmsnorm"`
-    (395a526, 1ea476e); those of 70B had a norm in elementary operators.
-    """
-    kept = "fp8 FSDP all-gather" in row["precision"]
-    fused = "A100" in row["gpu"] and "70B" not in row["model"]
-    return replace(training, eager_loss=True, keeps_quantized_products=kept, fused_norms=fused)
-
-
-def _apply_recipe(row: Row, run: Run) -> Run:
-    """Return the run with its source's settings that a run file has no key for."""
-    if "HBM2e" in row["gpu"]:
-        run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
-    if _halves_gradients(row):
-        run = replace(run, training=replace(run.training, gradient_precision="bf16"))
-    if row["source_file"] == "torchtitan.csv":
-        run = replace(run, training=_torchtitan_training(row, run.training))
-    if uses_cuda_graphs(row):
-        run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
-    if row["model"].startswith("deepseekv2"):
-        run = replace(run, model=replace(_DEEPSEEK_V2, num_layers=_int(row["n_layers"])))
-    if exchange := expert_exchange(row):
-        run = replace(run, training=replace(run.training, exchange=exchange))
-    if row["model"].startswith("Grok"):
-        # Megatron splits experts by tensor parallelism unless told otherwise, as the recipe for
-        # H100 of v25.05 does (dgxc-benchmarking, grok1/README.md: ETP 1; 4 on GB200).
-        whole = row["flag"].startswith("v25.05") and row["gpu"] == "DGX-H100"
-        split = 1 if whole else run.plan.tensor_parallel
-        run = replace(run, plan=replace(run.plan, expert_tensor_parallel=split))
-        # NeMo's recipes leave the router to its auxiliary loss; Megatron-Bridge's benchmarks force
-        # it to be even (moe_router_force_load_balancing, but for token-drop), SimuMax's as well.
-        run = replace(run, training=replace(run.training, even_routing=False))
-    return run
 
 
 def _skip_reason(row: Row) -> str:
@@ -159,23 +117,13 @@ def _sequences(row: Row) -> tuple[int, int]:
     return divmod(_int(row["gbs"]), ranks * _int(row["mbs"], 1))
 
 
-def _halves_gradients(row: Row) -> bool:
-    """Whether gradients are reduced in bf16: `grad_reduce_in_fp32 = False`.
-
-    The performance recipes of NeMo 2 and Megatron-Bridge set it (scripts/performance); like their
-    recomputation, it is taken for the earlier recipes of the same table too. Those of NeMo 24.07
-    set `optim.grad_sync_dtype=bf16` (NeMo-Framework-Launcher, tag 24.07, examples/training).
-    """
-    return row["source_file"].startswith(("megatron_bridge", "dgxc", "nemo_2407"))
-
-
 def _cluster(row: Row) -> dict[str, Any]:
     name = row["gpu"]
     prefix = max((key for key in _CLUSTERS if name.startswith(key)), key=len)
     gpu, gpus, nics, bandwidth = _CLUSTERS[prefix]
     nics, bandwidth = _PORTS.get(row["source_file"], (nics, bandwidth))
     return {
-        "gpu": gpu,
+        "gpu": LIMITED_KEYS if "HBM2e" in name else gpu,
         "gpus_per_node": gpus,
         "nics_per_node": nics,
         "nic_bandwidth": bandwidth,
@@ -188,17 +136,13 @@ _MODELS: Mapping[str, str] = {
     "Qwen3-235B-A22B": "qwen3-235b-a22b",
     "GPT-OSS-120B": "gpt-oss-120b",
 }
-# What a mixture adds to the columns of its row: DeepSeek-V2 without its latents, which
-# `_apply_recipe` gives it, and Grok-1 (github.com/xai-org/grok-1).
-_EXPERTS: Mapping[str, Mapping[str, int]] = {
-    "deepseekv2": {
-        "num_experts": 160,
-        "experts_per_token": 6,
-        "num_shared_experts": 2,
-        "expert_ffn_hidden_size": 1536,
-        "num_dense_layers": 1,
-    },
-    "Grok-1": {"num_experts": 8, "experts_per_token": 2, "expert_ffn_hidden_size": 32768},
+# What Grok-1 adds to the columns of its row (github.com/xai-org/grok-1).
+_GROK: Mapping[str, Any] = {
+    "num_experts": 8,
+    "experts_per_token": 2,
+    "expert_ffn_hidden_size": 32768,
+    "mlp": "swiglu",
+    "tied_embeddings": False,
 }
 
 
@@ -206,6 +150,9 @@ def _model(row: Row) -> str | dict[str, Any]:
     name = row["model"]
     if name in _MODELS:
         return _MODELS[name]
+    if name.startswith("deepseekv2"):  # cut to some layers; its tokens may go to every node
+        cut = {"num_layers": _int(row["n_layers"]), "nodes_per_token": 0}
+        return model_keys(MODELS["deepseek-v2"]) | cut
     llama = "llama" in name.lower()
     heads = _int(row["heads"], 64)  # "64 or 96 (not stated per table)"
     model = {
@@ -218,9 +165,8 @@ def _model(row: Row) -> str | dict[str, Any]:
         "mlp": "swiglu" if llama else "gelu",
         "tied_embeddings": not llama,
     }
-    for start, experts in _EXPERTS.items():
-        if name.startswith(start):
-            model |= {"mlp": "swiglu", "tied_embeddings": False, **experts}
+    if name.startswith("Grok"):
+        model |= _GROK
     if name.startswith("InternLM"):  # the shape of Llama-7B, with a vocabulary of its own
         model |= {
             "num_layers": 32,

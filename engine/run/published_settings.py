@@ -28,7 +28,24 @@ def expert_exchange(row: Row) -> Exchange:
     plain all-to-all, and DeepSeek-V3 follows from its routing.
     """
     late = row["flag"].startswith(("26.02.01", "26.04", "26.06", "26.08"))
-    return "nodes" if row["model"] == "Qwen3-30B-A3B" and late else ""
+    return "hybridep" if row["model"] == "Qwen3-30B-A3B" and late else "auto"
+
+
+def overlaps_exchange(row: Row) -> bool:
+    """Return whether tokens are exchanged beside products (`moe_a2a_overlap` of a recipe).
+
+    So where iterations are captured; for DeepSeek-V3 also on B200 with 32 ranks of experts from
+    26.04.01 on, and on H100 (scripts/performance/configs/deepseek); for Qwen3 235B on H100 from
+    v0.2.0 on, which is after container 25.09 (configs/qwen3, later qwen). The 30B of v0.2.0 and
+    v0.3.0 on H100 set it too, on eight ranks of one node: their two rows count without.
+    """
+    hopper, release = "H100" in row["gpu"], row["flag"].split()[0]
+    if row["model"] == "DeepSeek-V3":
+        wide = "DGX-B200" in row["gpu"] and row["ep"] == "32"
+        return uses_cuda_graphs(row) or wide or hopper
+    if hopper and row["model"] == "Qwen3-235B-A22B":
+        return release != "25.09"
+    return uses_cuda_graphs(row)
 
 
 def recomputed_modules(row: Row) -> list[str]:
@@ -116,6 +133,21 @@ def _titan(row: Row, plan: Settings, training: Settings) -> None:
     training["overlap_tensor_parallel"] = "asyncTP=yes" in row["schedule"]
 
 
+def _torchtitan(row: Row, plan: Settings, training: Settings) -> None:
+    """As torchtitan's own benchmarks ran, nearly all of them in 2024.
+
+    Those of 2025 are split by tensor parallelism, where nothing depends on a compiled loss. On A100
+    they are of April 2024, when llama_13b.toml and llama3_8b.toml had `norm_type = "fused_rmsnorm"`
+    (395a526, 1ea476e); those of 70B had a norm in elementary operators.
+    """
+    _titan(row, plan, training)
+    training |= {
+        "eager_loss": True,
+        "keeps_quantized_products": "fp8 FSDP all-gather" in row["precision"],
+        "fused_norms": "A100" in row["gpu"] and "70B" not in row["model"],
+    }
+
+
 def _fms(row: Row, plan: Settings, training: Settings) -> None:
     """PyTorch FSDP; HSDP shards inside a node."""
     _foundry(row, plan, training)
@@ -148,8 +180,15 @@ def _internevo(row: Row, plan: Settings, training: Settings) -> None:
 
 
 def _nemo(row: Row, plan: Settings, training: Settings) -> None:
-    """NeMo and Megatron-Bridge overlap tensor parallelism (user buffers) in these recipes."""
+    """NeMo and Megatron-Bridge overlap tensor parallelism (user buffers) in these recipes.
+
+    Gradients are reduced in bf16: `grad_reduce_in_fp32 = False`, which the performance recipes of
+    NeMo 2 and Megatron-Bridge set (scripts/performance); like their recomputation, it is taken for
+    the earlier recipes of the same table too. Those of NeMo 24.07 set `optim.grad_sync_dtype=bf16`
+    (NeMo-Framework-Launcher, tag 24.07, examples/training).
+    """
     training["overlap_tensor_parallel"] = plan["tensor_parallel"] > 1
+    training["gradient_precision"] = "bf16"
 
 
 def _recipes(row: Row, plan: Settings, training: Settings) -> None:
@@ -162,8 +201,26 @@ def _recipes(row: Row, plan: Settings, training: Settings) -> None:
     _nemo(row, plan, training)
     if training["precision"] == "fp8":
         training |= {"quantized_weights": True, "quantized_once": "B200" in row["gpu"]}
-    if row["model"].startswith("Grok") and not row["flag"].startswith("v25.05"):
-        training["overlap_tensor_parallel"] = False
+    if row["model"].startswith("Grok"):
+        if not row["flag"].startswith("v25.05"):
+            training["overlap_tensor_parallel"] = False
+        _grok(row, plan, training)
+
+
+def _grok(row: Row, plan: Settings, training: Settings) -> None:
+    """Experts split as the rest, a router left to its auxiliary loss, one switch for overlap.
+
+    The recipes say nothing of the exchange of tokens: it is taken to run beside products where the
+    other collectives of a layer do.
+    Megatron splits experts by tensor parallelism unless told otherwise, as the recipe for H100 of
+    v25.05 does (dgxc-benchmarking, grok1/README.md: ETP 1; 4 on GB200). Megatron-Bridge's
+    benchmarks force the router to be even (moe_router_force_load_balancing, but for token-drop),
+    SimuMax's as well.
+    """
+    whole = row["flag"].startswith("v25.05") and row["gpu"] == "DGX-H100"
+    plan["expert_tensor_parallel"] = 1 if whole else plan["tensor_parallel"]
+    training["even_routing"] = False
+    training["overlap_expert_parallel"] = training["overlap_tensor_parallel"]
 
 
 def _quantized(row: Row) -> Settings:
@@ -180,11 +237,7 @@ def _quantized(row: Row) -> Settings:
 
 
 def _bridge(row: Row, plan: Settings, training: Settings) -> None:
-    """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
-
-    The exchange is overlapped where iterations are captured, for DeepSeek-V3 also on B200 with 32
-    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek).
-    """
+    """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products."""
     _nemo(row, plan, training)
     if training["precision"] in ("fp8", "fp4"):
         training |= _quantized(row)
@@ -194,11 +247,10 @@ def _bridge(row: Row, plan: Settings, training: Settings) -> None:
         plan["zero_stage"] = 3
     if row["model"] == "Llama-3.1-70B" and row["pp"] == "4" and not row["vpp"]:
         plan["virtual_pipeline"] = 5  # as in the recipe and in every other release
+    training["exchange"] = expert_exchange(row)
     if uses_cuda_graphs(row):
-        training["overlap_tensor_parallel"] = True
-    elif row["model"] == "DeepSeek-V3":
-        wide = "DGX-B200" in row["gpu"] and row["ep"] == "32"
-        training["overlap_tensor_parallel"] = wide or "H100" in row["gpu"]
+        training |= {"cuda_graphs": True, "fused_experts": True}
+    training["overlap_expert_parallel"] = overlaps_exchange(row)
 
 
 def _simumax(row: Row, plan: Settings, training: Settings) -> None:
@@ -212,7 +264,7 @@ SETTINGS: Mapping[str, Callable[[Row, Settings, Settings], None]] = {
     "korthikanti_2022_table5.csv": _korthikanti,
     "bloom176b_topology_sweep.csv": _bloom,
     "llm_foundry_mpt_fsdp.csv": _foundry,
-    "torchtitan.csv": _titan,
+    "torchtitan.csv": _torchtitan,
     "fms_fsdp_llama.csv": _fms,
     "zero_bubble_tables.csv": _zero_bubble,
     "internevo_7b_scaling.csv": _internevo,

@@ -24,6 +24,8 @@ _SETTINGS = (
     "schedule",
     "overlap_gradient_reduce",
     "overlap_tensor_parallel",
+    "overlap_expert_parallel",
+    "exchange",
     "framework",
     "compiled",
     "half_gradients",

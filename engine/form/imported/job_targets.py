@@ -119,7 +119,11 @@ _ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "memory_check": _SHORT,
     "trace_check": _SHORT,
     "wire_types": _SHORT,
-    "planner": ("model", "gpu", "world_size", "sequence_length", "global_batch_size", _OWN),
+    "planner": (
+        *("model", "gpu", "world_size", "sequence_length", "global_batch_size"),
+        *("overlap_tensor_parallel", "overlap_expert_parallel", "exchange"),
+        *("cuda_graphs", "fused_experts", _OWN),
+    ),
 }
 # Of a cluster alone: its GPU or its machine, and what was measured there.
 _CLUSTER = ("gpu", "machine", _OWN)

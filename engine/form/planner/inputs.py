@@ -9,13 +9,20 @@ from engine.catalog.models import MODELS
 from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
 from engine.core.units import Count, Gbit
-from engine.form.fields import OwnConstants
+from engine.form.fields import (
+    CudaGraphs,
+    ExpertExchange,
+    FusedExperts,
+    OverlapExpertParallel,
+    OverlapTensorParallel,
+    OwnConstants,
+)
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.run.fp8_layouts import reads_any_operand_layout
-from engine.run.parallelism import Cluster, Plan, Training
-from engine.run.plan_space import PlanningJob
+from engine.run.parallelism import UNASKED, Cluster, Plan, Training
+from engine.run.plan_space import KEPT_FREE, PlanningJob
 from engine.run.run import Run
 
 NODE: Count = 8
@@ -108,10 +115,15 @@ class Inputs:
             step=0.01,
             help="Predicted peaks are 3 % off in the mean.",
         ),
-    ] = 0.05
+    ] = KEPT_FREE
     tokens: Annotated[
         float, Number(label="Tokens of the run", unit=TRILLIONS, low=1e9, high=1e14, scale="log")
     ] = 1e12
+    overlap_tensor_parallel: OverlapTensorParallel = UNASKED.overlap_tensor_parallel
+    overlap_expert_parallel: OverlapExpertParallel = UNASKED.overlap_expert_parallel
+    exchange: ExpertExchange = UNASKED.exchange
+    cuda_graphs: CudaGraphs = UNASKED.cuda_graphs
+    fused_experts: FusedExperts = UNASKED.fused_experts
     price: Annotated[float, replace(PRICE, symbol="", advanced=True)] = 2 / 3600
     own_constants: OwnConstants = ""
     own_framework: OwnFramework = "megatron"
@@ -150,6 +162,11 @@ def job_of(inputs: Inputs) -> PlanningJob:
             micro_batch_size=1,
             global_batch_size=inputs.global_batch_size,
             sequence_length=inputs.sequence_length,
+            overlap_tensor_parallel=inputs.overlap_tensor_parallel,
+            overlap_expert_parallel=inputs.overlap_expert_parallel,
+            exchange=inputs.exchange,  # type: ignore[arg-type]
+            cuda_graphs=inputs.cuda_graphs,
+            fused_experts=inputs.fused_experts,
             block_scales=reads_any_operand_layout(ACCELERATORS[inputs.gpu]),
         ),
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]

@@ -37,9 +37,7 @@ def fits_form(run: Run) -> bool:
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
     latent = run.model.attention == "mla" and not named
-    kept = training.keeps_quantized_products
-    unsaid = training.exchange or kept or training.recompute_modules or not training.even_routing
-    unsaid = unsaid or training.fused_norms
+    unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
     return not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 

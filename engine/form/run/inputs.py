@@ -8,7 +8,20 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, Choice, Number, Switch
 from engine.core.units import Gbit
-from engine.form.fields import EagerLoss, FusedAttention, GpusPerNode, OwnConstants
+from engine.form.fields import (
+    Compiled,
+    CudaGraphs,
+    EagerLoss,
+    ExpertExchange,
+    FusedAttention,
+    FusedExperts,
+    GpusPerNode,
+    OverlapExpertParallel,
+    OverlapGradientReduce,
+    OverlapTensorParallel,
+    OwnConstants,
+)
+from engine.run.parallelism import UNASKED
 
 CUSTOM = "custom"
 # The H100 of torchtitan's measurements: 96 GB of slower memory, 500 instead of 700 W.
@@ -134,16 +147,12 @@ class Inputs:
             help="0: all data-parallel ranks; 8 is HSDP inside a node of 8.",
         ),
     ] = 0
-    flash_attention: FusedAttention = True
-    overlap_gradient_reduce: Annotated[
-        bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
-    ] = True
-    overlap_tensor_parallel: Annotated[
-        bool, Switch(label="Tensor parallelism overlapped", advanced=True)
-    ] = True
-    compiled: Annotated[
-        bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
-    ] = True
+    flash_attention: FusedAttention = UNASKED.flash_attention
+    overlap_gradient_reduce: OverlapGradientReduce = UNASKED.overlap_gradient_reduce
+    overlap_tensor_parallel: OverlapTensorParallel = UNASKED.overlap_tensor_parallel
+    overlap_expert_parallel: OverlapExpertParallel = UNASKED.overlap_expert_parallel
+    exchange: ExpertExchange = UNASKED.exchange
+    compiled: Compiled = UNASKED.compiled
     half_gradients: Annotated[
         bool,
         Switch(
@@ -159,7 +168,7 @@ class Inputs:
             advanced=True,
             help="No copy in 16 bits: Megatron-LM's fp8-param-gather, which most recipes set.",
         ),
-    ] = False
+    ] = UNASKED.quantized_weights
     quantized_once: Annotated[
         bool,
         Switch(
@@ -167,18 +176,9 @@ class Inputs:
             advanced=True,
             help="On Blackwell, with one scale for a tensor.",
         ),
-    ] = False
-    cuda_graphs: Annotated[
-        bool,
-        Switch(
-            label="Steps replayed as CUDA graphs",
-            advanced=True,
-            help="The host launches no kernels; it matters for layers with many small experts.",
-        ),
-    ] = False
-    fused_experts: Annotated[
-        bool, Switch(label="Fused grouped products of experts", advanced=True)
-    ] = False
+    ] = UNASKED.quantized_once
+    cuda_graphs: CudaGraphs = UNASKED.cuda_graphs
+    fused_experts: FusedExperts = UNASKED.fused_experts
     keeps_quantized_products: Annotated[
         bool,
         Switch(
@@ -186,8 +186,8 @@ class Inputs:
             advanced=True,
             help="By selective recomputation in FSDP, as torchtitan did until 2024.",
         ),
-    ] = False
-    eager_loss: EagerLoss = False
+    ] = UNASKED.keeps_quantized_products
+    eager_loss: EagerLoss = UNASKED.eager_loss
     expert_tensor_parallel: Annotated[
         int,
         Number(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.catalog.models import MODELS
-from engine.catalog.power_limited import LIMITED_GPU
+from engine.catalog.power_limited import LIMITED_KEYS
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
@@ -54,13 +54,17 @@ _TRAINING = (
     "schedule",
     "overlap_gradient_reduce",
     "overlap_tensor_parallel",
+    "overlap_expert_parallel",
+    "exchange",
     "framework",
     "compiled",
+    "cuda_graphs",
+    "fused_experts",
     "quantized_weights",
     "quantized_once",
+    "keeps_quantized_products",
+    "eager_loss",
 )
-# Switches that a run file cannot express.
-_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss")
 _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",
@@ -94,12 +98,6 @@ def nearest_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     possible = nearest_inputs(inputs)
     changes = change_sentences(inputs, possible)
     run = read_document(run_document(possible))
-    training = replace(run.training, **_selected_values(inputs, _BEYOND))
-    if inputs.half_gradients:
-        training = replace(training, gradient_precision="bf16")
-    run = replace(run, training=training)
-    if inputs.gpu == LIMITED:
-        run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
     return run, changes
 
 
@@ -136,14 +134,15 @@ def _problem_text(name: str, inputs: Inputs, possible: Inputs) -> str:
 
 
 def run_document(inputs: Inputs) -> dict[str, object]:
-    """Return the inputs as a run file; the power-limited H100 as an H100."""
+    """Return the inputs as a run file."""
+    halves = {"gradient_precision": "bf16"} if inputs.half_gradients else {}
     return {
         "model": inputs.model if inputs.model != CUSTOM else _shape(inputs),
         "sequence_length": inputs.sequence_length,
-        "cluster": {"gpu": "H100-SXM" if inputs.gpu == LIMITED else inputs.gpu}
+        "cluster": {"gpu": LIMITED_KEYS if inputs.gpu == LIMITED else inputs.gpu}
         | _selected_values(inputs, _CLUSTER),
         "parallelism": _selected_values(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
-        "training": _selected_values(inputs, _TRAINING),
+        "training": _selected_values(inputs, _TRAINING) | halves,
     }
 
 

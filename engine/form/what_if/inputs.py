@@ -4,12 +4,20 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.catalog.models import MODELS
-from engine.core.inputs import GBITS, PERCENT, PLAIN, Choice, Number, Switch
+from engine.core.inputs import GBITS, PERCENT, PLAIN, Choice, Number
 from engine.core.text import Text
 from engine.core.units import Gbit
-from engine.form.fields import FusedAttention, OwnConstants, PortsPerEight
+from engine.form.fields import (
+    Compiled,
+    FusedAttention,
+    OverlapGradientReduce,
+    OverlapTensorParallel,
+    OwnConstants,
+    PortsPerEight,
+)
 from engine.form.run import inputs as _run_inputs
 from engine.form.run.nearest_valid import nearest_run
+from engine.run.parallelism import UNASKED
 from engine.run.run import Run
 
 MODEL_NAMES = {key: model.name for key, model in MODELS.items()}
@@ -59,14 +67,10 @@ class Inputs:
         Number(label="Port, one way", unit=GBITS, low=10 * Gbit, high=1600 * Gbit, scale="log"),
     ] = 400 * Gbit
     nics_per_node: PortsPerEight = 8
-    overlap_gradient_reduce: Annotated[
-        bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
-    ] = True
-    overlap_tensor_parallel: Annotated[
-        bool, Switch(label="Tensor parallelism overlapped", advanced=True)
-    ] = False
-    flash_attention: FusedAttention = True
-    compiled: Annotated[bool, Switch(label="Fused element-wise kernels", advanced=True)] = True
+    overlap_gradient_reduce: OverlapGradientReduce = UNASKED.overlap_gradient_reduce
+    overlap_tensor_parallel: OverlapTensorParallel = UNASKED.overlap_tensor_parallel
+    flash_attention: FusedAttention = UNASKED.flash_attention
+    compiled: Compiled = UNASKED.compiled
     own_constants: OwnConstants = ""
     contention: Annotated[
         float,

@@ -54,11 +54,12 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
     start = f"torchrun --nproc_per_node={per_node} --nnodes {nodes} run_recipe.py"
     lines = [start + (f" --recipe {recipe}_pretrain_config" if recipe else "")]
     sections = {"micro-batch-size": "train", "global-batch-size": "train", "seq-length": "dataset"}
+    sections |= {"overlap-moe-expert-parallel-comm": "comm_overlap"}
     precision = run.training.precision
     gather = f"{precision}-param-gather"
     skipped = ("bf16", "fp16", "fp8-format", "fp4-format", "use-distributed-optimizer", gather)
     for name, value in (*_plan(run), *_training(run.training, run.plan)):
-        if name in skipped or name.startswith(("use-", "data-")):
+        if name in skipped or name.startswith(("use-megatron-fsdp", "data-")):
             continue
         section = sections.get(name, "ddp" if name.startswith("overlap-") else "model")
         word = "true" if value is True else str(value).replace(" ", ",")
@@ -200,10 +201,17 @@ def _training(training: Training, plan: Plan) -> Iterator[Argument]:
         "overlap-grad-reduce": training.overlap_gradient_reduce,
         "overlap-param-gather": training.overlap_gradient_reduce and plan.zero_stage == 1,
         "tp-comm-overlap": training.overlap_tensor_parallel and plan.tensor_parallel > 1,
+        "overlap-moe-expert-parallel-comm": training.overlap_expert_parallel,
+        "use-transformer-engine-op-fuser": training.fused_experts,
         "grad-reduce-in-bf16": training.gradient_precision == "bf16",
         f"{training.precision}-param-gather": training.quantized_weights and quantizes(training),
     }
     yield from ((name, True) for name, on in switches.items() if on)
+    if training.exchange == "all-to-all":
+        yield "moe-token-dispatcher-type", "alltoall"
+    elif training.exchange != "auto":
+        yield "moe-token-dispatcher-type", "flex"
+        yield "moe-flex-dispatcher-backend", training.exchange
     if training.optimizer != "adam":
         yield "optimizer", training.optimizer
 

@@ -62,6 +62,9 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "fp16": ("training.precision", "fp16"),
     "overlap-grad-reduce": ("training.overlap_gradient_reduce", True),
     "tp-comm-overlap": ("training.overlap_tensor_parallel", True),
+    "overlap-moe-expert-parallel-comm": ("training.overlap_expert_parallel", True),
+    "moe-a2a-overlap": ("training.overlap_expert_parallel", True),  # recipes of Megatron-Bridge
+    "use-transformer-engine-op-fuser": ("training.fused_experts", True),
     "enable-cuda-graph": ("training.cuda_graphs", True),
     "external-cuda-graph": ("training.cuda_graphs", True),
     "use-flash-attn": ("training.flash_attention", True),
@@ -97,6 +100,7 @@ NOTED = (
     "add-bias-linear",
     "account-for-embedding-in-pipeline-split",
     "account-for-loss-in-pipeline-split",
+    "moe-enable-deepep",
 )
 WITHOUT_EFFECT = (
     "lr", "min-lr", "weight-decay", "adam-", "clip-grad", "init-method", "train-iters",
@@ -240,7 +244,41 @@ def _grouped_gemm(setting: Setting, draft: RunDraft) -> None:
     )
 
 
+def _permute_fusion(setting: Setting, draft: RunDraft) -> None:
+    draft.report(setting, "understood", "taken for granted: tokens are permuted by one kernel")
+
+
+def _shared_experts(setting: Setting, draft: RunDraft) -> None:
+    draft.report(
+        setting, "ignored", "the prediction hides no exchange behind experts that all tokens share"
+    )
+
+
+def _dispatcher(setting: Setting, draft: RunDraft) -> None:
+    _note_known(setting, draft, "moe-token-dispatcher-type", ("alltoall", "flex"))
+
+
+def _flex_backend(setting: Setting, draft: RunDraft) -> None:
+    _note_known(setting, draft, "moe-flex-dispatcher-backend", ("deepep", "hybridep"))
+
+
+def _note_known(setting: Setting, draft: RunDraft, name: str, known: tuple[str, ...]) -> None:
+    """Note an exchange of tokens that is predicted."""
+    word = str(setting.value).lower()
+    if word in known:
+        draft.notes[name] = word
+        draft.report(setting, "understood", "worked into what is derived below")
+    else:
+        draft.report(
+            setting, "ignored", f"{shorten(word)} is not predicted; the model's routing decides"
+        )
+
+
 _SPECIAL = {
+    "moe-permute-fusion": _permute_fusion,
+    "moe-shared-expert-overlap": _shared_experts,
+    "moe-token-dispatcher-type": _dispatcher,
+    "moe-flex-dispatcher-backend": _flex_backend,
     "moe-grouped-gemm": _grouped_gemm,
     "use-rotary-position-embeddings": _rotary,
     "pipeline-model-parallel-layout": _layout,

@@ -36,15 +36,32 @@ def finish_megatron(draft: RunDraft) -> None:
     draft.assume("parallelism.zero_stage", 0, f"no --use-distributed-optimizer ({VERSION})")
     draft.assume("parallelism.sequence_parallel", False, f"no --sequence-parallel ({VERSION})")
     draft.assume("training.overlap_gradient_reduce", False, f"no --overlap-grad-reduce ({VERSION})")
-    if not _has_experts(draft):
+    if _has_experts(draft):
+        _derive_exchange(draft, notes)
+    else:
         # A log prints it for models without experts as well.
         draft.values.pop("parallelism.expert_tensor_parallel", None)
-    elif draft.get("model.num_experts", 0):
+    if draft.get("model.num_experts", 0):
         split = draft.get("parallelism.tensor_parallel")
         why = f"--expert-tensor-parallel-size is the tensor parallelism unless set ({VERSION})"
         draft.assume("parallelism.expert_tensor_parallel", split, why)
     if "model.num_layers" in draft.values:
         _derive_model(draft, notes)
+
+
+def _derive_exchange(draft: RunDraft, notes: Mapping[str, Any]) -> None:
+    """Derive how tokens reach their experts; without a flexible dispatcher its backend is unused.
+
+    A backend that overrides a recipe of Megatron-Bridge brings that dispatcher with it
+    (training/flex_dispatcher_backend.py).
+    """
+    backend, deepep = notes.get("moe-flex-dispatcher-backend"), notes.get("moe-enable-deepep")
+    overrides = "Megatron-Bridge overrides" in draft.dialects and (backend or deepep)
+    kind = notes.get("moe-token-dispatcher-type", "flex" if overrides else "")
+    if kind == "alltoall":
+        draft.derive("training.exchange", "all-to-all", "--moe-token-dispatcher-type")
+    elif kind == "flex":
+        draft.derive("training.exchange", backend or "deepep", "the backend of the dispatcher")
 
 
 def finish_scaling(draft: RunDraft) -> None:

@@ -60,8 +60,8 @@ def expert_parallel_time(
 ) -> Seconds:
     """Return the exposed exchange of tokens: dispatch and combine, forward and backward.
 
-    Software that runs a layer's collectives beside its products does so with these too. DualPipe
-    runs it beside the computation of a micro-batch that goes the other way (DeepSeek-AI 2024).
+    Megatron can run it beside the computation of another micro-batch, and DualPipe does, of one
+    that goes the other way (DeepSeek-AI 2024).
     """
     ranks = plan.expert_parallel
     if ranks * plan.expert_tensor_parallel == 1:
@@ -73,7 +73,7 @@ def expert_parallel_time(
     exposed *= rank.busiest
     if training.schedule == "dualpipe":
         return max(0.0, exposed - rank.common.cover * computation)
-    hidden = rank.common.exchange_hidden if training.overlap_tensor_parallel else 0.0
+    hidden = rank.common.exchange_hidden if training.overlap_expert_parallel else 0.0
     return exposed * (1 - hidden)
 
 
@@ -86,7 +86,7 @@ def _expert_gather_time(tokens: Tokens, model: Model, plan: Plan, rank: RankRate
 
 
 def exchange_time(
-    tokens: Tokens, model: Model, rank: RankRates, group: RankGroup, how: Exchange = ""
+    tokens: Tokens, model: Model, rank: RankRates, group: RankGroup, how: Exchange = "auto"
 ) -> Seconds:
     """Return the time to send each of a rank's tokens to its experts, or the results back.
 
@@ -106,7 +106,7 @@ def exchange_time(
 
 def joins_copies(model: Model, how: Exchange) -> bool:
     """Return whether one copy crosses the network for all experts of a node."""
-    return how == "nodes" or bool(model.nodes_per_token and not how)
+    return how in ("deepep", "hybridep") or bool(model.nodes_per_token and how == "auto")
 
 
 def vocabulary_time(model: Model, plan: Plan, rank: RankRates, tokens: Tokens) -> Seconds:

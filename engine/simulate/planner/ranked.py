@@ -53,6 +53,7 @@ def job_of_run(run: Run) -> PlanningJob:
         precisions=(training.precision,),
         recomputes=again if training.recompute in again else (*again, training.recompute),
         schedules=(*names, *({training.schedule} - set(names))),
+        kept_free=0.0,  # published runs leave as little free as they do
     )
 
 

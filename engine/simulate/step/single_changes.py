@@ -17,7 +17,13 @@ from engine.simulate.step.what_if import run_fits, run_step_time
 
 _AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 _RECOMPUTED = ("none", "selective", "full")
-_SWITCHES = ("compiled", "flash_attention", "overlap_gradient_reduce", "overlap_tensor_parallel")
+_SWITCHES = (
+    "compiled",
+    "flash_attention",
+    "overlap_gradient_reduce",
+    "overlap_tensor_parallel",
+    "overlap_expert_parallel",
+)
 # A gain below half a percent is none.
 _WORTH = 0.995
 # What a framework can shard; of others every stage is tried.

@@ -30,7 +30,12 @@ def gpus_per_sequence(run: Run) -> Ratio:
 
 def hidden_communication(run: Run, step: StepTime) -> Seconds:
     """Return the hidden communication: the exposed time that blocking would add."""
-    training = replace(run.training, overlap_gradient_reduce=False, overlap_tensor_parallel=False)
+    training = replace(
+        run.training,
+        overlap_gradient_reduce=False,
+        overlap_tensor_parallel=False,
+        overlap_expert_parallel=False,
+    )
     blocking = step_time(run.model, run.cluster, run.plan, training)
     return max(0.0, blocking.exposed - step.exposed)
 

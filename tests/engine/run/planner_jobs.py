@@ -11,7 +11,11 @@ H100 = Cluster(gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, n
 def job(model, world_size, length, batch, **chosen):
     training = Training(micro_batch_size=1, global_batch_size=batch, sequence_length=length)
     return PlanningJob(
-        model=MODELS[model], cluster=H100, world_size=world_size, training=training, **chosen
+        model=MODELS[model],
+        cluster=H100,
+        world_size=world_size,
+        training=training,
+        **{"kept_free": 0.0, **chosen},
     )
 
 

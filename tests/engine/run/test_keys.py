@@ -65,11 +65,16 @@ SWITCHES = [
     "training.flash_attention",
     "training.overlap_gradient_reduce",
     "training.overlap_tensor_parallel",
+    "training.overlap_expert_parallel",
     "training.compiled",
     "training.cuda_graphs",
+    "training.fused_experts",
     "training.even_routing",
     "training.quantized_weights",
     "training.quantized_once",
+    "training.keeps_quantized_products",
+    "training.eager_loss",
+    "training.fused_norms",
 ]
 SCHEDULES = "gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min, dualpipe"
 WORDS = [
@@ -80,6 +85,7 @@ WORDS = [
     ("training.schedule", SCHEDULES),
     ("training.framework", "megatron, fsdp, deepspeed, xla"),
     ("training.gradient_precision", "bf16, fp16, fp32"),
+    ("training.exchange", "auto, all-to-all, deepep, hybridep"),
     ("training.optimizer", "adam, sgd, muon"),
 ]
 # The lists of the catalog grow with it.
@@ -114,15 +120,19 @@ DEFAULTS = {
         "schedule": None,
         "overlap_gradient_reduce": True,
         "overlap_tensor_parallel": False,
+        "overlap_expert_parallel": False,
         "framework": "megatron",
         "compiled": True,
         "gradient_precision": "",
         "optimizer": "adam",
         "cuda_graphs": False,
+        "fused_experts": False,
+        "exchange": "auto",
         "even_routing": True,
         "lora_rank": 0,
         "quantized_weights": False,
         "quantized_once": False,
+        **dict.fromkeys(("keeps_quantized_products", "eager_loss", "fused_norms"), False),
     },
 }
 

@@ -9,7 +9,8 @@ from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.core.inputs import Choice, Number, Scalar, Switch
 from engine.form.axis_names import SHORT
-from engine.form.fields import GpusPerNode, OwnConstants
+from engine.form.fields import GpusPerNode, OverlapTensorParallel, OwnConstants
+from engine.run.parallelism import UNASKED
 
 MOST = 1024
 _KEY = {"tp": "tensor", "cp": "context", "dp": "data", "pp": "pipeline"}
@@ -137,9 +138,7 @@ class Inputs:
             advanced=True,
         ),
     ] = True
-    overlap_tensor_parallel: Annotated[
-        bool, Switch(label="Tensor-parallel collectives beside products", advanced=True)
-    ] = False
+    overlap_tensor_parallel: OverlapTensorParallel = UNASKED.overlap_tensor_parallel
     own_constants: OwnConstants = ""
 
 

@@ -96,12 +96,15 @@ def _variants(run: Run) -> tuple[Variant, ...]:
     settings = (
         ("nothing", "nothing overlapped", False, False),
         ("gradients", "gradients overlapped (the job)", True, False),
-        ("both", "tensor parallelism overlapped too", True, True),
+        ("both", "collectives of layers overlapped too", True, True),
     )
     variants = []
-    for key, label, gradients, tensor in settings:
+    for key, label, gradients, layers in settings:
         training = replace(
-            run.training, overlap_gradient_reduce=gradients, overlap_tensor_parallel=tensor
+            run.training,
+            overlap_gradient_reduce=gradients,
+            overlap_tensor_parallel=layers,
+            overlap_expert_parallel=layers,
         )
         variants.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
     return tuple(variants)

@@ -108,6 +108,9 @@ MEANT = [
     ("fp16", "training.precision", "fp16"),
     ("overlap-grad-reduce", "training.overlap_gradient_reduce", True),
     ("tp-comm-overlap", "training.overlap_tensor_parallel", True),
+    ("overlap-moe-expert-parallel-comm", "training.overlap_expert_parallel", True),
+    ("moe-a2a-overlap", "training.overlap_expert_parallel", True),
+    ("use-transformer-engine-op-fuser", "training.fused_experts", True),
     ("enable-cuda-graph", "training.cuda_graphs", True),
     ("external-cuda-graph", "training.cuda_graphs", True),
     ("use-flash-attn", "training.flash_attention", True),
@@ -191,3 +194,68 @@ def test_an_argument_whose_word_is_none_says_nothing(flags, path):
     assert found.document["training"].get(path) in (None, "bf16")
     told = [one.meaning for one in found.entries if one.key == flags.partition(" ")[0]]
     assert told == ["off"]
+
+
+DISPATCH = "--moe-token-dispatcher-type"
+BACKEND = "--moe-flex-dispatcher-backend"
+
+
+@each(
+    "flags, exchange",
+    [
+        (f"{DISPATCH} alltoall", "all-to-all"),
+        (f"{DISPATCH} flex", "deepep"),  # the default of the backend
+        (f"{DISPATCH} flex --moe-enable-deepep", "deepep"),
+        (f"{DISPATCH} flex {BACKEND} hybridep", "hybridep"),
+        # A log prints the backend of every run, also of one that does not use it.
+        (f"{DISPATCH} alltoall {BACKEND} deepep", "all-to-all"),
+        (f"{DISPATCH} allgather {BACKEND} deepep", None),
+        (f"{BACKEND} hybridep", None),
+        ("", None),
+    ],
+)
+def test_the_exchange_of_tokens_follows_from_dispatcher_and_backend(flags, exchange):
+    found = after(f"{MIXTURE} {flags}")
+    assert found.contradictions == ()
+    assert found.document["training"].get("exchange") == exchange
+
+
+def test_a_model_without_experts_exchanges_no_tokens():
+    assert "exchange" not in after(f"{DISPATCH} alltoall").document["training"]
+
+
+def test_a_backend_that_overrides_a_recipe_brings_its_dispatcher():
+    found = import_run(
+        "python run.py --recipe qwen3_30b_a3b_pretrain_config "
+        "model.moe_flex_dispatcher_backend=hybridep "
+        "comm_overlap.overlap_moe_expert_parallel_comm=true\n"
+    )
+    training = found.document["training"]
+    assert (training["exchange"], training["overlap_expert_parallel"]) == ("hybridep", True)
+
+
+@each(
+    "flags, kind, meaning",
+    [
+        (
+            f"{DISPATCH} allgather",
+            "ignored",
+            "allgather is not predicted; the model's routing decides",
+        ),
+        (f"{BACKEND} ncclep", "ignored", "ncclep is not predicted; the model's routing decides"),
+        (
+            "--moe-permute-fusion",
+            "understood",
+            "taken for granted: tokens are permuted by one kernel",
+        ),
+        (
+            "--moe-shared-expert-overlap",
+            "ignored",
+            "the prediction hides no exchange behind experts that all tokens share",
+        ),
+    ],
+)
+def test_what_the_prediction_makes_of_an_exchange_is_said(flags, kind, meaning):
+    name = flags.partition(" ")[0]
+    told = [(one.kind, one.meaning) for one in after(flags).entries if one.key == name]
+    assert told == [(kind, meaning)]

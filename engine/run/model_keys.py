@@ -1,0 +1,12 @@
+"""A model as the keys of a run file."""
+
+from typing import Any
+
+from engine.catalog.models import Model
+from engine.run.keys import MODEL
+
+
+def model_keys(model: Model) -> dict[str, Any]:
+    """Return a model's keys of a run file; its name and its source have none."""
+    attention = "mla" if model.attention == "mla" else "gqa"
+    return {key: getattr(model, key) for key in MODEL} | {"attention": attention}
