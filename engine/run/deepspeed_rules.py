@@ -13,6 +13,11 @@ RuleResult = tuple[Verdict, str]
 def _stage(value: Any, values: ZeroValues) -> RuleResult:  # noqa: ANN401
     if value not in (0, 1, 2, 3):
         return "error", "There are stages 0 to 3; DeepSpeed refuses to start."
+    if values.whole_gradients:
+        return "warning", (
+            "With bf16 and sums in fp32 it runs as BF16_Optimizer: each rank keeps all gradients "
+            "in 16 and in 32 bits, and reduces them after the backward pass."
+        )
     names = ("nothing", "the optimizer", "optimizer and gradients", "all three states")
     return "ok", f"Divides {names[value]} among {values.job.ranks} ranks."
 
@@ -31,6 +36,8 @@ def _bucket(value: Any, values: ZeroValues) -> RuleResult:  # noqa: ANN401
 def _overlap(value: Any, values: ZeroValues) -> RuleResult:  # noqa: ANN401
     if not value:
         return "warning", "The backward pass stops for every bucket."
+    if values.whole_gradients:
+        return "warning", "Without effect: BF16_Optimizer reduces after the backward pass."
     if values.stage < 3:
         return "note", "On; two buffers for buckets instead of one."
     return "ok", "On, as it is by default for stage 3."

@@ -30,11 +30,20 @@ class LintJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroValues:
-    """The settings of ZeRO as DeepSpeed would use them: of the file, of "auto", or by default."""
+    """The settings of ZeRO as DeepSpeed would use them: of the file, of "auto", or by default.
+
+    Attributes:
+        stage: of ZeRO.
+        settings: of the section on ZeRO.
+        job: what the file does not contain.
+        whole_gradients: `BF16_Optimizer` runs in place of ZeRO's: each rank keeps all gradients,
+            in 16 and in 32 bits.
+    """
 
     stage: Count
     settings: Mapping[str, Any]
     job: LintJob
+    whole_gradients: bool = False
 
     def elements(self, name: str) -> float:
         """Return a number of elements."""
@@ -72,13 +81,31 @@ def auto_value(name: str, hidden: Count) -> float:
 def read_zero_values(lines: tuple[SettingLine, ...], job: LintJob) -> ZeroValues:
     """Return the settings of ZeRO that a file gives."""
     settings: dict[str, Any] = {}
+    everything = {line.path: line.value for line in lines}
     for line in lines:
         if line.path.startswith(ZERO) and line.path.count(".") == 1:
             name = line.path.removeprefix(ZERO)
             settings[ALIASES.get(name, name)] = line.value
     stage = settings.get("stage", 0)
     valid = is_number(stage) and stage in (0, 1, 2, 3)
-    return ZeroValues(stage=int(stage) if valid else 0, settings=settings, job=job)
+    return ZeroValues(
+        stage=int(stage) if valid else 0,
+        settings=settings,
+        job=job,
+        whole_gradients=stage == 1 and _keeps_whole_gradients(everything),
+    )
+
+
+def _keeps_whole_gradients(settings: Mapping[str, Any]) -> bool:
+    """Return whether stage 1 runs as `BF16_Optimizer`.
+
+    Source: `_do_optimizer_sanity_check` of DeepSpeed's runtime/engine.py (0.19.8): a model in bf16
+    whose gradients are summed in fp32, and no optimizer on the host.
+    """
+    sections = ("bf16.enabled", "bfloat16.enabled")
+    half = any(settings.get(name) is True for name in sections)
+    wide = settings.get("data_types.grad_accum_dtype") in ("fp32", "float32", "float")
+    return half and wide and settings.get(ZERO + "offload_optimizer.device") != "cpu"
 
 
 def is_number(value: object) -> TypeGuard[float]:

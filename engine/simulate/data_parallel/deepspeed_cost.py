@@ -1,6 +1,6 @@
 """Cost of DeepSpeed settings: states, buffers and exposed communication of one job."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.catalog.models import MODELS
 from engine.core.units import Bytes, Parameters, Seconds, Share
@@ -13,6 +13,7 @@ from engine.simulate.data_parallel.reduce_buckets import BucketJob, bucketed_bac
 from engine.simulate.overlap.overlap_job import OverlapSetting
 
 _BF16: Bytes = 2.0
+_FP32: Bytes = 4.0
 _COMPUTING: Share = 0.4
 
 
@@ -63,6 +64,9 @@ def settings_cost(values: ZeroValues, setting: OverlapSetting) -> DeepSpeedCost:
     buckets = ReduceBuckets(
         size=values.elements("reduce_bucket_size"), overlap=values.switch("overlap_comm")
     )
+    if values.whole_gradients:
+        kept = replace(states, gradients=(_BF16 + _FP32) * total)
+        return _replicated_cost(values, setting, total, kept)
     if stage < 3:
         return _replicated_cost(values, setting, total, states)
     settings = FetchSettings(
@@ -86,7 +90,13 @@ def settings_cost(values: ZeroValues, setting: OverlapSetting) -> DeepSpeedCost:
 def _replicated_cost(
     values: ZeroValues, setting: OverlapSetting, total: Parameters, states: States
 ) -> DeepSpeedCost:
-    """Return the cost of stages 0 to 2: only the buckets, at 40 % MFU while computing."""
+    """Return the cost of stages 0 to 2: only the buckets, at 40 % MFU while computing.
+
+    `BF16_Optimizer` adds gradients in 16 bits to whole ones in 32 and keeps both, as long as
+    immediate_grad_update is off, its default. When the backward pass is over it all-reduces them in
+    bf16, whatever overlap_comm says. Source: DeepSpeed 0.19.8, runtime/bf16_optimizer.py, and
+    `buffered_allreduce_fallback` and `communication_data_type` of runtime/engine.py.
+    """
     backward = bucketed_backward(
         BucketJob(
             parameters=total,
@@ -97,9 +107,10 @@ def _replicated_cost(
             ranks=setting.data_parallel,
             port=setting.port,
             whole=values.stage == 0
+            or values.whole_gradients
             or values.switch("use_multi_rank_bucket_allreduce")
             or not values.switch("reduce_scatter"),
-            overlap=values.switch("overlap_comm"),
+            overlap=values.switch("overlap_comm") and not values.whole_gradients,
             own=setting.own,
         )
     )

@@ -1,0 +1,69 @@
+"""What stage 1 keeps and sends, as ZeRO's optimizer and as BF16_Optimizer."""
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.core.units import Gbit
+from engine.formulas.parameters import total_parameters
+from engine.run.deepspeed_text import read_settings
+from engine.run.deepspeed_values import LintJob, read_zero_values
+from engine.simulate.data_parallel.deepspeed_cost import settings_cost
+from engine.simulate.overlap.overlap_job import OverlapSetting
+from tests.each import each
+
+PARAMETERS = total_parameters(MODELS["llama-3-8b"])
+JOB = LintJob(parameters=PARAMETERS, hidden=4096, matrix=4096 * 1024, ranks=64)
+SETTING = OverlapSetting(
+    model="llama-3-8b",
+    gpu="h100",
+    tensor_parallel=1,
+    pipeline_parallel=1,
+    data_parallel=64,
+    num_microbatches=1,
+    tokens=4096,
+    port=400 * Gbit,
+)
+
+
+def values(stage=1, accumulated="fp32", enabled="true", more=""):
+    return read_zero_values(
+        read_settings(
+            f'{{"bf16": {{"enabled": {enabled}}}, '
+            f'"data_types": {{"grad_accum_dtype": "{accumulated}"}}, '
+            f'"zero_optimization": {{"stage": {stage}, "overlap_comm": true{more}}}}}'
+        ),
+        JOB,
+    )
+
+
+def test_sums_in_fp32_keep_all_gradients_twice():
+    # 2 bytes of parameters, 2 + 4 of gradients, 12 / 64 of the optimizer: 65.7 GB, not 33.6.
+    wide, plain = settings_cost(values(), SETTING), settings_cost(values(2), SETTING)
+    assert wide.states.total == pytest.approx((8 + 12 / 64) * PARAMETERS)
+    assert wide.states.total == pytest.approx(65.7e9, rel=2e-3)
+    half = settings_cost(values(accumulated="bf16"), SETTING)
+    assert half.states.total == pytest.approx(33.6e9, rel=2e-3)
+    assert plain.states.total < half.states.total
+
+
+def test_sums_in_fp32_are_reduced_when_the_backward_pass_is_over():
+    wide = settings_cost(values(), SETTING).exposed
+    blocking = values(accumulated="bf16", more=', "reduce_scatter": false')
+    hidden = settings_cost(blocking, SETTING).exposed
+    # 16 GB in bf16 are twice 16 GB over 8 ports of 50 GB/s at 88 %: 91 ms.
+    assert wide == pytest.approx(2 * 2 * PARAMETERS * 63 / 64 / (8 * 50e9 * 0.88), rel=0.15)
+    assert hidden < 0.1 * wide
+
+
+@each(
+    "changes",
+    [
+        {"stage": 2},
+        {"accumulated": "bf16"},
+        {"enabled": "false"},
+        {"more": ', "offload_optimizer": {"device": "cpu"}'},
+    ],
+)
+def test_all_else_runs_as_zero_s_optimizer(changes):
+    assert values().whole_gradients
+    assert not values(**changes).whole_gradients
