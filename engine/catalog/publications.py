@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.catalog.training_reports import REPORTS
-from engine.core.units import DAY, HOUR, Count, GpuTime, Seconds, Share, Tokens
+from engine.core.units import DAY, HOUR, Count, GpuTime, Parameters, Seconds, Share, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +13,7 @@ class Publication:
     Attributes:
         model, gpu: keys of the catalog.
         world_size, sequence_length: of its long phase.
+        parameters: in the source's words, rounded.
         tokens: that it saw.
         mfu: in that phase.
         gpu_time: of the whole run.
@@ -26,6 +27,7 @@ class Publication:
     gpu: str
     world_size: Count
     sequence_length: Count
+    parameters: Parameters
     tokens: Tokens
     mfu: Share
     gpu_time: GpuTime
@@ -48,6 +50,7 @@ LLAMA_3_405B = Publication(
     gpu="H100-SXM",
     world_size=16_384,
     sequence_length=8192,
+    parameters=405e9,
     tokens=15.6e12,
     mfu=REPORTS["llama-3-405b"].mfu,
     gpu_time=30.84e6 * HOUR,

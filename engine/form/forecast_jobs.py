@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
+from engine.catalog.publications import LLAMA_3_405B
 from engine.catalog.reported_runs import REPORTED, SettingValue
-from engine.core.units import DAY, HOUR, GpuTime, Seconds, Tokens
+from engine.core.units import DAY, HOUR, GpuTime, Seconds, Share, Tokens
 from engine.form.run.inputs import Inputs as Plan
+from engine.form.run.nearest_valid import nearest_run
+from engine.formulas.run import utilization
+from engine.simulate.job.forecast import forecast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +61,8 @@ JOBS: Mapping[str, Job] = {
     "405b": Job(
         name="Llama 3 405B on 16,384 H100 (published)",
         settings=REPORTED["Llama 3 405B on 16,384 H100"].settings,
-        tokens=15.6e12,
-        gpu_time=30.84e6 * HOUR,
+        tokens=LLAMA_3_405B.tokens,
+        gpu_time=LLAMA_3_405B.gpu_time,
         said="30.84M GPU hours for Llama 3.1 405B",
         source="llama31_card",
     ),
@@ -79,3 +84,14 @@ JOBS: Mapping[str, Job] = {
         source="narayanan2021",
     ),
 }
+
+
+@cache
+def modeled_utilization() -> Share:
+    """Return the MFU of Llama 3 405B's published plan by the step model.
+
+    Of the 16-bit peak, six operations for each of the parameters in the paper's words.
+    """
+    run, _ = nearest_run(JOBS["405b"].plan)
+    rate = forecast(run, JOBS["405b"].tokens, None).rate
+    return utilization(LLAMA_3_405B.parameters, rate, run.cluster.gpu.peak["bf16"])

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.publications import LLAMA_3_405B
+from engine.catalog.reader_defaults import GPU_SPREAD, USUAL_MFU
 from engine.core import units
 from engine.core.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
 from engine.core.outputs import Symbol
@@ -37,8 +39,8 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
         "num_gpus": 384,
         "parameters": 176.2e9,
         "gpu": "A100-SXM-80GB",
+        "speed_from": "utilization",
         "utilization": 0.375,
-        "deviation": 0.0,
         "gpu_mtbf": 43_000 * HOUR,
         "power": 400.0,
         "overhead": 1.2,
@@ -52,7 +54,6 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
         "parameters": 37e9,
         "gpu": "H800-SXM",
         "rate": 1543.0,
-        "deviation": 0.0,
     },
     "One GPU half as fast": {"slower": 0.5},
 }
@@ -64,7 +65,7 @@ class Inputs:
 
     tokens: Annotated[
         float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")
-    ] = 15.6e12
+    ] = LLAMA_3_405B.tokens
     num_gpus: Annotated[
         int, Number(label="GPUs", low=1, high=131_072, scale="log2", whole=True, symbol="n")
     ] = LLAMA3_GPUS
@@ -79,7 +80,7 @@ class Inputs:
             symbol="P",
             help="Of a mixture of experts, those that work on one token.",
         ),
-    ] = 405e9
+    ] = LLAMA_3_405B.parameters
     gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
     utilization: Annotated[
         float,
@@ -90,9 +91,10 @@ class Inputs:
             high=1.0,
             step=0.01,
             symbol="u",
-            help="Of the dense 16-bit peak, of a GPU that waits for no other.",
+            help="Counts where the speed is taken from it. Of the dense 16-bit peak, six "
+            "operations per parameter and token; waiting for other GPUs is in it.",
         ),
-    ] = 0.43
+    ] = USUAL_MFU
     interval: Interval = HOUR
     checkpoint: Checkpoint = 60.0
     restart: Restart = 600.0
@@ -106,10 +108,10 @@ class Inputs:
             high=0.2,
             step=0.001,
             symbol="\N{GREEK SMALL LETTER SIGMA}",
-            help="Standard deviation from GPU to GPU. 0 if the speed was measured at this scale.",
+            help="Standard deviation from GPU to GPU. Any speed at this scale has it already.",
         ),
         Symbol("s"),
-    ] = 0.01
+    ] = GPU_SPREAD
     slower: Slower = 0.0
     price: Annotated[float, PRICE] = 2 / HOUR
     power: BoardPower = 700.0
@@ -118,10 +120,13 @@ class Inputs:
         str,
         Choice(
             label="Speed from",
-            options={"utilization": "MFU", "measured": "measured tokens/s"},
-            advanced=True,
+            options={
+                "model": "the step model: its MFU of Llama 3 405B's plan",
+                "utilization": "MFU, typed",
+                "measured": "measured tokens/s",
+            },
         ),
-    ] = "utilization"
+    ] = "model"
     rate: Annotated[
         float,
         Number(

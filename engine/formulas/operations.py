@@ -4,11 +4,13 @@ One multiplication and one addition count as two operations. What a rank compute
 micro-batch, forward; the backward pass has two products of the same size for each.
 """
 
+from engine.catalog.flop_conventions import STEP_MODEL, Counting
 from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
-from engine.formulas.parameters import active_parameters, embedding_parameters
+from engine.formulas.parameters import matrix_parameters
+from engine.formulas.token_operations import counted_pairs, token_operations
 from engine.run.parallelism import Plan, Training
 
 MULTIPLY_ADD: Operations = 2.0  # per element of a product and per parameter and token
@@ -186,12 +188,6 @@ def output_gemm(model: Model, plan: Plan, training: Training) -> Gemm:
     return Gemm(name="logits", m=tokens, n=columns, k=model.hidden_size)
 
 
-def matrix_parameters(model: Model) -> Parameters:
-    """Return the parameters that multiply each token: active ones, the input embedding left out."""
-    output = model.vocab_size * model.hidden_size if model.tied_embeddings else 0
-    return active_parameters(model) - embedding_parameters(model) + output
-
-
 def attention_operations(model: Model, sequence_length: Tokens, visible: Share) -> Operations:
     """Return the operations of scores and weighted sums per token, of all layers, forward.
 
@@ -259,16 +255,12 @@ def megatron_operations(
     return FORWARDS_PER_STEP * MULTIPLY_ADD * sequences * sequence_length * products
 
 
-def model_operations(model: Model, training: Training, visible: Share = 1.0) -> Operations:
-    """Return the operations of one step, all ranks together: recomputation not counted.
-
-    Published rates of Megatron, NeMo 24.07 and MegaScale count all query-key pairs
-    (`visible` = 1), those of Megatron-Bridge and DeepSeek half of them.
-    """
+def model_operations(
+    model: Model, training: Training, counting: Counting = STEP_MODEL
+) -> Operations:
+    """Return the operations of one step by a convention: all ranks, recomputation not counted."""
     tokens = training.global_batch_size * training.sequence_length
-    products = MULTIPLY_ADD * matrix_parameters(model)
-    attention = attention_operations(model, training.sequence_length, visible)
-    return FORWARDS_PER_STEP * tokens * (products + attention)
+    return tokens * token_operations(model, training.sequence_length, counting)
 
 
 def up_projections(model: Model) -> Parameters:
@@ -280,10 +272,12 @@ def up_projections(model: Model) -> Parameters:
     return heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
 
 
-def hardware_operations(model: Model, training: Training, visible: Share = 1.0) -> Operations:
-    """Return the operations of one step, recomputation counted."""
+def hardware_operations(
+    model: Model, training: Training, counting: Counting = STEP_MODEL
+) -> Operations:
+    """Return the operations of one step by a convention, recomputation counted."""
     tokens = training.global_batch_size * training.sequence_length
-    attention = attention_operations(model, training.sequence_length, visible)
+    attention = attention_operations(model, training.sequence_length, counted_pairs(counting))
     again: Operations = 0.0
     if training.recompute == "full":
         output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
@@ -292,7 +286,7 @@ def hardware_operations(model: Model, training: Training, visible: Share = 1.0) 
         again = attention
     elif training.recompute == "modules":
         again = model.num_layers * MULTIPLY_ADD * up_projections(model)
-    return model_operations(model, training, visible) + tokens * again
+    return model_operations(model, training, counting) + tokens * again
 
 
 def sparse_share(model: Model) -> Share:

@@ -186,3 +186,9 @@ def active_parameters(model: Model) -> Parameters:
         return total_parameters(model)
     idle = (model.num_experts - model.experts_per_token) * expert_parameters(model)
     return total_parameters(model) - num_sparse_layers(model) * idle
+
+
+def matrix_parameters(model: Model) -> Parameters:
+    """Return the parameters that multiply each token: active ones, the input embedding left out."""
+    output = model.vocab_size * model.hidden_size if model.tied_embeddings else 0
+    return active_parameters(model) - embedding_parameters(model) + output

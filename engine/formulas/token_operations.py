@@ -1,25 +1,10 @@
 """The operations that training spends on one token, and what share of a peak they amount to."""
 
-from collections.abc import Mapping
-from typing import Literal
-
+from engine.catalog.flop_conventions import CONVENTIONS, Counting
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.core.equation import Equation
 from engine.core.units import Count, FlopRate, Operations, Parameters, Share, TokenRate, Tokens
-from engine.formulas.operations import matrix_parameters
-from engine.formulas.parameters import active_parameters
-
-# What published formulas count: six per parameter and nothing else; PaLM's, with the embedding and
-# all pairs of tokens; without the embedding (NeMo 24.07); and half of the pairs, as a causal mask
-# leaves them (Megatron-Bridge).
-Counting = Literal["palm", "six", "matrices", "causal"]
-
-COUNTINGS: Mapping[Counting, str] = {
-    "palm": "6N + 12Lhs: all parameters, all pairs",
-    "six": "6N: parameters only",
-    "matrices": "6(N − embedding) + 12Lhs",
-    "causal": "6(N − embedding) + 6Lhs: half of the pairs",
-}
+from engine.formulas.parameters import active_parameters, matrix_parameters
 
 # Per parameter, and per pair of tokens and element: forward two, backward four.
 TRAINING: Operations = 6.0
@@ -49,14 +34,13 @@ def attention_width(model: Model) -> Count:
 
 def counted_parameters(model: Model, counting: Counting) -> Parameters:
     """Return the parameters that a formula multiplies by six."""
-    if counting in ("six", "palm"):
-        return active_parameters(model)
-    return matrix_parameters(model)
+    embedding = CONVENTIONS[counting].embedding
+    return active_parameters(model) if embedding else matrix_parameters(model)
 
 
 def counted_pairs(counting: Counting) -> Share:
     """Return the share of the query-key pairs that a formula counts."""
-    return {"six": 0.0, "palm": 1.0, "matrices": 1.0, "causal": 0.5}[counting]
+    return CONVENTIONS[counting].pairs
 
 
 def token_operations(model: Model, sequence_length: Tokens, counting: Counting) -> Operations:

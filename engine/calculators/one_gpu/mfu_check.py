@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Annotated, cast
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.flop_conventions import CONVENTIONS, Counting
 from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
 from engine.core.inputs import PERCENT, Choice, Number
@@ -14,13 +15,12 @@ from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import Text
 from engine.core.units import FLOP_RATE, SHARE, TOKEN_RATE, FlopRate, Operations, Share
 from engine.core.views import Badge, Bar, Bars, Citation, Rule, Segment, Table
+from engine.form.conventions import COUNTINGS
 from engine.form.job_inputs import PER_SECOND
 from engine.formulas.token_operations import (
-    COUNTINGS,
     HFU,
     IMPLIED_PEAK,
     MFU,
-    Counting,
     implied_peak,
     token_operations,
     utilization,
@@ -235,7 +235,7 @@ def _explanation_badge(present: Presenter, result: Result, best: Explanation) ->
             color="bad",
         )
     close = "gives {g}" if abs(best.off) <= TOLERANCE else "gives {g}, {o} off"
-    counted = COUNTINGS[best.counting].partition(":")[0]
+    counted = CONVENTIONS[best.counting].name.partition(":")[0]
     if best.peak is result.candidates[0]:
         return Badge(
             text="Right peak",
@@ -304,7 +304,7 @@ def explanation_table(present: Presenter, inputs: Inputs, result: Result) -> Tab
 def _explanation_row(present: Presenter, explanation: Explanation) -> tuple[Text, ...]:
     return (
         explanation.peak.name,
-        COUNTINGS[explanation.counting].partition(":")[0],
+        CONVENTIONS[explanation.counting].name.partition(":")[0],
         present.say("{g}", g=(explanation.mfu, SHARE)),
         present.say("{o}", o=(explanation.off, SHARE)),
     )
@@ -318,7 +318,7 @@ def published_table(present: Presenter, result: Result) -> Table:
             present.say("{r}", r=(line.rate, TOKEN_RATE)),
             present.say("{m}", m=(line.mfu, SHARE)),
             present.say("{g}", g=(best.mfu, SHARE)),
-            COUNTINGS[best.counting].partition(":")[0],
+            CONVENTIONS[best.counting].name.partition(":")[0],
             best.peak.name,
             Citation((line.source,)),
         )

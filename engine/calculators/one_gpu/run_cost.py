@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, cast
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import MODELS
+from engine.catalog.reader_defaults import USUAL_MFU
 from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.core.inputs import PERCENT, Choice, Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
@@ -14,6 +16,7 @@ from engine.core.units import (
     DAY,
     GPU_TIME,
     HOUR,
+    RATIO,
     SHARE,
     TERA,
     FlopRate,
@@ -28,13 +31,17 @@ from engine.core.units import (
     Tokens,
 )
 from engine.core.views import Challenge, Citation, Condition, Lines, Point, Series, Table
+from engine.form.conventions import COUNTINGS
 from engine.form.job_inputs import TRILLIONS
 from engine.form.missing_range import NO_RANGE
+from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.form.price import PRICE
 from engine.form.published_sync_calculator import COMPUTE
 from engine.formulas import run
 from engine.formulas.overlap import COMPUTE_TIME, compute_time, tokens_of
 from engine.formulas.parameters import active_parameters
+from engine.formulas.token_operations import token_operations
+from engine.simulate.job.forecast import JobTerms, job_run
 
 _LEAST, _MOST = 0.05, 0.8
 COLUMN = tuple(_LEAST * (_MOST / _LEAST) ** (step / 40) for step in range(41))
@@ -68,9 +75,9 @@ class Inputs:
             high=_MOST,
             step=0.01,
             symbol="u",
-            help="Of the dense 16-bit peak, with six operations per parameter and token.",
+            help="Of the dense 16-bit peak, counted as chosen below.",
         ),
-    ] = 0.4
+    ] = USUAL_MFU
     price: Annotated[float, PRICE] = 2 / HOUR
     step_tokens: Annotated[
         float,
@@ -83,6 +90,19 @@ class Inputs:
             symbol="t",
         ),
     ] = 8192
+    counting: Annotated[str, Choice(label="MFU counts", options=COUNTINGS, advanced=True)] = "six"
+    sequence_length: Annotated[
+        int,
+        Number(
+            label="Sequence length",
+            low=128,
+            high=1 << 20,
+            scale="log2",
+            whole=True,
+            advanced=True,
+            help="Counts where attention is counted.",
+        ),
+    ] = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,19 +113,26 @@ class Result:
         Operations,
         Output(
             "Operations of the run",
-            assumes=("Six for every parameter and every token; attention comes on top.",),
+            assumes=("Counted as chosen; by the rule of six, attention comes on top.",),
             sources=("kaplan2020",),
         ),
     ]
     rate: Annotated[
         TokenRate,
-        Output("One GPU trains on", "r", color="compute", assumes=("Attention is left out.",)),
+        Output(
+            "One GPU trains on", "r", color="compute", assumes=("At the MFU, counted as chosen.",)
+        ),
     ]
-    gpu_time: Annotated[
-        GpuTime, Output("GPU-hours", "G", assumes=("Nothing fails and nobody waits.",))
-    ]
-    days: Annotated[
-        Seconds, Output("Time", "Tk", assumes=("Nothing fails and nobody waits for another.",))
+    gpu_time: Annotated[GpuTime, Output("GPU-hours", "G", "the steps alone", assumes=(NO_LOSSES,))]
+    days: Annotated[Seconds, Output("Time", "Tk", "if nothing fails", assumes=(NO_LOSSES,))]
+    in_the_end: Annotated[
+        GpuTime,
+        Output(
+            "Runs of this kind took in the end",
+            note="{end_low} to {end_high} in eight of ten",
+            assumes=ASSUMES,
+            sources=SOURCES,
+        ),
     ]
     cost: Annotated[Money, Output("Cost", "K", assumes=("In the currency of the price.",))]
     per_million: Annotated[
@@ -137,7 +164,17 @@ class Result:
             assumes=("Compute-optimal was about 20 in 2022.",),
         ),
     ]
-    parameters: Annotated[Parameters, Output("Parameters that work", "P", of="model")]
+    parameters: Annotated[
+        Parameters,
+        Output(
+            "Parameters that work",
+            "P",
+            of="model",
+            assumes=("With attention counted, six times as many parameters would cost as much.",),
+        ),
+    ]
+    end_low: GpuTime
+    end_high: GpuTime
     peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
     days_column: tuple[Seconds, ...]
     cost_column: tuple[Money, ...]
@@ -146,13 +183,14 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    parameters = active_parameters(MODELS[inputs.model])
+    active, parameters = active_parameters(MODELS[inputs.model]), counted_as(inputs)
     gpu = ACCELERATORS[inputs.gpu]
     peak = gpu.peak["fp16"]
     rate = run.token_rate(parameters, inputs.utilization, peak)
-    days = run.work_time(inputs.tokens, inputs.num_gpus, rate)
+    days = job_run(terms(inputs)).wall
     gpu_time = run.gpu_time(inputs.num_gpus, days)
     cost = run.cost(gpu_time, inputs.price)
+    end_low, end, end_high = in_the_end(gpu_time)
     times = tuple(
         run.work_time(inputs.tokens, inputs.num_gpus, run.token_rate(parameters, share, peak))
         for share in COLUMN
@@ -162,11 +200,14 @@ def solve(inputs: Inputs) -> Result:
         rate=rate,
         gpu_time=gpu_time,
         days=days,
+        in_the_end=end,
+        end_low=end_low,
+        end_high=end_high,
         cost=cost,
         per_million=cost / inputs.tokens * 1e6,
         step=compute_time(parameters, inputs.step_tokens, inputs.utilization, peak),
         printed_tokens=tokens_of(COMPUTE, parameters, inputs.utilization, peak),
-        per_parameter=inputs.tokens / parameters,
+        per_parameter=inputs.tokens / active,
         parameters=parameters,
         peak=peak,
         days_column=times,
@@ -175,6 +216,23 @@ def solve(inputs: Inputs) -> Result:
             run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
         ),
     )
+
+
+def counted_as(inputs: Inputs) -> Parameters:
+    """Return the parameters that cost as much by six as a token does by the chosen count."""
+    counting = cast(Counting, inputs.counting)
+    counted = token_operations(MODELS[inputs.model], inputs.sequence_length, counting)
+    return counted / run.TRAINING
+
+
+def terms(inputs: Inputs) -> JobTerms:
+    """Return the job of the page: its MFU is typed, and nothing fails."""
+    peak = ACCELERATORS[inputs.gpu].peak["fp16"]
+    rate = run.token_rate(counted_as(inputs), inputs.utilization, peak)
+    return JobTerms(work=run.work_time(inputs.tokens, inputs.num_gpus, rate))
+
+
+RUNS = {"days": terms, "gpu_time": terms}
 
 
 def mfu_of(whole_run: WholeRun) -> Share:
@@ -218,20 +276,34 @@ def published_table(present: Presenter, result: Result) -> Table:
     """Return published GPU-hours and the MFU that they amount to over the whole run."""
     return Table(
         title="Whole runs, as published",
-        columns=("Run", "Tokens", "Published", "Share of the peak, whole run", "Source"),
+        columns=(
+            "Run",
+            "Tokens",
+            "Published",
+            "Steps of the plan",
+            "Published over plan",
+            "Whose plan",
+            "Share of the peak, whole run",
+            "The hours hold",
+            "Source",
+        ),
         rows=tuple(
             (
-                f"{MODELS[run.model].name} on {ACCELERATORS[run.gpu].name}",
+                f"{run.name} on {ACCELERATORS[run.gpu].name}",
                 f"{run.tokens / TERA:g}T",
                 present.say("{g}", g=(run.gpu_time, GPU_TIME)),
+                present.say("{g}", g=(run.forecast, GPU_TIME)),
+                present.say("{f}", f=(run.factor, RATIO)),
+                "published" if run.published_plan else "the planner's best",
                 present.say("{u}", u=(share, SHARE)),
+                run.includes,
                 Citation((run.source,)),
             )
             for run, share in zip(WHOLE_RUNS, result.reached, strict=True)
         ),
-        caption="Six operations per parameter and token over the 16-bit peak. Restarts, "
-        "evaluations and slow phases are in the hours, so this is less than the MFU of a step. "
-        "DeepSeek-V3 multiplied in fp8.",
+        caption="The share of the peak is by six operations per parameter and token, over the "
+        "16-bit peak; DeepSeek-V3 multiplied in fp8. The steps of the plan are by the step model, "
+        "without failures.",
     )
 
 
@@ -266,6 +338,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **present.values("rate", "days"),
         "gpu_time": present.value("gpu_time", symbols={"Tr": "days"}),
+        **present.values("in_the_end"),
         **present.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
         "curve": partial(cost_curve, present, inputs, result),
         "published": partial(published_table, present, result),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
@@ -13,7 +14,6 @@ from engine.form.token_parts import MATRIX_NAMES, matrix_table
 from engine.formulas.token_operations import (
     BREAK_EVEN_LENGTH,
     TOKEN_OPERATIONS,
-    Counting,
     attention_width,
     break_even_length,
     counted_pairs,

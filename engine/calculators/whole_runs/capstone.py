@@ -12,6 +12,7 @@ from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS, Money, Seconds
 from engine.core.views import Badge, Cell, Challenge, Condition, Table, Value
 from engine.form.fields import OwnConstants
+from engine.form.plan_to_reality import NO_LOSSES
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
 from engine.form.planner.inputs import (
@@ -43,7 +44,7 @@ from engine.simulate.step.prediction_evidence import Evidence
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"
 EQUATIONS = ()
-_MODEL = ("The cost model of the site; nothing fails, and nothing is evaluated meanwhile.",)
+_MODEL = ("The cost model of the site.", NO_LOSSES)
 _PLAIN = {"own_tensor": "1", "own_pipeline": "1", "own_zero": "1", "own_micro_batch": "1"}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Data parallelism and ZeRO-1": _PLAIN,

@@ -98,7 +98,10 @@ def views(inputs: Inputs, result: Answer) -> Views:
         if own
         else value_with_range(present, "own_step", result.own_evidence),
         **{name: present.value(name, **own) for name in ("slower", "own_held")},
-        **{name: present.value(name, **best) for name in ("rate", "days", "cost", "held")},
+        **{
+            name: present.value(name, **best)
+            for name in ("rate", "days", "in_the_end", "cost", "held")
+        },
         "filled": partial(pictures.memory_comparison, result),
         "ties": partial(pictures.ties_badge, result),
         "map": partial(pictures.splits_heatmap, result),

@@ -9,11 +9,13 @@ from engine.core.outputs import Output
 from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
+from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.form.run.prediction_text import evidence_assumptions
 from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
+from engine.simulate.job.forecast import job_run, modeled_terms
 from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.planner.evaluate import Candidate, PlanShape, candidate_run
 from engine.simulate.planner.moves import (
@@ -103,8 +105,26 @@ class Answer:
         TokenRate, Output("Tokens per second of a GPU", color="compute", assumes=_MODEL)
     ]
     days: Annotated[
-        Seconds, Output("The whole run", note="if nothing fails", color="ink", assumes=_MODEL)
+        Seconds,
+        Output(
+            "The whole run",
+            note="if nothing fails",
+            color="ink",
+            assumes=(*_MODEL, NO_LOSSES),
+        ),
     ]
+    in_the_end: Annotated[
+        Seconds,
+        Output(
+            "Runs of this kind took in the end",
+            note="{end_low} to {end_high} in eight of ten",
+            color="ink",
+            assumes=ASSUMES,
+            sources=SOURCES,
+        ),
+    ]
+    end_low: Seconds
+    end_high: Seconds
     cost: Annotated[Money, Output("It costs", color="ink", assumes=_MODEL)]
     held: Annotated[
         Bytes, Output("Fullest GPU", "", "of {room} that may be filled", "memory", _HELD)
@@ -156,6 +176,13 @@ def _counts(job: PlanningJob) -> tuple[Count, ...]:
     return tuple(sorted(sizes))
 
 
+def _whole_run(tokens: float, run: Run | None, step: Seconds) -> Seconds:
+    """Return the time of the steps of a run; 0 where no plan fits."""
+    if run is None:
+        return 0.0
+    return job_run(modeled_terms(run, tokens, step)).wall
+
+
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job and the reader's plan."""
     job, tokens = job_of(inputs), inputs.tokens
@@ -167,7 +194,8 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     run = candidate_run(job, best.plan, best.training) if best else None
     low, high = step_range(run, step)[:2] if run else (0.0, 0.0)
     batch = job.training.global_batch_size * job.training.sequence_length
-    days = tokens / batch * step
+    days = _whole_run(tokens, run, step)
+    end_low, end, end_high = in_the_end(days)
     plan, counts = why.plan, _counts(job)
     return Answer(
         job=job,
@@ -190,6 +218,9 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         high=high,
         rate=batch / step / job.world_size if best else 0.0,
         days=days,
+        in_the_end=end,
+        end_low=end_low,
+        end_high=end_high,
         cost=days * job.cluster.price_per_hour * job.world_size,
         held=best.memory.total if best else 0.0,
         room=usable_bytes(job.cluster.gpu.memory, job.training) * (1 - job.kept_free),

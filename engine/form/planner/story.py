@@ -13,6 +13,7 @@ from engine.run.limits import indivisible_sizes
 from engine.run.plan_space import PlanningJob
 from engine.run.problems import problems
 from engine.run.run import Run
+from engine.simulate.job.forecast import JobTerms, job_run
 from engine.simulate.planner.evaluate import Candidate, run_candidate
 from engine.simulate.planner.search import (
     search_plans,
@@ -142,4 +143,6 @@ def _best_plans() -> Slices[tuple[ChapterPlan, ...]]:
 
 def whole_run(job: PlanningJob, tokens: float, step: Seconds) -> Seconds:
     """Return the time of all steps of a run, without failures."""
-    return tokens / (job.training.global_batch_size * job.training.sequence_length) * step
+    training = job.training
+    count = tokens / (training.global_batch_size * training.sequence_length)
+    return job_run(JobTerms(work=count * step)).wall

@@ -3,6 +3,7 @@
 from engine.core.outputs import Presenter
 from engine.core.text import Text
 from engine.core.views import Value
+from engine.form.conventions import STEP_MODEL_COUNT
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
 from engine.form.run.prediction_text import evidence_assumptions, memory_error_text, range_text
 from engine.form.run.result import RunEstimate
@@ -14,7 +15,7 @@ def estimate_values(estimate: RunEstimate) -> dict[str, Value]:
     """Return the numbers of an estimate by name."""
     present = Presenter(estimate, equations=EQUATIONS)
     error, gpu = range_text(estimate.evidence), (estimate.run.cluster.gpu.source,)
-    counted = ("Attention is counted in full, as if nothing were masked.", error)
+    counted = (STEP_MODEL_COUNT, error)
     return {
         "step_time": present.value("step_time", assumes=_assumptions(estimate), note=error),
         "token_rate": present.value("token_rate", assumes=(error,)),

@@ -1,4 +1,8 @@
-"""Forecast of a whole training run: step time, its range, failures and checkpoints."""
+"""Forecast of a whole training run: speed, failures and checkpoints.
+
+The speed is that of a run by the step model (`modeled_terms`) or one that the reader types; the
+rest is the same function, `job_run`.
+"""
 
 from dataclasses import dataclass
 
@@ -11,6 +15,40 @@ from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.whole_run import WholeRun, whole_run
 from engine.simulate.step.step_range import PredictionSpread, step_range
 from engine.simulate.step.step_time import StepTime, step_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTerms:
+    """What the time of a whole run follows from.
+
+    Attributes:
+        work: time of its steps, all usual waiting included.
+        slow_down: of a step, by one GPU that is slower than the others.
+        policy: checkpoints and failures; None leaves both out.
+    """
+
+    work: Seconds
+    slow_down: Ratio = 1.0
+    policy: CheckpointPolicy | None = None
+
+
+def job_run(terms: JobTerms) -> WholeRun:
+    """Return the run of a job from its speed and its losses. Source: Daly 2006 for the losses."""
+    return whole_run(terms.work * terms.slow_down, terms.policy)
+
+
+def modeled_terms(
+    run: Run,
+    tokens: Tokens,
+    step: Seconds,
+    *,
+    slow_down: Ratio = 1.0,
+    policy: CheckpointPolicy | None = None,
+) -> JobTerms:
+    """Return the terms of a job whose step the step model gives."""
+    training = run.training
+    count = tokens / (training.global_batch_size * training.sequence_length)
+    return JobTerms(work=count * step, slow_down=slow_down, policy=policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +102,9 @@ class Forecast:
     parts: RunTimeParts
 
 
-def forecast(run: Run, tokens: Tokens, policy: CheckpointPolicy, slower: Share) -> Forecast:
+def forecast(
+    run: Run, tokens: Tokens, policy: CheckpointPolicy | None, slower: Share = 0.0
+) -> Forecast:
     """Return the forecast of a run over `tokens`, with one GPU slower by a share.
 
     The slow GPU stretches what GPUs compute; messages and host are as they were.
@@ -72,21 +112,25 @@ def forecast(run: Run, tokens: Tokens, policy: CheckpointPolicy, slower: Share) 
     training, gpus = run.training, run.plan.world_size
     step = step_time(run.model, run.cluster, run.plan, training)
     low, high, spread = step_range(run, step.total)
-    step_tokens = training.global_batch_size * training.sequence_length
-    count = tokens / step_tokens
     computed = step.compute + step.optimizer
     waited = computed * (slowest_with_one_slow(gpus, 0.0, slower) - 1)
+    count = tokens / (training.global_batch_size * training.sequence_length)
     slow_down = 1 + waited / step.total
-    whole = whole_run(count * step.total * slow_down, policy)
+    terms = modeled_terms(run, tokens, step.total, slow_down=slow_down, policy=policy)
+    whole = job_run(terms)
+    early, late = (
+        job_run(modeled_terms(run, tokens, end, slow_down=slow_down, policy=policy))
+        for end in (low, high)
+    )
     return Forecast(
         step=step,
         spread=spread,
-        slow_down=slow_down,
+        slow_down=terms.slow_down,
         rate=token_rate(training.global_batch_size, training.sequence_length, step.total) / gpus,
         steps=count,
         run=whole,
-        early=whole_run(count * low * slow_down, policy),
-        late=whole_run(count * high * slow_down, policy),
+        early=early,
+        late=late,
         parts=_run_time_parts(step, _ideal_step_time(run, gpus), waited, whole, count),
     )
 

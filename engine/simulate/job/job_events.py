@@ -13,6 +13,7 @@ from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.run.software import gradient_bytes
+from engine.simulate.job.forecast import job_run, modeled_terms
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.layer_time import LayerTime, kernels_per_layer, layer_time
@@ -52,7 +53,6 @@ def event_times(run: Run, step: StepTime, length: RunLength) -> dict[str, Second
     hidden = HALF * local_tokens(run.plan, run.training) * run.model.hidden_size
     mtbf = job_mtbf(length.gpu_mtbf, run.plan.world_size)
     gradients = gradient_reduction_time(run, rank)
-    tokens = run.training.global_batch_size * run.training.sequence_length
     return {
         "memory": LOAD,
         "nvlink": NVLINK.step_small,
@@ -73,7 +73,7 @@ def event_times(run: Run, step: StepTime, length: RunLength) -> dict[str, Second
         "restart": RESTART,
         "interval": daly_interval(length.checkpoint, mtbf),
         "mtbf": mtbf,
-        "run": length.tokens / tokens * step.total,
+        "run": job_run(modeled_terms(run, length.tokens, step.total)).wall,
     }
 
 

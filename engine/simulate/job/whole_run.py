@@ -44,14 +44,17 @@ class WholeRun:
     short: bool = False
 
 
-def whole_run(steps: Seconds, policy: CheckpointPolicy) -> WholeRun:
+def whole_run(steps: Seconds, policy: CheckpointPolicy | None) -> WholeRun:
     """Return the wall time of a run from its step seconds. Source: Daly 2006, complete model.
 
-    A run that ends before its first checkpoint is one interval without a checkpoint.
+    A run that ends before its first checkpoint is one interval without a checkpoint. Without a
+    policy nothing is saved and nothing fails: the steps alone.
     """
+    if policy is None:
+        return _run_without_failures(steps, 0.0, 0.0)
     if steps <= policy.interval:
         if (chance := _failure_chance(steps, policy.mtbf)) < _RARE:
-            return _run_without_failures(steps, chance, policy)
+            return _run_without_failures(steps, chance, saving.failures(steps, policy.mtbf))
         policy = replace(policy, interval=steps, checkpoint=0.0)
     each = policy.interval, policy.checkpoint, policy.restart, policy.mtbf
     share = saving.goodput(*each)
@@ -76,7 +79,7 @@ def _failure_chance(time: Seconds, mtbf: Seconds) -> Share:
     return -math.expm1(-time / mtbf)
 
 
-def _run_without_failures(steps: Seconds, chance: Share, policy: CheckpointPolicy) -> WholeRun:
+def _run_without_failures(steps: Seconds, chance: Share, failures: Ratio) -> WholeRun:
     return WholeRun(
         steps=steps,
         goodput=1.0,
@@ -85,7 +88,7 @@ def _run_without_failures(steps: Seconds, chance: Share, policy: CheckpointPolic
         checkpoints=0.0,
         restarts=0.0,
         redone=0.0,
-        failures=saving.failures(steps, policy.mtbf),
+        failures=failures,
         chance=chance,
         short=True,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import Model, head_size, num_sparse_layers
 from engine.core.units import Count, Operations, Tokens
 from engine.formulas.operations import (
@@ -10,11 +11,11 @@ from engine.formulas.operations import (
     Gemm,
     attention_operations,
     layer_gemms,
-    matrix_parameters,
     output_gemm,
     up_projections,
 )
-from engine.formulas.token_operations import Counting, counted_pairs
+from engine.formulas.parameters import matrix_parameters
+from engine.formulas.token_operations import counted_pairs
 from engine.run.parallelism import Plan, Recompute, Training
 
 _ONE = Plan(world_size=1)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.flop_conventions import CONVENTIONS, Counting
 from engine.catalog.models import Model
 from engine.core.units import FlopRate, Operations, Share, TokenRate, Tokens
-from engine.formulas.token_operations import COUNTINGS, Counting, token_operations, utilization
+from engine.formulas.token_operations import token_operations, utilization
 
 # A printed MFU is rounded, and so is a printed speed.
 TOLERANCE: Share = 0.02
@@ -102,7 +103,7 @@ def explanations(
     results = [
         _explain(peak, counting, token_operations(model, sequence_length, counting), rate, printed)
         for peak in candidates
-        for counting in COUNTINGS
+        for counting in CONVENTIONS
     ]
     right = candidates[0]
     return tuple(

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import Model
-from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
+from engine.core.units import Bytes, Count, FlopRate, Ratio, Seconds, Tokens
 from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import (
     Scores,
@@ -177,6 +178,6 @@ def peak_memory(job: ContextJob) -> tuple[Memory, Bytes]:
     return peak, usable_bytes(job.cluster.gpu.memory, job.training)
 
 
-def achieved_rate(job: ContextJob, step: StepTime, visible: Share = 1.0) -> FlopRate:
-    """Return the model's operations per second per GPU; published rates count all pairs."""
-    return model_operations(job.model, job.training, visible) / step.total / job.plan.world_size
+def achieved_rate(job: ContextJob, step: StepTime, counting: Counting) -> FlopRate:
+    """Return the model's operations per second per GPU by a convention."""
+    return model_operations(job.model, job.training, counting) / step.total / job.plan.world_size

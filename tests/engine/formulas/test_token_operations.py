@@ -2,8 +2,10 @@
 
 import pytest
 
+from engine.catalog.flop_conventions import CONVENTIONS
 from engine.catalog.models import MODELS
 from engine.core.units import GIGA, TERA
+from engine.formulas.operations import model_operations
 from engine.formulas.token_operations import (
     attention_width,
     break_even_length,
@@ -13,6 +15,7 @@ from engine.formulas.token_operations import (
     token_operations,
     utilization,
 )
+from engine.run.parallelism import Training
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,32 @@ def test_both_terms_are_equal_at_the_break_even():
 
 def test_a_printed_mfu_gives_the_peak_back():
     assert implied_peak(50 * GIGA, 8000, utilization(50 * GIGA, 8000, 989 * TERA)) == 989 * TERA
+
+
+# Llama 3 8B at 4,096 tokens by hand: 8,030,261,248 parameters, of them 128,256 x 4,096 in the
+# table of the embedding; 32 layers, 32 heads of 128.
+ALL, EMBEDDING = 8_030_261_248, 128_256 * 4096
+PAIRS = 12 * 32 * 32 * 128 * 4096
+
+
+@pytest.mark.parametrize(
+    ("counting", "by_hand", "printed"),
+    [
+        ("palm", 6 * ALL + PAIRS, 54.6),
+        ("six", 6 * ALL, 48.2),
+        ("matrices", 6 * (ALL - EMBEDDING) + PAIRS, 51.5),
+        ("causal", 6 * (ALL - EMBEDDING) + PAIRS / 2, 48.3),
+    ],
+)
+def test_every_convention_by_hand(counting, by_hand, printed):
+    found = token_operations(MODELS["llama-3-8b"], 4096, counting)
+    assert found == pytest.approx(by_hand, rel=1e-6)
+    assert round(found / GIGA, 1) == printed
+
+
+def test_a_step_counts_as_its_tokens_do():
+    training = Training(micro_batch_size=1, global_batch_size=8, sequence_length=4096)
+    for counting in CONVENTIONS:
+        token = token_operations(MODELS["llama-3-8b"], 4096, counting)
+        step = model_operations(MODELS["llama-3-8b"], training, counting)
+        assert step == pytest.approx(8 * 4096 * token)

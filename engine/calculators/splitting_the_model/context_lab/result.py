@@ -241,7 +241,7 @@ def solve(inputs: Inputs) -> Result:
         buffer=buffer,
         held=memory.total + buffer,
         usable=usable,
-        rate=achieved_rate(job, step, _CAUSAL),
+        rate=achieved_rate(job, step, "causal"),
         alternatives={
             "ring": added_time(job, "ring", "zigzag", 2),
             "one": added_time(job, "ring", "zigzag", 1),

@@ -13,6 +13,7 @@ from engine.core.outputs import Figure, Presenter
 from engine.core.text import Text
 from engine.core.units import COUNT
 from engine.core.views import Formula, Published, Value
+from engine.form.conventions import STEP_MODEL_COUNT
 from engine.form.plural import pluralize
 from engine.form.run.equations import PEAK, STEP
 from engine.form.run.prediction_text import memory_error_text, range_text, value_with_range
@@ -89,7 +90,7 @@ def _with_published(present: Presenter, result: Result, name: str) -> Value:
 
 
 def _assumptions(name: str, result: Result) -> tuple[Text, ...]:
-    counted = ("Attention is counted in full, as if nothing were masked.",) if name == "mfu" else ()
+    counted = (STEP_MODEL_COUNT,) if name == "mfu" else ()
     return (range_text(result.plan.evidence), *counted)
 
 

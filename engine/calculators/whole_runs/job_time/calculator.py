@@ -6,6 +6,7 @@ from functools import partial
 from engine.calculators.whole_runs.job_time import charts, values
 from engine.calculators.whole_runs.job_time.result import Result as Result
 from engine.calculators.whole_runs.job_time.solve import solve as solve
+from engine.calculators.whole_runs.job_time.solve import steps_alone, terms
 from engine.core.outputs import Presenter, Views
 from engine.core.units import SHARE
 from engine.core.views import Badge
@@ -34,6 +35,8 @@ EQUATIONS = (
     stragglers.SLOW_DOWN_COST,
 )
 
+RUNS = {"wall_time": terms, "gpu_hours": terms, "work_time": steps_alone}
+
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
@@ -41,7 +44,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **values.outcome_values(present, inputs, result),
         "verdict": _verdict(present, result),
-        "formula": present.formula("All of it in one line", run.RUN_TIME),
+        "formula": present.formula("All of it in one line", run.RUN_TIME, m="slow_factor"),
         "waterfall": partial(charts.waterfall, present, result),
         **values.speed_value(present, inputs, result),
         "goodput_curve": partial(charts.goodput_curve, present, inputs, result),
@@ -74,7 +77,7 @@ def _verdict(present: Presenter, result: Result) -> Badge:
             color="ink",
         )
     parts = {
-        "Waiting": ("waiting", "waiting for the slowest GPU"),
+        "Waiting": ("waiting", "waiting for the slow GPU"),
         "Checkpoints": ("checkpoints", "writing checkpoints"),
         "Lost work": ("redone", "work done again after failures"),
         "Restarts": ("restarts", "restarts"),

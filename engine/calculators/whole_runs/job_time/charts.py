@@ -16,7 +16,7 @@ def waterfall(present: Presenter, result: Result) -> Bars:
     """Return the run's time, grown part by part; a part without end is left out."""
     parts = (
         ("Waste below the peak", result.work_time - result.at_peak),
-        ("Waiting for the slowest GPU", result.waiting),
+        ("Waiting for the slow GPU", result.waiting),
         ("Checkpoints", result.checkpoints),
         ("Work done again", result.redone),
         ("Restarts", result.restarts),

@@ -18,6 +18,7 @@ from engine.core.units import (
     Share,
     TokenRate,
 )
+from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES
 
 QUANTILE = 0.99
 _POISSON = "Failures strike at random and independently, at a constant rate."
@@ -55,7 +56,7 @@ class Result:
             "± {spread} by the luck of failures alone",
             assumes=(
                 _POISSON,
-                _WAITS,
+                "The speed holds all usual waiting; a slow GPU stretches all of a step.",
                 "No evaluation, no planned maintenance, no run that had to be repeated.",
             ),
         ),
@@ -67,6 +68,15 @@ class Result:
             "G",
             "{num_gpus} GPUs for the whole run",
             assumes=("Idle GPUs count: nobody else has them.",),
+        ),
+    ]
+    in_the_end: Annotated[
+        GpuTime,
+        Output(
+            "Runs of this kind took in the end",
+            note="{end_low} to {end_high} in eight of ten",
+            assumes=ASSUMES,
+            sources=SOURCES,
         ),
     ]
     cost: Annotated[
@@ -90,11 +100,11 @@ class Result:
     work_time: Annotated[
         Seconds,
         Output(
-            "If nothing fails and nobody waits",
+            "If nothing fails and no GPU is slow",
             "Tk",
             "{work} of work",
             color="compute",
-            assumes=("The speed of one GPU times their number.",),
+            assumes=("The speed of one GPU times their number.", NO_LOSSES),
         ),
     ]
     token_rate: Annotated[TokenRate, Output("Speed of one GPU", "r", "from the MFU")]
@@ -152,7 +162,7 @@ class Result:
             "A step takes",
             "m",
             "an average one; {jitter} if all GPUs were alike",
-            assumes=(_WAITS, "Normal step times."),
+            assumes=(_WAITS, "Normal step times.", "The run has its jitter in its speed already."),
         ),
     ]
     bound: Annotated[
@@ -184,6 +194,8 @@ class Result:
     ]
     peak: Annotated[FlopRate, Output(symbol="F")]
     at_peak: Seconds
+    end_low: GpuTime
+    end_high: GpuTime
     work: GpuTime
     jitter: Ratio
     slow_factor: Annotated[Ratio, Output(symbol="S")]

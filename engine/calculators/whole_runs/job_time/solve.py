@@ -1,35 +1,70 @@
 """Job time's numbers, from the inputs."""
 
 import math
+from dataclasses import replace
 
 from engine.calculators.whole_runs.job_time.curves import curves
 from engine.calculators.whole_runs.job_time.result import QUANTILE, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.publications import LLAMA_3_405B
+from engine.core.units import FlopRate, TokenRate
+from engine.form.forecast_jobs import modeled_utilization
 from engine.form.job_inputs import Inputs
+from engine.form.plan_to_reality import in_the_end
 from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
 from engine.simulate.job.failure_process import CheckpointPolicy
-from engine.simulate.job.whole_run import whole_run
+from engine.simulate.job.forecast import JobTerms, job_run
+
+
+def _rate(inputs: Inputs) -> TokenRate:
+    """Return the tokens per second of one GPU, all usual waiting included."""
+    if inputs.speed_from == "measured":
+        return inputs.rate
+    share = modeled_utilization() if inputs.speed_from == "model" else inputs.utilization
+    return run.token_rate(inputs.parameters, share, _peak(inputs))
+
+
+def _peak(inputs: Inputs) -> FlopRate:
+    gpu = ACCELERATORS[inputs.gpu]
+    return gpu.peak.get("bf16") or gpu.peak["fp16"]
+
+
+def _habits(inputs: Inputs) -> CheckpointPolicy:
+    return CheckpointPolicy(
+        interval=inputs.interval,
+        checkpoint=inputs.checkpoint,
+        restart=inputs.restart,
+        mtbf=saving.job_mtbf(inputs.gpu_mtbf, inputs.num_gpus),
+    )
+
+
+def terms(inputs: Inputs) -> JobTerms:
+    """Return the job of the page with all its losses; a slow GPU stretches all of a step."""
+    return JobTerms(
+        work=run.work_time(inputs.tokens, inputs.num_gpus, _rate(inputs)),
+        slow_down=stragglers.slowest_with_one_slow(inputs.num_gpus, 0.0, inputs.slower),
+        policy=_habits(inputs),
+    )
+
+
+def steps_alone(inputs: Inputs) -> JobTerms:
+    """Return the job without its losses."""
+    return replace(terms(inputs), slow_down=1.0, policy=None)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    gpu, num_gpus = ACCELERATORS[inputs.gpu], inputs.num_gpus
-    peak = gpu.peak.get("bf16") or gpu.peak["fp16"]
-    measured = inputs.speed_from == "measured"
-    rate = inputs.rate if measured else run.token_rate(inputs.parameters, inputs.utilization, peak)
+    num_gpus, job = inputs.num_gpus, terms(inputs)
+    rate, peak, habits = _rate(inputs), _peak(inputs), _habits(inputs)
     reached = run.utilization(inputs.parameters, rate, peak)
-    work = run.work_time(inputs.tokens, num_gpus, rate)
+    work, whole = job_run(steps_alone(inputs)).wall, job_run(job)
     slow_down = stragglers.slowest_with_one_slow(num_gpus, inputs.deviation, inputs.slower)
     jitter = stragglers.slowest_of(num_gpus, inputs.deviation)
-    mtbf = saving.job_mtbf(inputs.gpu_mtbf, num_gpus)
-    habits = CheckpointPolicy(
-        interval=inputs.interval, checkpoint=inputs.checkpoint, restart=inputs.restart, mtbf=mtbf
-    )
-    whole = whole_run(work * slow_down, habits)
+    mtbf = habits.mtbf
     gpus = run.gpu_time(num_gpus, whole.wall)
+    end_low, end, end_high = in_the_end(work * num_gpus)
     rest = inputs.checkpoint, inputs.restart, mtbf
     daly = saving.daly_interval(inputs.checkpoint, mtbf)
     lucky = stragglers.all_below(QUANTILE, num_gpus)
@@ -50,12 +85,15 @@ def solve(inputs: Inputs) -> Result:
         slow_down=slow_down,
         bound=stragglers.largest_possible(num_gpus, inputs.deviation),
         all_below=lucky,
-        slow_gpu=gpus if math.isinf(gpus) else stragglers.lost_to_waiting(gpus, slow_down / jitter),
+        slow_gpu=gpus if math.isinf(gpus) else stragglers.lost_to_waiting(gpus, job.slow_down),
         peak=peak,
         at_peak=work * min(reached, 1.0),
         work=work * num_gpus,
         jitter=jitter,
-        slow_factor=slow_down / jitter,
+        slow_factor=job.slow_down,
+        in_the_end=end,
+        end_low=end_low,
+        end_high=end_high,
         quantile=QUANTILE,
         steps=whole.steps,
         waiting=whole.steps - work,

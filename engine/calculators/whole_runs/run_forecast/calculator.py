@@ -10,6 +10,7 @@ from engine.calculators.whole_runs.run_forecast.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.run_forecast.result import STEP
 from engine.calculators.whole_runs.run_forecast.result import Result as Result
 from engine.calculators.whole_runs.run_forecast.solve import solve as solve
+from engine.calculators.whole_runs.run_forecast.solve import steps_alone, terms
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.text import say
@@ -37,6 +38,8 @@ EQUATIONS = (
     goodput.JOB_MTBF,
 )
 _NEVER = "it fails before it gets anywhere"
+
+RUNS = {"wall_time": terms, "gpu_hours": terms, "work_time": steps_alone}
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -12,7 +12,7 @@ from engine.formulas import run as formulas
 from engine.formulas.goodput import job_mtbf
 from engine.run.run import Run
 from engine.simulate.job.failure_process import CheckpointPolicy
-from engine.simulate.job.forecast import Forecast, forecast
+from engine.simulate.job.forecast import Forecast, JobTerms, forecast, modeled_terms
 from engine.simulate.memory.allocator import fits
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.prediction_evidence import evidence
@@ -82,6 +82,19 @@ def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, CheckpointPol
         mtbf=job_mtbf(inputs.gpu_mtbf, run.plan.world_size),
     )
     return run, forecast(run, inputs.tokens, habits, inputs.slower), habits
+
+
+def terms(inputs: Inputs) -> JobTerms:
+    """Return the job of the page with all its losses."""
+    run, found, habits = _forecast(inputs, inputs.more)
+    return modeled_terms(
+        run, inputs.tokens, found.step.total, slow_down=found.slow_down, policy=habits
+    )
+
+
+def steps_alone(inputs: Inputs) -> JobTerms:
+    """Return the job without its losses."""
+    return replace(terms(inputs), slow_down=1.0, policy=None)
 
 
 def _whole_failures(number: float) -> float:

@@ -11,6 +11,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS as PRESE
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.stack_explorer.result import Result as Result
 from engine.calculators.whole_runs.stack_explorer.result import solve as solve
+from engine.calculators.whole_runs.stack_explorer.result import steps_alone, terms
 from engine.core.outputs import Presenter, Views
 from engine.core.views import Receipt, Value
 from engine.form.run import charts, verdicts
@@ -22,6 +23,8 @@ from engine.formulas.job import COST, RATE
 TITLE = "The job"
 QUESTION = "Where does every microsecond of one job go?"
 EQUATIONS = (RATE, COST, MFU, STEP)
+
+RUNS = {"forecast_time": terms, "run_time": steps_alone}
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -48,8 +48,8 @@ def table(present: Presenter, result: Result) -> Table:
                     g=(known.gpu_time, with_digits(GPU_TIME)),
                     t=(known.wall, SECONDS),
                 ),
-                present.say("{run_time}"),
-                "Published: all GPU hours. Modeled: the steps alone, no failure, no checkpoint, "
+                present.say("{forecast_time}; {run_time} for the steps alone"),
+                "Published: all GPU hours. Modeled: checkpoints every hour, Llama 3's failures, "
                 "no smaller batch at the start.",
             ),
         )

@@ -12,9 +12,22 @@ from engine.catalog.publications import Publication, find_publication
 from engine.catalog.reader_constants import gpu_constants
 from engine.core.outputs import Output
 from engine.core.slices import SlicedRun
-from engine.core.units import COUNT, TOKENS, Bandwidth, Money, Ratio, Seconds, Share, TokenRate
+from engine.core.units import (
+    COUNT,
+    HOUR,
+    TOKENS,
+    Bandwidth,
+    Money,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+)
+from engine.formulas.goodput import job_mtbf
 from engine.formulas.send_time import send_time
-from engine.simulate.job.job_events import RunLength, decades, event_counts, event_times
+from engine.simulate.job.failure_process import CheckpointPolicy
+from engine.simulate.job.forecast import JobTerms, job_run, modeled_terms
+from engine.simulate.job.job_events import RESTART, RunLength, decades, event_counts, event_times
 from engine.simulate.network.node_message import NodeMessage, node_message
 from engine.simulate.overlap.overlap_job import OverlapJob as Played
 from engine.simulate.overlap.overlap_step import ScheduleOutcome
@@ -38,7 +51,7 @@ class Result:
         port: reached by large messages, of one GPU.
         node_rate, port_rate: bus bandwidth in the node, and of one port.
         computing: share of the step.
-        mfu, run_time: of its steps.
+        mfu, run_time: of its steps; forecast_time: with checkpoints and failures.
         published: what was, of this very job.
         ruler: orders of magnitude from its low end to its high one.
         played: two micro-batches of a stage under the schedule.
@@ -124,6 +137,7 @@ class Result:
     played: SlicedRun[tuple[Played, ScheduleOutcome]]
     mfu: Share
     run_time: Seconds
+    forecast_time: Seconds
     published: Publication | None
     messages: Mapping[str, NodeMessage]
     times: Mapping[str, Seconds]
@@ -185,6 +199,7 @@ def solve(inputs: Inputs) -> Result:
         start_price=job(start()).cost(start().price),
         mfu=own_job.found.mfu,
         run_time=times["run"],
+        forecast_time=job_run(terms(inputs)).wall,
         published=find_publication(
             inputs.model, inputs.gpu, run.plan.world_size, run.training.sequence_length
         ),
@@ -193,6 +208,23 @@ def solve(inputs: Inputs) -> Result:
         counts=event_counts(run),
         job=own_job,
     )
+
+
+def terms(inputs: Inputs) -> JobTerms:
+    """Return the run with a checkpoint every hour, and the restart of the ruler."""
+    own_job = job(inputs)
+    policy = CheckpointPolicy(
+        interval=HOUR,
+        checkpoint=inputs.checkpoint,
+        restart=RESTART,
+        mtbf=job_mtbf(inputs.gpu_mtbf, own_job.run.plan.world_size),
+    )
+    return modeled_terms(own_job.run, inputs.tokens, own_job.step.total, policy=policy)
+
+
+def steps_alone(inputs: Inputs) -> JobTerms:
+    """Return the run without its losses."""
+    return replace(terms(inputs), policy=None)
 
 
 def _length(inputs: Inputs) -> RunLength:

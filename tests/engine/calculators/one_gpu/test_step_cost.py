@@ -56,9 +56,20 @@ def test_the_cost_by_hand():
     assert found.days > 100 * DAY
 
 
-@pytest.mark.parametrize(("at", "share"), [(0, 0.391), (1, 0.428), (2, 0.345), (3, 0.352)])
-def test_what_whole_runs_reached(at, share):
-    assert mfu_of(WHOLE_RUNS[at]) == pytest.approx(share, abs=0.002)
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("Llama 2 7B", 0.391),
+        ("Llama 2 70B", 0.428),
+        ("Llama 3.1 405B", 0.345),
+        ("DeepSeek-V3", 0.352),
+        ("Llama 3.1 70B", 0.255),
+        ("Llama 3.1 8B", 0.139),
+    ],
+)
+def test_what_whole_runs_reached(name, share):
+    whole_run = next(run for run in WHOLE_RUNS if run.name == name)
+    assert mfu_of(whole_run) == pytest.approx(share, abs=0.002)
 
 
 def test_the_peak_with_sparsity_is_named():

@@ -27,10 +27,14 @@ def text(found, output):
 
 @pytest.mark.parametrize(
     ("output", "expected"),
-    [("mtbf", "3.09 h"), ("young", "19.3 min"), ("daly", "18.6 min"), ("reached", "43.0 %")],
+    [("mtbf", "3.09 h"), ("young", "19.3 min"), ("daly", "18.6 min")],
 )
 def test_the_known_numbers(output, expected):
     assert text(views(), output) == expected
+
+
+def test_a_typed_mfu_is_reached():
+    assert text(views(speed_from="utilization", utilization=0.43), "reached") == "43.0 %"
 
 
 def test_the_default_rate_of_failures_is_llama_3s():
@@ -70,9 +74,9 @@ def test_the_waterfall_of_a_run_that_never_ends_stops_at_the_checkpoints():
     assert len(job_time.compute(HOPELESS)["waterfall"].bars) == 4
 
 
-def test_one_gpu_half_as_fast_nearly_doubles_the_run():
+def test_one_gpu_half_as_fast_doubles_the_run():
     ratio = views(slower=0.5)["wall_time"].value / views()["wall_time"].value
-    assert ratio == pytest.approx(2 / 1.04, rel=0.002)
+    assert ratio == pytest.approx(2, rel=0.002)
 
 
 def test_a_measured_speed_takes_the_place_of_the_mfu():
@@ -96,7 +100,7 @@ def test_the_slow_one_of_eight_does_not_wait():
 
 
 def test_twice_the_gpus_take_more_than_half_the_time():
-    # More GPUs fail more often and wait longer: the last hours are the dearest.
+    # More GPUs fail more often: the last hours are the dearest.
     ratio = views(num_gpus=32_768)["wall_time"].value / views()["wall_time"].value
     assert 0.5 < ratio < 1
 

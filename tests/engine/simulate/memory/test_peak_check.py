@@ -3,9 +3,10 @@
 import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.flop_conventions import CONVENTIONS
 from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
-from engine.formulas.token_operations import COUNTINGS, token_operations, utilization
+from engine.formulas.token_operations import token_operations, utilization
 from engine.simulate.memory.peak_check import candidate_peaks, explanations, right_peak
 
 H100 = ACCELERATORS["H100-SXM"]
@@ -25,7 +26,7 @@ def test_published_mfus_are_explained_by_the_right_peak(line):
     assert abs(best.off) < 0.01
 
 
-@pytest.mark.parametrize("counting", COUNTINGS)
+@pytest.mark.parametrize("counting", CONVENTIONS)
 @pytest.mark.parametrize(
     ("factor", "key"), [(1.0, "dense"), (2.0, "sparse"), (0.5, "half"), (312 / 989, "other")]
 )

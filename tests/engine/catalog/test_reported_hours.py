@@ -1,0 +1,58 @@
+"""Published GPU-hours beside the forecast of their steps, and the factor between them."""
+
+import pytest
+
+from engine.catalog.reported_hours import WHOLE_RUNS, factor_quantile
+from engine.core.units import HOUR
+from engine.form import plan_to_reality
+from tests.validation.whole_runs import forecast_hours, run_of
+
+BY_NAME = {run.name: run for run in WHOLE_RUNS}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_forecast_is_the_step_models(name):
+    # Written by `python -m tests.validation.whole_runs`: run it after a change of the step model.
+    assert BY_NAME[name].forecast / HOUR == pytest.approx(forecast_hours(BY_NAME[name]), rel=5e-3)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_plan_is_possible_as_it_stands(name):
+    assert run_of(BY_NAME[name])[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [
+        ("Llama 3.1 8B", 1.46e6),
+        ("Llama 3.1 70B", 7.0e6),
+        ("Llama 3.1 405B", 30.84e6),
+        ("DeepSeek-V3", 2.664e6),
+        ("BLOOM 176B", 1_082_990),
+        ("LLaMA 65B", 1_022_362),
+        ("MPT-7B", 440 * 9.5 * 24),
+        ("Phi-4", 1920 * 21 * 24),
+    ],
+)
+def test_the_hours_are_the_sources(name, hours):
+    assert BY_NAME[name].gpu_time / HOUR == pytest.approx(hours)
+
+
+def test_the_inconvenient_runs_are_in_the_table():
+    assert BY_NAME["Llama 3.1 8B"].factor > 2.5
+    assert BY_NAME["Falcon 180B"].factor < 1
+
+
+def test_the_factor_is_the_median_and_the_middle_eight_tenths():
+    # Of 21 sorted factors: the 11th, and the third and the 19th.
+    factors = sorted(run.factor for run in WHOLE_RUNS)
+    assert len(factors) == 21
+    assert factor_quantile(0.5) == pytest.approx(factors[10])
+    assert factor_quantile(0.1) == pytest.approx(factors[2])
+    assert factor_quantile(0.9) == pytest.approx(factors[18])
+
+
+def test_what_runs_took_in_the_end_is_the_steps_times_the_factor():
+    low, median, high = plan_to_reality.in_the_end(100.0)
+    assert low < median < high
+    assert median == pytest.approx(100 * factor_quantile(0.5))
