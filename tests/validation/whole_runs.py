@@ -15,7 +15,6 @@ from engine.simulate.job.forecast import forecast
 
 _HEAD = '''"""GPU-hours of the steps of published runs by the step model, without failures.
 
-
 Written by `python -m tests.validation.whole_runs`; the plans stand in `reported_hours`.
 """
 

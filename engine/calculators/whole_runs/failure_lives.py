@@ -52,7 +52,8 @@ from engine.formulas.goodput import (
 from engine.formulas.stragglers import normal
 from engine.simulate.job.failure_monte_carlo import SimulatedRuns, simulate_runs
 from engine.simulate.job.failure_process import CheckpointPolicy, simulated_goodput
-from engine.simulate.job.whole_run import WholeRun, whole_run
+from engine.simulate.job.forecast import JobTerms, job_run
+from engine.simulate.job.whole_run import WholeRun
 
 FEWEST, MOST = 8, 131_072
 _DAYS = Unit(" days", DAY, {"h": HOUR, "d": DAY, "weeks": 7 * DAY}, quantity=units.SECONDS)
@@ -400,15 +401,23 @@ _BETWEEN = 12  # intervals at which a long life is played
 _STRUCK = 400  # failures in each
 
 
-def solve(inputs: Inputs) -> Result:
-    """Return every number of the page."""
+def _habits(inputs: Inputs) -> CheckpointPolicy:
     mtbf = job_mtbf(inputs.gpu_mtbf, inputs.num_gpus)
-    habits = CheckpointPolicy(
+    return CheckpointPolicy(
         interval=inputs.interval, checkpoint=inputs.checkpoint, restart=inputs.restart, mtbf=mtbf
     )
+
+
+RUNS = {"wall": lambda inputs: JobTerms(work=inputs.work, policy=_habits(inputs))}
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    habits = _habits(inputs)
+    mtbf = habits.mtbf
     rest = inputs.checkpoint, inputs.restart, mtbf
     daly = daly_interval(inputs.checkpoint, mtbf)
-    whole, best = whole_run(inputs.work, habits), goodput(daly, *rest)
+    whole, best = job_run(RUNS["wall"](inputs)), goodput(daly, *rest)
     played = simulate_runs(habits, inputs.work, whole.failures, inputs.seed)
     return Result(
         mtbf=mtbf,
