@@ -1,13 +1,16 @@
 """Inputs for checkpoints, failures and prices, shared by several calculators."""
 
-from typing import Annotated
+import math
+from typing import Annotated, Protocol
 
 from engine.catalog.publications import LLAMA_3_405B
 from engine.core import units
 from engine.core.inputs import PERCENT, Number, Unit
 from engine.core.outputs import Figure, Symbol
-from engine.core.units import DAY, HOUR, Seconds
+from engine.core.units import DAY, HOUR, Count, Seconds
 from engine.core.views import Receipt
+from engine.formulas.goodput import job_mtbf
+from engine.simulate.job.failure_process import CheckpointPolicy
 
 SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)
@@ -125,6 +128,41 @@ NO_FAILURE_RECEIPT = Receipt(
 NO_END_RECEIPT = Receipt(
     assumptions=("Something fails before the next checkpoint is reached: the run has no end.",),
 )
+
+
+class SavingInputs(Protocol):
+    """Inputs of a page with checkpoints and failures."""
+
+    @property
+    def interval(self) -> Seconds:
+        """Work between two checkpoints."""
+
+    @property
+    def checkpoint(self) -> Seconds:
+        """Time of one."""
+
+    @property
+    def restart(self) -> Seconds:
+        """From a failure until steps go on."""
+
+    @property
+    def gpu_mtbf(self) -> Seconds:
+        """Mean time between failures of one GPU."""
+
+
+def checkpoint_policy(inputs: SavingInputs, num_gpus: Count) -> CheckpointPolicy:
+    """Return the checkpoints and failures of a job on so many GPUs."""
+    return CheckpointPolicy(
+        interval=inputs.interval,
+        checkpoint=inputs.checkpoint,
+        restart=inputs.restart,
+        mtbf=job_mtbf(inputs.gpu_mtbf, num_gpus),
+    )
+
+
+def rounded_failures(number: float) -> float:
+    """Return a number of failures, rounded from 10 up."""
+    return float(round(number)) if number >= 10 and math.isfinite(number) else number
 
 
 def goodput_symbols(

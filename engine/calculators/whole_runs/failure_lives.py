@@ -13,7 +13,7 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.record import record
 from engine.core.text import say
-from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Count, Ratio, Seconds, Share
+from engine.core.units import COUNT, DAY, HOUR, SECONDS, SHARE, Count, Seconds, Share
 from engine.core.views import (
     Axis,
     Badge,
@@ -36,7 +36,9 @@ from engine.form.saving_inputs import (
     Interval,
     Restart,
     Seed,
+    checkpoint_policy,
     goodput_symbols,
+    rounded_failures,
 )
 from engine.formulas.goodput import (
     DALY_INTERVAL,
@@ -123,8 +125,7 @@ def finished_share(
     wide = max(3 * spread, last - wall, 600.0)
     low, high = max(0.0, wall - wide), wall + wide
     grid = tuple(low + (high - low) * i / 80 for i in range(81))
-    deviation: Ratio = max(spread, 1e-9)
-    return grid, tuple(normal((time - wall) / deviation) for time in grid)
+    return grid, tuple(normal((time - wall) / max(spread, 1e-9)) for time in grid)
 
 
 def goodput_over_intervals(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Saving:
@@ -401,23 +402,20 @@ _BETWEEN = 12  # intervals at which a long life is played
 _STRUCK = 400  # failures in each
 
 
-def _habits(inputs: Inputs) -> CheckpointPolicy:
-    mtbf = job_mtbf(inputs.gpu_mtbf, inputs.num_gpus)
-    return CheckpointPolicy(
-        interval=inputs.interval, checkpoint=inputs.checkpoint, restart=inputs.restart, mtbf=mtbf
-    )
+def terms(inputs: Inputs) -> JobTerms:
+    """Return the job of the page: the time of its steps is typed."""
+    return JobTerms(work=inputs.work, policy=checkpoint_policy(inputs, inputs.num_gpus))
 
 
-RUNS = {"wall": lambda inputs: JobTerms(work=inputs.work, policy=_habits(inputs))}
+RUNS = {"wall": terms}
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    habits = _habits(inputs)
-    mtbf = habits.mtbf
-    rest = inputs.checkpoint, inputs.restart, mtbf
+    habits = checkpoint_policy(inputs, inputs.num_gpus)
+    rest = inputs.checkpoint, inputs.restart, (mtbf := habits.mtbf)
     daly = daly_interval(inputs.checkpoint, mtbf)
-    whole, best = job_run(RUNS["wall"](inputs)), goodput(daly, *rest)
+    whole, best = job_run(terms(inputs)), goodput(daly, *rest)
     played = simulate_runs(habits, inputs.work, whole.failures, inputs.seed)
     return Result(
         mtbf=mtbf,
@@ -428,7 +426,7 @@ def solve(inputs: Inputs) -> Result:
         young=young_interval(inputs.checkpoint, mtbf),
         daly=daly,
         best=best,
-        failures=_whole_failures(whole.failures),
+        failures=rounded_failures(whole.failures),
         spread=whole.spread,
         count=len(played.ends) if played else 0,
         whole=whole,
@@ -452,10 +450,6 @@ def _goodput_curve(habits: CheckpointPolicy, seed: int) -> list[tuple[Seconds, S
         share = simulated_goodput(replace(habits, interval=interval), _STRUCK, seed)
         points.append((interval, share))
     return points
-
-
-def _whole_failures(number: float) -> float:
-    return float(round(number)) if number >= 10 and math.isfinite(number) else number
 
 
 def views(inputs: Inputs, result: Result) -> Views:

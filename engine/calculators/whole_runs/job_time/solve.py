@@ -11,10 +11,15 @@ from engine.core.units import FlopRate, TokenRate
 from engine.form.forecast_jobs import modeled_utilization
 from engine.form.job_inputs import Inputs
 from engine.form.plan_to_reality import in_the_end
-from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW
+from engine.form.saving_inputs import (
+    LLAMA3_FAILURES,
+    LLAMA3_GPUS,
+    LLAMA3_WINDOW,
+    checkpoint_policy,
+    rounded_failures,
+)
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
-from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import JobTerms, job_run
 
 
@@ -31,21 +36,12 @@ def _peak(inputs: Inputs) -> FlopRate:
     return gpu.peak.get("bf16") or gpu.peak["fp16"]
 
 
-def _habits(inputs: Inputs) -> CheckpointPolicy:
-    return CheckpointPolicy(
-        interval=inputs.interval,
-        checkpoint=inputs.checkpoint,
-        restart=inputs.restart,
-        mtbf=saving.job_mtbf(inputs.gpu_mtbf, inputs.num_gpus),
-    )
-
-
 def terms(inputs: Inputs) -> JobTerms:
     """Return the job of the page with all its losses; a slow GPU stretches all of a step."""
     return JobTerms(
         work=run.work_time(inputs.tokens, inputs.num_gpus, _rate(inputs)),
         slow_down=stragglers.slowest_with_one_slow(inputs.num_gpus, 0.0, inputs.slower),
-        policy=_habits(inputs),
+        policy=checkpoint_policy(inputs, inputs.num_gpus),
     )
 
 
@@ -57,7 +53,7 @@ def steps_alone(inputs: Inputs) -> JobTerms:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     num_gpus, job = inputs.num_gpus, terms(inputs)
-    rate, peak, habits = _rate(inputs), _peak(inputs), _habits(inputs)
+    rate, peak, habits = _rate(inputs), _peak(inputs), checkpoint_policy(inputs, inputs.num_gpus)
     reached = run.utilization(inputs.parameters, rate, peak)
     work, whole = job_run(steps_alone(inputs)).wall, job_run(job)
     slow_down = stragglers.slowest_with_one_slow(num_gpus, inputs.deviation, inputs.slower)
@@ -101,7 +97,7 @@ def solve(inputs: Inputs) -> Result:
         checkpoints=whole.checkpoints,
         restarts=whole.restarts,
         redone=whole.redone,
-        failures=_whole_failures(whole.failures),
+        failures=rounded_failures(whole.failures),
         draw=num_gpus * inputs.power * inputs.overhead,
         one_in=1 / lucky if lucky else math.inf,
         known_failures=LLAMA3_FAILURES,
@@ -115,8 +111,3 @@ def solve(inputs: Inputs) -> Result:
         short=whole.short,
         curves=curves(inputs, habits, slow_down),
     )
-
-
-def _whole_failures(number: float) -> float:
-    """Return a number of failures, rounded from 10 up."""
-    return float(round(number)) if number >= 10 and math.isfinite(number) else number

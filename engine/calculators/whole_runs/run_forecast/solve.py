@@ -8,8 +8,8 @@ from engine.calculators.whole_runs.run_forecast.result import Curve, Result
 from engine.core.units import Count, Ratio
 from engine.form.forecast_jobs import JOBS, Job
 from engine.form.run.nearest_valid import nearest_run
+from engine.form.saving_inputs import checkpoint_policy, rounded_failures
 from engine.formulas import run as formulas
-from engine.formulas.goodput import job_mtbf
 from engine.run.run import Run
 from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import Forecast, JobTerms, forecast, modeled_terms
@@ -51,7 +51,7 @@ def solve(inputs: Inputs) -> Result:
         batch=run.training.global_batch_size,
         grown=_grown_batch(job, run),
         steps=float(math.ceil(forecast.steps)),
-        failures=_whole_failures(whole.failures),
+        failures=rounded_failures(whole.failures),
         early=forecast.early.wall,
         late=forecast.late.wall,
         low_hours=early,
@@ -75,12 +75,7 @@ def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, CheckpointPol
     plan = JOBS[inputs.job].plan
     gpus = max(1, round(plan.world_size * more))
     run, _ = nearest_run(replace(plan, world_size=gpus, own_constants=inputs.own_constants))
-    habits = CheckpointPolicy(
-        interval=inputs.interval,
-        checkpoint=inputs.checkpoint,
-        restart=inputs.restart,
-        mtbf=job_mtbf(inputs.gpu_mtbf, run.plan.world_size),
-    )
+    habits = checkpoint_policy(inputs, run.plan.world_size)
     return run, forecast(run, inputs.tokens, habits, inputs.slower), habits
 
 
@@ -95,11 +90,6 @@ def terms(inputs: Inputs) -> JobTerms:
 def steps_alone(inputs: Inputs) -> JobTerms:
     """Return the job without its losses."""
     return replace(terms(inputs), slow_down=1.0, policy=None)
-
-
-def _whole_failures(number: float) -> float:
-    """Return a number of failures, rounded from 10 up."""
-    return float(round(number)) if number >= 10 and math.isfinite(number) else number
 
 
 def _grown_batch(job: Job, run: Run) -> Count:
