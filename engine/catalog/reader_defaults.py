@@ -5,7 +5,5 @@ from engine.core.units import Share
 
 # Of a large run in order, its steps alone: Llama 3 405B's published 41 %, rounded.
 USUAL_MFU: Share = 0.4
-# Of the peak while a GPU computes and waits for nothing.
-COMPUTING_SHARE: Share = 0.5
 # Standard deviation of step times from GPU to GPU: the step model's.
 GPU_SPREAD: Share = COMMON.deviation
