@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import achieved_shares
 from engine.core.units import GB, Bandwidth, Bytes, Count, Gbit, KiB, Operations
 
 
@@ -143,20 +142,6 @@ MEASURED: Mapping[str, MeasuredAllReduce] = {
         ports=8,
     ),
 }
-
-
-# The measurement that stands for each GPU: an H100 has the links of an H200.
-_RING_OF = {"a100": "a100", "h100": "h200_ring", "h200": "h200_ring", "b200": "b200_ring"}
-
-
-def ring_rate(gpu: str) -> Bandwidth:
-    """Return the bus bandwidth of a ring inside a node of a GPU of `GPUS`, one way.
-
-    Measured where it was; else the share of the line rate that collectives reach on that type.
-    """
-    if gpu in _RING_OF:
-        return MEASURED[_RING_OF[gpu]].bus_bandwidth
-    return achieved_shares(GPUS[gpu]).scale_up * GPUS[gpu].scale_up
 
 
 def link_name(gpu: str) -> str:

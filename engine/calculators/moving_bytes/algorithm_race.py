@@ -1,35 +1,28 @@
 """Algorithm race: which all-reduce is fastest at which message size, and where they cross."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.catalog.hardware import MEASURED
-from engine.catalog.transports import INFINIBAND, NVLINK
-from engine.core.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
+from engine.catalog.hardware import GPUS, MEASURED
+from engine.catalog.transports import INFINIBAND
+from engine.core.inputs import MEGABYTES, MICROSECONDS, Number
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.text import say
-from engine.core.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
+from engine.core.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Gbit, Seconds
 from engine.core.views import Badge, Lines, Point, Receipt, Rule, Series, Value
-from engine.formulas.bandwidth import CROSSOVER, ring_tree_crossover_size
-from engine.formulas.communication import IN_NETWORK_ALL_REDUCE, RING_ALL_REDUCE, TREE_ALL_REDUCE
-from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE
-from engine.simulate.collectives.algorithm_race import RaceNetwork, all_reduce_times
+from engine.form.fields import PORT, LabGpu
+from engine.simulate.collectives.cluster_wires import ClusterWires, all_reduce_time, cluster_wires
 
 TITLE = "Algorithm race"
 QUESTION = "Ring, tree, hierarchical or in the switch: which all-reduce wins at which size?"
-EQUATIONS = (
-    CROSSOVER,
-    RING_ALL_REDUCE,
-    TREE_ALL_REDUCE,
-    HIERARCHICAL_ALL_REDUCE,
-    IN_NETWORK_ALL_REDUCE,
-)
+FORMERLY = {"bandwidth": "port", "scale_up": ""}
 PRESETS = {
     "1,024 GPUs in nodes of 8": {"world_size": 1024, "gpus_per_node": 8},
     "NCCL's own planning latency": {"latency": 14 * MICRO},
+    "GPUs alone in their nodes": {"gpus_per_node": 1},
 }
 LOW, HIGH = 1 * KB, 100 * GB
 _COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 64) for i in range(65))
@@ -52,18 +45,7 @@ class Inputs:
     world_size: Annotated[
         int, Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True, symbol="n")
     ] = 64
-    bandwidth: Annotated[
-        float,
-        Number(
-            label="Bandwidth per GPU",
-            unit=GBYTES_PER_SECOND,
-            low=0.125 * GB,
-            high=900 * GB,
-            scale="log",
-            symbol="B",
-            help="Of its one port, one way: 400 Gb/s are 50 GB/s.",
-        ),
-    ] = 50 * GB
+    port: Annotated[float, replace(PORT, label="Port per GPU")] = 400 * Gbit
     latency: Annotated[
         float,
         Number(
@@ -85,20 +67,10 @@ class Inputs:
             whole=True,
             symbol="g",
             advanced=True,
-            help="The hierarchical curve needs more than one; every GPU keeps its own port.",
+            help="The hierarchical curve needs more than one; every GPU has a port of its own.",
         ),
     ] = 8
-    scale_up: Annotated[
-        float,
-        Number(
-            label="NVLink per GPU",
-            unit=GBYTES_PER_SECOND,
-            low=25 * GB,
-            high=900 * GB,
-            scale="log",
-            advanced=True,
-        ),
-    ] = 366 * GB
+    gpu: LabGpu = "h200"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +81,11 @@ class Result:
         Bytes,
         Output(
             "Ring and tree cross at",
-            "Sc",
-            assumes=("Both on the same wires; both pipelines filled.",),
+            assumes=(
+                "Both on the same wires, each in its fastest protocol of NCCL, by times fitted to "
+                "measured curves. The largest message for which the tree is as fast.",
+            ),
+            sources=("nccl_tuning", "nccl_tests"),
         ),
     ]
     now: Mapping[str, Seconds]
@@ -121,19 +96,19 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the times of all algorithms, and where ring and tree cross."""
-    race = RaceNetwork(
-        world_size=inputs.world_size,
-        gpus_per_node=inputs.gpus_per_node,
-        bandwidth=inputs.bandwidth,
-        scale_up=inputs.scale_up,
-        latency=inputs.latency,
-        scale_up_latency=NVLINK.step,
+    wires = cluster_wires(
+        GPUS[inputs.gpu],
+        inputs.world_size,
+        inputs.gpus_per_node,
+        inputs.gpus_per_node,
+        inputs.port,
+        inputs.latency,
     )
-    now = all_reduce_times(race, inputs.message)
-    rows = [all_reduce_times(race, size) for size in _COLUMN]
+    now = _times(wires, inputs.message)
+    rows = [_times(wires, size) for size in _COLUMN]
     best = min(("ring", "tree"), key=lambda name: now[name])  # of one tier alone
     return Result(
-        crossover=ring_tree_crossover_size(inputs.world_size, inputs.bandwidth, inputs.latency),
+        crossover=_crossover(wires, rows),
         now=now,
         columns={name: tuple(row[name] for row in rows) for name in now},
         best=best,
@@ -141,12 +116,38 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
+def _times(wires: ClusterWires, size: Bytes) -> Mapping[str, Seconds]:
+    """Return algorithm -> all-reduce time; a hierarchy is left out without several full nodes."""
+    nodes, rest = divmod(wires.world_size, wires.gpus_per_node)
+    full = wires.gpus_per_node > 1 and nodes > 1 and not rest
+    names = [name for name in _NAMES if name != "hierarchical" or full]
+    return {name: all_reduce_time(wires, name, size) for name in names}
+
+
+def _crossover(wires: ClusterWires, rows: Sequence[Mapping[str, Seconds]]) -> Bytes:
+    """Return the largest message for which the tree is no slower than the ring; 0: none."""
+    ahead = [size for size, row in zip(_COLUMN, rows, strict=True) if row["tree"] <= row["ring"]]
+    if not ahead or ahead[-1] == HIGH:
+        return math.inf if ahead else 0.0
+    low = ahead[-1]
+    high = low * _COLUMN[1] / _COLUMN[0]
+    while high / low > 1 + 1e-9:
+        middle = math.sqrt(low * high)
+        if all_reduce_time(wires, "tree", middle) <= all_reduce_time(wires, "ring", middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    present = Presenter(inputs, result, equations=EQUATIONS)
+    present = Presenter(inputs, result)
     crossed = "below it the tree is faster, above it the ring"
     if result.crossover <= 0:
-        crossed = "the ring is never slower: it takes no more steps than the tree"
+        crossed = "the ring is never slower"
+    elif result.crossover == math.inf:
+        crossed = "the tree is faster up to the largest message of the chart"
     return {
         "crossover": present.value("crossover", note=crossed),
         "winner": _winner(result),

@@ -139,7 +139,8 @@ def setup_of(inputs: Inputs) -> WalkthroughSetup:
 _COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
 _SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")
 _WIRES = (
-    "One port of {port} per GPU, all on one switch that never blocks.",
+    "One port of {port} per GPU, of which NCCL reaches nine tenths, all on one switch that never "
+    "blocks. On equal ports, what NCCL has too takes as long as there.",
     "Messages of a round start together and share ports max-min fairly; a round starts when "
     "the one before has ended.",
 )

@@ -1,7 +1,9 @@
-"""Link bandwidths and latencies of a cluster, and closed-form all-reduce times on them."""
+"""The machine of an all-reduce: its time by `collective_time`, its bytes and its bound."""
 
 from dataclasses import dataclass, replace
 
+from engine.catalog.accelerators import Gpu
+from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.communication import (
     in_network_all_reduce_time,
@@ -13,39 +15,48 @@ from engine.formulas.communication import (
     tree_depth,
 )
 from engine.formulas.hierarchy import (
-    flat_ring_bandwidth,
     hierarchical_all_reduce_time,
     hierarchical_bytes_sent,
-    node_bandwidth,
     switched_all_reduce_time,
     switched_bytes_sent,
 )
+from engine.run.parallelism import Cluster
+from engine.simulate.collectives.collective import (
+    FAMILIES,
+    NCCL,
+    collective_choice,
+    collective_rank,
+    collective_time,
+    collective_times,
+)
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 
-# Algorithms in which GPUs, not switches, form the sums.
-SWITCHLESS_ALGORITHMS = ("ring", "tree", "hierarchical")
+# NCCL's algorithms by the names of equations and labels.
+_NAMES = {"Ring": "ring", "Tree": "tree", "NVLSTree": "tree", "NVLS": "in_network"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterWires:
-    """Bandwidths and latencies of the links between the GPUs of a job.
+    """The GPUs of an all-reduce and the rates of one of them.
 
     Attributes:
+        rank: rates of a GPU; its node has `gpus_per_node` GPUs.
         world_size: GPUs.
         gpus_per_node: GPUs of a full node; a partly filled last node counts as a node.
         ports_per_node: network ports of a node.
-        port: one-way bandwidth of one port.
-        scale_up: one-way bandwidth of the link inside a node, per GPU, as a ring reaches it.
-        latency: latency of one step from node to node.
-        scale_up_latency: latency of one step inside a node.
+        port: one-way line rate of one port.
     """
 
+    rank: RankRates
     world_size: Count
     gpus_per_node: Count
     ports_per_node: Count
     port: Bandwidth
-    scale_up: Bandwidth
-    latency: Seconds
-    scale_up_latency: Seconds
+
+    @property
+    def group(self) -> RankGroup:
+        """All GPUs, as the group of the all-reduce."""
+        return rank_group(self.rank, self.world_size, 1)
 
     @property
     def num_nodes(self) -> Count:
@@ -58,18 +69,85 @@ class ClusterWires:
         return min(self.world_size, self.gpus_per_node)
 
     @property
+    def scale_up(self) -> Bandwidth:
+        """One-way bandwidth of the link inside a node, per GPU, as a ring reaches it."""
+        return self.rank.scale_up
+
+    @property
     def node(self) -> Bandwidth:
-        """One-way bandwidth of all ports of a node together."""
-        return node_bandwidth(self.port, self.ports_per_node)
+        """One-way bandwidth of all ports of a node together, as collectives reach it."""
+        return self.rank.port * self.gpus_per_node
 
     @property
     def ring(self) -> Bandwidth:
         """The one-way bandwidth at which a ring through all GPUs runs, per rank."""
-        if self.num_nodes == 1:
-            return self.scale_up
-        if self.gpus_per_node == 1:
-            return self.node
-        return flat_ring_bandwidth(self.scale_up, self.port, self.ports_per_node)
+        return self.group.bandwidth
+
+    @property
+    def latency(self) -> Seconds:
+        """Latency of one step of large messages from node to node."""
+        return self.rank.network.step
+
+
+def cluster_wires(
+    gpu: Gpu,
+    world_size: Count,
+    gpus_per_node: Count,
+    ports_per_node: Count,
+    port: Bandwidth,
+    latency: Seconds = INFINIBAND.step,
+) -> ClusterWires:
+    """Return the machine of an all-reduce: `gpus_per_node` GPUs share the scale-up links."""
+    cluster = Cluster(
+        gpu=gpu, gpus_per_node=gpus_per_node, nics_per_node=ports_per_node, nic_bandwidth=port
+    )
+    return ClusterWires(
+        rank=replace(collective_rank(cluster, latency), domain=gpus_per_node),
+        world_size=world_size,
+        gpus_per_node=gpus_per_node,
+        ports_per_node=ports_per_node,
+        port=port,
+    )
+
+
+def effective_algorithm(wires: ClusterWires, algorithm: str, size: Bytes = 1.0) -> str:
+    """Return the algorithm that runs: NCCL's choice for "auto".
+
+    With one GPU per node or in a single node a hierarchy is a ring.
+    """
+    if algorithm == "auto":
+        return _NAMES[all_reduce_way(wires, algorithm, size).partition(" ")[0]]
+    flat = wires.gpus_per_node == 1 or wires.num_nodes == 1
+    return "ring" if algorithm == "hierarchical" and flat else algorithm
+
+
+def all_reduce_way(wires: ClusterWires, algorithm: str, size: Bytes) -> str:
+    """Return what `collective_time` is to run: algorithm and protocol, or one it composes."""
+    name = algorithm if algorithm == "auto" else effective_algorithm(wires, algorithm)
+    if name in ("hierarchical", "in_network"):
+        return name
+    times = collective_times(wires.rank, wires.group, size)
+    if name == "auto":
+        return collective_choice(wires.rank, wires.group, size, "all_reduce", times)
+    allowed = [way for way in times if way.startswith(FAMILIES[name])]
+    return min(allowed, key=times.__getitem__)
+
+
+def all_reduce_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
+    """Return the time of an all-reduce by "ring", "tree", "hierarchical", "in_network" or "auto".
+
+    "auto" stands for what NCCL chooses, which needs no switches that add between the nodes.
+    """
+    way = NCCL if algorithm == "auto" else effective_algorithm(wires, algorithm)
+    return collective_time(wires.rank, wires.group, size, way=way)
+
+
+def latency_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
+    """Return the latency part of an all-reduce: the time of one byte in the same way."""
+    if wires.world_size == 1 or size <= 0:
+        return 0.0
+    way = all_reduce_way(wires, algorithm, size)
+    return collective_time(wires.rank, wires.group, min(1.0, size), way=way)
 
 
 def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
@@ -77,7 +155,7 @@ def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
 
     A ring leaves each node once; a tree goes up inside the nodes first, then from node to node.
     """
-    up, out, nodes = wires.scale_up_latency, wires.latency, wires.num_nodes
+    up, out, nodes = NVLINK.step, wires.latency, wires.num_nodes
     if nodes == 1:
         return up
     if algorithm == "tree":
@@ -87,29 +165,15 @@ def mean_step_latency(wires: ClusterWires, algorithm: str) -> Seconds:
     return (across * out + (steps - across) * up) / steps
 
 
-def effective_algorithm(wires: ClusterWires, algorithm: str) -> str:
-    """Return the effective algorithm: with one GPU per node a hierarchy is a ring."""
-    flat = algorithm == "hierarchical" and wires.gpus_per_node == 1
-    return "ring" if flat else algorithm
-
-
-def fastest_algorithm(wires: ClusterWires, size: Bytes) -> str:
-    """Return the fastest algorithm for a buffer among those without in-network reduction."""
-    return min(SWITCHLESS_ALGORITHMS, key=lambda name: all_reduce_time(wires, name, size))
-
-
-def all_reduce_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
-    """Return the time of an all-reduce of `size` bytes by "ring", "tree", "hierarchical" or other.
-
-    Any other name stands for an all-reduce whose sums the switch forms.
-    """
-    name = effective_algorithm(wires, algorithm)
+def bound_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
+    """Return what the textbook equation of an algorithm gives at the rates of these wires."""
+    name = effective_algorithm(wires, algorithm, size)
     wire = size, wires.world_size, wires.ring, mean_step_latency(wires, name)
     if name == "tree":
         return tree_all_reduce_time(*wire)
     if name == "ring":
         return ring_all_reduce_time(*wire)
-    tiers = wires.scale_up, wires.scale_up_latency, wires.node, wires.latency
+    tiers = wires.scale_up, NVLINK.step, wires.node, wires.latency
     if name == "hierarchical":
         return hierarchical_all_reduce_time(size, wires.local, wires.num_nodes, *tiers)
     if wires.num_nodes > 1:
@@ -117,17 +181,9 @@ def all_reduce_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds
     return in_network_all_reduce_time(*wire)
 
 
-def latency_time(wires: ClusterWires, algorithm: str, size: Bytes) -> Seconds:
-    """Return the latency part of an all-reduce time."""
-    without_latency = replace(wires, latency=0.0, scale_up_latency=0.0)
-    return all_reduce_time(wires, algorithm, size) - all_reduce_time(
-        without_latency, algorithm, size
-    )
-
-
 def sent_bytes(wires: ClusterWires, algorithm: str, size: Bytes) -> Bytes:
     """Return the bytes that a GPU sends (the busiest of a tree; into the network by tiers)."""
-    name = effective_algorithm(wires, algorithm)
+    name = effective_algorithm(wires, algorithm, size)
     if name == "tree":
         return tree_bytes_sent(size, wires.world_size)
     if name == "in_network":
@@ -144,7 +200,7 @@ class PortLoad:
     """Bytes and waiting time of one port in an all-reduce; in a single node, of a GPU's link.
 
     Attributes:
-        sent: bytes through the port.
+        sent: bytes through the port, over the share of its line rate that collectives reach.
         wait: time for which the port waits for other links.
     """
 
@@ -154,11 +210,11 @@ class PortLoad:
 
 def port_load(wires: ClusterWires, algorithm: str, size: Bytes) -> PortLoad:
     """Return the bytes that one port sends, and its wait for the links inside the node."""
-    name = effective_algorithm(wires, algorithm)
+    name = effective_algorithm(wires, algorithm, size)
     if wires.num_nodes == 1:
-        inside = "ring" if name == "hierarchical" else name
-        return PortLoad(sent=sent_bytes(wires, inside, size))
-    sent = sent_bytes(wires, name, size) / wires.ports_per_node
+        return PortLoad(sent=sent_bytes(wires, name, size))
+    reached = wires.node / (wires.ports_per_node * wires.port)
+    sent = sent_bytes(wires, name, size) / wires.ports_per_node / reached
     if name == "hierarchical":
         wait = ring_bytes_sent(size, wires.local) / wires.scale_up
         return PortLoad(sent=sent * wires.local, wait=wait)

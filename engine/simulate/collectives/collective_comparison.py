@@ -18,14 +18,17 @@ from engine.simulate.collectives.cluster_collectives import (
     tree_all_reduce,
 )
 from engine.simulate.collectives.cluster_star import star_all_reduce
+from engine.simulate.collectives.collective import NCCL, collective_time
 from engine.simulate.collectives.collective_time import (
     CollectiveTime,
     Phase,
+    scale_time,
     simulate_phases,
     time_phases,
     with_link_capacities,
 )
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
+from engine.simulate.layer.device_model import RankRates, rank_group
 from engine.simulate.network.fair_share import Link
 from engine.simulate.network.topology import Topology
 
@@ -82,6 +85,10 @@ class AlgorithmRun:
     def rounds(self) -> Count:
         """Number of consecutive hops, in all phases."""
         return sum(phase.times * phase.hops for phase in self.plan)
+
+    def scaled(self, ratio: Ratio) -> "AlgorithmRun":
+        """Return the run, `ratio` times as long."""
+        return replace(self, timed=scale_time(self.timed, ratio), moving=ratio * self.moving)
 
     @property
     def waits_for(self) -> tuple[str, ...]:
@@ -140,6 +147,47 @@ def _without_speeds(cluster: ClusterLayout) -> ClusterLayout:
     topology = cluster.topology
     slow = tuple((link, _SLOW_SHARE) for link, _ in topology.slow)
     return replace(cluster, topology=replace(topology, **_UNIT_SPEEDS, slow=slow))
+
+
+# Algorithms of the fluid simulation that NCCL has too, by the names of `collective_time`.
+CALIBRATED: Mapping[str, Mapping[str, str]] = {
+    "all_reduce": {
+        "ring": "ring",
+        "tree": "tree",
+        "hierarchical": "hierarchical",
+        "in_switch": "in_network",
+    },
+    "all_to_all": {"direct": NCCL},
+}
+
+
+def compare_calibrated_in_slices(
+    operation: str, cluster: ClusterLayout, size: Bytes, rank: RankRates
+) -> Slices[Mapping[str, AlgorithmRun]]:
+    """Yield progress; return the runs, scaled to `collective_time` where nothing is in the way.
+
+    The simulation says how many times as long placement, oversubscription and faults make a
+    collective; how long it takes without them, the calibrated model. An algorithm that NCCL does
+    not have stays as simulated, on links at the rates that NCCL reaches.
+    """
+    runs = yield from compare_algorithms_in_slices(operation, cluster, size)
+    free = _unhindered(cluster)
+    ideal = runs
+    if free != cluster:
+        ideal = yield from compare_algorithms_in_slices(operation, free, size)
+    group = rank_group(rank, cluster.topology.world_size, 1)
+    ratios = {
+        name: collective_time(rank, group, size, operation, way) / ideal[name].timed.time
+        for name, way in CALIBRATED[operation].items()
+        if name in ideal
+    }
+    return {name: run.scaled(ratios.get(name, 1.0)) for name, run in runs.items()}
+
+
+def _unhindered(cluster: ClusterLayout) -> ClusterLayout:
+    """Return the cluster with nothing in the way: ranks in order, no slow and no thin link."""
+    topology = replace(cluster.topology, oversubscription=1.0, rails=True, pxn=True, slow=())
+    return ClusterLayout(topology=topology)
 
 
 @lru_cache(maxsize=256)

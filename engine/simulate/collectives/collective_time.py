@@ -88,6 +88,16 @@ def time_phases(
     )
 
 
+def scale_time(timed: CollectiveTime, ratio: Ratio) -> CollectiveTime:
+    """Return a collective that takes `ratio` times as long, over the same links."""
+    return replace(
+        timed,
+        rounds=tuple(ratio * time for time in timed.rounds),
+        time=ratio * timed.time,
+        latency=ratio * timed.latency,
+    )
+
+
 def _round_time(phase: Phase, flow_times: FlowTimes, size: Bytes) -> Seconds:
     """Return the time of one round of a phase for a buffer of `size`."""
     flows = phase.flows

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from types import ModuleType
 
+from engine.catalog.accelerators import ACCELERATORS
 from engine.core import registry
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.run.parallelism import Cluster
+from engine.simulate.collectives.collective import NCCL, collective_rank, collective_time
 from engine.simulate.collectives.collective_execution import (
     OPERATION_NAMES,
     expected_cell,
@@ -15,12 +18,14 @@ from engine.simulate.collectives.collective_execution import (
 from engine.simulate.collectives.collective_time import (
     CollectiveTime,
     Phase,
+    scale_time,
     simulate_phases,
     time_phases,
     trace_phases,
 )
 from engine.simulate.collectives.collective_trace import CollectiveTrace
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
+from engine.simulate.layer.device_model import RankRates, rank_group
 from engine.simulate.network.fair_share import FlowTimes, Link, simulate_flows
 from engine.simulate.network.topology import Topology
 
@@ -51,7 +56,7 @@ class WalkthroughSetup:
         slow_gpu: GPU with the slow port; the last GPU if there are fewer.
         slow_share: bandwidth left of that port, as a share.
         size: buffer of a GPU.
-        port: one-way bandwidth of a GPU's port.
+        port: one-way line rate of a GPU's port.
         latency: latency of one message.
     """
 
@@ -79,6 +84,7 @@ class Walkthrough:
         flow_times: simulated flows of the phases on equal ports.
         timed: times with one slow port.
         even: times on equal ports.
+        ratio: how many times as long as simulated these take, by `collective_time`.
     """
 
     algorithm: str
@@ -89,6 +95,7 @@ class Walkthrough:
     flow_times: tuple[FlowTimes, ...]
     timed: CollectiveTime
     even: CollectiveTime
+    ratio: Ratio
 
     @property
     def slow_port(self) -> Link:
@@ -127,7 +134,9 @@ def run_walkthrough(setup: WalkthroughSetup) -> Walkthrough:
     trace = cached_trace(modules[algorithm], setup.world_size, setup.seed)
     plan = trace_phases(trace, _port_topology(setup))
     flow_times = simulate_phases(plan)
-    baseline = time_phases(plan, flow_times, setup.size)
+    simulated = time_phases(plan, flow_times, setup.size)
+    ratio = _calibrated_ratio(setup, algorithm, simulated.time)
+    baseline = scale_time(simulated, ratio)
     walkthrough = Walkthrough(
         algorithm=algorithm,
         module=module,
@@ -137,6 +146,7 @@ def run_walkthrough(setup: WalkthroughSetup) -> Walkthrough:
         flow_times=flow_times,
         timed=baseline,
         even=baseline,
+        ratio=ratio,
     )
     if setup.slow_share == 1:
         return walkthrough
@@ -155,7 +165,7 @@ def time_with_slow_port(
     """Return the times of the same run with another share of the slow port left."""
     link = walkthrough.slow_port
     plan = [
-        replace(phase, capacity={**phase.capacity, link: share * setup.port})
+        replace(phase, capacity={**phase.capacity, link: share * phase.capacity[link]})
         if link in phase.capacity
         else phase
         for phase in walkthrough.plan
@@ -165,7 +175,7 @@ def time_with_slow_port(
         before if phase is old else simulate_flows(phase.flows, phase.capacity)
         for phase, old, before in zip(plan, walkthrough.plan, walkthrough.flow_times, strict=True)
     ]
-    return time_phases(plan, flow_times, setup.size)
+    return scale_time(time_phases(plan, flow_times, setup.size), walkthrough.ratio)
 
 
 @lru_cache(maxsize=48)
@@ -189,15 +199,47 @@ def correct_cells(trace: CollectiveTrace) -> tuple[bool, ...]:
     )
 
 
+# Of operation and algorithm, as `collective_time` calls the same.
+_CALIBRATED: Mapping[tuple[str, str], str] = {
+    ("all_reduce", "ring"): "ring",
+    ("all_reduce", "tree"): "tree",
+    ("all_reduce", "in_network"): "in_network",
+    ("all_gather", "ring"): "ring",
+    ("reduce_scatter", "ring"): "ring",
+    ("broadcast", "ring"): NCCL,
+    ("reduce", "ring"): NCCL,
+    ("all_to_all", "direct"): NCCL,
+}
+
+
+def _rank(setup: WalkthroughSetup) -> RankRates:
+    """Return the rates of an H100 alone in its node, with one port."""
+    cluster = Cluster(
+        gpu=ACCELERATORS["H100-SXM"], gpus_per_node=1, nics_per_node=1, nic_bandwidth=setup.port
+    )
+    return collective_rank(cluster, setup.latency)
+
+
+def _calibrated_ratio(setup: WalkthroughSetup, algorithm: str, simulated: Seconds) -> Ratio:
+    """Return the calibrated time on equal ports over the simulated one; 1 if NCCL has none."""
+    way = _CALIBRATED.get((setup.operation, algorithm), "")
+    if not way or not simulated:
+        return 1.0
+    rank = _rank(setup)
+    group = rank_group(rank, setup.world_size, 1)
+    return collective_time(rank, group, setup.size, setup.operation, way) / simulated
+
+
 def _port_topology(setup: WalkthroughSetup) -> Topology:
-    """Return a topology of one port per GPU on one non-blocking leaf switch."""
+    """Return a topology of one port per GPU, as NCCL reaches it, on one non-blocking switch."""
+    port = _rank(setup).port
     return Topology(
         world_size=setup.world_size,
         gpus_per_node=1,
         ports_per_node=1,
-        port=setup.port,
+        port=port,
         # The ports alone count here: what is behind them is never the limit.
-        pcie=16 * setup.port,
+        pcie=16 * port,
         nodes_per_group=setup.world_size,
         network_latency=setup.latency,
     )

@@ -18,7 +18,7 @@ from engine.formulas.overlap import (
 from engine.simulate.collectives.cluster_wires import (
     ClusterWires,
     all_reduce_time,
-    fastest_algorithm,
+    effective_algorithm,
     latency_time,
     port_load,
 )
@@ -38,7 +38,7 @@ class DataParallelJob:
         parameters: of the model, all on every GPU.
         element: of one gradient.
         wires: between the GPUs.
-        algorithm: of the all-reduce; "auto" is the fastest that needs no switch's help.
+        algorithm: of the all-reduce; "auto" is NCCL's choice for each message.
         bucket: the largest, reduced as one.
         overlap: whether buckets are reduced behind the backward pass.
         zero1: whether the optimizer's states are sharded and parameters gathered during the next
@@ -68,7 +68,7 @@ class GradientAllReduce:
 
     Attributes:
         size: of the gradients.
-        algorithm: in use.
+        algorithm: of a message.
         collective: all-reduce of the whole gradient in one piece.
         latency_part: of that.
         num_buckets: that the gradient is cut into.
@@ -113,16 +113,18 @@ def gradient_all_reduce(job: DataParallelJob) -> GradientAllReduce:
     """Return the all-reduce of the job's gradients."""
     size = gradient_size(job.parameters, job.element)
     buckets = bucket_count(size, job.bucket)
-    # As NCCL does, chosen for the message that is sent: a bucket, unless nothing overlaps.
+    # NCCL chooses for the message that is sent: a bucket, unless nothing overlaps.
     message = size / buckets if job.overlap else size
-    name = fastest_algorithm(job.wires, message) if job.algorithm == "auto" else job.algorithm
-    collective = all_reduce_time(job.wires, name, size)
-    bucket_time = all_reduce_time(job.wires, name, size / buckets)
+    name = job.algorithm
+    if name == "auto":
+        name = effective_algorithm(job.wires, name, message)
+    collective = all_reduce_time(job.wires, job.algorithm, size)
+    bucket_time = all_reduce_time(job.wires, job.algorithm, size / buckets)
     return GradientAllReduce(
         size=size,
         algorithm=name,
         collective=collective,
-        latency_part=latency_time(job.wires, name, size),
+        latency_part=latency_time(job.wires, job.algorithm, size),
         num_buckets=buckets,
         communication=buckets * bucket_time if job.overlap else collective,
     )

@@ -14,10 +14,10 @@ from engine.catalog.constants import AchievedShares
 from engine.catalog.reader_constants import MeasuredConstant, gpu_constants
 from engine.core.units import Bytes, Count, FlopRate, GiB, MiB, Ratio, Seconds, Share
 from engine.formulas.compute import flash_attention_time, matmul_time
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
 from engine.run.logs.calibration import TimedAttention, TimedCollective, Timings
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, rank_rates
+from engine.simulate.collectives import collective as calibrated
+from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, RankGroup, rank_rates
 from engine.simulate.layer.layer_time import ATTENTION_BACKWARD
 from engine.simulate.numerics.robust_fit import (
     LEAST_ERROR,
@@ -261,13 +261,10 @@ def collective_time(
     width = rank.scale_up
     if collective.nodes > 1:
         width = min(width, -(-collective.ranks // collective.nodes) * rank.port)
-    group = (collective.size, collective.ranks, collective.nodes, width)
-    if collective.operation == "all_reduce":
-        return all_reduce_time(*group, rank.switch, rank.network, rank.scale_up)
-    scatters = collective.operation == "reduce_scatter"
-    return scatter_or_gather_time(
-        *group, rank.network, "reduce_scatter" if scatters else "all_gather"
+    group = RankGroup(
+        ranks=collective.ranks, nodes=collective.nodes, bandwidth=width, network=rank.network
     )
+    return calibrated.collective_time(rank, group, collective.size, collective.operation)
 
 
 def _format_size(size: Bytes) -> str:

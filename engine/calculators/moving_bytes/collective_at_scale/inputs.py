@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.catalog import transports
+from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit
+from engine.run.parallelism import Cluster
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
+from engine.simulate.collectives.collective import collective_rank
 from engine.simulate.collectives.collective_comparison import with_full_nodes, with_slow_port
+from engine.simulate.layer.device_model import RankRates
 from engine.simulate.network.topology import PCIE, Topology
 
-NVLINK, PORT = LINKS["nvlink4"], LINKS["infiniband_ndr"]
+PORT = LINKS["infiniband_ndr"]
+PER_NODE = 8
 NAMES: Mapping[str, str] = {
     "ring": "ring, one per port",
     "hierarchical": "hierarchical",
@@ -97,13 +102,27 @@ class Inputs:
     ] = True
 
 
+def rank_of(inputs: Inputs) -> RankRates:
+    """Return the rates of an H100 in a node of eight with these ports."""
+    return collective_rank(
+        Cluster(
+            gpu=ACCELERATORS["H100-SXM"],
+            gpus_per_node=PER_NODE,
+            nics_per_node=inputs.ports_per_node,
+            nic_bandwidth=inputs.port,
+        )
+    )
+
+
 def cluster_of(inputs: Inputs) -> ClusterLayout:
-    """Return the cluster as simulated: of full nodes only."""
+    """Return the cluster as simulated: of full nodes only, links at the rates that NCCL reaches."""
+    rank = rank_of(inputs)
     asked = Topology(
         world_size=inputs.world_size,
+        gpus_per_node=PER_NODE,
         ports_per_node=inputs.ports_per_node,
-        nvlink=NVLINK.bandwidth,
-        port=inputs.port,
+        nvlink=rank.scale_up,
+        port=rank.port * PER_NODE / inputs.ports_per_node,
         # A port on a faster bus: never slower than the port itself.
         pcie=max(PCIE, inputs.port),
         nodes_per_group=inputs.nodes_per_group,

@@ -1,15 +1,15 @@
 """Collectives at scale: the simulated time of every algorithm on the cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.calculators.moving_bytes.collective_at_scale.inputs import (
-    NVLINK,
     PORT,
     Inputs,
     adjustment_note,
     cluster_of,
+    rank_of,
 )
 from engine.core.outputs import Output
 from engine.core.slices import Slices, run_to_end
@@ -18,16 +18,18 @@ from engine.formulas.overlap import gradient_size
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
 from engine.simulate.collectives.collective_comparison import (
     AlgorithmRun,
-    compare_algorithms_in_slices,
+    compare_calibrated_in_slices,
     link_utilization,
 )
 from engine.simulate.network.topology import CLIMB, describe_link
 
 ELEMENT = 2.0
-_SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, "nccl_tuning")
+_SOURCES = ("bertsekas1992", "nvidia_pxn", PORT.source, "nccl_tuning", "nccl_tests")
 ASSUMES = (
-    "{simulated} GPUs, {local} to a node, NVLink at {nvlink} and ports at {port_bandwidth}, each "
-    "one way, all at their line rate.",
+    "{simulated} H100, {local} to a node, NVLink at {nvlink} and ports at {port_bandwidth}, each "
+    "one way: what NCCL reaches of their line rates.",
+    "With nothing in the way, ring, tree, hierarchy, sums in switches and the direct all-to-all "
+    "take what NCCL takes; placement, oversubscription and faults lengthen that as simulated.",
     "Messages of a round start together and share links max-min fairly; traffic of a leaf "
     "spreads evenly over the spines.",
     "Latencies of a hop of large messages: {node_latency} in the node, {network_latency} between "
@@ -92,7 +94,8 @@ def search(inputs: Inputs) -> Slices[Result]:
     cluster = cluster_of(inputs)
     topology = cluster.topology
     size = gradient_size(inputs.parameters, ELEMENT)
-    played = yield from compare_algorithms_in_slices(inputs.operation, cluster, size)
+    rank = rank_of(replace(inputs, ports_per_node=topology.ports_per_node))
+    played = yield from compare_calibrated_in_slices(inputs.operation, cluster, size, rank)
     shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
     best = min(played, key=lambda name: played[name].timed.time)
     own = played[shown]

@@ -28,6 +28,7 @@ from engine.formulas import bandwidth, overlap
 
 TITLE = "Gradient sync lab"
 QUESTION = "How long does the all-reduce of the gradients take, and does it matter?"
+FORMERLY = {"scale_up": ""}
 PRESETS = {
     "A published calculator's inputs": {
         "published": True,

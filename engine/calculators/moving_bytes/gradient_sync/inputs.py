@@ -3,18 +3,18 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.catalog.hardware import GPUS, ring_rate
+from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import BILLIONS, MEBIBYTES, MICROSECONDS, Choice, Number, Switch
 from engine.core.units import MICRO, Bytes, Gbit, MiB
 from engine.form.fields import COMPUTING, PORT, LabGpu
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.collectives.cluster_wires import ClusterWires
+from engine.simulate.collectives.cluster_wires import cluster_wires
 from engine.simulate.data_parallel.gradient_sync import DataParallelJob
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
-    "auto": "automatic",
+    "auto": "automatic (NCCL)",
     "ring": "ring",
     "tree": "double binary tree",
     "hierarchical": "hierarchical",
@@ -60,7 +60,8 @@ class Inputs:
         Choice(
             label="Algorithm",
             options=ALGORITHMS,
-            help="Automatic is the fastest for a bucket, of those that need no help from a switch.",
+            help="Automatic is what NCCL chooses for the size of a message, sums in a node's "
+            "switch included.",
         ),
     ] = "ring"
     overlap: Annotated[
@@ -82,16 +83,6 @@ class Inputs:
         int,
         Number(label="Network ports per node", low=1, high=16, whole=True),
     ] = 8
-    scale_up: Annotated[
-        str,
-        Choice(
-            label="Link inside the node",
-            options={"measured": "as fast as rings were measured", "line": "at its line rate"},
-            advanced=True,
-            help="The link is that of the chosen GPU: 8 H200 were measured at 366 GB/s per GPU, "
-            "their datasheet says 450, one way.",
-        ),
-    ] = "measured"
     latency: Annotated[
         float,
         Number(
@@ -155,18 +146,16 @@ def missing_of(inputs: Inputs) -> Bytes:
 
 def job_of(inputs: Inputs) -> DataParallelJob:
     """Return the step that the inputs describe; a GPU brings its own links."""
-    measured = inputs.scale_up == "measured"
     return DataParallelJob(
         parameters=inputs.parameters,
         element=ELEMENT[inputs.dtype],
-        wires=ClusterWires(
-            world_size=inputs.world_size,
-            gpus_per_node=inputs.gpus_per_node,
-            ports_per_node=inputs.ports_per_node,
-            port=inputs.port,
-            scale_up=ring_rate(inputs.gpu) if measured else GPUS[inputs.gpu].scale_up,
-            latency=inputs.latency,
-            scale_up_latency=NVLINK.step,
+        wires=cluster_wires(
+            GPUS[inputs.gpu],
+            inputs.world_size,
+            inputs.gpus_per_node,
+            inputs.ports_per_node,
+            inputs.port,
+            inputs.latency,
         ),
         algorithm=inputs.algorithm,
         bucket=inputs.bucket,

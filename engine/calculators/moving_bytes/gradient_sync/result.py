@@ -47,6 +47,7 @@ class Result:
 
     Attributes:
         tiers: bytes of a flat ring, and of a hierarchical all-reduce.
+        way: algorithm and protocol of the all-reduce, as NCCL writes them.
         by_algorithm: the time of every algorithm on these wires.
         curve, ports: over `TOKENS_COLUMN`, the step and the port that hides the all-reduce.
         streams, halves: one step on two streams; that of ZeRO-1 in halves.
@@ -70,7 +71,13 @@ class Result:
     ring_time: Seconds
     tree_time: Seconds
 
-    all_reduce_time: Annotated[Seconds, Output("All-reduce", "T", color="communication")]
+    way: str
+    all_reduce_time: Annotated[
+        Seconds, Output("All-reduce", color="communication", sources=("nccl_tuning", "nccl_tests"))
+    ]
+    bound_time: Annotated[
+        Seconds, Output("By the equation", "T", "bytes over bandwidth, and latency per step")
+    ]
     bandwidth_part: Annotated[Seconds, Output("Bandwidth part", note="bytes over bandwidth")]
     latency_part: Annotated[Seconds, Output("Latency part", note="one latency per step")]
     gradient_size: Annotated[
@@ -105,6 +112,7 @@ class Result:
     num_nodes: Annotated[Count, Output(symbol="m")]
     node_bandwidth: Annotated[Bandwidth, Output(symbol="Bo")]
     element: Annotated[Bytes, Output(symbol="e")]
+    port_rate: Bandwidth
     port_speed: LinkSpeed
     port_sent: Bytes
     port_wait: Seconds
@@ -189,7 +197,8 @@ class Result:
             "at {tokens_per_gpu} tokens per GPU",
             assumes=(
                 "Bandwidth only: latencies and the tail of the last bucket are left out.",
-                "V is what one port sends; {ports_per_node} per node.",
+                "V is what one port sends, over the share of its line rate that it reaches; "
+                "{ports_per_node} per node.",
             ),
             of="port",
         ),

@@ -14,6 +14,7 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import (
 from engine.calculators.moving_bytes.gradient_sync.remedies import try_changes
 from engine.calculators.moving_bytes.gradient_sync.result import Curve, Result
 from engine.catalog.hardware import GPUS, link_name
+from engine.catalog.transports import NVLINK
 from engine.core.lazy import Lazy
 from engine.core.units import Bandwidth, Seconds
 from engine.form.published_sync_calculator import COMPUTE
@@ -22,6 +23,8 @@ from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_
 from engine.formulas.overlap import communication_share, efficiency, tokens_of
 from engine.simulate.collectives.cluster_wires import (
     all_reduce_time,
+    all_reduce_way,
+    bound_time,
     effective_algorithm,
     hierarchical_tier_bytes,
     mean_step_latency,
@@ -52,13 +55,15 @@ def solve(inputs: Inputs) -> Result:
     sync, wires = gradient_all_reduce(job), job.wires
     now = step_passes(job, sync, job.tokens)
     whole = sync.size, sync.collective
-    network = sync.size, wires.world_size, wires.ring, wires.latency
+    algorithm = effective_algorithm(wires, inputs.algorithm, sync.size)
+    line = wires.port * wires.ports_per_node if wires.num_nodes > 1 else wires.scale_up
+    network = sync.size, wires.world_size, line, wires.latency
     load = port_load(wires, sync.algorithm, sync.size)
     return Result(
         job=job,
         sync=sync,
         now=now,
-        algorithm=effective_algorithm(wires, sync.algorithm),
+        algorithm=algorithm,
         tiers=(ring_tier_bytes(wires, sync.size), hierarchical_tier_bytes(wires, sync.size)),
         by_algorithm=_by_algorithm(inputs, job, sync),
         curve=Lazy(partial(_curve, job, sync)),
@@ -70,23 +75,26 @@ def solve(inputs: Inputs) -> Result:
         ring_time=ring_all_reduce_time(*network),
         tree_time=tree_all_reduce_time(*network),
         all_reduce_time=sync.collective,
+        way=all_reduce_way(wires, inputs.algorithm, sync.size),
+        bound_time=bound_time(wires, algorithm, sync.size),
         bandwidth_part=sync.collective - sync.latency_part,
         latency_part=sync.latency_part,
         gradient_size=sync.size,
-        sent_bytes=sent_bytes(wires, sync.algorithm, sync.size),
+        sent_bytes=sent_bytes(wires, algorithm, sync.size),
         algorithm_bandwidth=algorithm_bandwidth(*whole),
         bus_bandwidth=bus_bandwidth(*whole, "all_reduce", wires.world_size),
         factor=bus_bandwidth_factor("all_reduce", wires.world_size),
         link=link_name(inputs.gpu),
-        step_latency=mean_step_latency(wires, effective_algorithm(wires, sync.algorithm)),
+        step_latency=mean_step_latency(wires, algorithm),
         network_latency=wires.latency,
-        scale_up_latency=wires.scale_up_latency,
+        scale_up_latency=NVLINK.step,
         scale_up_rate=wires.scale_up,
         ring_bandwidth=wires.ring,
         local=wires.local,
         num_nodes=wires.num_nodes,
         node_bandwidth=wires.node,
         element=job.element,
+        port_rate=wires.node / wires.ports_per_node,
         port_speed=wires.port if wires.num_nodes > 1 else wires.scale_up,
         port_sent=load.sent,
         port_wait=load.wait,

@@ -27,7 +27,10 @@ BYTES_EQUATION = {
     "in_network": communication.IN_NETWORK_BYTES,
     "switched": hierarchy.SWITCHED_BYTES,
 }
-_NO_TRAFFIC = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
+_NO_TRAFFIC = (
+    "Alone on the wire: no other traffic, no congestion. Ports and links reach the share of their "
+    "line rate that was measured for collectives: {port_rate} of a port, {scale_up_rate} of a link."
+)
 _SENT_NOTES = {
     "ring": "the least any all-reduce can send without help from a switch",
     "in_network": "the switch adds, so the sum comes back once",
@@ -49,12 +52,11 @@ def _formula_key(inputs: Inputs, result: Result) -> str:
 
 
 def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
-    """Return the time of the all-reduce, beside the published calculator's."""
+    """Return the time of the all-reduce in NCCL, beside the published calculator's."""
     published = ring_note(result) if result.algorithm == "ring" else None
     return present.value(
         "all_reduce_time",
-        equation=TIME_EQUATION[_formula_key(inputs, result)],
-        assumes=(_NO_TRAFFIC, _latency_words(inputs, result)),
+        assumes=(_way_words(inputs, result), _NO_TRAFFIC, _latency_words(inputs, result)),
         note=_link_words(inputs, result),
         published=published,
     )
@@ -63,7 +65,7 @@ def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
 def formula(present: Presenter, inputs: Inputs, result: Result) -> Formula:
     """Return the formula of the algorithm in use, with the reader's numbers."""
     equation = TIME_EQUATION[_formula_key(inputs, result)]
-    return present.formula("The formula, with your numbers", equation)
+    return present.formula("The equation, with your numbers", equation)
 
 
 def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
@@ -76,7 +78,7 @@ def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Vie
             inputs,
             result,
             "bandwidth_part",
-            "Of the sum, the terms with a bandwidth.",
+            "What more bytes add to it.",
         ),
         "latency_part": partial(
             _part_value,
@@ -84,7 +86,7 @@ def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Vie
             inputs,
             result,
             "latency_part",
-            "Of the sum, the terms with a latency.",
+            "One byte in the same algorithm and protocol.",
         ),
         "gradient_size": partial(present.value, "gradient_size"),
         "sent_bytes": partial(
@@ -94,18 +96,28 @@ def all_reduce_values(present: Presenter, inputs: Inputs, result: Result) -> Vie
             label="Sent by each GPU" + (" into the network" if name in _TIERS else ""),
             note=_SENT_NOTES[name],
         ),
-        "algorithm_bandwidth": partial(present.value, "algorithm_bandwidth"),
-        "bus_bandwidth": partial(present.value, "bus_bandwidth"),
+        "algorithm_bandwidth": partial(
+            present.value, "algorithm_bandwidth", symbols={"T": "all_reduce_time"}
+        ),
+        "bus_bandwidth": partial(present.value, "bus_bandwidth", symbols={"T": "all_reduce_time"}),
     }
 
 
 def _part_value(
     present: Presenter, inputs: Inputs, result: Result, name: str, of_sum: str
 ) -> Value:
-    assumes = of_sum, _NO_TRAFFIC, _latency_words(inputs, result)
-    return present.value(
-        name, equation=TIME_EQUATION[_formula_key(inputs, result)], assumes=assumes
-    )
+    assumes = of_sum, _way_words(inputs, result), _NO_TRAFFIC, _latency_words(inputs, result)
+    return present.value(name, assumes=assumes)
+
+
+def _way_words(inputs: Inputs, result: Result) -> str:
+    """Return algorithm and protocol, and who chose them."""
+    if result.way == "hierarchical":
+        return "Three calls of NCCL: reduce-scatter and all-gather in the nodes, a sum between."
+    if result.way == "in_network":
+        return "Sums form in the switches of nodes and network (NVLS, SHARP)."
+    chose = "NCCL's choice" if inputs.algorithm == "auto" else "the fastest protocol"
+    return f"In NCCL: {result.way}, {chose} for this size, by times fitted to measured curves."
 
 
 def _link_words(inputs: Inputs, result: Result) -> str:

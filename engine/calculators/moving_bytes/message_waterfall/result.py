@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.catalog.constants import ACHIEVED
-from engine.catalog.transports import INFINIBAND
+from engine.catalog.accelerators import ACCELERATORS
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
@@ -13,7 +12,8 @@ from engine.form.message.inputs import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, 
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
-from engine.formulas.transfer_time import all_reduce_time
+from engine.simulate.collectives.cluster_wires import cluster_wires
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.network.message import StageTransit, stage_transits
 from engine.simulate.network.message_path import SENT_RATIO, MessageTiming, message_timings
 
@@ -211,6 +211,5 @@ def solve(inputs: Inputs) -> Result:
 
 def _all_reduce_time(inputs: Inputs) -> Seconds:
     """Return the time of sequential all-reduces of the message's size with one GPU per node."""
-    n, reached = inputs.world_size, ACHIEVED["H100 SXM"].network * inputs.link
-    time = all_reduce_time(inputs.message, n, n, reached, network=INFINIBAND)
-    return inputs.num_buckets * time
+    wires = cluster_wires(ACCELERATORS["H100-SXM"], inputs.world_size, 1, 1, inputs.link)
+    return inputs.num_buckets * collective_time(wires.rank, wires.group, inputs.message)
