@@ -8,7 +8,7 @@ is assumed), where it is from, keys of the bibliography. A key names the constan
 from collections.abc import Mapping
 
 from engine.catalog import constants, nccl_constants, transports
-from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity
+from engine.core.units import BANDWIDTH, BYTES, COUNT, COUNT, RATIO, SECONDS, SHARE, Quantity
 from engine.formulas import compute
 from engine.run import software
 from engine.simulate.layer import device_model, elementwise_traffic, layer_time
@@ -161,6 +161,7 @@ _OF_WIRES: tuple[Row, ...] = (
     _curve("SWITCH.scale", "its scale", BYTES),
     _wire("SWITCH_SHARE", "the switch, of a ring's bandwidth", SHARE, "five to eight H200"),
     _wire("SWITCH_SHARE_BLACKWELL", "likewise, on Blackwell", SHARE, "six to eight B200"),
+    _wire("SWITCH_MOST", "ranks beyond which it gains nothing", COUNT, "NVL72, two nodes of H100"),
     _curve("INFINIBAND.step", "a step between nodes", SECONDS),
     _curve("INFINIBAND.step_small", "likewise, small messages", SECONDS),
     _wire("ROCE.share", "RoCE, of InfiniBand's bandwidth", SHARE, "four nodes of eight H100"),
@@ -193,6 +194,14 @@ _OF_WIRES: tuple[Row, ...] = (
         SECONDS,
         None,
         "fitted to one gather of 80 H100; NCCL plans 1.9 us",
+        ("nccl_tests",),
+    ),
+    (
+        "catalog.nccl_constants:MEDIUM_LEAST",
+        "LL128: the least of a gather's step",
+        BYTES,
+        None,
+        "gathers of 16 B200; below it NCCL's LL128 is left out",
         ("nccl_tests",),
     ),
     _planned("MEDIUM_TREE_STEP", "LL128: a step in a tree", SECONDS),

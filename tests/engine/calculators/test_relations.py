@@ -62,6 +62,7 @@ NO_VALUE = {
     ("nccl_log", "share"),
     ("nccl_log", "latency"),
     ("in_network_gain", "measured"),
+    ("algorithm_race", "crossover"),  # the tree may win at all sizes
     ("nccl_variables", "set_to"),
     ("nccl_variables", "left"),
     # rdma statistic counts no bytes, and only ethtool counts pauses.
