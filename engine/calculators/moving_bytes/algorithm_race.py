@@ -25,7 +25,7 @@ PRESETS = {
     "GPUs alone in their nodes": {"gpus_per_node": 1},
 }
 LOW, HIGH = 1 * KB, 100 * GB
-_COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 64) for i in range(65))
+_COLUMN: tuple[Bytes, ...] = tuple(LOW * (HIGH / LOW) ** (i / 64) for i in range(65))
 _NAMES = {
     "ring": ("ring", "communication"),
     "tree": ("double binary tree", "tensor"),

@@ -8,7 +8,7 @@ is assumed), where it is from, keys of the bibliography. A key names the constan
 from collections.abc import Mapping
 
 from engine.catalog import constants, nccl_constants, transports
-from engine.core.units import BANDWIDTH, BYTES, COUNT, COUNT, RATIO, SECONDS, SHARE, Quantity
+from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity
 from engine.formulas import compute
 from engine.run import software
 from engine.simulate.layer import device_model, elementwise_traffic, layer_time

@@ -50,6 +50,8 @@ EXEMPT = {
     "simulate.step.step_time": "closed forms of schedules",
     "run.keys": "what a file may say",
     "run.values": "what a file may say",
+    "run.software:DDP_BUCKET": "a default of PyTorch",
+    "run.software:DDP_FIRST_BUCKET": "a default of PyTorch",
     "run.software:_ADAM": "bytes of an optimizer's step, counted",
     "run.software:_ADAM_UNFUSED": "bytes of an optimizer's step, counted",
     "formulas.compute:MULTIPLY_ADD": "a count",
