@@ -1,7 +1,7 @@
 """Step programs with replicated parameters and several gradient reductions."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from engine.core.units import Bytes, Count
@@ -32,7 +32,8 @@ class GradientReduction:
 def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp, ...]:
     """Return the operations of one step with replicated parameters."""
     plan = pack_layer_buckets(work, style.cap) if work.data.ranks > 1 else []
-    ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
+    parameters = _parameter_gathers(work, plan) if style.scattered else []
+    ops = [] if work.gathers_last else list(parameters)
     sums = {bucket.number: _reduction_op(work, style, bucket) for bucket in plan}
     slots = sequential_passes(work)
     pending: list[StreamOp] = []
@@ -40,13 +41,15 @@ def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp,
     gathers: dict[int, list[str]] = {}
     for bucket in plan:
         ending.setdefault(bucket.last, []).append(bucket)
-        for layer in bucket.layers if style.scattered else ():
+        for layer in bucket.layers if style.scattered and not work.gathers_last else ():
             gathers.setdefault(layer, []).append(f"gather.{bucket.number}")
     for slot in slots:
         if not _is_reduced_after(work, style, slot):
             # The first pass of a layer waits for its updated parameters.
             first = not (slot.backward or slot.micro)
-            new_ops = pass_ops(work, slot, gathers.get(slot.layer, ()) if first else ())
+            waited = gathers.get(slot.layer, ()) if first else _last_reduction(work, style, plan, slot)
+            alone = work if not first else _beside_gathers(work, gathers)
+            new_ops = pass_ops(alone, slot, waited)
             if style.overlapped:
                 pending = append_pass(ops, pending, new_ops)
             else:
@@ -54,25 +57,89 @@ def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp,
             continue
         ready = ending.get(slot.layer, [])
         cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
-        pending = append_pass(ops, pending, pass_ops(work, slot, cuts=cuts))
+        beside = replace(work, backward=work.last_backward or work.backward)
+        pending = append_pass(ops, pending, pass_ops(beside, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
             key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
             ops.append(sums[bucket.number](slot.micro, key))
+        if work.last_bucket and plan and not slot.layer:
+            ops.append(_embedding_reduction(work, style, slot))
     ops += pending
     if not style.overlapped:
         last = slots[-1]
         ops += [sum_of(last.micro, last.name) for sum_of in sums.values()]
-    return (*ops, *optimizer_ops(work, ops[-1].key))
+        if work.last_bucket and plan:
+            ops.append(_embedding_reduction(work, style, last))
+    return (*ops, *closing_ops(work, ops[-1].key, parameters if work.gathers_last else ()))
 
 
-def optimizer_ops(work: Workload, after: str) -> tuple[StreamOp, ...]:
-    """Return the optimizer operation, if it takes any time."""
-    if not work.optimizer:
-        return ()
-    op = StreamOp(
-        key="update", stream=COMPUTE, time=work.optimizer, after=(after,), label="optimizer"
+def closing_ops(
+    work: Workload, after: str, gathers: Sequence[StreamOp] = ()
+) -> tuple[StreamOp, ...]:
+    """Return the optimizer, the gathers behind it, and what else a step takes, if any time."""
+    ops: list[StreamOp] = []
+    for key, time, label in (
+        ("update", work.optimizer, "optimizer"),
+        ("other", work.other, "host, and waiting for the slowest GPU"),
+    ):
+        if time:
+            waited = ops[-1].key if ops else after
+            ops.append(StreamOp(key=key, stream=COMPUTE, time=time, after=(waited,), label=label))
+        if key == "update":
+            waited = ops[-1].key if ops else after
+            ops += [replace(gather, after=(waited,)) for gather in gathers]
+    return tuple(ops)
+
+
+def _parameter_gathers(work: Workload, plan: Sequence[LayerBucket]) -> list[StreamOp]:
+    """Return the gathers of updated parameters, the first layers' first."""
+    ops = [_gather(work, bucket) for bucket in reversed(plan)]
+    if not (work.last_bucket and ops):
+        return ops
+    size = work.last_bucket / work.gradient * work.element
+    embedding = StreamOp(
+        key="gather.embedding",
+        stream=work.data.stream,
+        time=work.data.gather(size),
+        label="gather of the updated embedding",
+        size=work.data.sent(size) / 2,
+        links=("bucket:embedding",),
     )
-    return (op,)
+    return [embedding, *ops]
+
+
+def _embedding_reduction(work: Workload, style: GradientReduction, slot: LayerPass) -> StreamOp:
+    """Return the reduction of the embedding's gradient, the last that is there."""
+    size, data = work.last_bucket, work.data
+    return StreamOp(
+        key=f"reduce{slot.micro}.embedding",
+        stream=data.stream,
+        time=data.scatter(size) if style.scattered else data.all_reduce(size),
+        after=(slot.name,),
+        label=f"{'reduce-scatter' if style.scattered else 'all-reduce'}, embedding",
+        size=data.sent(size) / 2 if style.scattered else data.sent(size),
+        links=("bucket:embedding",),
+    )
+
+
+def _beside_gathers(work: Workload, gathers: Mapping[int, Sequence[str]]) -> Workload:
+    """Return the workload of passes beside gathers in front of them, if there are any."""
+    slower = work.first_forward if gathers else 0.0
+    return replace(work, forward=slower or work.forward)
+
+
+def _last_reduction(
+    work: Workload, style: GradientReduction, plan: Sequence[LayerBucket], slot: LayerPass
+) -> tuple[str, ...]:
+    """Return the reduction that the next micro-batch waits for where each is reduced and freed.
+
+    Source: DeepSpeed's stage_1_and_2.py, which synchronizes at the end of each backward pass.
+    """
+    begins = style.every and style.scattered and slot.micro and not (slot.backward or slot.layer)
+    if not (begins and plan and style.overlapped):
+        return ()
+    last = "embedding" if work.last_bucket else plan[-1].number
+    return (f"reduce{slot.micro - 1}.{last}",)
 
 
 def _is_reduced_after(work: Workload, style: GradientReduction, slot: LayerPass) -> bool:
@@ -85,7 +152,7 @@ def _gather(work: Workload, bucket: LayerBucket) -> StreamOp:
     return StreamOp(
         key=f"gather.{bucket.number}",
         stream=work.data.stream,
-        time=work.data.scatter(size),
+        time=work.data.gather(size),
         label=f"gather of updated parameters, bucket {bucket.number}",
         size=work.data.sent(size) / 2,
         slowdown=work.slow_down,

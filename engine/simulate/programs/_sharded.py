@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from engine.core.units import Count
 from engine.simulate.programs._passes import LayerPass, append_pass, links_of, pass_ops
-from engine.simulate.programs._replicated import optimizer_ops
+from engine.simulate.programs._replicated import closing_ops
 from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import CollectiveGroup, Workload, layer_gradient
 
@@ -33,7 +33,7 @@ def sharded_step(work: Workload, slots: Sequence[LayerPass]) -> tuple[StreamOp, 
         pending = append_pass(ops, pending, pass_ops(work, slot, before))
         waiting = _reduction_ops(work, slot) if slot.backward else []
     ops += [*pending, *waiting]
-    return (*ops, *optimizer_ops(work, ops[-1].key))
+    return (*ops, *closing_ops(work, ops[-1].key))
 
 
 def _gathered_ahead(slots: Sequence[LayerPass], place: Count, prefetch: Count) -> Count:
@@ -73,7 +73,7 @@ def _gather(work: Workload, slots: Sequence[LayerPass], place: int) -> StreamOp 
     return StreamOp(
         key=f"{slot.name}:parameters",
         stream=wire.stream,
-        time=wire.scatter(size),
+        time=wire.gather(size),
         after=(slots[before].name,) if before >= 0 else (),
         label=f"gather of parameters, layer {slot.layer + 1}",
         size=wire.sent(size) / 2,

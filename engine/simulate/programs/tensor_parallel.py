@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.simulate.programs._passes import pass_ops, sequential_passes
-from engine.simulate.programs._replicated import optimizer_ops
+from engine.simulate.programs._replicated import closing_ops
 from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
@@ -14,4 +14,4 @@ def program(work: Workload) -> tuple[StreamOp, ...]:
     """Return the operations of one step of a tensor-parallel group, without data parallelism."""
     blocking = replace(work, tensor_chunks=1)
     ops = [op for slot in sequential_passes(work) for op in pass_ops(blocking, slot)]
-    return (*ops, *optimizer_ops(work, ops[-1].key))
+    return (*ops, *closing_ops(work, ops[-1].key))

@@ -227,7 +227,10 @@ def _data_communication(run: Run, rank: RankRates) -> _Communication:
     weights = rank_weights(run.model, plan)
     exchange = data_parallel_exchange(plan, training, rank, weights)
     stage = traffic_zero_stage(plan)
-    passes = gradient_passes(stage, microbatches), parameter_passes(stage, microbatches)
+    # An all-reduce is one call that goes around the ring twice.
+    passes = gradient_passes(stage, microbatches) if stage else 1, parameter_passes(
+        stage, microbatches
+    )
     return _Communication(
         messages=exchange.units * sum(passes),
         alone=passes[0] * exchange.reduce + passes[1] * exchange.gather,

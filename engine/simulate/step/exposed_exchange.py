@@ -6,7 +6,7 @@ and compare.
 """
 
 from engine.core.record import record
-from engine.core.units import Count, Seconds, Share
+from engine.core.units import Count, Seconds
 
 
 @record
@@ -67,14 +67,14 @@ def _reductions_begin(units: ShardedUnits) -> tuple[Seconds, Seconds, Seconds]:
 
 
 def bucketed_wait(
-    communication: Seconds, buckets: Count, computation: Seconds, last: Share = 0.0
+    communication: Seconds, buckets: Count, computation: Seconds, last: Seconds = 0.0
 ) -> Seconds:
     """Return the exposed time of collectives of buckets beside the pass that fills them.
 
     Buckets are full at equal intervals, the last of them when the pass ends; each is reduced as
-    soon as it is full and the wire is free. `last` is the share of all bytes that one tensor has
-    whose gradient comes last, the embedding; it is a bucket of its own. Gathers in front of a
+    soon as it is full and the wire is free. `last` is the part of `communication` of one more
+    bucket, the embedding's, whose gradient is there when the pass ends. Gathers in front of a
     forward pass are the same, backwards.
     """
-    each = communication * (1 - last) / buckets
-    return max(each + communication * last, communication - computation * (1 - 1 / buckets))
+    each = (communication - last) / buckets
+    return max(each + last, communication - computation * (1 - 1 / buckets))

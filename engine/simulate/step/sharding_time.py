@@ -1,5 +1,6 @@
 """Step time of data parallelism and the optimizer: gathers, reductions, the update."""
 
+from dataclasses import replace
 from math import ceil
 
 from engine.catalog.models import Model, num_sparse_layers
@@ -93,10 +94,13 @@ class DataParallelExchange:
 
     Attributes:
         gather: seconds, of all parameters of a rank.
-        scatter: seconds to reduce-scatter its gradients over the shards.
+        scatter: seconds to reduce-scatter its gradients over the shards; without shards, to
+            all-reduce them.
         copies: seconds to all-reduce the shards over replicas, on the wires between them.
         gradient: bytes of one on the wire.
-        units: collectives that each of these is made of.
+        units: collectives that each of these is made of; of buckets, those beside the embedding's.
+        last_gather, last_reduce: seconds of the gather and of the reductions that are the
+            embedding's alone, where buckets end with it.
     """
 
     gather: Seconds
@@ -104,6 +108,8 @@ class DataParallelExchange:
     copies: Seconds
     gradient: Bytes
     units: Count
+    last_gather: Seconds = 0.0
+    last_reduce: Seconds = 0.0
 
     @property
     def reduce(self) -> Seconds:
@@ -117,21 +123,36 @@ def data_parallel_exchange(
     """Return the isolated communication of data parallelism per step."""
     gradient = gradient_bytes(training, rank.software)
     units = collective_units(plan, training, rank, weights)
-    scatter = _sharded_collective_time(plan, rank, weights, gradient, "reduce_scatter", units)
-    copies = _replica_all_reduce_time(plan, rank, weights, gradient, units)
-    if training.lora_rank:  # of frozen weights there are no gradients
-        gradient = scatter = copies = 0.0
-    # An all-reduce sends the sums in the type of the gradients.
-    element = HALF if plan.zero_stage else gradient
-    gather = _sharded_collective_time(plan, rank, weights, element, "all_gather", units)
-    if training.lora_rank and plan.zero_stage < 3:  # frozen weights, whole on each GPU, stay
-        gather = 0.0
+    body, last = weights, RankWeights(common=0.0, experts=0.0)
+    if plan.zero_stage < 3 and training.overlap_gradient_reduce:
+        # The gradient of the embedding is there last, in a bucket of its own.
+        body = replace(weights, common=weights.common - weights.embedding)
+        last = replace(last, common=weights.embedding)
+    operation = "reduce_scatter" if plan.zero_stage else "all_reduce"
+    scatters, copies, gathers = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
+    if not training.lora_rank:  # of frozen weights there are no gradients
+        scatters = (
+            _sharded_collective_time(plan, rank, body, gradient, operation, units),
+            _sharded_collective_time(plan, rank, last, gradient, operation, 1),
+        )
+        copies = (
+            _replica_all_reduce_time(plan, rank, body, gradient, units),
+            _replica_all_reduce_time(plan, rank, last, gradient, 1),
+        )
+    # Parameters that are whole on each GPU stay, and so do frozen ones.
+    if plan.zero_stage == 3 or (plan.zero_stage and not training.lora_rank):
+        gathers = (
+            _sharded_collective_time(plan, rank, body, HALF, "all_gather", units),
+            _sharded_collective_time(plan, rank, last, HALF, "all_gather", 1),
+        )
     return DataParallelExchange(
-        gather=gather,
-        scatter=scatter,
-        copies=copies,
-        gradient=gradient,
+        gather=sum(gathers),
+        scatter=sum(scatters),
+        copies=sum(copies),
+        gradient=0.0 if training.lora_rank else gradient,
         units=units,
+        last_gather=gathers[1],
+        last_reduce=scatters[1] + copies[1],
     )
 
 
@@ -157,23 +178,20 @@ def data_parallel_time(
     if plan.zero_stage == 3:
         return _fully_sharded_wait(plan, rank, weights, exchange, (microbatches, forward, backward))
     reduce, gather, buckets = exchange.reduce, exchange.gather, exchange.units
-    if not plan.zero_stage:
-        reduce, gather = reduce + gather, 0.0
     # Stage 2 keeps no whole gradient, so that each micro-batch scatters its own; in a pipeline,
     # PyTorch scatters behind the last one alone (`last_backward` of pipelining/stage.py).
     scattering = microbatches if plan.zero_stage == 2 and plan.pipeline_parallel == 1 else 1
     if not training.overlap_gradient_reduce:
         return scattering * reduce + gather
-    last = weights.embedding / weights.total
-    passes = _lengthened(rank, weights, (exchange.gradient, backward))
-    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes, last))
+    passes = lengthened_pass(rank, weights, (exchange.gradient, backward))
+    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes, exchange.last_reduce))
     if not gather or rank.software.gathers_after_step:
         return waits + gather
-    passes = _lengthened(rank, weights, (HALF, forward))
-    return waits + passes - forward + bucketed_wait(gather, buckets, passes, last)
+    passes = lengthened_pass(rank, weights, (HALF, forward))
+    return waits + passes - forward + bucketed_wait(gather, buckets, passes, exchange.last_gather)
 
 
-def _lengthened(rank: RankRates, weights: RankWeights, sent: tuple[Bytes, Seconds]) -> Seconds:
+def lengthened_pass(rank: RankRates, weights: RankWeights, sent: tuple[Bytes, Seconds]) -> Seconds:
     """Return how long a pass takes beside collectives of so many bytes for each parameter.
 
     What the channels take of the computation depends on the bytes, not on how long a slow network
@@ -219,8 +237,8 @@ def sharded_units(
     units = exchange.units
     return ShardedUnits(
         count=units,
-        forward=_lengthened(rank, weights, (HALF, forward)) / units,
-        backward=_lengthened(rank, weights, (HALF + exchange.gradient, backward)) / units,
+        forward=lengthened_pass(rank, weights, (HALF, forward)) / units,
+        backward=lengthened_pass(rank, weights, (HALF + exchange.gradient, backward)) / units,
         gather=exchange.gather / units,
         scatter=exchange.scatter / units,
         copy=exchange.copies / units,
@@ -247,9 +265,8 @@ def collective_units(
         return 1
     if software.bucket_bytes:
         return weights.layers + 1 if plan.zero_stage == 2 else _ddp_buckets(training, rank, weights)
-    total = weights.total
     bucket = max(software.bucket, software.bucket_per_rank * sharding_ranks(plan))
-    return max(1, ceil(total / bucket))
+    return max(1, ceil(weights.total / bucket))
 
 
 def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> Count:
@@ -271,10 +288,10 @@ def _sharded_collective_time(
     rank: RankRates,
     weights: RankWeights,
     element_bytes: Bytes,
-    collective: Half,
+    collective: str,
     units: Count,
 ) -> Seconds:
-    """Return the time to all-gather or reduce-scatter all parameters of a rank, unit by unit."""
+    """Return the time of a collective of all parameters of a rank, unit by unit."""
     ranks, stride = sharding_ranks(plan), plan.tensor_parallel
     common = units * _collective_time(
         rank, "data", element_bytes * weights.common / units, ranks, stride, collective
@@ -312,16 +329,16 @@ def _replica_all_reduce_time(
 def _all_reduce_time(
     rank: RankRates, axis: Axis, size: Bytes, copies: Count, stride: Count
 ) -> Seconds:
-    if copies <= 1:
+    if copies <= 1 or not size:
         return 0.0
     return collective_time(rank, rank_group(rank, copies, stride, axis), size)
 
 
 def _collective_time(
-    rank: RankRates, axis: Axis, size: Bytes, ranks: Count, stride: Count, collective: Half
+    rank: RankRates, axis: Axis, size: Bytes, ranks: Count, stride: Count, collective: str
 ) -> Seconds:
-    """Return the time of a gather or a scatter over ranks that are `stride` apart."""
-    if ranks <= 1:
+    """Return the time of a collective over ranks that are `stride` apart."""
+    if ranks <= 1 or not size:
         return 0.0
     return collective_time(rank, rank_group(rank, ranks, stride, axis), size, collective)
 

@@ -24,7 +24,8 @@ class CollectiveGroup:
     Attributes:
         ranks: number of ranks.
         all_reduce: buffer of a rank -> time of an all-reduce.
-        scatter: whole buffer -> time of a reduce-scatter or an all-gather.
+        scatter: whole buffer -> time of a reduce-scatter.
+        gather: whole buffer -> time of an all-gather.
         stream: stream on which the collectives run.
         sent: buffer -> bytes that the busiest rank sends in an all-reduce.
     """
@@ -32,6 +33,7 @@ class CollectiveGroup:
     ranks: Count
     all_reduce: Callable[[Bytes], Seconds]
     scatter: Callable[[Bytes], Seconds]
+    gather: Callable[[Bytes], Seconds]
     stream: str
     sent: Callable[[Bytes], Bytes]
 
@@ -44,6 +46,7 @@ def ring_group(
         ranks=ranks,
         all_reduce=lambda size: ring_all_reduce_time(size, ranks, bandwidth, latency),
         scatter=lambda size: ring_reduce_scatter_time(size, ranks, bandwidth, latency),
+        gather=lambda size: ring_reduce_scatter_time(size, ranks, bandwidth, latency),
         stream=stream,
         sent=lambda size: ring_bytes_sent(size, ranks),
     )
@@ -56,6 +59,7 @@ def star_group(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Co
         ranks=ranks,
         all_reduce=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency),
         scatter=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency) / half,
+        gather=lambda size: star_all_reduce_time(size, ranks, bandwidth, latency) / half,
         stream=NETWORK,
         sent=lambda size: star_bytes_sent(size, ranks),
     )
@@ -69,7 +73,8 @@ def nccl_group(rank: RankRates, group: RankGroup) -> CollectiveGroup:
     return CollectiveGroup(
         ranks=group.ranks,
         all_reduce=cache(lambda size: collective_time(rank, group, size)),
-        scatter=cache(lambda size: collective_time(rank, group, size, "all_gather")),
+        scatter=cache(lambda size: collective_time(rank, group, size, "reduce_scatter")),
+        gather=cache(lambda size: collective_time(rank, group, size, "all_gather")),
         stream=SCALE_UP if group.nodes == 1 else NETWORK,
         sent=lambda size: ring_bytes_sent(size, group.ranks),
     )
@@ -104,7 +109,13 @@ class Workload:
         tensor_chunks: pieces that products and their collectives are cut into, to run side by side.
             1: blocking.
         slow_down: while a collective runs, computation takes 1 + this times as long.
+        first_forward: passes of the first micro-batch's layers, beside gathers in front of them;
+            0: as `forward`.
+        last_backward: backward passes beside bucketed reductions; 0: as `backward`.
+        last_bucket: bytes of one more bucket behind the last backward pass: the embedding's.
+        gathers_last: updated parameters are gathered behind the optimizer, not beside the passes.
         optimizer: the update, after all gradients are there.
+        other: what the step takes longer, of the host and for the slowest GPU.
     """
 
     layers: Count
@@ -127,7 +138,12 @@ class Workload:
     tensor_again: bool = False
     tensor_chunks: Count = 1
     slow_down: Ratio = 0.0
+    first_forward: Seconds = 0.0
+    last_backward: Seconds = 0.0
+    last_bucket: Bytes = 0.0
+    gathers_last: bool = False
     optimizer: Seconds = 0.0
+    other: Seconds = 0.0
 
 
 def layer_gradient(work: Workload) -> Bytes:
