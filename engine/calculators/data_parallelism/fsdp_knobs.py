@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
+from engine.catalog.models import MODELS
 from engine.core.inputs import Choice, Number
 from engine.core.lazy import Lazy
 from engine.core.outputs import Presenter, Views
@@ -12,8 +13,9 @@ from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, Bytes, Count, Gbit, Seconds
 from engine.core.views import Badge, Table
 from engine.form.fields import LabGpu, OwnConstants
-from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
+from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import (
+    GRADIENT_BYTES,
     LabRanks,
     LabTokens,
     fit_badge,
@@ -21,7 +23,11 @@ from engine.form.sharded.lab import (
     simulated_step,
     step_timeline,
 )
-from engine.simulate.data_parallel.sharded_step import ShardedStep, simulate_sharded_step
+from engine.simulate.data_parallel.sharded_step import (
+    ShardedSetting,
+    ShardedStep,
+    simulate_sharded_step,
+)
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Kept after the forward pass": {"reshard": "false"},
@@ -30,7 +36,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Ports of 100 Gb/s": {"port": 100 * Gbit},
 }
 _NODE = 8
-_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
+_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "fp32"}
 # (setting, value as it is told, what it changes): each alone, all others at their defaults
 TRIED_SETTINGS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("all defaults", "", {}),
@@ -40,7 +46,7 @@ TRIED_SETTINGS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("prefetch", "none", {"prefetch": 0}),
     ("fully_shard on", "groups of 4 layers", {"unit": "4"}),
     ("fully_shard on", "the model only", {"unit": "all"}),
-    ("mp_policy, reduce_dtype", "float32", {"reduce": "fp32"}),
+    ("mp_policy, reduce_dtype", "bfloat16", {"reduce": "bf16"}),
 )
 
 
@@ -78,10 +84,10 @@ class Inputs:
         str,
         Choice(
             label="reduce_dtype",
-            options={"bf16": "torch.bfloat16", "fp32": "torch.float32"},
-            help="Of MixedPrecisionPolicy. None: as param_dtype, here bf16.",
+            options={"fp32": "torch.float32", "bf16": "torch.bfloat16"},
+            help="Of MixedPrecisionPolicy; torchtitan's is float32. None: as param_dtype, bf16.",
         ),
-    ] = "bf16"
+    ] = "fp32"
     model: KnobModel = "llama-3-8b"
     ranks: LabRanks = 64
     tokens: LabTokens = 4096
@@ -106,28 +112,30 @@ class Result:
         Bytes, _output("Gathered and on its way", "at most, beside {states} of states", "buffers")
     ]
     calls: Annotated[Count, _output("Collectives", "in a step", "communication")]
-    step_time: Annotated[Seconds, _output("Step", "without its optimizer", "ink")]
+    step_time: Annotated[
+        Seconds, _output("Step", "{closing} of it optimizer, host, slowest GPU", "ink")
+    ]
     states: Bytes
+    closing: Seconds
 
 
-def _step(inputs: Inputs) -> ShardedStep:
-    """Return the simulated step of the inputs."""
-    job = knob_job(*knob_fields(inputs))
-    whole = simulate_sharded_step(job, 3).job
-    layers = whole.work.layers
+def setting_of(inputs: Inputs) -> ShardedSetting:
+    """Return the job with its settings of FSDP2."""
+    layers = MODELS[inputs.model].num_layers
     unit = layers if inputs.unit == "all" else int(inputs.unit)
-    again = min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0
-    return simulate_sharded_step(
-        replace(
-            job,
-            unit=unit,
-            prefetch=inputs.prefetch,
-            # The outermost module keeps its parameters for the backward pass.
-            reshard=inputs.reshard != "false" and unit < layers,
-            again=again,
-            gradient=4.0 if inputs.reduce == "fp32" else 2.0,
-        ),
-        3,
+    return ShardedSetting(
+        model=inputs.model,
+        gpu=inputs.gpu,
+        ranks=inputs.ranks,
+        tokens=inputs.tokens,
+        port=inputs.port,
+        own=inputs.own_constants,
+        unit=unit,
+        prefetch=inputs.prefetch,
+        # The outermost module keeps its parameters for the backward pass.
+        reshard=inputs.reshard != "false" and unit < layers,
+        again=min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0,
+        gradient=GRADIENT_BYTES[inputs.reduce],
     )
 
 
@@ -143,21 +151,25 @@ def buffers_of(ran: ShardedStep) -> Bytes:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    ran = _step(inputs)
+    ran = simulate_sharded_step(setting_of(inputs))
     return Result(
         ran=ran,
         tried=Lazy(partial(_try_settings, inputs)),
         exposed=ran.account.exposed,
         buffers=buffers_of(ran),
         calls=calls_of(ran),
-        step_time=ran.account.length,
+        step_time=ran.step,
         states=ran.states.total,
+        closing=ran.closing,
     )
 
 
 def _try_settings(inputs: Inputs) -> tuple[ShardedStep, ...]:
     """Return the step of every setting of `TRIED_SETTINGS`, the job as the reader has it."""
-    return tuple(_step(replace(inputs, **{**_DEFAULTS, **change})) for *_, change in TRIED_SETTINGS)
+    return tuple(
+        simulate_sharded_step(setting_of(replace(inputs, **{**_DEFAULTS, **change})))
+        for *_, change in TRIED_SETTINGS
+    )
 
 
 TITLE = "Settings of FSDP2"

@@ -24,7 +24,8 @@ from engine.core.views import (
 )
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
-    LabContention,
+    GRADIENT_BYTES,
+    LabGradients,
     LabMicro,
     LabModel,
     LabPort,
@@ -37,11 +38,11 @@ from engine.form.sharded.lab import (
     step_timeline,
 )
 from engine.simulate.data_parallel.sharded_step import (
+    ShardedSetting,
     ShardedStep,
     sharded_step_length,
     simulate_sharded_step,
 )
-from engine.simulate.overlap.overlap_job import OverlapSetting
 
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
 PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
@@ -61,7 +62,7 @@ class Inputs:
     ranks: LabRanks = 64
     tokens: LabTokens = 4096
     port: LabPort = 400 * Gbit
-    slow_down: LabContention = 0.0
+    gradients: LabGradients = "bf16"
     gpu: LabGpu = "h100"
     own_constants: OwnConstants = ""
 
@@ -76,7 +77,8 @@ class Result:
 
     runs: Mapping[int, ShardedStep]
     over_ports: SlicedRun[Mapping[int, list[Seconds]]]
-    step_time: Annotated[Seconds, _output("Step", "without its optimizer")]
+    step_time: Annotated[Seconds, _output("Step", "{closing} of it optimizer, host, slowest GPU")]
+    closing: Seconds
     exposed: Annotated[Seconds, _output("Exposed communication", "per step", "communication")]
     sent: Annotated[Bytes, _output("Sent by each GPU", "per step", "communication")]
     peak: Annotated[
@@ -90,7 +92,7 @@ class Result:
             "",
             "of gradients, against ZeRO-1",
             "gradients",
-            assumes=("Two bytes for a gradient; the share that stays is taken off.",),
+            assumes=("Two bytes for a gradient that is kept; the share that stays is taken off.",),
             sources=_SOURCES,
         ),
     ]
@@ -98,18 +100,18 @@ class Result:
     more: Annotated[Bytes, _output("ZeRO-2 sends more by", "per GPU and step", "communication")]
 
 
-def setting_of(inputs: Inputs, micro: int) -> OverlapSetting:
-    """Return the job, with so many micro-batches."""
-    return OverlapSetting(
+def setting_of(inputs: Inputs, stage: int) -> ShardedSetting:
+    """Return the job under DeepSpeed, at a stage."""
+    return ShardedSetting(
         model=inputs.model,
         gpu=inputs.gpu,
-        tensor_parallel=1,
-        pipeline_parallel=1,
-        data_parallel=inputs.ranks,
-        num_microbatches=micro,
+        ranks=inputs.ranks,
+        zero_stage=stage,
+        framework="deepspeed",
+        num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
-        slow_down=inputs.slow_down,
+        gradient=GRADIENT_BYTES[inputs.gradients],
         own=inputs.own_constants,
     )
 
@@ -121,32 +123,32 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Simulate a step of every stage in turn."""
-    setting = setting_of(inputs, inputs.micro_batches)
     runs = {}
     for place, stage in enumerate(NAMES, start=1):
         yield step_progress(place, len(NAMES), "Stage")
-        runs[stage] = simulate_sharded_step(setting, stage)
+        runs[stage] = simulate_sharded_step(setting_of(inputs, stage))
     own = runs[int(inputs.zero_stage)]
     return Result(
         runs=runs,
-        over_ports=SlicedRun(_over_ports(setting)),
-        step_time=own.account.length,
+        over_ports=SlicedRun(_over_ports(inputs)),
+        step_time=own.step,
+        closing=own.closing,
         exposed=own.account.exposed,
         sent=own.sent,
         peak=own.peak,
         room=own.capacity,
         saved=runs[1].states.gradients - runs[2].states.gradients,
-        slower=runs[2].account.length / runs[1].account.length,
+        slower=runs[2].step / runs[1].step,
         more=runs[2].sent - runs[1].sent,
     )
 
 
-def _over_ports(setting: OverlapSetting) -> Slices[Mapping[int, list[Seconds]]]:
+def _over_ports(inputs: Inputs) -> Slices[Mapping[int, list[Seconds]]]:
     times: dict[int, list[Seconds]] = {1: [], 2: []}
     for place, port in enumerate(PORTS, start=1):
         for stage, lengths in times.items():
             yield step_progress(place, len(PORTS), "Port")
-            lengths.append(sharded_step_length(replace(setting, port=port), stage))
+            lengths.append(sharded_step_length(replace(setting_of(inputs, stage), port=port)))
     return times
 
 
@@ -202,7 +204,7 @@ def _regime(present: Presenter, result: Result) -> Badge:
 
 def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
     times = yield from result.over_ports.rest()
-    now = result.runs[int(inputs.zero_stage)].account.length
+    now = result.runs[int(inputs.zero_stage)].step
     return Lines(
         title="The step against the speed of the network",
         x=Axis(
@@ -280,11 +282,11 @@ SOLUTION: Mapping[str, Scalar] = {**START, "micro_batches": 2, "tokens": 8192}
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     own = result.runs[int(inputs.zero_stage)]
-    share = own.account.exposed / own.account.length
+    share = own.account.exposed / own.step
     same = inputs.model == "llama-2-13b" and inputs.ranks == 16 and inputs.gpu == "h100"
     return Challenge(
         title="Challenge: the same batch, less waiting",
-        goal="Keep 16,384 tokens per GPU and step, and wait for less than a tenth of the step.",
+        goal="Keep 16,384 tokens per GPU and step, and wait for less than a fifth of the step.",
         conditions=(
             Condition(
                 text="Llama 2 13B on 16 H100, ports of at most 50 Gb/s per GPU",
@@ -295,7 +297,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 text="16,384 tokens per GPU and step",
                 met=inputs.tokens * inputs.micro_batches == 16_384,
             ),
-            Condition(text="less than 10 % of the step exposed", met=share < 0.1),
+            Condition(text="less than 20 % of the step exposed", met=share < 0.2),
         ),
         hints=(
             "Every micro-batch reduces all gradients.",

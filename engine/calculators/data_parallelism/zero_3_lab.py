@@ -16,7 +16,8 @@ from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Fram
 from engine.draw.shapes import rect, text
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
-    LabContention,
+    GRADIENT_BYTES,
+    LabGradients,
     LabMicro,
     LabModel,
     LabPort,
@@ -28,8 +29,11 @@ from engine.form.sharded.lab import (
     step_segments,
     step_timeline,
 )
-from engine.simulate.data_parallel.sharded_step import ShardedStep, simulate_sharded_step
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.data_parallel.sharded_step import (
+    ShardedSetting,
+    ShardedStep,
+    simulate_sharded_step,
+)
 from engine.simulate.streams.streams import COMPUTE, OpSpan
 
 _WIDTH, _LEFT, _HIGH, _TOP = 430.0, 8.0, 74.0, 34.0
@@ -178,7 +182,7 @@ class Inputs:
     model: LabModel = "llama-3-8b"
     ranks: LabRanks = 64
     port: LabPort = 400 * Gbit
-    slow_down: LabContention = 0.0
+    gradients: LabGradients = "fp32"
     gpu: LabGpu = "h100"
     own_constants: OwnConstants = ""
 
@@ -189,7 +193,8 @@ class Result:
 
     ran: ShardedStep
     by_depth: Lazy[tuple[ShardedStep, ...]]
-    step_time: Annotated[Seconds, _output("Step", "without its optimizer; {computing} computing")]
+    step_time: Annotated[Seconds, _output("Step", "{closing} of it optimizer, host, slowest GPU")]
+    closing: Seconds
     computing: Share
     exposed: Annotated[
         Seconds,
@@ -203,18 +208,16 @@ class Result:
     sent: Annotated[Bytes, _output("Sent by each GPU", "per step", "communication")]
 
 
-def setting_of(inputs: Inputs, prefetch: int) -> OverlapSetting:
+def setting_of(inputs: Inputs, prefetch: int) -> ShardedSetting:
     """Return the job, its parameters gathered so many layers ahead."""
-    return OverlapSetting(
+    return ShardedSetting(
         model=inputs.model,
         gpu=inputs.gpu,
-        tensor_parallel=1,
-        pipeline_parallel=1,
-        data_parallel=inputs.ranks,
+        ranks=inputs.ranks,
         num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
-        slow_down=inputs.slow_down,
+        gradient=GRADIENT_BYTES[inputs.gradients],
         own=inputs.own_constants,
         prefetch=prefetch,
         reshard=inputs.reshard,
@@ -224,12 +227,13 @@ def setting_of(inputs: Inputs, prefetch: int) -> OverlapSetting:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     setting = setting_of(inputs, inputs.prefetch)
-    ran = simulate_sharded_step(setting, 3)
+    ran = simulate_sharded_step(setting)
     return Result(
         ran=ran,
         by_depth=Lazy(partial(_by_depth, setting)),
-        step_time=ran.account.length,
-        computing=1 - ran.account.exposed / ran.account.length,
+        step_time=ran.step,
+        closing=ran.closing,
+        computing=ran.computing,
         exposed=ran.account.exposed,
         isolated=ran.isolated,
         peak=ran.peak,
@@ -238,9 +242,9 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _by_depth(setting: OverlapSetting) -> tuple[ShardedStep, ...]:
+def _by_depth(setting: ShardedSetting) -> tuple[ShardedStep, ...]:
     single = replace(setting, num_microbatches=1)
-    return tuple(simulate_sharded_step(replace(single, prefetch=depth), 3) for depth in range(5))
+    return tuple(simulate_sharded_step(replace(single, prefetch=depth)) for depth in range(5))
 
 
 TITLE = "ZeRO-3 at real scale"
@@ -298,7 +302,7 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 def _depth_bars(result: Result) -> Bars:
     depths = result.by_depth()
-    high = max(step.account.length for step in depths) * 1.05
+    high = max(step.step for step in depths) * 1.05
     return Bars(
         title="One micro-batch by prefetch depth",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),

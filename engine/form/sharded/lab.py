@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from engine.catalog.models import MODELS
-from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.inputs import GBITS, Choice, Number
 from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, SECONDS, Count, Gbit
+from engine.core.units import BYTES, SECONDS, Bytes, Gbit
 from engine.core.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
 from engine.form.run.prediction_text import no_range_assumptions
-from engine.simulate.data_parallel.sharded_step import ShardedStep
+from engine.simulate.data_parallel.sharded_step import CLOSING, ShardedStep
 from engine.simulate.step.prediction_evidence import Evidence
 from engine.simulate.streams.exposed_time import SpanPart
-from engine.simulate.streams.streams import COMPUTE
+from engine.simulate.streams.streams import COMPUTE, StreamOp
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 LabModel = Annotated[
@@ -46,22 +46,21 @@ LabPort = Annotated[
         help="Line rate, one way. One port of 100 Gb/s for eight GPUs is 12.5 Gb/s for each.",
     ),
 ]
-LabContention = Annotated[
-    float,
-    Number(
-        label="Contention",
-        unit=PERCENT,
-        low=0.0,
-        high=0.4,
-        step=0.01,
-        help="While a collective runs, computation takes this much longer.",
-        advanced=True,
+LabGradients = Annotated[
+    str,
+    Choice(
+        label="Gradients are reduced in",
+        options={"fp32": "fp32", "bf16": "bf16"},
+        help="torchtitan reduces in fp32 unasked; fms-fsdp, LLM Foundry (PURE) and DeepSpeed in "
+        "the type of the parameters.",
     ),
 ]
+# Bytes of a gradient on the wire.
+GRADIENT_BYTES: Mapping[str, Bytes] = {"fp32": 4.0, "bf16": 2.0}
 SIMULATED: tuple[str, ...] = (
-    "Embedding and optimizer are left out of times and buffers, and so is the output layer "
-    "unless a page says otherwise.",
-    "Collectives as NCCL runs them, one at a time on the wire.",
+    "The step of the estimate, played: its passes, collectives, optimizer, host and slowest GPU.",
+    "Units are equal: embedding and output layer are taken as one of them. Collectives as NCCL "
+    "runs them, one at a time on the wire.",
 )
 
 
@@ -72,14 +71,20 @@ def simulated_output(sources: tuple[str, ...], label: str, note: str, color: str
     )
 
 
-def step_segments(step: ShardedStep) -> tuple[Segment, Segment]:
-    """Return the two segments of a step's bar: computation and exposed communication."""
+def step_segments(step: ShardedStep) -> tuple[Segment, ...]:
+    """Return the segments of a step's bar: passes, exposed communication, and what closes it."""
     waits = step.account.exposed
     return (
         Segment(
-            key="compute", label="computing", value=step.account.length - waits, color="compute"
+            key="compute", label="computing", value=step.step - waits - step.closing, color="compute"
         ),
         Segment(key="exposed", label="exposed", value=waits, color="communication"),
+        Segment(
+            key="closing",
+            label="optimizer, host, slowest GPU",
+            value=step.closing,
+            color="optimizer",
+        ),
     )
 
 
@@ -107,7 +112,7 @@ def lane_of(key: str, stream: str) -> str:
 
 def step_timeline(title: str, step: ShardedStep, caption: Text) -> Timeline:
     """Return the step on its streams, memory below."""
-    end = step.account.length
+    end = step.step
     lanes = {lane_of(span.op.key, span.op.stream) for span in step.spans}
     xs = tuple(at for at, _ in step.memory)
     ys = tuple(size for _, size in step.memory)
@@ -116,7 +121,7 @@ def step_timeline(title: str, step: ShardedStep, caption: Text) -> Timeline:
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
         lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
-        spans=tuple(_drawn(part, step.job.layers) for part in step.parts),
+        spans=tuple(_drawn(part, step) for part in step.parts),
         curves=(
             Series(
                 key="memory",
@@ -132,28 +137,41 @@ def step_timeline(title: str, step: ShardedStep, caption: Text) -> Timeline:
     )
 
 
-def _drawn(part: SpanPart, layers: Count) -> Span:
+def _drawn(part: SpanPart, step: ShardedStep) -> Span:
     op = part.ran.op
     return Span(
         key=part.key,
         lane=lane_of(op.key, op.stream),
         start=part.start,
         end=part.end,
-        label=unit_label(op.label, layers),
-        color="compute" if op.stream == COMPUTE else "communication",
+        label=unit_label(op.label, step),
+        color=_color(op),
         exposed=part.exposed,
         links=op.links[:2],
         after=op.after if part.number == 1 else (),
     )
 
 
-def unit_label(label: str, layers: Count) -> str:
-    """Return the label with the layers of a unit."""
+def _color(op: StreamOp) -> str:
+    if op.key in CLOSING:
+        return "optimizer"
+    return "compute" if op.stream == COMPUTE else "communication"
+
+
+def unit_label(label: str, step: ShardedStep) -> str:
+    """Return the label with what a unit is: layers, embedding with output layer, or a bucket."""
     head, separator, number = label.rpartition("layer ")
-    if layers == 1 or not separator or not number.isdigit():
+    layers, units = step.job.unit, step.job.work.layers
+    if not separator or not number.isdigit():
         return label
+    if not layers:
+        return f"{head}bucket {number} of {units}" if units > 1 else head.rstrip(", ")
+    if units == 1:
+        return f"{head}the whole model"
+    if int(number) == units:
+        return f"{head}embedding and output layer"
     last = int(number) * layers
-    return f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
+    return label if layers == 1 else f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
 
 
 def fit_badge(present: Presenter, step: ShardedStep) -> Badge:

@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.catalog.reader_constants import parse_constants
 from engine.core import registry
 from engine.core.record import record
-from engine.core.units import Bandwidth, Bytes, Count, Seconds
+from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
@@ -52,7 +52,7 @@ PROGRAMS = {0: "accumulation_no_sync", 1: "zero_1", 2: "zero_2", 3: "fully_shard
 _NODE: Count = 8
 _GRADIENT: Mapping[Bytes, GradientPrecision] = {0.0: "", 2.0: "bf16", 4.0: "fp32"}
 # What closes a step is neither a pass nor communication.
-_CLOSING = ("update", "other")
+CLOSING = ("update", "other")
 
 
 @record
@@ -178,7 +178,7 @@ def sharded_job(setting: ShardedSetting) -> ShardedJob:
         unit = min(setting.unit, model.num_layers)
         whole = setting.unit >= model.num_layers
         exchange = replace(replicas.exchange, units=1 if whole else model.num_layers // unit + 1)
-        work = _sharded_work(common, sharded_units(rank, weights, exchange, *passes))
+        work = _sharded_work(common, sharded_units(plan, rank, weights, exchange, passes))
     else:
         work = _bucketed_work(common, rank, weights, replicas.exchange)
     return ShardedJob(work=work, run=run, estimate=estimate, unit=unit, evidence=evidence(run))
@@ -252,6 +252,16 @@ class ShardedStep:
     reshard: bool = True
 
     @property
+    def closing(self) -> Seconds:
+        """Optimizer, host, and waiting for the slowest GPU."""
+        return self.job.work.optimizer + self.job.work.other
+
+    @property
+    def computing(self) -> Share:
+        """Share of the step that is not exposed communication."""
+        return 1 - self.account.exposed / self.step
+
+    @property
     def parts(self) -> tuple[SpanPart, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
         return split_spans(self.spans)
@@ -288,7 +298,7 @@ def sharded_step_times(setting: ShardedSetting) -> ExposedAccount:
 
 def _without_closing(spans: tuple[OpSpan, ...]) -> tuple[OpSpan, ...]:
     """Return the spans of passes and collectives."""
-    return tuple(span for span in spans if span.op.key not in _CLOSING)
+    return tuple(span for span in spans if span.op.key not in CLOSING)
 
 
 @lru_cache(maxsize=128)

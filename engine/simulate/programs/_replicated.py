@@ -37,33 +37,19 @@ def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp,
     sums = {bucket.number: _reduction_op(work, style, bucket) for bucket in plan}
     slots = sequential_passes(work)
     pending: list[StreamOp] = []
-    ending: dict[int, list[LayerBucket]] = {}
-    gathers: dict[int, list[str]] = {}
-    for bucket in plan:
-        ending.setdefault(bucket.last, []).append(bucket)
-        for layer in bucket.layers if style.scattered and not work.gathers_last else ():
-            gathers.setdefault(layer, []).append(f"gather.{bucket.number}")
+    waits = _awaited_gathers(work, style, plan)
     for slot in slots:
-        if not _is_reduced_after(work, style, slot):
-            # The first pass of a layer waits for its updated parameters.
-            first = not (slot.backward or slot.micro)
-            waited = gathers.get(slot.layer, ()) if first else _last_reduction(work, style, plan, slot)
-            alone = work if not first else _beside_gathers(work, gathers)
-            new_ops = pass_ops(alone, slot, waited)
-            if style.overlapped:
-                pending = append_pass(ops, pending, new_ops)
-            else:
-                ops += new_ops
+        if _is_reduced_after(work, style, slot):
+            pending = _reduced_pass(work, style, slot, (ops, pending, sums, plan))
             continue
-        ready = ending.get(slot.layer, [])
-        cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
-        beside = replace(work, backward=work.last_backward or work.backward)
-        pending = append_pass(ops, pending, pass_ops(beside, slot, cuts=cuts))
-        for number, bucket in enumerate(ready, start=1):
-            key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
-            ops.append(sums[bucket.number](slot.micro, key))
-        if work.last_bucket and plan and not slot.layer:
-            ops.append(_embedding_reduction(work, style, slot))
+        # The first pass of a layer waits for its updated parameters.
+        first = not (slot.backward or slot.micro)
+        waited = waits.get(slot.layer, ()) if first else _last_reduction(work, style, plan, slot)
+        new_ops = pass_ops(_beside_gathers(work, waits) if first else work, slot, waited)
+        if style.overlapped:
+            pending = append_pass(ops, pending, new_ops)
+        else:
+            ops += new_ops
     ops += pending
     if not style.overlapped:
         last = slots[-1]
@@ -71,6 +57,43 @@ def replicated_step(work: Workload, style: GradientReduction) -> tuple[StreamOp,
         if work.last_bucket and plan:
             ops.append(_embedding_reduction(work, style, last))
     return (*ops, *closing_ops(work, ops[-1].key, parameters if work.gathers_last else ()))
+
+
+_Reductions = Mapping[Count, Callable[[Count, str], StreamOp]]
+
+
+def _reduced_pass(
+    work: Workload,
+    style: GradientReduction,
+    slot: LayerPass,
+    program: tuple[list[StreamOp], list[StreamOp], _Reductions, Sequence[LayerBucket]],
+) -> list[StreamOp]:
+    """Append a backward pass and the reductions that it completes; return its pending scatters.
+
+    `program` is what there is: operations, those pending, reductions by bucket, and the buckets.
+    """
+    ops, pending, sums, plan = program
+    ready = [bucket for bucket in plan if bucket.last == slot.layer]
+    cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
+    beside = replace(work, backward=work.last_backward or work.backward)
+    pending = append_pass(ops, pending, pass_ops(beside, slot, cuts=cuts))
+    for number, bucket in enumerate(ready, start=1):
+        key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
+        ops.append(sums[bucket.number](slot.micro, key))
+    if work.last_bucket and plan and not slot.layer:
+        ops.append(_embedding_reduction(work, style, slot))
+    return pending
+
+
+def _awaited_gathers(
+    work: Workload, style: GradientReduction, plan: Sequence[LayerBucket]
+) -> Mapping[int, list[str]]:
+    """Return the keys of the gathers that the first pass of each layer waits for."""
+    waits: dict[int, list[str]] = {}
+    for bucket in plan:
+        for layer in bucket.layers if style.scattered and not work.gathers_last else ():
+            waits.setdefault(layer, []).append(f"gather.{bucket.number}")
+    return waits
 
 
 def closing_ops(

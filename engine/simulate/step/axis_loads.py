@@ -228,8 +228,9 @@ def _data_communication(run: Run, rank: RankRates) -> _Communication:
     exchange = data_parallel_exchange(plan, training, rank, weights)
     stage = traffic_zero_stage(plan)
     # An all-reduce is one call that goes around the ring twice.
-    passes = gradient_passes(stage, microbatches) if stage else 1, parameter_passes(
-        stage, microbatches
+    passes = (
+        gradient_passes(stage, microbatches) if stage else 1,
+        parameter_passes(stage, microbatches),
     )
     return _Communication(
         messages=exchange.units * sum(passes),

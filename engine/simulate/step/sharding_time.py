@@ -7,7 +7,6 @@ from engine.catalog.models import Model, num_sparse_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
-from engine.formulas.transfer_time import Half
 from engine.run.parallelism import (
     Plan,
     Training,
@@ -184,7 +183,9 @@ def data_parallel_time(
     if not training.overlap_gradient_reduce:
         return scattering * reduce + gather
     passes = lengthened_pass(rank, weights, (exchange.gradient, backward))
-    waits = scattering * (passes - backward + bucketed_wait(reduce, buckets, passes, exchange.last_reduce))
+    waits = scattering * (
+        passes - backward + bucketed_wait(reduce, buckets, passes, exchange.last_reduce)
+    )
     if not gather or rank.software.gathers_after_step:
         return waits + gather
     passes = lengthened_pass(rank, weights, (HALF, forward))
@@ -218,30 +219,31 @@ def _fully_sharded_wait(
     if rank.software.sharded_ports:
         serial = _serial_collective_time(plan, rank, weights, exchange.gather + exchange.reduce)
         return max(0.0, microbatches * serial - rank.common.fetch_ahead * computing)
-    return sharded_time(sharded_units(rank, weights, exchange, forward, backward), microbatches) - (
-        computing
-    )
+    units = sharded_units(plan, rank, weights, exchange, (forward, backward))
+    return sharded_time(units, microbatches) - computing
 
 
 def sharded_units(
+    plan: Plan,
     rank: RankRates,
     weights: RankWeights,
     exchange: DataParallelExchange,
-    forward: Seconds,
-    backward: Seconds,
+    passes: tuple[Seconds, Seconds],
 ) -> ShardedUnits:
     """Return the passes and collectives of one micro-batch, unit by unit.
 
-    `forward` and `backward` are the passes alone.
+    `passes` are those forward and backward, alone. Where shards are divided inside a node, copies
+    are summed on wires of their own; else on the same ports as gathers and scatters.
     """
-    units = exchange.units
+    units, (forward, backward) = exchange.units, passes
+    inside = rank_group(rank, sharding_ranks(plan), plan.tensor_parallel, "data").nodes == 1
     return ShardedUnits(
         count=units,
         forward=lengthened_pass(rank, weights, (HALF, forward)) / units,
         backward=lengthened_pass(rank, weights, (HALF + exchange.gradient, backward)) / units,
         gather=exchange.gather / units,
-        scatter=exchange.scatter / units,
-        copy=exchange.copies / units,
+        scatter=(exchange.scatter if inside else exchange.reduce) / units,
+        copy=exchange.copies / units if inside else 0.0,
     )
 
 

@@ -27,7 +27,7 @@ def test_widths_and_depths_are_those_of_the_same_job():
     for width, ran in zip(wide.widths, wide.by_width(), strict=True):
         assert ran.peak == solved("hybrid_lab", shard=width).peak
     for depth, ran in enumerate(solved("zero_3_lab", micro_batches=2).by_depth()):
-        assert ran.account.length == solved("zero_3_lab", prefetch=depth).step_time
+        assert ran.step == solved("zero_3_lab", prefetch=depth).step_time
 
 
 def test_a_bucket_of_each_size_costs_what_the_lab_says_there():

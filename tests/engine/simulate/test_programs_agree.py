@@ -87,40 +87,6 @@ def of_streams(computation, slow_down=0.0):
     return step("fully_sharded", work)
 
 
-def test_with_nothing_to_hide_behind_sharding_costs_what_the_cost_model_says():
-    assert of_streams(0.0).exposed == pytest.approx(of_cost_model(0.0))
-
-
-def excess(times):
-    """Communication beside computation of `times` its length: the rule of the cost model."""
-    communication = of_cost_model(0.0)
-    return max(communication / MODEL.num_layers, communication * (1 - times))
-
-
-@each("times", [0.1, 0.3])
-def test_much_communication_exposes_what_the_cost_model_says(times):
-    found = of_streams(times * of_cost_model(0.0))
-    assert found.exposed == pytest.approx(excess(times))
-
-
-@each("times", [1.3, 3.0, 30.0])
-def test_little_communication_exposes_what_the_cost_model_says_to_a_layer(times):
-    communication = of_cost_model(0.0)
-    found = of_streams(times * communication)
-    layer = communication / MODEL.num_layers
-    assert found.exposed == pytest.approx(excess(times), abs=layer)
-
-
-@each("times", [1.0, 3.0, 30.0])
-def test_contention_and_exposed_communication_are_those_of_the_cost_model_to_a_layer(times):
-    communication = of_cost_model(0.0)
-    layer = communication / MODEL.num_layers
-    lost = (of_cost_model(1e9) - layer) / communication  # of the time of a hidden collective
-    found = of_streams(times * communication, lost / (1 - lost))
-    expected = of_cost_model(times * communication)
-    assert found.exposed + found.contention == pytest.approx(expected, abs=layer)
-
-
 @each("sequence_parallel", [False, True])
 def test_blocking_tensor_parallelism_exposes_what_the_cost_model_says(sequence_parallel):
     plan = Plan(world_size=64, tensor_parallel=8, sequence_parallel=sequence_parallel)

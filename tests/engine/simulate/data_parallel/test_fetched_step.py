@@ -15,11 +15,6 @@ from engine.simulate.data_parallel.parameter_fetch import (
     canonical_settings,
     fetch_schedule,
 )
-from engine.simulate.data_parallel.sharded_step import (
-    sharded_step_length,
-    sharded_step_times,
-    simulate_sharded_step,
-)
 from engine.simulate.overlap.overlap_job import build_overlap_job
 from engine.simulate.streams.stream_account import step_account
 from engine.simulate.streams.streams import COMPUTE, NETWORK, StreamOp, run_program
@@ -94,11 +89,6 @@ def test_thresholds_that_let_the_same_through_fetch_the_same(name, value):
     assert fetch_schedule(sizes, canonical_settings(sizes, knobs)) == fetch_schedule(sizes, knobs)
 
 
-def test_computation_is_that_of_fsdp_plus_the_output_layer():
-    fsdp = simulate_sharded_step(JOB, 3).account.compute
-    assert fsdp < STEP.times.compute < 1.1 * fsdp
-
-
 def test_buckets_of_the_default_size_cut_the_gradients_of_8b():
     # 8.03e9 / 5e8 is 17 with the embedding and the output layer in buckets of their own.
     assert STEP.reductions == 17
@@ -136,27 +126,3 @@ def test_without_overlap_reductions_stop_the_backward_pass():
 
 def test_the_smallest_matrix_of_8b_holds_keys():
     assert smallest_matrix("llama-3-8b") == 4096 * 1024
-
-
-@pytest.mark.parametrize("stage", range(4))
-def test_a_step_of_which_only_times_are_asked_takes_the_same(stage):
-    slow = replace(JOB, port=12.5e9, slow_down=0.2)
-    seen, only = simulate_sharded_step(slow, stage).account, sharded_step_times(slow, stage)
-    assert (only.length, only.exposed) == (seen.length, seen.exposed)
-    assert only.compute == pytest.approx(seen.compute + seen.contention)
-    assert sharded_step_length(slow, stage) == seen.length
-
-
-def test_a_unit_of_several_layers_moves_the_same_bytes_in_fewer_calls():
-    one, four = simulate_sharded_step(JOB, 3), simulate_sharded_step(replace(JOB, unit=4), 3)
-    assert four.sent == one.sent
-    assert len(four.spans) == pytest.approx(len(one.spans) / 4, abs=2)
-    assert four.peak - four.states.total > 3 * (one.peak - one.states.total)
-
-
-def test_a_second_gather_inside_the_node_costs_an_eighth_of_the_parameters():
-    slow = replace(JOB, port=12.5e9)
-    whole, inside = simulate_sharded_step(slow, 3), simulate_sharded_step(replace(slow, again=8), 3)
-    assert inside.account.exposed < whole.account.exposed
-    layers = whole.job.work.parameters * whole.job.work.layers
-    assert inside.peak - whole.peak == pytest.approx(2 * layers / 8, rel=0.1)
