@@ -328,8 +328,8 @@ def _advice(result: Result) -> Badge:
         text="The type of the gradients decides" if wide != narrow else "The same for both types",
         sentence=say(
             "Fastest with fp32: groups of {a}, {t} against {u} over all GPUs; with bf16: groups of "
-            "{b}, {v} against {w}. On slow networks this rests on one published run, 17 % slower "
-            "or faster than such a prediction.",
+            "{b}, {v} against {w}. Where the network is the limit, one published run alone stands "
+            "behind it.",
             a=(wide, COUNT),
             t=(time, SECONDS),
             u=(whole, SECONDS),

@@ -76,7 +76,10 @@ def step_segments(step: ShardedStep) -> tuple[Segment, ...]:
     waits = step.account.exposed
     return (
         Segment(
-            key="compute", label="computing", value=step.step - waits - step.closing, color="compute"
+            key="compute",
+            label="computing",
+            value=step.step - waits - step.closing,
+            color="compute",
         ),
         Segment(key="exposed", label="exposed", value=waits, color="communication"),
         Segment(
