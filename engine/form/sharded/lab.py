@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from engine.catalog.models import MODELS
-from engine.core.inputs import GBITS, Choice, Number
+from engine.core.inputs import GBITS, PERCENT, Choice, Number
 from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, Bytes, Gbit
@@ -57,6 +57,18 @@ LabGradients = Annotated[
 ]
 # Bytes of a gradient on the wire.
 GRADIENT_BYTES: Mapping[str, Bytes] = {"fp32": 4.0, "bf16": 2.0}
+LabContention = Annotated[
+    float,
+    Number(
+        label="Contention",
+        unit=PERCENT,
+        low=0.0,
+        high=0.4,
+        step=0.01,
+        help="While a collective runs, computation takes this much longer.",
+        advanced=True,
+    ),
+]
 SIMULATED: tuple[str, ...] = (
     "The step of the estimate, played: its passes, collectives, optimizer, host and slowest GPU.",
     "Units are equal: embedding and output layer are taken as one of them. Collectives as NCCL "
