@@ -56,7 +56,15 @@ def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
     published = ring_note(result) if result.algorithm == "ring" else None
     return present.value(
         "all_reduce_time",
-        assumes=(_way_words(inputs, result), _NO_TRAFFIC, _latency_words(inputs, result)),
+        equation=TIME_EQUATION[_formula_key(inputs, result)],
+        symbols={"T": "bound_time"},
+        assumes=(
+            _way_words(inputs, result),
+            "The equation counts bytes and steps alone; the number is NCCL's, with start, protocol "
+            "and pipeline.",
+            _NO_TRAFFIC,
+            _latency_words(inputs, result),
+        ),
         note=_link_words(inputs, result),
         published=published,
     )
