@@ -8,7 +8,7 @@ from engine.formulas.compression import PLACE, low_rank_numbers, top_k_bytes_sen
 from engine.formulas.parameters import total_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.run import Run
-from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group, rank_rates
 from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.memory.memory import rank_memory

@@ -5,7 +5,7 @@ from engine.core.units import Bytes, Seconds, Share, Tokens
 from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Exchange, Plan, Training
-from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 

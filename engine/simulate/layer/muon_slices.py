@@ -6,7 +6,7 @@ from typing import Literal
 from engine.core.units import Bytes, Count, Operations, Seconds
 from engine.formulas.compute import matmul_time
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 from engine.simulate.layer.orthogonal_work import (

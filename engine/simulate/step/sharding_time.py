@@ -16,7 +16,7 @@ from engine.run.parallelism import (
     sharding_ranks,
 )
 from engine.run.software import gradient_bytes
-from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.step.exposed_exchange import ShardedUnits, bucketed_wait, sharded_time

@@ -12,7 +12,7 @@ from engine.formulas.communication import (
     star_all_reduce_time,
     star_bytes_sent,
 )
-from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates
 from engine.simulate.streams.streams import NETWORK, SCALE_UP
 

@@ -46,7 +46,7 @@ EXEMPT = {
     "simulate.memory.memory_buffers": "defaults of DeepSpeed",
     "simulate.layer.orthogonal_work": "steps of the iteration",
     "simulate.step.sharding_time": "bytes of a moment",
-    "simulate.collectives.collective:_ANY": "a training that no rate of a group depends on",
+    "simulate.layer.collective:_ANY": "a training that no rate of a group depends on",
     "simulate.step.step_time": "closed forms of schedules",
     "run.keys": "what a file may say",
     "run.values": "what a file may say",
