@@ -175,12 +175,13 @@ def solve(inputs: Inputs) -> Result:
         best=best,
         columns={
             name: tuple(
-                bus_bandwidth_of(operation, size, row[name], ranks)
+                # Not every protocol is possible, or known, for every size.
+                bus_bandwidth_of(operation, size, row[name], ranks) if name in row else math.nan
                 for size, row in zip(SIZES, rows, strict=True)
             )
             for name in now
         },
-        over_nodes={name: tuple(row.get(name, float("nan")) for row in counts) for name in names},
+        over_nodes={name: tuple(row.get(name, math.nan) for row in counts) for name in names},
         size=inputs.message,
         rack=reached_bandwidth(
             "all_reduce", rack.size, place_collective("gb200-nvl72", rack.world_size)

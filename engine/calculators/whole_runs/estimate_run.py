@@ -67,6 +67,7 @@ _SOLUTION: dict[str, Scalar] = {
     "pipeline_parallel": 2,
     "virtual_pipeline": 10,
     "context_parallel": 1,
+    "overlap_tensor_parallel": True,
 }
 
 
@@ -143,6 +144,7 @@ def _challenge(result: Result) -> Challenge:
             "cuts them?",
             "The group of that axis must stay inside a node: how many GPUs has one?",
             "Fewer stages leave a smaller bubble, and so do more pieces per stage.",
+            "The collectives of that group can run beside the products.",
         ),
         start={},
         solution=_SOLUTION,
