@@ -48,6 +48,8 @@ EXEMPT = {
     "simulate.step.sharding_time": "bytes of a moment",
     "simulate.layer.collective:_ANY": "a training that no rate of a group depends on",
     "simulate.step.step_time": "closed forms of schedules",
+    "formulas.token_operations:TRAINING": "counts of operations",
+    "run.parallelism:UNASKED": "what software does that is told nothing",
     "run.keys": "what a file may say",
     "run.values": "what a file may say",
     "run.software:DDP_BUCKET": "a default of PyTorch",
