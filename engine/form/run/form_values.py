@@ -1,5 +1,6 @@
 """The inputs of `estimate_run` that give a run: the way back from a run to the form."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 from engine.catalog.accelerators import ACCELERATORS
@@ -8,8 +9,15 @@ from engine.catalog.power_limited import LIMITED_GPU
 from engine.catalog.reader_constants import format_constants
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.nearest_valid import EXPERTS
-from engine.run.parallelism import halves_gradients
+from engine.run.parallelism import GradientPrecision
 from engine.run.run import Run
+
+_GRADIENTS: Mapping[GradientPrecision, str] = {
+    "": "off",
+    "bf16": "on",
+    "fp16": "on",
+    "fp32": "fp32",
+}
 
 
 def inputs_of(run: Run) -> Inputs:
@@ -19,7 +27,7 @@ def inputs_of(run: Run) -> Inputs:
         "model": known or CUSTOM,
         "gpu": _gpu_key(run),
         "zero_stage": str(run.plan.zero_stage),
-        "half_gradients": halves_gradients(run.training),
+        "half_gradients": _GRADIENTS[run.training.gradient_precision],
         "own_constants": format_constants(run.cluster.own) if run.cluster.own else "",
     }
     parts = (*(() if known else (run.model,)), run.cluster, run.plan, run.training)

@@ -154,13 +154,13 @@ class Inputs:
     exchange: ExpertExchange = UNASKED.exchange
     compiled: Compiled = UNASKED.compiled
     half_gradients: Annotated[
-        bool,
-        Switch(
-            label="Gradients summed in 16 bits",
-            advanced=True,
-            help="Off: as the framework does unasked.",
+        str,
+        Choice(
+            label="Gradients summed and reduced in",
+            options={"off": "the framework's type", "on": "bf16", "fp32": "fp32"},
+            help="Unasked, DeepSpeed reduces in the model's type, the others in fp32.",
         ),
-    ] = False
+    ] = "off"
     quantized_weights: Annotated[
         bool,
         Switch(

@@ -135,14 +135,15 @@ def _problem_text(name: str, inputs: Inputs, possible: Inputs) -> str:
 
 def run_document(inputs: Inputs) -> dict[str, object]:
     """Return the inputs as a run file."""
-    halves = {"gradient_precision": "bf16"} if inputs.half_gradients else {}
+    gradients = {"off": "", "on": "bf16", "fp32": "fp32"}[inputs.half_gradients]
     return {
         "model": inputs.model if inputs.model != CUSTOM else _shape(inputs),
         "sequence_length": inputs.sequence_length,
         "cluster": {"gpu": LIMITED_KEYS if inputs.gpu == LIMITED else inputs.gpu}
         | _selected_values(inputs, _CLUSTER),
         "parallelism": _selected_values(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
-        "training": _selected_values(inputs, _TRAINING) | halves,
+        "training": _selected_values(inputs, _TRAINING)
+        | ({"gradient_precision": gradients} if gradients else {}),
     }
 
 
