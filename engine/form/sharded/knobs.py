@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, Choice, Number
 from engine.core.units import Bandwidth, Count, Gbit
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.data_parallel.sharded_step import ShardedSetting
 
 _OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b")
 KnobModel = Annotated[
@@ -31,17 +31,14 @@ knob_fields = attrgetter("model", "gpu", "ranks", "tokens", "port", "own_constan
 
 def knob_job(
     model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str = ""
-) -> OverlapSetting:
-    """Return a fully sharded data-parallel job: one micro-batch, no contention."""
-    return OverlapSetting(
+) -> ShardedSetting:
+    """Return a fully sharded job of DeepSpeed: one micro-batch."""
+    return ShardedSetting(
         model=model,
         gpu=gpu,
-        tensor_parallel=1,
-        pipeline_parallel=1,
-        data_parallel=ranks,
-        num_microbatches=1,
+        ranks=ranks,
         tokens=tokens,
         port=port,
-        slow_down=0.0,
+        framework="deepspeed",
         own=own,
     )

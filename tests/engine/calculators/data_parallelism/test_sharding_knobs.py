@@ -112,7 +112,9 @@ def test_limits_of_zero_cost_time():
     sound = shown_text().replace(
         '"stage3_max_live_parameters": 0', '"stage3_max_live_parameters": 1e9'
     )
-    assert solved("deepspeed_linter", text=sound).exposed < shown.exposed / 10
+    # Nothing that the modules gather hides: as much is exposed as they compute.
+    usual = solved("zero_3_knobs").step.estimate.compute
+    assert solved("deepspeed_linter", text=sound).exposed < shown.exposed - 0.8 * usual
 
 
 def shown_text():

@@ -1,5 +1,7 @@
 """What stage 1 keeps and sends, as ZeRO's optimizer and as BF16_Optimizer."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.catalog.models import MODELS
@@ -8,20 +10,19 @@ from engine.formulas.parameters import total_parameters
 from engine.run.deepspeed_text import read_settings
 from engine.run.deepspeed_values import LintJob, read_zero_values
 from engine.simulate.data_parallel.deepspeed_cost import settings_cost
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.data_parallel.sharded_step import ShardedSetting, setting_run
+from engine.simulate.step.step_time import step_time
 from tests.each import each
 
 PARAMETERS = total_parameters(MODELS["llama-3-8b"])
 JOB = LintJob(parameters=PARAMETERS, hidden=4096, matrix=4096 * 1024, ranks=64)
-SETTING = OverlapSetting(
+SETTING = ShardedSetting(
     model="llama-3-8b",
     gpu="h100",
-    tensor_parallel=1,
-    pipeline_parallel=1,
-    data_parallel=64,
-    num_microbatches=1,
+    ranks=64,
     tokens=4096,
     port=400 * Gbit,
+    framework="deepspeed",
 )
 
 
@@ -50,9 +51,28 @@ def test_sums_in_fp32_are_reduced_when_the_backward_pass_is_over():
     wide = settings_cost(values(), SETTING).exposed
     blocking = values(accumulated="bf16", more=', "reduce_scatter": false')
     hidden = settings_cost(blocking, SETTING).exposed
-    # 16 GB in bf16 are twice 16 GB over 8 ports of 50 GB/s at 88 %: 91 ms.
-    assert wide == pytest.approx(2 * 2 * PARAMETERS * 63 / 64 / (8 * 50e9 * 0.88), rel=0.15)
-    assert hidden < 0.1 * wide
+    # 16 GB in bf16 are three times 16 GB over 8 ports of 50 GB/s at 88 %: an all-reduce of
+    # gradients and a gather of updated parameters, 137 ms. Only the latter has nothing beside it
+    # where reductions overlap.
+    once = 2 * PARAMETERS * 63 / 64 / (8 * 50e9 * 0.88)
+    assert wide == pytest.approx(3 * once, rel=0.15)
+    assert once < hidden < 2 * once
+
+
+@each("stage", [1, 2])
+def test_with_reduce_scatters_the_exposed_time_is_the_estimate_s(stage):
+    more = ', "use_multi_rank_bucket_allreduce": false'
+    found = settings_cost(values(stage, accumulated="bf16", more=more), SETTING).exposed
+    run = setting_run(replace(SETTING, zero_stage=stage))
+    parts = step_time(run.model, run.cluster, run.plan, run.training)
+    assert found == pytest.approx(parts.data_parallel, rel=1e-12)
+
+
+def test_without_zero_the_exposed_time_is_the_estimate_s():
+    found = settings_cost(values(0, accumulated="bf16"), SETTING).exposed
+    run = setting_run(replace(SETTING, zero_stage=0))
+    parts = step_time(run.model, run.cluster, run.plan, run.training)
+    assert found == pytest.approx(parts.data_parallel, rel=1e-12)
 
 
 @each(
