@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
-from engine.core.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
-from engine.core.units import MB, Gbit
+from engine.catalog.reader_constants import parse_constants
+from engine.core.inputs import GBITS, Choice, Number
+from engine.core.units import Count, Gbit
 from engine.form.fields import LabGpu, OwnConstants
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.run import Run
 
 DENSE = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 SCHEDULES = {
@@ -32,39 +35,14 @@ class Inputs:
             help="Each keeps what the one before it does, and hides one thing more.",
         ),
     ] = "sharded"
-    slow_down: Annotated[
-        float,
-        Number(
-            label="Contention",
-            unit=PERCENT,
-            low=0.0,
-            high=0.4,
-            step=0.01,
-            symbol="c",
-            help="While a collective runs, computation takes this much longer.",
+    gradients: Annotated[
+        str,
+        Choice(
+            label="Gradients are reduced in",
+            options={"fp32": "fp32", "bf16": "bf16"},
+            help="Unasked, torchtitan and DDP under autocast reduce in fp32.",
         ),
-    ] = 0.19
-    bucket: Annotated[
-        float,
-        Number(
-            label="Bucket",
-            unit=MEGABYTES,
-            low=1 * MB,
-            high=2000 * MB,
-            scale="log",
-            help="Schedule 2: gradients are reduced as soon as so many bytes are ready.",
-        ),
-    ] = 100 * MB
-    prefetch: Annotated[
-        int,
-        Number(
-            label="Prefetch depth",
-            low=0,
-            high=4,
-            whole=True,
-            help="Schedules 3 to 5: parameters are gathered so many units ahead of their use.",
-        ),
-    ] = 1
+    ] = "fp32"
     tokens: Annotated[
         int,
         Number(
@@ -119,60 +97,46 @@ class Inputs:
             advanced=True,
         ),
     ] = 16
-    reshard: Annotated[
-        bool,
-        Switch(
-            label="Free parameters after the forward pass",
-            help="Off: gathered once per step and kept (reshard_after_forward=False, and "
-            "set_reshard_after_backward(False) until the last micro-batch).",
-            advanced=True,
-        ),
-    ] = True
-    fp32_gradients: Annotated[
-        bool,
-        Switch(
-            label="Reduce gradients in fp32",
-            help="Twice the bytes of bf16 on the wire.",
-            advanced=True,
-        ),
-    ] = False
-    deviation: Annotated[
-        float,
-        Number(
-            label="Jitter of a step",
-            unit=PERCENT,
-            low=0.0,
-            high=0.1,
-            step=0.001,
-            symbol="s",
-            help="Standard deviation of one GPU's step time; all wait for the slowest.",
-            advanced=True,
-        ),
-    ] = 0.01
     own_constants: OwnConstants = ""
 
 
-_SAME = (
-    "model",
-    "gpu",
-    "data_parallel",
-    "num_microbatches",
-    "tokens",
-    "port",
-    "slow_down",
-    "bucket",
-    "prefetch",
-    "reshard",
-    "deviation",
-)
+# Inputs of older links: each was a setting of a simulation beside the estimate.
+FORMERLY = {
+    "slow_down": "",
+    "bucket": "",
+    "prefetch": "",
+    "reshard": "",
+    "fp32_gradients": "",
+    "deviation": "",
+}
+_NODE: Count = 8
 
 
-def overlap_job(inputs: Inputs) -> OverlapSetting:
-    """Return the job of the inputs, for any schedule."""
-    return OverlapSetting(
-        **{name: getattr(inputs, name) for name in _SAME},
-        tensor_parallel=int(inputs.tensor_parallel),
-        pipeline_parallel=int(inputs.pipeline_parallel),
-        gradient=4.0 if inputs.fp32_gradients else 2.0,
-        own=inputs.own_constants,
+def overlap_run(inputs: Inputs) -> Run:
+    """Return the job of the inputs, under PyTorch, for any schedule."""
+    tensor, stages = int(inputs.tensor_parallel), int(inputs.pipeline_parallel)
+    half = inputs.gradients == "bf16"
+    return Run(
+        model=MODELS[inputs.model],
+        cluster=Cluster(
+            gpu=GPUS[inputs.gpu],
+            gpus_per_node=_NODE,
+            nics_per_node=_NODE,
+            nic_bandwidth=inputs.port,
+            own=parse_constants(inputs.own_constants),
+        ),
+        plan=Plan(
+            world_size=tensor * stages * inputs.data_parallel,
+            tensor_parallel=tensor,
+            pipeline_parallel=stages,
+            sequence_parallel=tensor > 1,
+            zero_stage=0,
+        ),
+        training=Training(
+            micro_batch_size=1,
+            global_batch_size=inputs.data_parallel * inputs.num_microbatches,
+            sequence_length=inputs.tokens,
+            framework="fsdp",
+            gradient_precision="bf16" if half else "",
+        ),
     )

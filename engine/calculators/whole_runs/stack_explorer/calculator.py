@@ -52,7 +52,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "axes": partial(wires.axes, job),
         **present.values("overlap_gain"),
         "overlaps": partial(step.overlaps, job),
-        "timeline": partial(step.timeline, inputs, result),
+        "timeline": partial(step.timeline, result),
         "parts": partial(charts.time_bars, estimated),
         "look": partial(step.profiling_table, job),
         "commands": partial(step.commands, job),

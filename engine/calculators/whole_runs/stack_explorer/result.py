@@ -29,8 +29,7 @@ from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import JobTerms, job_run, modeled_terms
 from engine.simulate.job.job_events import RESTART, RunLength, decades, event_counts, event_times
 from engine.simulate.network.node_message import NodeMessage, node_message
-from engine.simulate.overlap.overlap_job import OverlapJob as Played
-from engine.simulate.overlap.overlap_step import ScheduleOutcome
+from engine.simulate.overlap.schedule_step import ScheduleOutcome
 
 START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
 
@@ -54,7 +53,7 @@ class Result:
         mfu, run_time: of its steps; forecast_time: with checkpoints and failures.
         published: what was, of this very job.
         ruler: orders of magnitude from its low end to its high one.
-        played: two micro-batches of a stage under the schedule.
+        played: the job under the schedule.
         start_price: of a billion tokens, where the challenge starts.
     """
 
@@ -134,7 +133,7 @@ class Result:
     computing: Share
     start_price: Money
     ruler: Ratio
-    played: SlicedRun[tuple[Played, ScheduleOutcome]]
+    played: SlicedRun[ScheduleOutcome]
     mfu: Share
     run_time: Seconds
     forecast_time: Seconds

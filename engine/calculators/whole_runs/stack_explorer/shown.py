@@ -2,31 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.core.slices import Slices, step_progress
 from engine.core.units import Count
-from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 from engine.simulate.layer.device_model import Axis
-from engine.simulate.overlap.overlap_job import OverlapJob as Played
-from engine.simulate.overlap.overlap_job import OverlapSetting
-from engine.simulate.overlap.overlap_job import build_overlap_job as overlap_job
-from engine.simulate.overlap.overlap_step import ScheduleOutcome, schedule_outcome
+from engine.simulate.overlap.schedule_step import ScheduleOutcome, schedule_outcome
 from engine.simulate.step.map_traffic import TRAFFIC_AXES
 from engine.simulate.step.rank_map import Mesh
 
 _DRAWN: Count = 256  # GPUs on the map, at most
 _ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
-_GPUS = {
-    "A100-SXM-80GB": "a100",
-    "H100-SXM": "h100",
-    "H200-SXM": "h200",
-    "B200": "b200",
-    "MI300X": "mi300x",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,26 +73,8 @@ def _drawn_sizes(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
     return left
 
 
-@lru_cache(maxsize=4)
-def _play_schedule(schedule: str, asked: OverlapSetting) -> tuple[Played, ScheduleOutcome]:
-    work = overlap_job(asked)
-    return work, schedule_outcome(asked, work, schedule)
-
-
-def play_stage(inputs: Inputs, run: Run) -> Slices[tuple[Played, ScheduleOutcome]]:
-    """Simulate two micro-batches of a stage under the chosen schedule."""
-    plan, training = run.plan, run.training
-    tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
-    asked = OverlapSetting(
-        model=inputs.model,
-        gpu=_GPUS[inputs.gpu],
-        tensor_parallel=plan.tensor_parallel,
-        pipeline_parallel=plan.pipeline_parallel,
-        data_parallel=plan.data_parallel * plan.context_parallel,
-        num_microbatches=num_microbatches(plan, training),
-        tokens=max(1, tokens),
-        port=inputs.nic_bandwidth * inputs.nics_per_node / run.cluster.gpus_per_node,
-    )
-    played = _play_schedule(inputs.schedule, asked)
+def play_stage(inputs: Inputs, run: Run) -> Slices[ScheduleOutcome]:
+    """Return the job under the chosen schedule, and its first micro-batches."""
+    outcome = schedule_outcome(run, inputs.schedule)
     yield step_progress(1, 2)
-    return played
+    return outcome

@@ -1,6 +1,5 @@
 """Overlap and profiling tabs of the stack explorer."""
 
-from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.core.slices import Slices
@@ -78,9 +77,9 @@ def _bar(key: str, label: str, step: StepTime) -> Bar:
     )
 
 
-def timeline(inputs: Inputs, result: Result) -> Slices[Timeline]:
-    """Return the simulated timeline of two micro-batches of a stage."""
-    return schedule_timeline(inputs.schedule, *(yield from result.played.rest()))
+def timeline(result: Result) -> Slices[Timeline]:
+    """Return the timeline of the first micro-batches of the slowest stage."""
+    return schedule_timeline((yield from result.played.rest()))
 
 
 def profiling_table(job: Job) -> Table:
