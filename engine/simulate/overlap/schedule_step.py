@@ -202,7 +202,7 @@ def _workload(
     count = weights.layers + (run.plan.zero_stage == 3)
     exchange = replace(exchange, units=-(-count // -(-count // _UNITS)))
     passes = stage.forward, stage.total - stage.forward - inside
-    units = sharded_units(rank, weights, exchange, *passes)
+    units = sharded_units(run.plan, rank, weights, exchange, passes)
     if run.plan.zero_stage < 3:
         units = replace(units, forward=passes[0] / units.count, backward=passes[1] / units.count)
     parameters = 1.0  # each unit is one, of as many as there are units

@@ -13,7 +13,7 @@ import pytest
 from engine.calculator import load
 from engine.core.text import render_text
 from engine.estimate import estimate
-from engine.form.overlap.inputs import SCHEDULES, overlap_job
+from engine.form.overlap.inputs import SCHEDULES
 from engine.form.run.form_values import inputs_of
 from engine.form.what_if.inputs import run_and_changes
 from engine.run.parallelism import num_microbatches
@@ -243,59 +243,12 @@ def test_every_schedule_keeps_the_order_of_its_times(preset, schedule):
 
 
 @LABS
-def test_the_parts_of_every_schedule_add_up(preset):
-    for one in solved("overlap_schedules", preset).outcomes.values():
-        residue = one.first + one.between + one.last + one.contention + one.bubble + one.slowest
-        assert one.compute + residue == pytest.approx(one.step)
-
-
-def lab_run(preset):
-    """The overlap lab's job as the levers ask for it, with PyTorch's gradients in 16 bits."""
-    given = asked("overlap_schedules", preset)
-    setting = overlap_job(given)
-    plain = load("levers").inputs()
-    gpus = {"h100": "H100-SXM"}
-    ranks = setting.tensor_parallel * setting.pipeline_parallel * setting.data_parallel
-    run, changes = run_and_changes(
-        replace(
-            plain,
-            model=setting.model,
-            gpu=gpus[setting.gpu],
-            world_size=ranks,
-            sequence_length=setting.tokens,
-            global_batch_size=setting.data_parallel * setting.num_microbatches,
-            tensor_parallel=setting.tensor_parallel,
-            pipeline_parallel=setting.pipeline_parallel,
-            recompute="none",
-            nic_bandwidth=setting.port,
-        )
-    )
-    assert not changes
-    return run
-
-
-@LABS
-def test_tensor_parallelism_sends_what_the_modeler_says(preset):
-    run = lab_run(preset)
-    step = step_time(run.model, run.cluster, run.plan, run.training)
-    rank = rank_rates(run.cluster, run.training)
-    loads = {one.key: one for one in axis_loads(run, rank, step, step.compute)}
-    ours = solved("overlap_schedules", preset).tensor_sent
-    # The lab plays the fullest stage, the modeler counts a mean one.
-    theirs = loads["tensor"].sent * fullest(run) if "tensor" in loads else 0.0
-    assert ours == pytest.approx(theirs)
-
-
-@LABS
-def test_buckets_send_the_gradients_of_the_layers_that_the_run_holds(preset):
-    run = lab_run(preset)
-    held = rank_weights(run.model, run.plan).common
-    ends = 1 if run.plan.pipeline_parallel > 1 else 2
-    ends *= run.model.vocab_size * run.model.hidden_size / run.plan.tensor_parallel
-    ranks = run.plan.data_parallel
-    found = solved("overlap_schedules", preset).outcomes["buckets"]
-    layers = (held - ends) * fullest(run)
-    assert found.sent == pytest.approx(2 * (ranks - 1) / ranks * 2 * layers)
+@each("schedule", SCHEDULES)
+def test_every_schedule_is_a_run_of_the_estimate(preset, schedule):
+    one = solved("overlap_schedules", preset).outcomes[schedule]
+    assert one.step == pytest.approx(estimate(one.run)["step_time"], rel=1e-12)
+    residue = one.inside + one.data + one.pipeline + one.bubble + one.optimizer + one.other
+    assert one.compute + residue == pytest.approx(one.step)
 
 
 @each("preset", ["", *load("job_time").presets])
