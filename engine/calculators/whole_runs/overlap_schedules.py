@@ -35,7 +35,6 @@ from engine.run.run import Run
 from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.overlap.schedule_step import (
     ScheduleOutcome,
-    outcome_evidence,
     schedule_outcomes,
 )
 from engine.simulate.step.axis_wires import ring_line_rate
@@ -311,7 +310,7 @@ def values(present: Presenter, inputs: Inputs, result: Result) -> dict[str, Valu
             "step_time",
             assumes=(
                 *present.value("step_time").receipt.assumptions,
-                *no_range_assumptions(outcome_evidence(result.outcomes[inputs.schedule])),
+                *no_range_assumptions(result.outcomes[inputs.schedule].evidence),
             ),
         ),
         "exposed": present.value("exposed", note=f"per step, {SCHEDULES[inputs.schedule]}"),

@@ -9,7 +9,6 @@ from engine.form.overlap.inputs import SCHEDULES
 from engine.simulate.overlap.schedule_step import (
     ScheduleOutcome,
     Stretch,
-    drawn_streams,
     step_stretches,
 )
 from engine.simulate.streams.exposed_time import SpanPart
@@ -81,7 +80,7 @@ def schedule_timeline(outcome: ScheduleOutcome) -> Timeline:
     return Timeline(
         title=f"{SCHEDULES[outcome.name]}, operation by operation",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
-        lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in drawn_streams(outcome)),
+        lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in outcome.streams),
         spans=tuple(_drawn(part, units, sharded=outcome.sharded) for part in parts),
         caption=say(
             "The first micro-batches of the slowest stage in {n} units. Of collectives inside "

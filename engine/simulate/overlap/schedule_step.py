@@ -70,6 +70,7 @@ class ScheduleOutcome:
         microbatches: of the step.
         axes: communication of each axis with more than one rank.
         work: what is drawn, unit by unit.
+        evidence: on which a prediction of the step rests.
     """
 
     name: str
@@ -79,6 +80,7 @@ class ScheduleOutcome:
     microbatches: Count
     axes: Mapping[str, AxisTimes]
     work: Workload
+    evidence: Evidence
 
     @property
     def sharded(self) -> bool:
@@ -155,6 +157,12 @@ class ScheduleOutcome:
         program = registry.module("engine.simulate.programs", name).program
         return split_spans(run_program(program(self.work)))
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """Streams of the drawn micro-batches, from top to bottom."""
+        used = {part.ran.op.stream for part in self.parts}
+        return tuple(name for name in (COMPUTE, SCALE_UP, NETWORK) if name in used)
+
 
 def schedule_outcomes(run: Run) -> Mapping[str, ScheduleOutcome]:
     """Return the step of every schedule."""
@@ -177,12 +185,8 @@ def schedule_outcome(run: Run, name: str) -> ScheduleOutcome:
         microbatches=cost.microbatches,
         axes={axis.key: axis for axis in axis_times(run, estimate)},
         work=_workload(run, rank, cost.slowest, (cost.weights, exchange), cost.microbatches),
+        evidence=evidence(run),
     )
-
-
-def outcome_evidence(outcome: ScheduleOutcome) -> Evidence:
-    """Return on what a prediction of the step rests."""
-    return evidence(outcome.run)
 
 
 def _workload(
@@ -294,9 +298,3 @@ def _timed_parts(outcome: ScheduleOutcome) -> Iterator[tuple[str, Seconds, Count
     yield "bubble", outcome.bubble / 2, 0, 0
     yield "optimizer", outcome.optimizer, 0, 0
     yield "other", outcome.other, 0, 0
-
-
-def drawn_streams(outcome: ScheduleOutcome) -> tuple[str, ...]:
-    """Return the streams of the drawn micro-batches, from top to bottom."""
-    used = {part.ran.op.stream for part in outcome.parts}
-    return tuple(name for name in (COMPUTE, SCALE_UP, NETWORK) if name in used)

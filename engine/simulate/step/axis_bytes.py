@@ -19,7 +19,7 @@ from engine.run.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
-from engine.run.software import SOFTWARE
+from engine.run.software import SOFTWARE, gradient_bytes
 from engine.simulate.layer.device_model import Axis
 from engine.simulate.step.sharding_time import rank_weights
 
@@ -80,7 +80,8 @@ def _expert_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
 def _data_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the bytes of gradients and parameters by ZeRO stage; experts have fewer ranks."""
     weights, stage = rank_weights(model, plan), traffic_zero_stage(plan)
-    microbatches, gradient = num_microbatches(plan, training), SOFTWARE[training.framework].gradient
+    microbatches = num_microbatches(plan, training)
+    gradient = gradient_bytes(training, SOFTWARE[training.framework])
     parts = (
         (weights.common, sharding_ranks(plan)),
         (weights.experts, expert_sharding_ranks(plan)),

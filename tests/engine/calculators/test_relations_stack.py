@@ -15,14 +15,9 @@ from engine.core.text import render_text
 from engine.estimate import estimate
 from engine.form.overlap.inputs import SCHEDULES
 from engine.form.run.form_values import inputs_of
-from engine.form.what_if.inputs import run_and_changes
 from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.layer.device_model import rank_rates
-from engine.simulate.step.axis_loads import axis_loads
 from engine.simulate.step.axis_wires import axis_times
-from engine.simulate.step.sharding_time import rank_weights
-from engine.simulate.step.step_time import step_time
 from tests.each import each
 
 

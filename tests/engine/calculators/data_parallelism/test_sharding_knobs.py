@@ -6,6 +6,9 @@ from engine.answer import reply
 from engine.calculator import load, make
 from engine.catalog.deepspeed_settings import SETTINGS
 from engine.core.views import Table
+from engine.estimate import estimate
+from engine.form.sharded.knobs import knob_fields, knob_job
+from engine.simulate.data_parallel.sharded_step import setting_run
 
 
 def views(name, **changes):
@@ -126,3 +129,20 @@ def test_bad_json_is_refused_with_its_place():
     found = reply({"calculator": "deepspeed_linter", "typed": {"text": text}})
     assert "line 6, column 16" in found["inputs"]["text"]["error"]
     assert found["outputs"] is None
+
+
+@pytest.mark.parametrize("preset", ["", "70B on 128 GPUs"])
+def test_settings_at_their_defaults_take_the_step_of_the_estimate(preset):
+    given = make(load("zero_3_knobs"), load("zero_3_knobs").presets.get(preset, {}))
+    run = setting_run(knob_job(*knob_fields(given)))
+    assert run.training.framework == "deepspeed"
+    assert load("zero_3_knobs").solve(given).step_time == pytest.approx(
+        estimate(run)["step_time"], rel=1e-12
+    )
+
+
+def test_every_preset_s_step_is_that_of_its_parts():
+    for preset in load("zero_3_knobs").presets.values():
+        found = solved("zero_3_knobs", **preset)
+        rest = found.step.estimate.compute + found.closing
+        assert found.step_time == pytest.approx(rest + found.exposed)
