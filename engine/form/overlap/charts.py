@@ -9,7 +9,6 @@ from engine.form.overlap.inputs import SCHEDULES
 from engine.simulate.overlap.schedule_step import (
     ScheduleOutcome,
     Stretch,
-    step_stretches,
 )
 from engine.simulate.streams.exposed_time import SpanPart
 from engine.simulate.streams.streams import COMPUTE, NETWORK, SCALE_UP
@@ -51,7 +50,7 @@ def schedules_timeline(outcomes: Mapping[str, ScheduleOutcome]) -> Timeline:
 
 
 def _drawn_stretches(outcome: ScheduleOutcome) -> Iterable[Span]:
-    for number, stretch in enumerate(step_stretches(outcome)):
+    for number, stretch in enumerate(outcome.stretches):
         computing = stretch.key in _COMPUTING
         yield Span(
             key=f"{outcome.name} {number}",

@@ -59,6 +59,23 @@ def scheduled_run(run: Run, name: str) -> Run:
 
 
 @record
+class Stretch:
+    """A stretch of a step in which a stage computes, or waits.
+
+    Attributes:
+        key: "forward", "backward", "inside", "data", "pipeline", "bubble", "optimizer", "other".
+        start, end: seconds from the begin of the step.
+        first, last: micro-batches, from 1; 0 for what is no micro-batch's.
+    """
+
+    key: str
+    start: Seconds
+    end: Seconds
+    first: Count = 0
+    last: Count = 0
+
+
+@record
 class ScheduleOutcome:
     """A step under one schedule.
 
@@ -158,6 +175,22 @@ class ScheduleOutcome:
         return split_spans(run_program(program(self.work)))
 
     @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The step as stretches, one after the other: the parts of the estimate, in order.
+
+        Half of the bubble stands before the first micro-batch, half behind the last. Waits between
+        micro-batches stand behind the passes that they follow.
+        """
+        stretches: list[Stretch] = []
+        now = 0.0
+        for key, time, first, last in _timed_parts(self):
+            if time > 0:
+                end = now + time
+                stretches.append(Stretch(key=key, start=now, end=end, first=first, last=last))
+                now = end
+        return tuple(stretches)
+
+    @property
     def streams(self) -> tuple[str, ...]:
         """Streams of the drawn micro-batches, from top to bottom."""
         used = {part.ran.op.stream for part in self.parts}
@@ -245,38 +278,6 @@ def _shared_group(
         stream=SCALE_UP if group.nodes == 1 else NETWORK,
         sent=lambda size: 0.0,
     )
-
-
-@record
-class Stretch:
-    """A stretch of a step in which a stage computes, or waits.
-
-    Attributes:
-        key: "forward", "backward", "inside", "data", "pipeline", "bubble", "optimizer", "other".
-        start, end: seconds from the begin of the step.
-        first, last: micro-batches, from 1; 0 for what is no micro-batch's.
-    """
-
-    key: str
-    start: Seconds
-    end: Seconds
-    first: Count = 0
-    last: Count = 0
-
-
-def step_stretches(outcome: ScheduleOutcome) -> tuple[Stretch, ...]:
-    """Return the step as stretches, one after the other: the parts of the estimate, in order.
-
-    Half of the bubble stands before the first micro-batch, half behind the last. Waits between
-    micro-batches stand behind the passes that they follow.
-    """
-    stretches: list[Stretch] = []
-    now = 0.0
-    for key, time, first, last in _timed_parts(outcome):
-        if time > 0:
-            stretches.append(Stretch(key=key, start=now, end=now + time, first=first, last=last))
-            now += time
-    return tuple(stretches)
 
 
 def _timed_parts(outcome: ScheduleOutcome) -> Iterator[tuple[str, Seconds, Count, Count]]:

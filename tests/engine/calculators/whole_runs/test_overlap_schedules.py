@@ -13,7 +13,6 @@ from engine.form.overlap.inputs import SCHEDULES, Inputs, overlap_run
 from engine.simulate.overlap.schedule_step import (
     schedule_outcome,
     schedule_outcomes,
-    step_stretches,
 )
 from engine.simulate.step.step_time import step_time
 from engine.simulate.streams.streams import program_length
@@ -37,7 +36,7 @@ def text(view, key):
 def test_the_stretches_of_a_step_add_up_to_the_estimate(name, changes):
     one = found(**changes)[name]
     run = one.run
-    stretches = step_stretches(one)
+    stretches = one.stretches
     assert all(later.start == earlier.end for earlier, later in pairwise(stretches))
     total = step_time(run.model, run.cluster, run.plan, run.training).total
     assert stretches[-1].end == pytest.approx(total, rel=1e-12)
