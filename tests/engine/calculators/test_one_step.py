@@ -21,7 +21,7 @@ JOBS = {
 }
 # Compared by tests of their own.
 ELSEWHERE = {
-    "overlap_schedules": "tests/engine/simulate/overlap",
+    "overlap_schedules": "tests/engine/calculators/whole_runs",
     "zero_3_knobs": "tests/engine/simulate/data_parallel",
 }
 # What no software does unasked is played, and the estimate has no word for it.
