@@ -7,58 +7,73 @@ from functools import lru_cache
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import Model
 from engine.catalog.reader_constants import parse_constants
-from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share, Tokens
-from engine.formulas.overlap import backward_time, forward_time
-from engine.formulas.parameters import total_parameters
-from engine.run.parallelism import Cluster, Plan, Training
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
+from engine.run.parallelism import Cluster, GradientPrecision, Plan, Training
+from engine.run.run import Run
 from engine.simulate.data_parallel.gradient_buckets import (
     GradientBucket,
     backward_order,
     backward_shares,
     pack_buckets,
 )
-from engine.simulate.layer.device_model import rank_group, rank_rates
-from engine.simulate.step.sharding_time import RankWeights, optimizer_time
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
+from engine.simulate.step.sharding_time import lengthened_pass
+from engine.simulate.step.stage_time import layer_costs
+from engine.simulate.step.step_time import StepTime, pipeline_cost, replica_cost, step_from_costs
 from engine.simulate.streams.exposed_time import SpanPart, split_spans
 from engine.simulate.streams.stream_account import StepAccount, step_account
-from engine.simulate.streams.streams import COMPUTE, NETWORK, OpSpan, StreamOp, run_program
+from engine.simulate.streams.streams import (
+    COMPUTE,
+    NETWORK,
+    OpSpan,
+    StreamOp,
+    program_length,
+    run_program,
+)
 from engine.simulate.streams.workload import CollectiveGroup, nccl_group
+
+_NODE: Count = 8
+_ROUNDING: Ratio = 1e-9
+_ELEMENT = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketedJob:
-    """A job of plain data parallelism.
+    """A job of plain data parallelism in PyTorch, on nodes of eight GPUs.
 
     Attributes:
         model: all of it on every GPU.
         gpu: key of the catalog.
         world_size: GPUs.
-        gpus_per_node, ports_per_node, port: the machine; speed of a port, one way.
+        ports_per_node, port: the network; speed of a port, one way.
         tokens: in the forward and backward pass of one GPU.
-        utilization: of the peak, while nothing else runs.
-        element: bytes of a gradient.
+        gradient: type of a gradient on the wire.
         cap, first: limits of the buckets; `first` 0: like the others.
         ready: packed in the order of the backward pass.
         overlap: reduced as they are ready, not after the backward pass.
-        slow_down: computation takes so much longer beside an all-reduce.
+        slow_down: computation takes so much longer beside an all-reduce; 0: as in the step model,
+            where it depends on the bytes.
         own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: Model
     gpu: str
     world_size: Count
-    gpus_per_node: Count
     ports_per_node: Count
     port: Bandwidth
     tokens: Tokens
-    utilization: Share
-    element: Bytes
+    gradient: GradientPrecision
     cap: Bytes
     first: Bytes = 0.0
     ready: bool = True
     overlap: bool = True
     slow_down: Ratio = 0.0
     own: str = ""
+
+    @property
+    def element(self) -> Bytes:
+        """Bytes of a gradient on the wire."""
+        return _ELEMENT[self.gradient]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,21 +83,25 @@ class BucketedStep:
     Attributes:
         buckets: in the order of their all-reduces.
         spans: of every operation.
-        account: their account, the optimizer included.
-        forward, backward: alone.
-        optimizer: the update.
+        account: their account, the optimizer and the host included.
+        backward: alone.
+        contention: what hiding costs the computation.
         isolated: all all-reduces one after the other.
         tail: from the end of the backward pass to the last sum.
+        output_first: how much later the step ends because the products of the output layer come
+            first and fill one bucket, or none where it is the embedding too.
+        estimate: of the step model: equal buckets at PyTorch's limits, full at equal intervals.
     """
 
     buckets: tuple[GradientBucket, ...]
     spans: tuple[OpSpan, ...]
     account: StepAccount
-    forward: Seconds
     backward: Seconds
-    optimizer: Seconds
+    contention: Seconds
     isolated: Seconds
     tail: Seconds
+    output_first: Seconds
+    estimate: StepTime
 
     @property
     def parts(self) -> tuple[SpanPart, ...]:
@@ -90,59 +109,67 @@ class BucketedStep:
         return split_spans(self.spans)
 
 
-def all_reduce_wire(job: BucketedJob) -> CollectiveGroup:
-    """Return the link model of the all-reduces."""
-    cluster, training, _ = _cluster_training_plan(job)
-    rank = rank_rates(cluster, training)
-    group = rank_group(rank, job.world_size, 1)
-    return nccl_group(rank, group)
-
-
-def _cluster_training_plan(job: BucketedJob) -> tuple[Cluster, Training, Plan]:
-    cluster = Cluster(
-        gpu=GPUS[job.gpu],
-        gpus_per_node=job.gpus_per_node,
-        nics_per_node=job.ports_per_node,
-        nic_bandwidth=job.port,
-        own=parse_constants(job.own),
+def bucketed_run(job: BucketedJob) -> Run:
+    """Return the job as a run; one with overlap, or with all gradients after the backward pass."""
+    return Run(
+        model=job.model,
+        cluster=Cluster(
+            gpu=GPUS[job.gpu],
+            gpus_per_node=_NODE,
+            nics_per_node=job.ports_per_node,
+            nic_bandwidth=job.port,
+            own=parse_constants(job.own),
+        ),
+        plan=Plan(world_size=job.world_size, zero_stage=0),
+        training=Training(
+            micro_batch_size=1,
+            global_batch_size=job.world_size,
+            sequence_length=round(job.tokens),
+            framework="fsdp",
+            gradient_precision=job.gradient,
+            overlap_gradient_reduce=job.overlap,
+        ),
     )
-    training = Training(
-        micro_batch_size=1,
-        global_batch_size=job.world_size,
-        sequence_length=round(job.tokens),
-    )
-    return cluster, training, Plan(world_size=job.world_size, zero_stage=0)
 
 
 @lru_cache(maxsize=64)
 def simulate_bucketed_step(job: BucketedJob) -> BucketedStep:
-    """Return the simulated DDP step of a job."""
-    model, gpu = job.model, GPUS[job.gpu]
-    work = total_parameters(model), job.tokens, job.utilization, gpu.peak["bf16"]
-    forward, backward = forward_time(*work), backward_time(*work)
+    """Return the simulated DDP step of a job, with passes and collectives of the step model."""
+    run = bucketed_run(job)
+    model, plan, training = run.model, run.plan, run.training
+    rank = rank_rates(run.cluster, training)
+    cost = pipeline_cost(model, plan, training, layer_costs(model, plan, training, rank))
+    replicas = replica_cost(model, plan, training, rank, cost.weights)
+    estimate = step_from_costs(model, plan, training, rank, cost, replicas)
+    forward, backward = cost.slowest.forward, cost.slowest.total - cost.slowest.forward
+    slower = backward
+    if job.overlap and not job.slow_down:
+        slower = lengthened_pass(rank, cost.weights, (job.element, backward))
     buckets = pack_buckets(model, job.element, job.cap, job.first, ready=job.ready)
-    compute_ops = _compute_ops(model, forward, backward)
-    reduce_ops = _reduce_ops(job, buckets, compute_ops)
-    optimizer = _optimizer_time(job)
-    after = (reduce_ops[-1].key, compute_ops[-1].key)
-    update = StreamOp(key="update", stream=COMPUTE, time=optimizer, after=after, label="optimizer")
-    spans = run_program([*compute_ops, *reduce_ops, update])
-    ended = next(span.end for span in spans if span.op.key == compute_ops[-1].key)
-    reduced = next(span.end for span in spans if span.op.key == reduce_ops[-1].key)
+    compute_ops = _compute_ops(model, forward, slower)
+    reduce_ops = _reduce_ops(job, rank, buckets, compute_ops)
+    after = (*reduce_ops, *_closing_ops(estimate, reduce_ops[-1].key))
+    spans = run_program([*compute_ops, *after])
+    even = program_length([*_compute_ops(model, forward, slower, output=False), *after])
+    ends = {span.op.key: span.end for span in spans}
+    account = step_account(spans)
     return BucketedStep(
         buckets=buckets,
         spans=spans,
-        account=step_account(spans),
-        forward=forward,
+        account=account,
         backward=backward,
-        optimizer=optimizer,
+        contention=account.contention + slower - backward,
         isolated=sum(op.time for op in reduce_ops),
-        tail=max(0.0, reduced - ended),
+        tail=max(0.0, ends[reduce_ops[-1].key] - ends[compute_ops[-1].key]),
+        output_first=late if (late := account.length - even) > _ROUNDING * even else 0.0,
+        estimate=estimate,
     )
 
 
-def _compute_ops(model: Model, forward: Seconds, backward: Seconds) -> list[StreamOp]:
-    tensors, shares = backward_order(model), backward_shares(model)
+def _compute_ops(
+    model: Model, forward: Seconds, backward: Seconds, *, output: bool = True
+) -> list[StreamOp]:
+    tensors, shares = backward_order(model), backward_shares(model, output=output)
     return [
         StreamOp(key="forward", stream=COMPUTE, time=forward, label="forward"),
         *(
@@ -159,9 +186,12 @@ def _compute_ops(model: Model, forward: Seconds, backward: Seconds) -> list[Stre
 
 
 def _reduce_ops(
-    job: BucketedJob, plan_buckets: Sequence[GradientBucket], computing: Sequence[StreamOp]
+    job: BucketedJob,
+    rank: RankRates,
+    plan_buckets: Sequence[GradientBucket],
+    computing: Sequence[StreamOp],
 ) -> list[StreamOp]:
-    wire = all_reduce_wire(job)
+    wire: CollectiveGroup = nccl_group(rank, rank_group(rank, job.world_size, 1, "data"))
     ops = []
     for bucket in plan_buckets:
         size = bucket.parameters * job.element
@@ -181,7 +211,17 @@ def _reduce_ops(
     return ops
 
 
-def _optimizer_time(job: BucketedJob) -> Seconds:
-    cluster, training, plan = _cluster_training_plan(job)
-    weights = RankWeights(common=total_parameters(job.model), experts=0.0)
-    return optimizer_time(plan, training, rank_rates(cluster, training), weights)
+def _closing_ops(estimate: StepTime, last: str) -> list[StreamOp]:
+    """Return the optimizer, and what else a step takes, behind the last sum."""
+    return [
+        StreamOp(
+            key="update", stream=COMPUTE, time=estimate.optimizer, after=(last,), label="optimizer"
+        ),
+        StreamOp(
+            key="other",
+            stream=COMPUTE,
+            time=estimate.other,
+            after=("update",),
+            label="host, and waiting for the slowest GPU",
+        ),
+    ]

@@ -131,14 +131,15 @@ def _make_bucket(
     return GradientBucket(number=number, tensors=tuple(tensors), ready=ready)
 
 
-def backward_shares(model: Model) -> tuple[Share, ...]:
+def backward_shares(model: Model, *, output: bool = True) -> tuple[Share, ...]:
     """Return the share of the backward pass that each tensor takes, in the order of readiness.
 
     A tied output layer's products come before all others and are counted with the last norm.
+    Without `output`, those of the output layer are spread over all tensors.
     """
     order = backward_order(model)
-    works = [tensor.work for tensor in order]
-    if model.tied_embeddings:
+    works = [tensor.work if output or tensor.name != OUTPUT else 0.0 for tensor in order]
+    if output and model.tied_embeddings:
         works[0] += output_parameters(model)
     total = sum(works)
     return tuple(work / total for work in works)

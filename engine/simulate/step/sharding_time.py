@@ -1,9 +1,10 @@
 """Step time of data parallelism and the optimizer: gathers, reductions, the update."""
 
 from dataclasses import replace
+from functools import lru_cache
 from math import ceil
 
-from engine.catalog.models import Model, num_sparse_layers
+from engine.catalog.models import Model, head_size, num_sparse_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
@@ -15,7 +16,7 @@ from engine.run.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
-from engine.run.software import gradient_bytes
+from engine.run.software import Software, gradient_bytes
 from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
@@ -35,6 +36,8 @@ class RankWeights:
         layers: that they are in, of the fullest stage.
         matrices: that they are, of the fullest stage; those of all experts of a layer are one.
         embedding: of the embedding, one tensor, whose gradient is the last to be there.
+        layer: of each matrix of a dense layer, in the order in which gradients are ready; empty:
+            taken as larger than a bucket.
     """
 
     common: Parameters
@@ -42,6 +45,7 @@ class RankWeights:
     layers: Count = 1
     matrices: Count = 1
     embedding: Parameters = 0.0
+    layer: tuple[Parameters, ...] = ()
 
     @property
     def total(self) -> Parameters:
@@ -69,7 +73,19 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
         layers=layers,
         matrices=layers * _matrices_of_layer(model) + ends,
         embedding=embedding / tensor,
+        layer=tuple(size / tensor for size in _dense_matrices(model)),
     )
+
+
+def _dense_matrices(model: Model) -> tuple[Parameters, ...]:
+    """Return the parameters of each matrix of a dense layer, the last that is used first."""
+    if model.num_experts or model.attention != "mha":
+        return ()
+    hidden = float(model.hidden_size)
+    query = model.num_attention_heads * head_size(model) * hidden
+    shared = model.num_key_value_heads * head_size(model) * hidden
+    mlp = (hidden * model.ffn_hidden_size,) * (3 if model.mlp == "swiglu" else 2)
+    return (*mlp, query, shared, shared, query)
 
 
 def _matrices_of_layer(model: Model) -> Count:
@@ -275,14 +291,35 @@ def _ddp_buckets(training: Training, rank: RankRates, weights: RankWeights) -> C
     """Return the buckets of PyTorch's DDP.
 
     A tensor is not cut: the one that reaches the limit closes its bucket, so that there are no
-    more buckets than matrices.
+    more buckets than matrices, and fewer where small ones share a bucket.
 
     Source: `compute_bucket_assignment_by_size` of PyTorch's reducer.cpp.
     """
     software = rank.software
     element = gradient_bytes(training, software)
+    if weights.layer:
+        output = weights.matrices - weights.layers * len(weights.layer) > 1
+        sizes = tuple(element * size for size in weights.layer)
+        first = (element * weights.embedding,) if output else ()
+        return _packed(first, sizes, weights.layers, software)
     left = element * weights.total - software.first_bucket_bytes
     return max(1, min(weights.matrices, 1 + ceil(left / software.bucket_bytes)))
+
+
+@lru_cache(maxsize=256)
+def _packed(
+    before: tuple[Bytes, ...], layer: tuple[Bytes, ...], layers: Count, software: Software
+) -> Count:
+    """Return the buckets of layers with gradients of these sizes, the open one at the end left.
+
+    It goes with the embedding.
+    """
+    closed, size, limit = 0, 0.0, software.first_bucket_bytes
+    for tensor in (*before, *layer * layers):
+        size += tensor
+        if size >= limit:
+            closed, size, limit = closed + 1, 0.0, software.bucket_bytes
+    return max(1, closed)
 
 
 def _sharded_collective_time(

@@ -32,7 +32,7 @@ def test_widths_and_depths_are_those_of_the_same_job():
 
 def test_a_bucket_of_each_size_costs_what_the_lab_says_there():
     curve = dict(zip(SIZES, solved("bucket_lab").curve(), strict=True))
-    assert curve[90].exposed == solved("bucket_lab", bucket=90 * MiB).exposed
+    assert curve[90].account.exposed == solved("bucket_lab", bucket=90 * MiB).exposed
 
 
 def test_a_schedule_after_a_change_is_the_one_played_with_it():

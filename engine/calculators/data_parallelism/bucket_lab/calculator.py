@@ -11,6 +11,7 @@ from engine.core.outputs import Presenter, Views
 from engine.core.units import Gbit, MiB
 from engine.core.views import Published
 
+FORMERLY = {"utilization": ""}
 TITLE = "The bucket lab"
 QUESTION = "What does a step wait for, with buckets of this size?"
 PRESETS = {
@@ -38,7 +39,17 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": bucket_views.regime(present, result),
         "timeline": partial(bucket_views.timeline, present, result),
         "curve": partial(bucket_views.curve, present, inputs, result),
-        **present.values("contention", "num_buckets", "last_size", "last_share", "isolated"),
+        **present.values(
+            "estimate",
+            "output_first",
+            "optimizer",
+            "other",
+            "contention",
+            "num_buckets",
+            "last_size",
+            "last_share",
+            "isolated",
+        ),
         "fits": bucket_views.fits_badge(present, result),
         "contents": partial(bucket_views.bucket_table, result),
         **present.values("first_layer", "layers", "bucket_parameters", "even_buckets", "states"),

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
 from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit, MiB
-from engine.form.fields import COMPUTING, PORT, LabGpu, OwnConstants, PortsPerEight
+from engine.form.fields import PORT, LabGpu, OwnConstants, PortsPerEight
 from engine.run.software import DDP_BUCKET, DDP_FIRST_BUCKET
 from engine.simulate.data_parallel.bucketed_step import BucketedJob
 
@@ -16,7 +16,6 @@ OFFERED: Mapping[str, Model] = {
     **{key: SMALL_MODELS[key] for key in ("llama-3.2-3b", "llama-3.2-1b")},
     **{key: MODELS[key] for key in ("llama-2-7b", "llama-3-8b")},
 }
-ELEMENT = {"bf16": 2.0, "fp32": 4.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,8 @@ class Inputs:
             high=0.5,
             step=0.01,
             symbol="c",
-            help="While an all-reduce runs, computation takes this much longer.",
+            help="While an all-reduce runs, computation takes this much longer. 0: what the step "
+            "model takes for the bytes that move.",
         ),
     ] = 0.0
     tokens: Annotated[
@@ -67,6 +67,15 @@ class Inputs:
             label="Model", cites=False, options={key: model.name for key, model in OFFERED.items()}
         ),
     ] = "llama-3.2-3b"
+    dtype: Annotated[
+        Literal["bf16", "fp32"],
+        Choice(
+            label="Gradients in",
+            options={"fp32": "fp32", "bf16": "bf16"},
+            help="fp32 under autocast, where DDP keeps parameters in fp32; bf16 where the model "
+            "itself is in bf16.",
+        ),
+    ] = "fp32"
     order: Annotated[
         str,
         Choice(
@@ -89,13 +98,8 @@ class Inputs:
             help="1 MiB in PyTorch, as long as bucket_cap_mb is not set.",
         ),
     ] = DDP_FIRST_BUCKET
-    dtype: Annotated[
-        str,
-        Choice(label="Gradients in", options={"bf16": "bf16", "fp32": "fp32"}, advanced=True),
-    ] = "bf16"
     port: Annotated[float, replace(PORT, advanced=True)] = 400 * Gbit
     ports: PortsPerEight = 8
-    utilization: Annotated[float, COMPUTING] = 0.5
     gpu: LabGpu = "h100"
     own_constants: OwnConstants = ""
 
@@ -106,12 +110,10 @@ def setting_of(inputs: Inputs) -> BucketedJob:
         model=OFFERED[inputs.model],
         gpu=inputs.gpu,
         world_size=inputs.world_size,
-        gpus_per_node=8,
         ports_per_node=inputs.ports,
         port=inputs.port,
         tokens=float(inputs.tokens),
-        utilization=inputs.utilization,
-        element=ELEMENT[inputs.dtype],
+        gradient=inputs.dtype,
         cap=inputs.bucket,
         first=min(inputs.first, inputs.bucket),
         ready=inputs.order == "ready",

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Annotated
 
 from engine.calculators.data_parallelism.bucket_lab.inputs import (
-    ELEMENT,
     Inputs,
     memory_of,
     setting_of,
@@ -25,12 +24,12 @@ from engine.simulate.data_parallel.bucketed_step import (
     simulate_bucketed_step,
 )
 from engine.simulate.memory.allocator import usable_bytes
-from engine.simulate.streams.stream_account import StepAccount
 
 _ASSUMES = (
     "Two streams, simulated tensor by tensor; a bucket waits for its last gradient and for the "
     "bucket before it.",
-    "All-reduces as NCCL runs them: ring or tree, with its latencies.",
+    "Passes, optimizer, host and the slowest GPU as in the estimate; all-reduces as NCCL runs "
+    "them, with its latencies.",
     "Packed as PyTorch 2.13 does from the second step on: the tensor that reaches the limit closes "
     "the bucket, and no tensor is split.",
 )
@@ -57,7 +56,34 @@ class Result:
     ran: BucketedStep
     step_time: Annotated[
         Seconds,
-        _output("Step", "forward, backward, what is exposed, optimizer", "ink", NO_RANGE),
+        _output("Step", "forward, backward, what is exposed, optimizer, host", "ink", NO_RANGE),
+    ]
+    estimate: Annotated[
+        Seconds,
+        Output(
+            "Estimate of this job",
+            note="buckets at PyTorch's limits",
+            assumes=(
+                "The step of the same job by the estimate: equal buckets of 25 MiB and more, full "
+                "at equal intervals of the backward pass.",
+                NO_RANGE,
+            ),
+            sources=_BUCKETS,
+        ),
+    ]
+    output_first: Annotated[
+        Seconds,
+        _output(
+            "For the output layer",
+            "later than by the estimate, which leaves it out",
+            "ink",
+            "The products of the output layer come first in the backward pass and fill one bucket; "
+            "none where its table is also the embedding's.",
+        ),
+    ]
+    optimizer: Annotated[Seconds, _output("Optimizer", "behind the last sum", "optimizer")]
+    other: Annotated[
+        Seconds, _output("Host and slowest GPU", "reading the batch, logging, waiting")
     ]
     exposed: Annotated[
         Seconds,
@@ -80,7 +106,8 @@ class Result:
             "Contention",
             "what hiding costs the computation",
             "compute",
-            "While an all-reduce runs, computation takes {slow_down} longer.",
+            "At 0: of the bytes that move, as the step model was fitted. Otherwise computation "
+            "takes {slow_down} longer while an all-reduce runs.",
         ),
     ]
     num_buckets: Annotated[
@@ -143,7 +170,7 @@ class Result:
         ),
     ]
     room: Bytes
-    curve: Lazy[tuple[StepAccount, ...]]
+    curve: Lazy[tuple[BucketedStep, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -152,16 +179,20 @@ def solve(inputs: Inputs) -> Result:
     ran = simulate_bucketed_step(setting)
     parameters = total_parameters(setting.model)
     last = ran.buckets[-1].parameters
-    element = ELEMENT[inputs.dtype]
+    element = setting.element
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=inputs.tokens)
     return Result(
         setting=setting,
         ran=ran,
         step_time=ran.account.length,
+        estimate=ran.estimate.total,
+        output_first=ran.output_first,
+        optimizer=ran.estimate.optimizer,
+        other=ran.estimate.other,
         exposed=ran.account.exposed,
         hidden=hidden_share(ran.account.communication, ran.account.exposed),
         published_overlap=published_overlap(ran.isolated, ran.backward),
-        contention=ran.account.contention,
+        contention=ran.contention,
         num_buckets=len(ran.buckets),
         isolated=ran.isolated,
         backward=ran.backward,
@@ -178,8 +209,8 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _curve(inputs: Inputs, setting: BucketedJob) -> tuple[StepAccount, ...]:
+def _curve(inputs: Inputs, setting: BucketedJob) -> tuple[BucketedStep, ...]:
     """Return the step with a bucket of each of `SIZES`."""
     caps = [size * MiB for size in SIZES]
     jobs = (replace(setting, cap=cap, first=min(inputs.first, cap)) for cap in caps)
-    return tuple(simulate_bucketed_step(job).account for job in jobs)
+    return tuple(simulate_bucketed_step(job) for job in jobs)

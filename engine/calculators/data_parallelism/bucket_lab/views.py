@@ -6,7 +6,7 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import SIZES, Result
 from engine.core.outputs import Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, SECONDS, MiB, Share
+from engine.core.units import BYTES, SECONDS, MiB
 from engine.core.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
 from engine.run.software import DDP_BUCKET
 from engine.simulate.data_parallel.gradient_buckets import GradientBucket
@@ -14,8 +14,6 @@ from engine.simulate.streams.streams import COMPUTE, NETWORK
 from engine.simulate.streams.streams import OpSpan as StreamSpan
 
 _ROWS = 9
-# Of the exposed time: a shorter wait for earlier buckets is no queue.
-_SMALL: Share = 0.05
 
 
 def timeline(present: Presenter, result: Result) -> Timeline:
@@ -108,19 +106,20 @@ def _bucket_words(bucket: GradientBucket) -> str:
 def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     """Return the chart of exposed time and contention over the bucket size."""
     cost = result.curve()
-    exposed = tuple(step.exposed for step in cost)
-    lost = tuple(step.exposed + step.contention for step in cost)
+    exposed = tuple(step.account.exposed for step in cost)
+    lost = tuple(step.account.exposed + step.contention for step in cost)
     high = max(*lost, result.exposed + result.contention) * 1.15
     x = tuple(size * MiB for size in SIZES)
-    series = [Series(key="exposed", label="exposed", x=x, y=exposed, color="communication")]
-    if inputs.slow_down:
-        series.append(Series(key="lost", label="and contention", x=x, y=lost, color="compute"))
+    series = (
+        Series(key="exposed", label="exposed", x=x, y=exposed, color="communication"),
+        Series(key="lost", label="and contention", x=x, y=lost, color="compute"),
+    )
     now = result.exposed + result.contention
     return Lines(
         title="What communication costs the step, against the size of a bucket",
         x=present.axis("bucket", "bucket", low=1 * MiB, high=500 * MiB, scale="log"),
         y=present.axis("exposed", "added to the step", low=0.0, high=high),
-        series=tuple(series),
+        series=series,
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.bucket, y=now),),
         rules=(
             Rule(key="default", label="PyTorch: 25 MiB", axis="x", at=DDP_BUCKET, color="muted"),
@@ -169,9 +168,10 @@ def regime(present: Presenter, result: Result) -> Badge:
             else "All buckets wait for the end of the backward pass.",
             color="communication",
         )
-    ends = next(span for span in ran.spans if span.op.key == f"bucket {len(ran.buckets)}")
-    queued = ran.tail - (ends.end - ends.start)
-    if ends.waited_for.startswith("B") or queued < _SMALL * ran.tail:
+    spans = {span.op.key: span for span in ran.spans}
+    before, ends = (spans[f"bucket {len(ran.buckets) - back}"] for back in (1, 0))
+    # A bucket that is on its way when the last one is full is no queue.
+    if before.start <= spans[ends.op.after[0]].end:
         return Badge(
             text="Only the last bucket is exposed",
             sentence=present.say("It holds {last_size}, {last_share} of the gradient."),

@@ -6,27 +6,29 @@ import pytest
 
 from engine.catalog.models import MODELS, SMALL_MODELS
 from engine.core.units import Gbit, MiB
-from engine.formulas.overlap import backward_time, forward_time
 from engine.formulas.parameters import total_parameters
-from engine.simulate.data_parallel.bucketed_step import BucketedJob, simulate_bucketed_step
+from engine.simulate.data_parallel.bucketed_step import (
+    BucketedJob,
+    bucketed_run,
+    simulate_bucketed_step,
+)
 from engine.simulate.data_parallel.gradient_buckets import (
     backward_order,
     backward_shares,
     pack_buckets,
     registration_order,
 )
+from engine.simulate.step.step_time import step_time
 
 SMALL = SMALL_MODELS["llama-3.2-3b"]
 SETTING = BucketedJob(
     model=SMALL,
     gpu="h100",
     world_size=64,
-    gpus_per_node=8,
     ports_per_node=8,
     port=400 * Gbit,
     tokens=8192.0,
-    utilization=0.5,
-    element=2.0,
+    gradient="fp32",
     cap=25 * MiB,
     first=1 * MiB,
 )
@@ -71,24 +73,42 @@ def test_a_model_with_experts_is_refused():
         registration_order(MODELS["mixtral-8x7b"])
 
 
-def test_the_step_computes_as_long_as_the_formulas_say():
-    ran = simulate_bucketed_step(SETTING)
-    work = total_parameters(SMALL), 8192, 0.5, 989.4e12
-    assert ran.forward == pytest.approx(forward_time(*work), rel=1e-3)
-    assert ran.backward == pytest.approx(backward_time(*work), rel=1e-3)
+@pytest.mark.parametrize("model", ALL, ids=lambda model: model.name)
+@pytest.mark.parametrize("gradient", ["fp32", "bf16"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"world_size": 8},
+        {"world_size": 512, "tokens": 1024.0},
+        {"port": 100 * Gbit, "ports_per_node": 1},
+        {"gpu": "b200"},
+    ],
+)
+def test_a_step_with_the_buckets_of_pytorch_is_the_estimate(model, gradient, change):
+    job = replace(SETTING, model=model, gradient=gradient, **change)
+    run, ran = bucketed_run(job), simulate_bucketed_step(job)
+    estimate = step_time(run.model, run.cluster, run.plan, run.training).total
+    assert ran.account.length - ran.output_first == pytest.approx(estimate, rel=0.005)
+    assert ran.output_first >= 0
 
 
 def test_exposed_is_the_tail_and_the_step_adds_up():
     ran = simulate_bucketed_step(SETTING)
     assert ran.account.exposed == pytest.approx(ran.tail)
-    parts = ran.forward + ran.backward + ran.tail + ran.optimizer
+    closing = ran.estimate.optimizer + ran.estimate.other
+    parts = ran.estimate.compute + ran.contention + ran.tail + closing
     assert ran.account.length == pytest.approx(parts)
 
 
 def test_the_last_bucket_alone_is_exposed_where_all_others_hide():
     ran = simulate_bucketed_step(replace(SETTING, tokens=12288.0))
-    last = next(span for span in ran.spans if span.op.key == f"bucket {len(ran.buckets)}")
-    assert ran.tail == pytest.approx(last.end - last.start)
+    spans = {span.op.key: span for span in ran.spans}
+    before, last = (spans[f"bucket {len(ran.buckets) - back}"] for back in (1, 0))
+    # And what is left of the bucket before it, which was full just before.
+    left = max(0.0, before.end - spans[last.op.after[0]].end)
+    assert left <= before.end - before.start
+    assert ran.tail == pytest.approx(last.end - last.start + left)
 
 
 @pytest.mark.parametrize("change", [{"ready": False}, {"overlap": False}, {"cap": 1e12}])
@@ -102,6 +122,8 @@ def test_contention_lengthens_the_computation_beside_all_reduces_only():
         simulate_bucketed_step(SETTING),
         simulate_bucketed_step(replace(SETTING, slow_down=0.19)),
     )
+    # 0.45 of the time that 4 bytes of 3.2 billion gradients take on NVLink, whatever the buckets.
     assert quiet.account.contention == 0
+    assert quiet.contention == pytest.approx(0.45 * 4 * 3.21e9 / 369e9, rel=0.01)
     # While they run beside it, computation does 1/1.19 of its work.
-    assert slow.account.contention == pytest.approx(slow.account.hidden * 0.19 / 1.19)
+    assert slow.contention == pytest.approx(slow.account.hidden * 0.19 / 1.19)
