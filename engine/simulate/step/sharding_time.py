@@ -233,7 +233,7 @@ def _fully_sharded_wait(
     microbatches, forward, backward = passes
     computing = microbatches * (forward + backward)
     if rank.software.sharded_ports:
-        serial = _serial_collective_time(plan, rank, weights, exchange.gather + exchange.reduce)
+        serial = _serial_collective_time(plan, rank, weights, exchange)
         return max(0.0, microbatches * serial - rank.common.fetch_ahead * computing)
     units = sharded_units(plan, rank, weights, exchange, (forward, backward))
     return sharded_time(units, microbatches) - computing
@@ -383,14 +383,14 @@ def _collective_time(
 
 
 def _serial_collective_time(
-    plan: Plan, rank: RankRates, weights: RankWeights, inside: Seconds
+    plan: Plan, rank: RankRates, weights: RankWeights, exchange: DataParallelExchange
 ) -> Seconds:
-    """Return the time of two gathers and a scatter in 16 bits over few ports of each node."""
+    """Return the time of two gathers and a scatter over few ports of each node."""
     ranks = sharding_ranks(plan)
     if rank_group(rank, ranks, plan.tensor_parallel, "data").nodes == 1:
-        return inside
+        return 2 * exchange.gather + exchange.reduce
     ports = rank.software.sharded_ports * rank.port
-    return 3 * HALF * weights.total * (ranks - 1) / ranks / ports
+    return (2 * HALF + exchange.gradient) * weights.total * (ranks - 1) / ranks / ports
 
 
 def optimizer_time(
