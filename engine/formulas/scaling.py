@@ -3,7 +3,6 @@
 from engine.core.equation import Equation
 from engine.core.units import Bandwidth, Bytes, FlopRate, Operations, Ratio, Seconds, Share, Tokens
 
-GRADIENT: Bytes = 2.0  # of one parameter
 BACKWARD: Operations = 4.0  # per parameter and token
 
 _SYMBOLS = {
@@ -19,6 +18,7 @@ _SYMBOLS = {
     "F": ("F", "operations per second that a GPU reaches"),
     "W": ("W", "bus bandwidth of the all-reduce"),
     "t": ("t", "tokens per GPU and step"),
+    "b": ("b", "bytes of a gradient on the wire"),
     "q": ("q", "efficiency"),
 }
 
@@ -56,21 +56,22 @@ def real_step(compute: Seconds, exposed: Seconds, slowest: Ratio, goodput: Share
 
 HIDING_TOKENS = Equation(
     name="hiding_tokens",
-    tex=r"\v{t} = \frac{\v{F}}{\v{W}}",
-    symbols=_symbols("t F W"),
+    tex=r"\v{t} = \frac{\v{b}}{2}\,\frac{\v{F}}{\v{W}}",
+    symbols=_symbols("t b F W"),
     sources=("scaling_book",),
     title="Tokens that hide the all-reduce, from two rates",
 )
 
 
-def hiding_tokens(rate: FlopRate, bandwidth: Bandwidth) -> Tokens:
-    """Return the tokens per GPU from which the backward pass hides an all-reduce of 16 bits.
+def hiding_tokens(rate: FlopRate, bandwidth: Bandwidth, gradient: Bytes) -> Tokens:
+    """Return a bound of the tokens per GPU from which the backward pass hides an all-reduce.
 
-    The backward pass takes 4 P t / F, the all-reduce of 2 P bytes over many GPUs 4 P / W: the
-    parameters cancel, and so do the numbers. Source: Austin et al. 2025, chapter
-    on training. Limit: no latency, the factor (n - 1)/n taken as 1.
+    The backward pass takes 4 P t / F, the all-reduce of b P bytes over many GPUs 2 b P / W: the
+    parameters cancel. F/W for gradients in 16 bits, 2 F/W in fp32. Source: Austin et al. 2025,
+    chapter on training, for 16 bits. Limit: no latency, no buckets, the factor (n - 1)/n taken
+    as 1, and a rate that does not depend on the tokens.
     """
-    return 2 * GRADIENT / BACKWARD * rate / bandwidth
+    return 2 * gradient / BACKWARD * rate / bandwidth
 
 
 def scaling_efficiency(alone: Seconds, together: Seconds) -> Share:

@@ -1,67 +1,70 @@
-"""A data-parallel step on n GPUs of eight to a node, for scaling curves."""
+"""A data-parallel step on n GPUs of eight to a node, by the step model, for scaling curves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from engine.core.units import (
-    Bandwidth,
-    Bytes,
-    Count,
-    FlopRate,
-    Parameters,
-    Ratio,
-    Seconds,
-    Share,
-    Tokens,
-)
-from engine.formulas.overlap import backward_time, bucket_count, compute_time, exposed_time
-from engine.formulas.scaling import blocking_step, real_step, scaling_efficiency
+from engine.catalog.hardware import GPUS
+from engine.catalog.models import MODELS
+from engine.catalog.reader_constants import parse_constants
+from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
+from engine.formulas.parameters import total_parameters
+from engine.formulas.scaling import BACKWARD, blocking_step, real_step
 from engine.formulas.stragglers import slowest_with_one_slow
-from engine.formulas.transfer_time import all_reduce_time
+from engine.run.parallelism import Cluster, GradientPrecision, Plan, Training
+from engine.run.run import Run
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
+from engine.simulate.step.exposed_exchange import bucketed_wait
+from engine.simulate.step.sharding_time import DataParallelExchange, lengthened_pass
+from engine.simulate.step.stage_time import layer_costs
+from engine.simulate.step.step_time import (
+    PipelineCost,
+    StepTime,
+    pipeline_cost,
+    replica_cost,
+    step_from_costs,
+)
 
-GPUS_PER_NODE = 8
-ELEMENT: Bytes = 2.0
+GPUS_PER_NODE: Count = 8
+_ELEMENT = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
+# Tokens of a backward pass that are tried to hide an all-reduce: 2^0 to 2^20.
+_DOUBLINGS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingJob:
-    """A data-parallel job whose scaling is computed.
+    """A data-parallel job in PyTorch whose scaling is computed.
 
     Attributes:
-        parameters: of the model, all on every GPU; gradients in 16 bits.
-        peak: of a GPU.
-        utilization: of the peak, while computing.
+        model, gpu: keys of the catalog (`MODELS`, `GPUS`).
         micro_batch: tokens of a pass; gradients are reduced behind the last backward pass.
+        gradient: type of a gradient on the wire.
         overlap: whether buckets are reduced behind it.
-        bucket: the largest.
         port: speed of one network port, one way.
         ports_per_node: of eight GPUs.
-        scale_up: of the link inside a node, per GPU, one way, as a ring reaches it.
         deviation: standard deviation of a GPU's computing time, of its mean.
         slower: by which one GPU is slower.
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
-    parameters: Parameters
-    peak: FlopRate
-    utilization: Share
+    model: str
+    gpu: str
     micro_batch: Tokens
+    gradient: GradientPrecision
     overlap: bool
-    bucket: Bytes
     port: Bandwidth
     ports_per_node: Count
-    scale_up: Bandwidth
     deviation: Share
     slower: Share
+    own: str = ""
 
     @property
-    def compute_rate(self) -> FlopRate:
-        """FLOP rate of a GPU."""
-        return self.utilization * self.peak
+    def element(self) -> Bytes:
+        """Bytes of a gradient on the wire."""
+        return _ELEMENT[self.gradient]
 
-    def bandwidth(self, num_gpus: Count) -> Bandwidth:
-        """Return the bus bandwidth over n GPUs: the node's link, or its ports together."""
-        if num_gpus <= GPUS_PER_NODE:
-            return self.scale_up
-        return min(self.scale_up, self.ports_per_node * self.port)
+    def passes(self, tokens: Tokens) -> Count:
+        """Return the micro-batches that so many tokens of a GPU are."""
+        return max(1, round(tokens / self.micro_batch))
 
     def slowest(self, num_gpus: Count) -> Ratio:
         """Return the expected slowest of n compute times relative to their mean."""
@@ -74,17 +77,31 @@ class ScalingPoint:
 
     Attributes:
         tokens: per GPU.
-        compute: of a GPU that waits for none.
+        parts: of the step, by the estimate, with `slowest` for the slowest GPU.
+        host: of `parts.other`, what waits for no GPU.
         communication: the all-reduce of all buckets, alone.
-        exposed: what the step waits for it.
+        backward: one backward pass, alone.
         slowest: of n computing times, over the mean one.
+        link: bus bandwidth of large messages.
     """
 
     tokens: Tokens
-    compute: Seconds
+    parts: StepTime
+    host: Seconds
     communication: Seconds
-    exposed: Seconds
+    backward: Seconds
     slowest: Ratio
+    link: Bandwidth
+
+    @property
+    def compute(self) -> Seconds:
+        """Computation of a GPU that waits for none."""
+        return self.parts.compute
+
+    @property
+    def exposed(self) -> Seconds:
+        """What the step waits for the all-reduce, contention included."""
+        return self.parts.data_parallel
 
     @property
     def straggler_wait(self) -> Seconds:
@@ -93,42 +110,100 @@ class ScalingPoint:
 
     @property
     def step(self) -> Seconds:
-        """Step time: slowest computation plus exposed communication."""
-        return self.slowest * self.compute + self.exposed
-
-    @property
-    def efficiency(self) -> Share:
-        """Scaling efficiency relative to one GPU."""
-        return scaling_efficiency(self.compute, self.step)
+        """Step time."""
+        return self.parts.total
 
     @property
     def blocking(self) -> Seconds:
-        """Step time without overlap and without stragglers."""
+        """Computation and the isolated all-reduce, one after the other."""
         return blocking_step(self.compute, self.communication)
 
     def step_with_failures(self, goodput: Share) -> Seconds:
-        """Return the step time including the cost of failures."""
+        """Return computation and exposed time including the slowest GPU and failures."""
         return real_step(self.compute, self.exposed, self.slowest, goodput)
 
 
-def scaling_point(
-    job: ScalingJob, num_gpus: Count, tokens: Tokens, slowest: Ratio | None = None
-) -> ScalingPoint:
-    """Return the step with `tokens` on each GPU; `slowest` saves the work where it is known."""
-    work = job.parameters, tokens, job.utilization, job.peak
-    size = job.parameters * ELEMENT
-    buckets = bucket_count(size, job.bucket) if job.overlap else 1
-    nodes = -(-num_gpus // GPUS_PER_NODE)
-    bucket_time = all_reduce_time(
-        size / buckets, num_gpus, nodes, job.bandwidth(num_gpus), links=job.scale_up
+def scaling_run(job: ScalingJob, num_gpus: Count, tokens: Tokens) -> Run:
+    """Return the job with `tokens` on each of n GPUs as a run."""
+    passes = job.passes(tokens)
+    return Run(
+        model=MODELS[job.model],
+        cluster=Cluster(
+            gpu=GPUS[job.gpu],
+            gpus_per_node=GPUS_PER_NODE,
+            nics_per_node=job.ports_per_node,
+            nic_bandwidth=job.port,
+            own=parse_constants(job.own),
+        ),
+        plan=Plan(world_size=num_gpus, zero_stage=0),
+        training=Training(
+            micro_batch_size=1,
+            global_batch_size=num_gpus * passes,
+            sequence_length=max(1, round(tokens / passes)),
+            framework="fsdp",
+            gradient_precision=job.gradient,
+            overlap_gradient_reduce=job.overlap,
+        ),
     )
-    communication = buckets * bucket_time
-    passes = max(1, round(tokens / job.micro_batch))
-    hidden_by = backward_time(*work) / passes if job.overlap else 0.0
+
+
+@lru_cache(maxsize=1024)
+def scaling_point(job: ScalingJob, num_gpus: Count, tokens: Tokens) -> ScalingPoint:
+    """Return the step with `tokens` on each of n GPUs."""
+    run = scaling_run(job, num_gpus, tokens)
+    rank, cost, exchange, parts = _costs(run)
+    slowest = job.slowest(num_gpus)
+    host = rank.common.host
     return ScalingPoint(
         tokens=tokens,
-        compute=compute_time(*work),
-        communication=communication,
-        exposed=exposed_time(communication, hidden_by, buckets),
-        slowest=job.slowest(num_gpus) if slowest is None else slowest,
+        parts=replace(parts, other=host + (slowest - 1) * parts.compute),
+        host=host,
+        communication=exchange.reduce if num_gpus > 1 else 0.0,
+        backward=cost.slowest.total - cost.slowest.forward,
+        slowest=slowest,
+        link=rank_group(rank, num_gpus, 1, "data").bandwidth,
     )
+
+
+def _costs(run: Run) -> tuple[RankRates, PipelineCost, DataParallelExchange, StepTime]:
+    """Return rates, cost of the passes, exchange and parts of the step of a run."""
+    model, plan, training = run.model, run.plan, run.training
+    rank = rank_rates(run.cluster, training)
+    cost = pipeline_cost(model, plan, training, layer_costs(model, plan, training, rank))
+    replicas = replica_cost(model, plan, training, rank, cost.weights)
+    parts = step_from_costs(model, plan, training, rank, cost, replicas)
+    return rank, cost, replicas.exchange, parts
+
+
+def backward_rate(job: ScalingJob, tokens: Tokens) -> FlopRate:
+    """Return the operations per second of a backward pass, as four per parameter and token."""
+    point = scaling_point(job, 1, tokens)
+    done = BACKWARD * total_parameters(MODELS[job.model]) * tokens / job.passes(tokens)
+    return done / point.backward
+
+
+@lru_cache(maxsize=256)
+def tokens_that_hide(job: ScalingJob, num_gpus: Count) -> Tokens:
+    """Return the least tokens of a pass that leave only the last buckets of n GPUs exposed.
+
+    Beyond 2^20, or on one GPU, there is none: infinity, or 0.
+    """
+    if num_gpus == 1:
+        return 0.0
+    low, high = 0, 2**_DOUBLINGS
+    if not _hides(job, num_gpus, high):
+        return float("inf")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _hides(job, num_gpus, middle) else (middle, high)
+    return float(high)
+
+
+def _hides(job: ScalingJob, num_gpus: Count, tokens: Count) -> bool:
+    """Return whether no bucket but the last two waits for the wire."""
+    one_pass = replace(job, micro_batch=float(tokens), overlap=True)
+    rank, cost, sent, _ = _costs(scaling_run(one_pass, num_gpus, float(tokens)))
+    alone = cost.slowest.total - cost.slowest.forward
+    slower = lengthened_pass(rank, cost.weights, (sent.gradient, alone))
+    least = (sent.reduce - sent.last_reduce) / sent.units + sent.last_reduce
+    return bucketed_wait(sent.reduce, sent.units, slower, sent.last_reduce) <= least

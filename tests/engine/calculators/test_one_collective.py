@@ -169,7 +169,6 @@ FORMS = {
     "calculators/reference/claims_checked/sync": "published claims, by their own equations",
     "calculators/reference/formula_sheet/example": "the sheet of equations",
     "simulate/streams/workload": "made-up wires of animations",
-    "simulate/data_parallel/scaling": "one wire for any number of GPUs: to end in the function",
 }
 _TIME = re.compile(r"all_reduce\w*_times?$")
 

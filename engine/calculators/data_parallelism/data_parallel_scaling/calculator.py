@@ -16,6 +16,7 @@ from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
 from engine.formulas.stragglers import ALL_BELOW
 
+FORMERLY = {"parameters": "", "utilization": "", "scale_up": "", "bucket": ""}
 TITLE = "Scaling curves"
 QUESTION = "How many times faster are n GPUs, and where does it end?"
 EQUATIONS = (
@@ -34,9 +35,9 @@ PRESETS = {
         "gpu": "h100",
         "port": 5e10,
         "ports_per_node": 8,
-        "scale_up": 366e9,
     },
     "One slow GPU": {"slower": 0.2},
+    "Gradients in bf16": {"gradient": "bf16"},
 }
 _RECEIPTS = (HIDING_TOKENS, ALL_BELOW)
 _CLAIM = Published(
@@ -54,8 +55,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     wall = title(3, "jitter, and failures that cost a twentieth of the time")
     return {
         "speedup": present.value("speedup", published=_CLAIM),
-        **present.values("efficiency", "tokens_per_gpu", "hiding_tokens", "step_time"),
-        **present.values("exposed", "waiting", "all_below", "one_in", "states", "link"),
+        **present.values("efficiency", "tokens_per_gpu", "hiding_tokens", "enough", "step_time"),
+        **present.values(
+            "exposed", "waiting", "optimizer", "host", "all_below", "one_in", "states", "link"
+        ),
         "regime": regime(present, inputs, result),
         "curve": partial(curve, present, inputs, result),
         **present.values("measured_weak", "measured_sharded", "measured_strong"),

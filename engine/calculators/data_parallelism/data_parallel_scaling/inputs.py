@@ -1,25 +1,24 @@
 """Inputs of the scaling calculator; the defaults are a published 7B run on A100."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
-from engine.catalog.hardware import GPUS
+from engine.catalog.constants import COMMON
+from engine.catalog.models import MODELS
 from engine.core.inputs import (
-    BILLIONS,
     GBITS,
-    GBYTES_PER_SECOND,
-    MEBIBYTES,
     PERCENT,
     PLAIN,
     Choice,
     Number,
     Switch,
 )
-from engine.core.units import GB, Gbit, MiB, Tokens
-from engine.form.fields import COMPUTING, LabGpu, PortsPerEight
+from engine.core.units import Gbit, Tokens
+from engine.form.fields import LabGpu, OwnConstants, PortsPerEight
 from engine.simulate.data_parallel.scaling import ScalingJob
 
 LARGEST = 16_384
+OFFERED = ("llama-2-7b", "llama-3-8b", "llama-2-13b", "llama-3-70b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +63,15 @@ class Inputs:
         float,
         Number(label="Network port", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log"),
     ] = 100 * Gbit
+    gradient: Annotated[
+        Literal["bf16", "fp32"],
+        Choice(
+            label="Gradients in",
+            options={"fp32": "fp32", "bf16": "bf16"},
+            help="fp32 under autocast, where DDP keeps parameters in fp32; bf16 where the model "
+            "itself is in bf16.",
+        ),
+    ] = "fp32"
     overlap: Annotated[bool, Switch(label="Overlap with the backward pass")] = True
     deviation: Annotated[
         float,
@@ -72,10 +80,10 @@ class Inputs:
             unit=PERCENT,
             low=0.0,
             high=0.2,
-            step=0.001,
+            step=0.0001,
             help="Standard deviation of one GPU's computing time.",
         ),
-    ] = 0.01
+    ] = COMMON.deviation
     slower: Annotated[
         float,
         Number(
@@ -87,32 +95,17 @@ class Inputs:
             help="Of its speed; everybody waits for it.",
         ),
     ] = 0.0
-    parameters: Annotated[
-        float,
-        Number(
-            label="Parameters",
-            unit=BILLIONS,
-            low=1e7,
-            high=1e12,
-            scale="log",
-            symbol="P",
+    model: Annotated[
+        str,
+        Choice(
+            label="Model",
+            cites=False,
+            options={key: MODELS[key].name for key in OFFERED},
             advanced=True,
         ),
-    ] = 7e9
+    ] = "llama-2-7b"
     gpu: LabGpu = "a100"
-    utilization: Annotated[float, COMPUTING] = 0.55
     ports_per_node: PortsPerEight = 4
-    scale_up: Annotated[
-        float,
-        Number(
-            label="NVLink, ring bus bandwidth",
-            unit=GBYTES_PER_SECOND,
-            low=25 * GB,
-            high=900 * GB,
-            scale="log",
-            advanced=True,
-        ),
-    ] = 235 * GB
     micro_batch: Annotated[
         int,
         Number(
@@ -125,31 +118,30 @@ class Inputs:
             help="Gradients are reduced behind the backward pass of the last one.",
         ),
     ] = 4096
-    bucket: Annotated[
-        float,
-        Number(
-            label="Bucket", unit=MEBIBYTES, low=1 * MiB, high=4096 * MiB, scale="log", advanced=True
-        ),
-    ] = 512 * MiB
+    own_constants: OwnConstants = ""
 
 
 def job_of(inputs: Inputs) -> ScalingJob:
     """Return the data-parallel job."""
     return ScalingJob(
-        parameters=inputs.parameters,
-        peak=GPUS[inputs.gpu].peak["bf16"],
-        utilization=inputs.utilization,
-        micro_batch=inputs.micro_batch,
+        model=inputs.model,
+        gpu=inputs.gpu,
+        micro_batch=float(inputs.micro_batch),
+        gradient=inputs.gradient,
         overlap=inputs.overlap,
-        bucket=inputs.bucket,
         port=inputs.port,
         ports_per_node=inputs.ports_per_node,
-        scale_up=inputs.scale_up,
         deviation=inputs.deviation,
         slower=inputs.slower,
+        own=inputs.own_constants,
     )
 
 
 def tokens_of(inputs: Inputs, mode: str, num_gpus: int) -> Tokens:
     """Return the tokens of each of n GPUs: they stay, or the batch does."""
     return float(inputs.tokens) if mode == "weak" else inputs.batch / num_gpus
+
+
+def alone_of(inputs: Inputs, mode: str) -> Tokens:
+    """Return the tokens of a step of one GPU alone: as many, or the whole batch."""
+    return float(inputs.tokens) if mode == "weak" else float(inputs.batch)

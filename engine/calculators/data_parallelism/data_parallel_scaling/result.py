@@ -2,29 +2,37 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
     LARGEST,
     Inputs,
+    alone_of,
     job_of,
     tokens_of,
 )
+from engine.catalog.models import MODELS
 from engine.catalog.scaling_runs import SCALED
 from engine.core.outputs import Output
 from engine.core.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.form.missing_range import NO_RANGE
-from engine.formulas.scaling import hiding_tokens
+from engine.formulas.parameters import total_parameters
+from engine.formulas.scaling import hiding_tokens, scaling_efficiency
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.stragglers import all_below
-from engine.simulate.data_parallel.scaling import scaling_point
+from engine.simulate.data_parallel.scaling import (
+    ScalingJob,
+    backward_rate,
+    scaling_point,
+    tokens_that_hide,
+)
 
 QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
 SIZES = tuple(2**i for i in range(15))
 _MODEL = (
-    "Computation as 6 operations per parameter and token; an all-reduce in buckets as NCCL runs "
-    "it; all wait for the slowest GPU."
+    "The step of the estimate: PyTorch's DDP with its buckets, the optimizer and the host; all "
+    "wait for the slowest GPU, whose jitter is an input here."
 )
 _STEP: Mapping[str, Any] = {"assumes": (_MODEL,), "sources": ("li2020",)}
 _WHOLE: Mapping[str, Any] = {"assumes": (_MODEL, NO_RANGE), "sources": ("li2020",)}
@@ -65,7 +73,12 @@ class Result:
             "Efficiency",
             "",
             "of its speed alone that each GPU keeps",
-            assumes=("Computing time of one GPU alone over the step of all.", _MODEL),
+            assumes=(
+                "Time per token of one GPU alone (strong: with the whole batch) over that of each "
+                "of n.",
+                _MODEL,
+            ),
+            sources=("li2020",),
         ),
     ]
     tokens_per_gpu: Annotated[
@@ -83,20 +96,39 @@ class Result:
     hiding_tokens: Annotated[
         Tokens,
         Output(
-            "Tokens that hide the all-reduce",
+            "Bound: tokens that hide the all-reduce",
             "t",
-            "in one backward pass: F/W, whatever the model",
-            assumes=("bf16 gradients, many GPUs, no latency, one backward pass.",),
+            "in one backward pass, whatever the model",
+            assumes=(
+                "F/W for gradients in 16 bits, 2F/W in fp32; many GPUs, no latency, no buckets.",
+                "F: what a backward pass of {pass_tokens} tokens reaches here.",
+            ),
         ),
     ]
+    enough: Annotated[
+        Tokens,
+        Output(
+            "Tokens that hide it, by the estimate",
+            note="all but the last bucket and the embedding, on {num_gpus} GPUs",
+            assumes=(
+                "The least tokens of one backward pass beside which no bucket queues; buckets pay "
+                "their latencies, and the pass is slower beside them.",
+                _MODEL,
+            ),
+        ),
+    ]
+    gradient: Annotated[Bytes, Output(symbol="b", of="gradient")]
     rate: Annotated[FlopRate, Output(symbol="F")]
     widest: Annotated[Bandwidth, Output(symbol="W", of="port")]
     step_time: Annotated[Seconds, Output("Step", "", "of the slowest GPU", **_WHOLE)]
     compute: Annotated[Seconds, Output(symbol="Tc")]
     communication: Annotated[Seconds, Output(symbol="Tm")]
     exposed: Annotated[
-        Seconds, Output("Exposed communication", "Te", "what the step waits for", **_STEP)
+        Seconds,
+        Output("Exposed communication", "Te", "what the step waits for, and contention", **_STEP),
     ]
+    optimizer: Annotated[Seconds, Output("Optimizer", "", "behind the last sum", **_STEP)]
+    host: Annotated[Seconds, Output("Host", "", "reading the batch, logging", **_STEP)]
     waiting: Annotated[
         Seconds, Output("Waiting for the slowest", "", "mean over many steps", **_STEP)
     ]
@@ -146,7 +178,7 @@ class Result:
             "All-reduce runs at",
             "",
             "bus bandwidth of large messages",
-            assumes=("The slower of NVLink and all ports of a node, one way.",),
+            assumes=("As measured: the slower of NVLink and all ports of a node, one way.",),
         ),
     ]
     limit: Ratio
@@ -164,30 +196,32 @@ def solve(inputs: Inputs) -> Result:
     """Return the step on n GPUs, and the curves over all of them."""
     job, n = job_of(inputs), inputs.num_gpus
     now = scaling_point(job, n, tokens_of(inputs, inputs.mode, n))
-    widest = job.bandwidth(LARGEST)
-    enough = hiding_tokens(job.compute_rate, widest)
+    widest = scaling_point(job, LARGEST, job.micro_batch).link
+    rate = backward_rate(job, job.micro_batch)
+    enough = hiding_tokens(rate, widest, job.element)
     lucky = all_below(QUANTILE, n)
-    slowest = [job.slowest(size) for size in SIZES]
+    kept = _efficiency(inputs, job, inputs.mode, n)
     curves = {
-        mode: tuple(
-            scaling_point(job, size, tokens_of(inputs, mode, size), late).efficiency
-            for size, late in zip(SIZES, slowest, strict=True)
-        )
+        mode: tuple(_efficiency(inputs, job, mode, size) for size in SIZES)
         for mode in ("weak", "strong")
     }
     return Result(
-        speedup=n * now.efficiency,
-        efficiency=now.efficiency,
+        speedup=n * kept,
+        efficiency=kept,
         tokens_per_gpu=now.tokens,
         micro_batch_tokens=inputs.micro_batch,
         pass_tokens=min(now.tokens, inputs.micro_batch),
         hiding_tokens=enough,
-        rate=job.compute_rate,
+        enough=tokens_that_hide(job, n),
+        gradient=job.element,
+        rate=rate,
         widest=widest,
         step_time=now.step,
         compute=now.compute,
         communication=now.communication,
         exposed=now.exposed,
+        optimizer=now.parts.optimizer,
+        host=now.host,
         waiting=now.straggler_wait,
         slowest=now.slowest,
         without_overlap=now.blocking,
@@ -195,11 +229,19 @@ def solve(inputs: Inputs) -> Result:
         on_the_wall=now.step_with_failures(_GOODPUT),
         all_below=lucky,
         one_in=1 / lucky if lucky > 1 / _SEEN else math.inf,
-        states=MIXED_PRECISION.total * inputs.parameters,
-        link=job.bandwidth(n),
+        states=MIXED_PRECISION.total * total_parameters(MODELS[inputs.model]),
+        link=now.link,
         limit=inputs.batch / enough,
         curves=curves,
         measured_weak=SCALED["node"].efficiencies[-1],
         measured_sharded=SCALED["all"].efficiencies[-1],
         measured_strong=SCALED["strong"].efficiencies[-1],
     )
+
+
+def _efficiency(inputs: Inputs, job: ScalingJob, mode: str, num_gpus: int) -> Share:
+    """Return how much of its speed alone each of n GPUs keeps."""
+    tokens, alone = tokens_of(inputs, mode, num_gpus), alone_of(inputs, mode)
+    together = scaling_point(job, num_gpus, tokens)
+    one = scaling_point(replace(job, slower=0.0), 1, alone)
+    return scaling_efficiency(one.step / alone, together.step / tokens)
