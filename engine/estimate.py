@@ -2,17 +2,17 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from engine.core.units import Seconds
+from engine.core.units import Bytes, Seconds
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
 from engine.run.file import InputError, read_run
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.values import load_json
-from engine.simulate.memory.allocator import fits, process_bytes, reserved_bytes
+from engine.simulate.memory.allocator import MemoryFit, memory_fit, reported_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_range import step_range
@@ -25,7 +25,8 @@ def estimate(run: Run) -> dict[str, Any]:
     step = step_time(model, cluster, plan, training)
     peak_memory = rank_memory(model, plan, training)
     total = step.total
-    fit = fits(peak_memory, training, cluster.gpu.memory)
+    fit = memory_fit(peak_memory, cluster.gpu.memory)
+    reported = reported_bytes(peak_memory, training)
     rank_seconds = total * plan.world_size
     rate = model_operations(model, training) / rank_seconds
     hardware_rate = hardware_operations(model, training) / rank_seconds
@@ -39,11 +40,7 @@ def estimate(run: Run) -> dict[str, Any]:
         )
     if training.lora_rank:
         notes.append("Adapters alone are trained; mfu also counts gradients of frozen weights.")
-    if not fit:
-        notes.append(
-            f"The fullest rank needs {peak_memory.total:.3g} bytes; "
-            f"the GPU has {cluster.gpu.memory:.3g}."
-        )
+    notes += _memory_notes(fit, cluster.gpu.memory)
     low, high, basis = step_range(run, total)
     return {
         "step_time": total,
@@ -59,14 +56,14 @@ def estimate(run: Run) -> dict[str, Any]:
         "mfu": rate / peak,
         "hfu": hardware_rate / peak,
         "parameters": total_parameters(model),
-        "peak_memory": peak_memory.total,
+        "peak_memory": reported,
         "memory": {
             "parameters": peak_memory.parameters,
             "gradients": peak_memory.gradients,
             "optimizer": peak_memory.optimizer,
             "activations": peak_memory.activations,
             "buffers": peak_memory.buffers,
-            "reserve": peak_memory.reserve,
+            "reserve": reported - peak_memory.tensors,
         },
         "time": {
             "compute": step.compute,
@@ -79,13 +76,28 @@ def estimate(run: Run) -> dict[str, Any]:
             "optimizer": step.optimizer,
             "other": step.other,
         },
-        "fits": fit,
+        "fits": fit.runs,
         "problems": notes,
         "memory_allocated": peak_tensor_bytes(run.model, run.plan, run.training, peak_memory),
-        "memory_reserved": reserved_bytes(peak_memory),
-        "memory_process": process_bytes(peak_memory),
+        "memory_reserved": peak_memory.reserved,
+        "memory_process": peak_memory.total,
+        "fit": fit.verdict,
+        "memory_usable": fit.usable,
+        "memory_to_give_back": fit.give_back,
         **_cost(run, total),
     }
+
+
+def _memory_notes(fit: MemoryFit, device: Bytes) -> Iterator[str]:
+    """Yield what speaks against the memory of a run."""
+    if fit.verdict == "fits":
+        return
+    yield (
+        f"The process of the fullest rank needs {fit.needed:.3g} bytes; of the {device:.3g} that "
+        f"programs can allocate on the GPU, {fit.usable:.3g} may be filled."
+    )
+    if fit.give_back and fit.runs:
+        yield f"Tight: it runs only if the allocator gives {fit.give_back:.3g} bytes back."
 
 
 def _cost(run: Run, step: Seconds) -> dict[str, float]:

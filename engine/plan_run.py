@@ -11,6 +11,7 @@ from engine.core.numbers import format_value
 from engine.core.slices import run_to_end
 from engine.core.text import render_text
 from engine.core.units import BYTES, DAY, MONEY, SECONDS
+from engine.form.memory_fit import tight_mark, tight_text
 from engine.form.planner.plan_text import (
     MOVES,
     gain_text,
@@ -24,6 +25,7 @@ from engine.run.file import InputError
 from engine.run.plan_request import PlanRequest, read_request
 from engine.run.plan_space import PlanningJob
 from engine.run.values import load_json
+from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
 from engine.simulate.planner.moves import JobChange, StepLimit, find_job_changes, largest_overhead
 from engine.simulate.planner.search import SearchResult, fastest_plans, ordered_shapes
@@ -167,8 +169,11 @@ def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:
         "step_time_low": low,
         "step_time_high": high,
         "tokens_per_second_per_gpu": rate / job.world_size,
-        "peak_memory": candidate.memory.total,
-        "room": candidate.capacity,
+        "peak_memory": reported_bytes(candidate.memory, candidate.training),
+        "memory_process": candidate.memory.total,
+        "room": candidate.room,
+        "fit": candidate.fit.verdict,
+        "memory_to_give_back": candidate.fit.give_back,
         **run,
         **cost,
         "time": {
@@ -206,14 +211,15 @@ def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
         )
         step, shortest, longest = (format_value(t, SECONDS) for t in (candidate.step, low, high))
         memory = format_value(candidate.memory.total, BYTES)
-        yield (
-            f"{place:3}  {step} ({shortest} to {longest})"
-            f"  {memory}  {plan_name(candidate.plan, candidate.training)}"
-        )
+        name = plan_name(candidate.plan, candidate.training) + tight_mark(candidate.fit)
+        yield (f"{place:3}  {step} ({shortest} to {longest})  {memory}  {name}")
+    if tight := [candidate for candidate in search.best if candidate.fit.verdict == "tight"]:
+        yield render_text(tight_text(tight[0].fit))
     if ties and limits:
         yield ""
         yield render_text(ties_text(ties))
-        yield f"The simplest of them: {plan_name(ties.simplest.plan, ties.simplest.training)}."
+        simplest = plan_name(ties.simplest.plan, ties.simplest.training)
+        yield f"The simplest of them: {simplest}{tight_mark(ties.simplest.fit)}."
         yield render_text(limit_text(limits))
         yield from (
             f"  {MOVES[m.key]}: {render_text(gain_text(m.gain, m.per_gpu))}" for m in changes

@@ -3,9 +3,11 @@
 from typing import Any
 
 from engine.core.units import DAY, HOUR
+from engine.form.memory_fit import tight_mark
 from engine.form.planner.plan_text import plan_name
 from engine.run.plan_space import PlanningJob
 from engine.run.sweep_grid import SweepPoint, planner_request
+from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
 from engine.simulate.planner.search import fastest_plans
 from engine.simulate.step.step_range import step_range
@@ -64,12 +66,12 @@ def _plan_columns(job: PlanningJob, best: Candidate, tokens: int) -> dict[str, A
     batch = job.training.global_batch_size * job.training.sequence_length
     low, high, _ = step_range(candidate_run(job, best.plan, best.training), best.step)
     return {
-        "plan": plan_name(best.plan, best.training),
+        "plan": plan_name(best.plan, best.training) + tight_mark(best.fit),
         "step_time": best.step,
         "step_time_low": low,
         "step_time_high": high,
         "tokens_per_second_per_gpu": batch / best.step / job.world_size,
-        "peak_memory": best.memory.total,
+        "peak_memory": reported_bytes(best.memory, best.training),
         "days": tokens / batch * best.step / DAY,
         **{key: getattr(best.plan, key) for key in _PLAN},
         "data_parallel": best.plan.data_parallel,

@@ -17,7 +17,8 @@ class Gpu:
 
     Attributes:
         name: as its maker writes it.
-        memory: capacity; what makers of these boards call 80 GB holds 80 GiB.
+        memory: what programs can allocate, `torch.cuda.get_device_properties(0).total_memory`;
+            less than on the label. Evidence: `engine.catalog.device_memory`.
         memory_bandwidth: reads and writes together, of that memory.
         peak: dense peak of the matrix units by data type ("bf16", "fp16", "fp8", "fp4").
         sms: streaming multiprocessors (compute units for AMD).
@@ -57,6 +58,8 @@ class Gpu:
         return "fp8" if precision == "fp4" and "fp8" in self.peak else "fp16"
 
 
+# Boards of several rows have the same memory.
+_A100_40, _A100_80, _H100 = 39.38 * GiB, 79.15 * GiB, 79.11 * GiB
 _PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
 # 16 lanes of 64 Gbit/s; of the 256 bytes of a flit 236 carry packets.
 _PCIE6 = 128 * GB * 236 / 256
@@ -67,7 +70,7 @@ _C2C = 225 * GB
 def _volta(name: str, power: Power) -> Gpu:
     return Gpu(
         name=name,
-        memory=32 * GiB,
+        memory=31.73 * GiB,
         memory_bandwidth=900 * GB,
         peak={"fp16": 125 * TERA},
         sms=80,
@@ -177,17 +180,17 @@ ACCELERATORS: Mapping[str, Gpu] = {
     "V100-SXM-32GB": _volta("V100 SXM2 32 GB", 300.0),
     # The module of the DGX-2: more power for the same chip.
     "V100-SXM3-32GB": _volta("V100 SXM3 32 GB", 350.0),
-    "A100-SXM-40GB": _ampere("A100 SXM 40 GB", 40 * GiB, 1.555 * TB, 400.0, 300 * GB),
-    "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 300 * GB),
+    "A100-SXM-40GB": _ampere("A100 SXM 40 GB", _A100_40, 1.555 * TB, 400.0, 300 * GB),
+    "A100-SXM-80GB": _ampere("A100 SXM 80 GB", _A100_80, 2.039 * TB, 400.0, 300 * GB),
     # NVLink only by a bridge between pairs: eight of them talk over PCIe.
-    "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", 80 * GiB, 1.935 * TB, 300.0, 0.0),
-    "A100-PCIe-40GB": _ampere("A100 PCIe 40 GB", 40 * GiB, 1.555 * TB, 250.0, 0.0),
+    "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", _A100_80, 1.935 * TB, 300.0, 0.0),
+    "A100-PCIe-40GB": _ampere("A100 PCIe 40 GB", _A100_40, 1.555 * TB, 250.0, 0.0),
     # An A100 with 8 instead of 12 NVLinks.
-    "A800-SXM-80GB": _ampere("A800 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 200 * GB),
-    "H100-SXM": _hopper("H100 SXM", 80 * GiB, 3.35 * TB, 450 * GB, "nvidia_h100"),
+    "A800-SXM-80GB": _ampere("A800 SXM 80 GB", _A100_80, 2.039 * TB, 400.0, 200 * GB),
+    "H100-SXM": _hopper("H100 SXM", _H100, 3.35 * TB, 450 * GB, "nvidia_h100"),
     "H100-PCIe": Gpu(
         name="H100 PCIe",
-        memory=80 * GiB,
+        memory=_H100,
         memory_bandwidth=2 * TB,
         peak={"bf16": 756 * TERA, "fp16": 756 * TERA, "fp8": 1513 * TERA},
         sms=114,
@@ -200,7 +203,7 @@ ACCELERATORS: Mapping[str, Gpu] = {
     # NVLink by a bridge between pairs, as for the PCIe card.
     "H100-NVL": Gpu(
         name="H100 NVL",
-        memory=94 * GiB,
+        memory=93 * GiB,
         memory_bandwidth=3.9 * TB,
         peak={"bf16": 835 * TERA, "fp16": 835 * TERA, "fp8": 1671 * TERA},
         sms=132,
@@ -211,33 +214,33 @@ ACCELERATORS: Mapping[str, Gpu] = {
         power=400.0,
     ),
     "H20": replace(
-        _hopper("H20", 96 * GiB, 4 * TB, 450 * GB, "bekman2025"),
+        _hopper("H20", 95 * GiB, 4 * TB, 450 * GB, "bekman2025"),
         peak={"bf16": 148 * TERA, "fp16": 148 * TERA, "fp8": 296 * TERA},
         sms=78,
         power=400.0,
     ),
     # One Grace for each Hopper: NVLink-C2C of 450 GB/s one way.
     "GH200-96GB": replace(
-        _hopper("GH200 96 GB", 96 * GiB, 4 * TB, 450 * GB, "bekman2025"),
+        _hopper("GH200 96 GB", 95 * GiB, 4 * TB, 450 * GB, "bekman2025"),
         pcie=450 * GB,
         host_link="NVLink-C2C",
         power=1000.0,
     ),
     "GH200-144GB": replace(
-        _hopper("GH200 144 GB", 141 * GiB, 4.9 * TB, 450 * GB, "bekman2025"),
+        _hopper("GH200 144 GB", 142.7 * GiB, 4.9 * TB, 450 * GB, "bekman2025"),
         pcie=450 * GB,
         host_link="NVLink-C2C",
         power=1000.0,
     ),
-    "H200-SXM": _hopper("H200 SXM", 141 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),
+    "H200-SXM": _hopper("H200 SXM", 139.72 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),
     # An H100 with 8 instead of 18 NVLinks.
-    "H800-SXM": _hopper("H800 SXM", 80 * GiB, 3.35 * TB, 200 * GB, "deepseek2024"),
-    "B200": _blackwell("B200 SXM", 180 * GiB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
-    "GB200": _superchip("GB200 NVL72", 186 * GiB, (2500, 10000), 1200.0, "nvidia_gb200"),
+    "H800-SXM": _hopper("H800 SXM", _H100, 3.35 * TB, 200 * GB, "deepseek2024"),
+    "B200": _blackwell("B200 SXM", 178.35 * GiB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
+    "GB200": _superchip("GB200 NVL72", 184.31 * GiB, (2500, 10000), 1200.0, "nvidia_gb200"),
     "B300": replace(
-        _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"), pcie=_PCIE6
+        _blackwell("B300 SXM", 267.69 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"), pcie=_PCIE6
     ),
-    "GB300": _superchip("GB300 NVL72", 279 * GiB, (2500, 15000), 1400.0, "nvidia_b300"),
+    "GB300": _superchip("GB300 NVL72", 276.5 * GiB, (2500, 15000), 1400.0, "nvidia_b300"),
     # As announced, its maker's figures for a rack of 72 divided by 72; NVFP4 is that of training.
     "VR200": replace(
         _superchip("VR200 NVL72", 288 * GB, (4000, 35000), 1800.0, "nvidia_rubin"),
@@ -255,7 +258,7 @@ ACCELERATORS: Mapping[str, Gpu] = {
     # Two chips in one module, which software sees as two GPUs; here as one.
     "MI250X": Gpu(
         name="Instinct MI250X",
-        memory=128 * GiB,
+        memory=2 * 63.98 * GiB,
         memory_bandwidth=3.28 * TB,
         peak={"bf16": 383 * TERA, "fp16": 383 * TERA},
         sms=220,
@@ -266,12 +269,12 @@ ACCELERATORS: Mapping[str, Gpu] = {
         power=560.0,
     ),
     # Seven links, one to each other GPU: the whole only when all eight take part.
-    "MI300X": _instinct("Instinct MI300X", 192 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
-    "MI325X": _instinct("Instinct MI325X", 256 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),
-    "MI355X": _instinct("Instinct MI355X", 288 * GiB, 8 * TB, _CDNA4, 256, 537.6 * GB, 1400.0),
+    "MI300X": _instinct("Instinct MI300X", 191.69 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
+    "MI325X": _instinct("Instinct MI325X", 255.69 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),
+    "MI355X": _instinct("Instinct MI355X", 287.98 * GiB, 8 * TB, _CDNA4, 256, 537.6 * GB, 1400.0),
     "L40S": Gpu(
         name="L40S",
-        memory=48 * GB,
+        memory=44.39 * GiB,
         memory_bandwidth=864 * GB,
         peak={"bf16": 362 * TERA, "fp16": 362 * TERA, "fp8": 733 * TERA},
         sms=142,

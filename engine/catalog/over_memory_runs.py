@@ -26,8 +26,7 @@ CAUSES: Mapping[str, tuple[str, str]] = {
     ),
     "unknown": (
         "No cause found",
-        "Of one run we do not know which blocks it recomputes; another is a percent too large, "
-        "which is less than the usual error of a predicted peak.",
+        "We do not know which blocks this run recomputes.",
     ),
 }
 
@@ -37,7 +36,7 @@ class OverMemoryRun:
     """A published plan that does not fit by the model.
 
     Attributes:
-        filled: predicted memory over that of the GPU.
+        filled: predicted memory of the process, free blocks given back, over that of the GPU.
         cause: of `CAUSES`.
     """
 

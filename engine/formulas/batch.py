@@ -13,13 +13,12 @@ LARGEST_BATCH = Equation(
     name="largest_batch",
     tex=(
         r"\v{b} = \max\left(0,\; \left\lfloor"
-        r" \frac{(1 - \v{u})\,\v{C} - \v{X} - \v{M0}}{\v{M1}} \right\rfloor\right)"
+        r" \frac{(1 - \v{u})\,\v{C} - \v{M0}}{\v{M1}} \right\rfloor\right)"
     ),
     symbols={
         "b": (r"b_{\max}", "largest micro-batch, sequences"),
         "u": ("u", "share of the memory left free"),
-        "C": ("C", "memory of the GPU"),
-        "X": (r"M_{\mathrm{ctx}}", "CUDA context and communicators"),
+        "C": ("C", "memory that programs can allocate on the GPU"),
         "M0": ("M_0", "what does not depend on the micro-batch"),
         "M1": ("M_1", "what each sequence adds"),
     },
@@ -42,16 +41,19 @@ def largest_batch(room: Ratio) -> Count:
 
 USABLE_MEMORY = Equation(
     name="usable_memory",
-    tex=r"\v{U} = (1 - \v{u})\,\v{C} - \v{X}",
-    symbols={"U": ("U", "memory that tensors may fill")}
-    | {key: LARGEST_BATCH.symbols[key] for key in ("u", "C", "X")},
-    title="Memory that tensors may fill",
+    tex=r"\v{U} = (1 - \v{u})\,\v{C}",
+    symbols={"U": ("U", "memory that a process may fill")}
+    | {key: LARGEST_BATCH.symbols[key] for key in ("u", "C")},
+    title="Memory that a process may fill",
 )
 
 
-def usable_memory(capacity: Bytes, margin: Share, context: Bytes) -> Bytes:
-    """Return the memory that tensors may fill: the GPU's, less a free share and the context."""
-    return (1 - margin) * capacity - context
+def usable_memory(device: Bytes, kept_free: Share) -> Bytes:
+    """Return the memory that a process should fill at most: the GPU's, less a free share.
+
+    A planning value: predicted peaks err by some percent.
+    """
+    return (1 - kept_free) * device
 
 
 MEMORY_LINE = Equation(

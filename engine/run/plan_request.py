@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from engine.catalog.constants import KEPT_FREE
 from engine.core.units import Count, Tokens
 from engine.run.document import InputError, read_cluster
 from engine.run.file import read_model, read_run

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import Model
 from engine.core.units import Count, Share
 from engine.run.parallelism import (

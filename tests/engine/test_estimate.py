@@ -76,6 +76,9 @@ PRINTED = [
     "memory_allocated",
     "memory_reserved",
     "memory_process",
+    "fit",
+    "memory_usable",
+    "memory_to_give_back",
 ]
 
 

@@ -2,8 +2,9 @@
 
     python -m tests.validation.beyond
 
-writes `engine/catalog/beyond_table.tsv`: row, predicted memory over that of the GPU, cause. Run it
-after every change of the memory model; `test_beyond.py` compares it with the model.
+writes `engine/catalog/beyond_table.tsv`: row, cause, and the predicted memory of the process, free
+blocks given back, over that of the GPU. Run it after every change of the memory model;
+`test_beyond.py` compares it with the model.
 """
 
 from collections.abc import Iterator
@@ -31,9 +32,9 @@ def cause_of(case: PublishedRun) -> str:
 def rows() -> Iterator[tuple[str, str, str]]:
     """Yield row, share of the memory and cause of what does not fit."""
     for case in cases(DATA)[0]:
-        one = run_candidate(with_layer_cut(case.run))
-        if not one.fits:
-            filled = one.memory.total / one.capacity
+        one = run_candidate(with_layer_cut(case.run), kept_free=0.0)
+        if not one.fit.runs:
+            filled = one.memory.least / one.device
             yield case.row["row_id"], f"{filled:.{DIGITS}g}", cause_of(case)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.core.units import GB, GiB
 from engine.run.published import PublishedRun
 from engine.simulate.memory import allocator, memory
-from engine.simulate.memory.allocator import Memory
+from engine.simulate.memory.allocator import Memory, reported_bytes
 from tests.validation.rows import cases
 
 PARTS = ("parameters", "gradients", "optimizer", "activations", "buffers", "reserve")
@@ -41,7 +41,8 @@ def main(path, *, every_row=False):
     errors = {}
     for case in read(path):
         found = predicted(case)
-        error = 100 * (found.total / case.held - 1)
+        reported = reported_bytes(found, case.run.training)
+        error = 100 * (reported / case.held - 1)
         errors.setdefault(case.row["source_file"].removesuffix(".csv"), []).append(error)
         errors.setdefault("all", []).append(error)
         if every_row:
@@ -51,7 +52,7 @@ def main(path, *, every_row=False):
                 f"{case.row['row_id']:24} tp{plan.tensor_parallel} pp{plan.pipeline_parallel} "
                 f"dp{plan.world_size // plan.tensor_parallel // plan.pipeline_parallel} "
                 f"mbs{training.micro_batch_size} {case.run.model.num_layers}L "
-                f"{training.precision} {parts} | stage {found.stage} {found.total / GB:6.1f} "
+                f"{training.precision} {parts} | stage {found.stage} {reported / GB:6.1f} "
                 f"{case.held / GB:6.1f} GB {error:+6.1f} % {case.row['flag'][:40]}"
             )
     print(
@@ -70,7 +71,9 @@ GRID = {
 
 
 def mean_error(found):
-    return statistics.fmean(abs(predicted(case).total / case.held - 1) for case in found)
+    return statistics.fmean(
+        abs(reported_bytes(predicted(case), case.run.training) / case.held - 1) for case in found
+    )
 
 
 def fit(path):

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.catalog.models import MODELS
-from engine.core.units import GB, GiB
+from engine.core.units import GB, Bytes, GiB
 from engine.run.file import read_run
 from engine.run.run import Run
+from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.memory.memory import rank_memory
 
 TABLE = Path(__file__).parent / "memory_peaks.tsv"
@@ -76,10 +77,15 @@ def _software(row) -> dict[str, bool]:
     return {"eager_loss": early, "keeps_quantized_products": kept}
 
 
+def _reported(run: Run) -> Bytes:
+    memory = rank_memory(run.model, run.plan, run.training)
+    return reported_bytes(memory, run.training)
+
+
 def error(row) -> float:
     """Predicted over measured, less one."""
     run = run_of(row)
-    return rank_memory(run.model, run.plan, run.training).total / (float(row["gib"]) * GiB) - 1
+    return _reported(run) / (float(row["gib"]) * GiB) - 1
 
 
 def main():
@@ -100,7 +106,7 @@ def main():
             )
         )
         print(
-            f"{row['source'][:22]:22} {row['name']:40} {parts} | {held.total / GB:6.1f} "
+            f"{row['source'][:22]:22} {row['name']:40} {parts} | {_reported(run) / GB:6.1f} "
             f"{float(row['gib']) * GiB / GB:6.1f} GB {100 * errors[-1]:+6.1f} %"
         )
     sizes = [abs(value) for value in errors]

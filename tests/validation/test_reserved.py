@@ -9,7 +9,6 @@ from engine.catalog.models import MODELS
 from engine.core.units import MiB
 from engine.run.parallelism import Plan, Training
 from engine.simulate.layer.adapters import adapter_memory
-from engine.simulate.memory.allocator import reserved_bytes
 from engine.simulate.memory.cast_weights import cast_leftover_bytes, reserved_after_cast
 from tests.validation.device.adapter_trace import reserved_by_trace
 from tests.validation.device.caching_allocator import Allocator
@@ -76,7 +75,7 @@ def errors(*, cast):
         training, memory = held(name, length, batch, mode)
         ruled = reserved_by_trace(model, length * batch, recomputed=mode == "full", cast=cast)
         after = reserved_after_cast(model, PLAN, training, memory, trapped=False)
-        found.append((after / ruled - 1, reserved_bytes(memory) / ruled - 1))
+        found.append((after / ruled - 1, memory.reserved / ruled - 1))
     return tuple(found)
 
 

@@ -128,7 +128,7 @@ class Inputs:
 
 _ASSUMES = (
     "Mixed precision with Adam, 16 bytes per parameter before they are divided. Offload is not "
-    "counted.",
+    "counted, nor the copy of the gradients in single precision that the update makes.",
     "The step is the estimate's, for one micro-batch with gradients in the type of the model, "
     "DeepSpeed's default: below stage 3 with the buckets of the file, at stage 3 with what the "
     "file changes in a fetch schedule, played module by module.",

@@ -25,6 +25,7 @@ from engine.simulate.data_parallel.sharding_width import (
     sharding_option,
     zero_option,
 )
+from engine.simulate.memory.allocator import usable_bytes
 
 PRESETS = {
     "70B on 128 GPUs": {"model": "llama-3-70b", "ranks": "128", "shard": 32},
@@ -96,7 +97,7 @@ class Result:
         Output(
             "States on each GPU",
             "M",
-            "of {capacity} that the GPU has",
+            "of {capacity} that may be filled",
             "optimizer",
             assumes=("Mixed precision with Adam. Activations and gathered layers come on top.",),
         ),
@@ -161,7 +162,7 @@ def solve(inputs: Inputs) -> Result:
         width=job.shard,
         copies=job.ranks // job.shard,
         memory=kept_bytes(job),
-        capacity=GPUS[inputs.gpu].memory,
+        capacity=usable_bytes(GPUS[inputs.gpu].memory),
         sent=node_bytes(job),
         full=full,
         less=full / node_bytes(job),
@@ -215,7 +216,7 @@ def _verdict(present: Presenter, result: Result) -> Badge:
         return Badge(
             text="Does not fit",
             sentence=present.say(
-                "{memory} of states, and the GPU has {capacity}. "
+                "{memory} of states, and {capacity} may be filled. "
                 + ("Use more GPUs." if result.width == result.job.ranks else "Shard wider.")
             ),
             color="bad",
@@ -312,7 +313,7 @@ def _front_chart(present: Presenter, result: Result) -> Lines:
         rules=(
             Rule(
                 key="capacity",
-                label=present.say("a GPU has {capacity}"),
+                label=present.say("usable: {capacity}"),
                 axis="x",
                 at=result.capacity,
                 color="bad",

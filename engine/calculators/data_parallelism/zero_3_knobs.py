@@ -177,6 +177,7 @@ _ASSUMED: tuple[str, ...] = (
     "one micro-batch, every matrix a module, gathers and reductions in turn.",
     "A module's own fetch starts when the module before it has ended. A host that runs ahead of "
     "the GPU hides more.",
+    "The copy of the gradients in single precision that the update makes is not counted.",
 )
 # Bytes of a gradient on the wire; 0: DeepSpeed's default.
 _GRADIENTS: Mapping[str, Bytes] = {"bf16": 0.0, "fp32": 4.0}

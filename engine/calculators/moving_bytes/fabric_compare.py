@@ -18,10 +18,10 @@ from engine.form.run.prediction_text import evidence_assumptions, value_with_ran
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP, break_even_price, waiting_step
 from engine.run.networks import NETWORKS, Network
 from engine.run.run import Run
-from engine.simulate.memory.allocator import fits
-from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime, step_time
+from engine.simulate.step.what_if import run_fit
 
 _OPTIONS = {key: network.name for key, network in NETWORKS.items()}
 _WAIT_HELP = "By how much late messages lengthen what the step waits for; see the tails above."
@@ -95,7 +95,7 @@ class Result:
     first_exposed: Seconds
     second_exposed: Seconds
     exposed: Annotated[Seconds, Output(symbol="E")]
-    fits: bool
+    fit: MemoryFit
     changes: tuple[Text, ...]
 
 
@@ -123,7 +123,6 @@ def solve(inputs: Inputs) -> Result:
     first, second = (step_time(run.model, run.cluster, run.plan, run.training) for run in runs)
     step = waiting_step(first.total, first.exposed, inputs.first_wait)
     other = waiting_step(second.total, second.exposed, inputs.second_wait)
-    usage = rank_memory(runs[0].model, runs[0].plan, runs[0].training)
     return Result(
         evidence=(evidence(runs[0]), evidence(runs[1])),
         steps=(first, second),
@@ -136,7 +135,7 @@ def solve(inputs: Inputs) -> Result:
         second_exposed=second.exposed * inputs.second_wait,
         exposed=second.exposed,
         changes=short_job.job_run_and_changes(inputs)[1],
-        fits=fits(usage, runs[0].training, runs[0].cluster.gpu.memory),
+        fit=run_fit(runs[0]),
     )
 
 
@@ -189,7 +188,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    if not result.fits:
+    if not result.fit.runs:
         return Badge(
             text="Does not fit",
             sentence="The plan needs more memory than the GPUs have, so that its times mean "

@@ -29,18 +29,13 @@ from engine.core.views import (
 )
 from engine.form.fields import OwnConstants
 from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import fit_badge
 from engine.formulas.activations import SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Recompute, Training
 from engine.simulate.layer.adapters import Trained, adapter_memory
-from engine.simulate.memory.allocator import (
-    Memory,
-    allocated_bytes,
-    process_bytes,
-    reserved_bytes,
-    usable_bytes,
-)
+from engine.simulate.memory.allocator import Memory, MemoryFit, memory_fit
 from engine.simulate.memory.step_memory import StepMoment, peak_step_moment, step_memory
 
 _DENSE = {key: model.name for key, model in MODELS.items() if not model.num_experts}
@@ -101,7 +96,7 @@ class Inputs:
             label="Compiled loss",
             help="torch.compile keeps the logits and their gradient in 16 bits.",
         ),
-    ] = False
+    ] = True
     own_constants: OwnConstants = ""
 
 
@@ -163,7 +158,7 @@ class Result:
         Output(
             "In nvidia-smi",
             note="with the CUDA context and NCCL",
-            assumes=("The context of an A100 was measured; NCCL's buffers are fitted.",),
+            assumes=("The context of an H100 was measured; NCCL's buffers are fitted.",),
             sources=("bigscience2022",),
         ),
     ]
@@ -185,13 +180,23 @@ class Result:
         ),
     ]
     capacity: Annotated[
-        Bytes, Output("Memory of the GPU", basis="datasheet", assumes=("80 GB are 80 GiB.",))
+        Bytes,
+        Output(
+            "Memory of the GPU",
+            basis="measured",
+            assumes=("What programs can allocate, as PyTorch reports it: less than on the label.",),
+        ),
     ]
     usable: Annotated[
-        Bytes, Output("Usable", assumes=("Without the CUDA context and NCCL's buffers.",))
+        Bytes,
+        Output(
+            "May be filled",
+            assumes=("By the whole process; a twentieth is kept free for what no model sees.",),
+        ),
     ]
     parameters: Annotated[Parameters, Output("Parameters", assumes=("From the model's shape.",))]
     held: Memory
+    fit: MemoryFit
     instants: tuple[StepMoment, ...]
     peak: StepMoment
     by_trained: Lazy[Mapping[tuple[str, bool], Memory]]
@@ -206,15 +211,17 @@ def solve(inputs: Inputs) -> Result:
     reached = reached_of(gpu, parse_constants(inputs.own_constants))
     rates = gpu.peak["fp16"] * reached.matmul, gpu.memory_bandwidth * reached.memory
     instants = step_memory(model, plan, training, memory, rates)
+    fit = memory_fit(memory, gpu.memory)
     return Result(
-        total=allocated_bytes(memory),
-        reserved=reserved_bytes(memory),
-        process=process_bytes(memory),
-        states=memory.parameters + memory.gradients + memory.optimizer,
+        total=memory.allocated,
+        reserved=memory.reserved,
+        process=memory.total,
+        states=memory.states,
         activations=memory.activations,
         logits=SINGLE * local_tokens(plan, training) * model.vocab_size,
         capacity=gpu.memory,
-        usable=usable_bytes(gpu.memory, training),
+        usable=fit.usable,
+        fit=fit,
         parameters=total_parameters(model),
         held=memory,
         instants=instants,
@@ -411,21 +418,13 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _fits(present: Presenter, result: Result) -> Badge:
-    if result.process <= result.capacity:
-        return Badge(
-            text="Fits", sentence=present.say("{process} of {capacity}."), color="activations"
-        )
     if result.states > result.usable:
         return Badge(
             text="The states alone do not fit",
-            sentence=present.say("{states} before one activation, and {usable} are usable."),
+            sentence=present.say("{states} before one activation, and {usable} may be filled."),
             color="buffers",
         )
-    return Badge(
-        text="Does not fit",
-        sentence=present.say("{process} at the peak, and the GPU has {capacity}."),
-        color="buffers",
-    )
+    return fit_badge(result.fit, "The process")
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
@@ -443,7 +442,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 text="sequences of at least 1,024 tokens", met=inputs.sequence_length >= 1024
             ),
             Condition(
-                text="nvidia-smi shows less than there is", met=result.process <= result.capacity
+                text="nvidia-smi shows less than may be filled", met=result.fit.verdict == "fits"
             ),
         ),
         hints=(

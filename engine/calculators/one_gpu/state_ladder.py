@@ -67,8 +67,8 @@ class Result:
         Output(
             "GPUs that the states alone would fill",
             assumes=(
-                "Replicated states over the memory that a program can fill, rounded up: what is "
-                "sold, less what CUDA and NCCL take.",
+                "Replicated states over the memory that a process may fill, rounded up: what "
+                "programs can allocate on the GPU, less a twentieth that is kept free.",
             ),
         ),
     ]
@@ -89,7 +89,7 @@ def solve(inputs: Inputs) -> Result:
         sharded=rungs[3].total,
         replicated=rungs[0].total,
         zero1=rungs[1].total,
-        gpus=ceil(rungs[0].total / usable_bytes(ACCELERATORS[inputs.gpu].memory, _TRAINING)),
+        gpus=ceil(rungs[0].total / usable_bytes(ACCELERATORS[inputs.gpu].memory)),
         weights=rungs[0].parameters,
         capacity=ACCELERATORS[inputs.gpu].memory,
     )
@@ -138,6 +138,6 @@ def _ladder(present: Presenter, result: Result) -> Bars:
         rules=(
             Rule(key="capacity", label=present.say("{capacity}"), axis="x", at=result.capacity),
         ),
-        caption="The line is the memory of the GPU as sold; activations come on top, and the CUDA "
-        "context takes its part.",
+        caption="The line is what programs can allocate on the GPU; activations come on top, and "
+        "the CUDA context takes its part.",
     )

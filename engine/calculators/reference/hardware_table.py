@@ -7,6 +7,7 @@ from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import ALLOWANCES
+from engine.catalog.device_memory import DEVICE_MEMORY, DeviceMemory
 from engine.catalog.hardware import LINKS, MEASURED, Link, MeasuredAllReduce
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import INFINIBAND, NVLINK
@@ -67,8 +68,8 @@ def accelerator_table(data_type: str) -> Table:
         ),
         rows=tuple(_accelerator(gpu, data_type) for gpu in ACCELERATORS.values()),
         caption=say(
-            "Datasheets. Memory is as sold: 80 GB on the label of an A100 or H100 are 80 GiB. What "
-            "the tensors of a job may fill is less: the CUDA context and NCCL take {c}. Peaks "
+            "Memory is what programs can allocate; the CUDA context and NCCL take {c} of it. The "
+            "rest is from datasheets. Peaks "
             'without structured sparsity; memory bandwidth is reads and writes together; "per '
             'byte" is the operations that the GPU can do while one byte comes from its memory. The '
             "power is the limit of the whole board.",
@@ -89,6 +90,29 @@ def _accelerator(gpu: Gpu, data_type: str) -> tuple[Cell, ...]:
         f"{gpu.power:,.0f} W",
         gpu.date,
         Citation((gpu.source,)),
+    )
+
+
+def accelerator_memory_table() -> Table:
+    """Return the table of each accelerator's memory as PyTorch and as its tool report it."""
+    return Table(
+        title="Accelerators: memory as reported",
+        columns=("Accelerator", "For programs", "nvidia-smi", "Evidence", "Sources"),
+        rows=tuple(
+            _reported_memory(ACCELERATORS[key], memory) for key, memory in DEVICE_MEMORY.items()
+        ),
+        caption="For programs: total_memory of torch.cuda.get_device_properties, the least figure "
+        "found; it varies a little by driver. Both are less than on the label.",
+    )
+
+
+def _reported_memory(gpu: Gpu, memory: DeviceMemory) -> tuple[Cell, ...]:
+    return (
+        gpu.name,
+        say("{m}", m=(gpu.memory, BYTES)),
+        say("{m}", m=(memory.tool, BYTES)) if memory.tool else _NONE,
+        memory.note,
+        Citation(memory.sources),
     )
 
 
@@ -339,6 +363,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             f"{here} The same rungs as times: what is short above is long here.",
         ),
         "accelerators": partial(accelerator_table, inputs.data_type),
+        "memories": accelerator_memory_table,
         "wires": accelerator_links_table,
         "links": link_table,
         "nodes": node_table,

@@ -13,6 +13,7 @@ from engine.core.views import Axis, Badge, Bar, Bars, Cell, Code, Rule, Table
 from engine.estimate import estimate
 from engine.form.imported.exports import EXPORTS
 from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import tight_mark
 from engine.form.planner.pictures import step_bar
 from engine.form.planner.plan_text import differing_parts, plan_name
 from engine.form.run import inputs as run_inputs
@@ -153,7 +154,7 @@ class Side:
 
 def verdict(first: Side, second: Side, parts: Mapping[str, Seconds], *, tied: bool) -> Badge:
     """Return the badge on the faster plan and the parts of the step that differ."""
-    full = [letter for letter, side in (("A", first), ("B", second)) if not side.plan.fits]
+    full = [letter for letter, side in (("A", first), ("B", second)) if not side.plan.fit.runs]
     if full:
         sentence = _memory_sentence(full, first, second)
         return Badge(text=f"{' and '.join(full)} too large", sentence=sentence, color="buffers")
@@ -183,8 +184,7 @@ def _joined_sentence(said: str, words: str, **numbers: tuple[float, object]) -> 
 def _memory_sentence(full: list[str], first: Side, second: Side) -> Text:
     sides = {"A": first, "B": second}
     over = {
-        letter: (sides[letter].plan.memory.total - sides[letter].plan.capacity, BYTES)
-        for letter in full
+        letter: (sides[letter].plan.fit.least - sides[letter].plan.device, BYTES) for letter in full
     }
     words = " ".join(
         f"{letter} needs {{{letter}}} more than its GPUs have room for." for letter in full
@@ -199,7 +199,7 @@ def feasibility_badge(letter: str, side: Side) -> Badge:
 
 
 def _label(letter: str, side: Side) -> str:
-    return letter if side.plan.fits else f"{letter}, which does not fit"
+    return letter + tight_mark(side.plan.fit)
 
 
 def step_bars(first: Side, second: Side) -> Bars:
@@ -219,9 +219,9 @@ def step_bars(first: Side, second: Side) -> Bars:
 
 def memory_bars(first: Side, second: Side) -> Bars:
     """Return the memory bars of the fullest GPU of both plans, beside the capacity."""
-    rooms = {first.plan.capacity: "may be filled"}
-    if second.plan.capacity != first.plan.capacity:
-        rooms = {first.plan.capacity: "room of A", second.plan.capacity: "room of B"}
+    rooms = {first.plan.room: "may be filled"}
+    if second.plan.room != first.plan.room:
+        rooms = {first.plan.room: "room of A", second.plan.room: "room of B"}
     most = max(first.plan.memory.total, second.plan.memory.total, *rooms)
     return Bars(
         title="Memory of the fullest GPU",
@@ -248,7 +248,7 @@ def change_table(
     ]
     return Table(
         title="From A to B, one change after another",
-        columns=("Change", "Step then", "Fullest GPU then", "Fits"),
+        columns=("Change", "Step then", "Fullest GPU then", "Memory"),
         rows=tuple(rows),
         caption="In another order the single changes weigh differently; the end is the same. "
         "A change that makes no plan by itself is listed with the next one.",
@@ -259,7 +259,7 @@ def _numbers(plan: Candidate) -> tuple[Cell, ...]:
     return (
         say("{t}", t=(plan.step, SECONDS)),
         say("{m}", m=(plan.memory.total, BYTES)),
-        "yes" if plan.fits else "no",
+        plan.fit.verdict,
     )
 
 

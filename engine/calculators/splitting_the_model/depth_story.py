@@ -11,6 +11,7 @@ from engine.core.text import say
 from engine.core.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Share
 from engine.core.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.form.fields import OwnConstants
+from engine.form.memory_fit import tight_mark
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.nearest_valid import nearest_run
 from engine.form.run.prediction_text import value_with_range
@@ -164,19 +165,19 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    deep, wide = (plan.fits for plan in (result.now[1], result.now[0]))
-    if inputs.num_gpus == 1 and not deep:
+    deep, wide = (plan.fit for plan in (result.now[1], result.now[0]))
+    if inputs.num_gpus == 1 and not deep.runs:
         return Badge(
             text="One GPU overflows",
             sentence=present.say("It would need {alone}, and {usable} can be used."),
             color="communication",
         )
     if inputs.num_gpus <= NODE:
-        words = "fits" if wide else "does not fit"
+        said = "is tight" if wide.verdict == "tight" else wide.verdict
         return Badge(
             text="Tensor parallel in one node",
             sentence=present.say(
-                f"{{gpus}} GPUs share every matrix: {{wide_memory}} on each, which {words}."
+                f"{{gpus}} GPUs share every matrix: {{wide_memory}} on each, which {said}."
             ),
             color="tensor",
         )
@@ -190,7 +191,7 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             ),
             color="tensor",
         )
-    if not deep:
+    if not deep.runs:
         return Badge(
             text="Cut by depth, still too large",
             sentence=present.say("{stages} stages of {tensor} GPUs: {deep_memory} on the fullest."),
@@ -293,7 +294,7 @@ def _times(result: Result) -> Bars:
             used = plan.run.plan.world_size
             if used < gpus:
                 cut += f" on {used}"
-            label = cut if plan.fits else f"{cut}, does not fit"
+            label = cut + tight_mark(plan.fit)
             rows.append((f"{gpus} {name}", label, plan))
     return Bars(
         title="GPU time for a million tokens",
@@ -304,7 +305,7 @@ def _times(result: Result) -> Bars:
             high=1.05 * max(plan.token_time for _, _, plan in rows),
         ),
         bars=tuple(Bar(key=key, label=label, segments=_time(plan)) for key, label, plan in rows),
-        caption="What does not fit is named; its time means nothing.",
+        caption="What does not fit is named, and its time means nothing; so is what is tight.",
     )
 
 

@@ -149,7 +149,7 @@ def solve(inputs: Inputs) -> Result:
         shared=model.num_shared_experts,
         width=float(model.experts_per_token + model.num_shared_experts or 1),
         states=states,
-        num_gpus=math.ceil(states / usable_bytes(ACCELERATORS[inputs.gpu].memory, _ANY)),
+        num_gpus=math.ceil(states / usable_bytes(ACCELERATORS[inputs.gpu].memory)),
         mistaken=active * MIXED_PRECISION.total,
         operations=TRAINING * active,
         over=TRAINING * total,

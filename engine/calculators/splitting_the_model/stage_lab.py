@@ -236,7 +236,7 @@ class Result:
         _output("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
     ]
     embedding: Annotated[float, COUNT]
-    memory: Annotated[Bytes, _output("Fullest GPU", "{usable} can be used", "optimizer")]
+    memory: Annotated[Bytes, _output("Fullest GPU", "{usable} may be filled", "optimizer")]
     usable: Bytes
     message: Annotated[
         Bytes,
@@ -354,10 +354,10 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _regime(present: Presenter, result: Result) -> Badge:
-    if result.memory > result.usable:
+    if not result.plan.fit.runs:
         return Badge(
             text="Does not fit",
-            sentence=present.say("{memory} on the fullest GPU; {usable} can be used."),
+            sentence=present.say("{memory} on the fullest GPU; {usable} may be filled."),
             color="communication",
         )
     if result.imbalance <= _BALANCED:
@@ -432,7 +432,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         conditions=(
             Condition(text="Llama 3 8B, one GPU per stage", met=same),
             Condition(text="four stages", met=inputs.stages == "4"),
-            Condition(text="it fits", met=result.memory <= result.usable),
+            Condition(text="it fits", met=result.plan.fit.verdict == "fits"),
             Condition(
                 text=say("slowest over mean at most {r}", r=(_BALANCED, RATIO)),
                 met=result.imbalance <= _BALANCED,

@@ -266,7 +266,7 @@ def solve(inputs: Inputs) -> Result:
         by_batch=Lazy(partial(_by_batch, inputs)),
         zero=zero,
         tensor=tensor,
-        usable=usable_bytes(gpu.memory, _training(inputs)),
+        usable=usable_bytes(gpu.memory),
         tensor_token=tensor.passes[1].time,
         reading=tensor.passes[1].computing,
         zero_token=zero.passes[1].time,

@@ -150,7 +150,7 @@ class Result:
             "Left in a GPU's memory",
             note="beside the job and what it owes",
             color="memory",
-            assumes=("DDP with fp32 states, a sequence of 4,096 tokens, every layer recomputed.",),
+            assumes=("DDP with fp32 states, a sequence of 2,048 tokens, every layer recomputed.",),
         ),
     ]
     top_k_work: Seconds
@@ -175,7 +175,7 @@ def job(inputs: Inputs) -> Run:
             context_parallel=1,
             micro_batch_size=1,
             global_batch_size=inputs.world_size,
-            sequence_length=4096,
+            sequence_length=2048,
             recompute="full",
             zero_stage="0",
             framework="fsdp",

@@ -14,7 +14,7 @@ from engine.form.fields import OwnConstants
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES, run_and_changes
 from engine.form.what_if.inputs import Inputs as Job
 from engine.simulate.step.elasticity import MACHINE_CHANGES, gpu_count_gain, step_gain
-from engine.simulate.step.what_if import run_fits
+from engine.simulate.step.what_if import run_fit
 
 TITLE = "Which part matters most"
 QUESTION = "What does a little more of each part of the machine give?"
@@ -101,7 +101,7 @@ def solve(inputs: Inputs) -> Result:
     )
     run, changes = run_and_changes(job)
     twice, _ = run_and_changes(replace(job, world_size=2 * run.plan.world_size))
-    if not run_fits(run):
+    if not run_fit(run).runs:
         return Result(
             changes=changes,
             fits=False,

@@ -10,6 +10,7 @@ from engine.core.outputs import Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, RATIO, SECONDS, SHARE, TOKEN_RATE, Ratio
 from engine.core.views import Challenge, Citation, Condition, Table
+from engine.form.memory_fit import fit_badge
 from engine.form.run import charts, verdicts
 from engine.form.run.inputs import Inputs as Inputs
 from engine.form.run.nearest_valid import nearest_run
@@ -101,7 +102,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "possible": verdicts.possible_badge(estimated.run, estimated.doubts, result.changes),
         **numbers,
         "time_parts": partial(charts.time_bars, estimated),
-        "fits": verdicts.fit_badge(estimated),
+        "fits": fit_badge(estimated.fit),
         "peak_memory": peak_value(estimated),
         "memory_parts": partial(charts.memory_bars, estimated),
         "published": partial(published_comparison, inputs, estimated),
@@ -136,7 +137,7 @@ def _challenge(result: Result) -> Challenge:
             ),
             Condition(
                 text=say("it fits, and needs less than {m}", m=(peak, BYTES)),
-                met=estimated.fits and estimated.held.peak_memory < peak,
+                met=estimated.fit.verdict == "fits" and estimated.held.peak_memory < peak,
             ),
         ),
         hints=(

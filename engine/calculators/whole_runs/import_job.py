@@ -162,7 +162,10 @@ def challenge(estimated_job: RunEstimate | None, start: Lazy[RunEstimate]) -> Ch
                 text=say("at most {n} pipeline stages", n=(_STAGES, COUNT)),
                 met=run is not None and run.plan.pipeline_parallel <= _STAGES,
             ),
-            Condition(text="it fits", met=estimated_job is not None and estimated_job.fits),
+            Condition(
+                text="it fits",
+                met=estimated_job is not None and estimated_job.fit.verdict == "fits",
+            ),
             Condition(
                 text=say(
                     "a step of at most {t}, {r} of the published plan's four stages",
@@ -281,7 +284,7 @@ def solve(inputs: Inputs) -> Result:
     if read.run is None:
         return Result(read=read, found=None, start=Lazy(sample))
     estimated_job = run_estimate(read.run)
-    more = 0 if estimated_job.fits else gpu_multiple_that_fits(read.run)
+    more = 0 if estimated_job.fit.runs else gpu_multiple_that_fits(read.run)
     best = best_changes(read.run)
     return Result(
         read=read,

@@ -49,7 +49,7 @@ def challenge(job: Job, start: Ratio) -> Challenge:
                 text=say("at least {n} of the speed at the start", n=(1.5, RATIO)),
                 met=rate >= 1.5 * start,
             ),
-            Condition(text="it fits", met=job.fits),
+            Condition(text="it fits", met=job.fit.verdict == "fits"),
             Condition(
                 text="Llama 3 70B, 256 H100 with 400 Gb/s, bf16, 256 sequences of 8,192",
                 met=_same_job(job),

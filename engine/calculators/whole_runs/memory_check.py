@@ -238,7 +238,7 @@ def bars(result: Result) -> Bars:
             for key, label, lines in shown
             if lines.allocated or lines.pieces or lines.outside
         ),
-        rules=(Rule(key="gpu", label="the GPU as sold", axis="x", at=capacity),),
+        rules=(Rule(key="gpu", label="the GPU", axis="x", at=capacity),),
         caption="A part is drawn where the two readings around it were taken.",
     )
 

@@ -11,10 +11,11 @@ from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, Bytes, Gbit
 from engine.core.views import Axis, Badge, Bar, Bars, Rule, Segment
-from engine.run.parallelism import Cluster, Training
-from engine.simulate.job.reinforcement import RlJob, RlMemory, rl_memory
+from engine.form.memory_fit import fit_badge
+from engine.run.parallelism import Cluster
+from engine.simulate.job.reinforcement import RlJob, RlMemory, rl_fit, rl_memory
 from engine.simulate.job.rollouts import RolloutRequest
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import MemoryFit
 
 TITLE = "The memory of a GPU with two jobs"
 QUESTION = "Does a model that trains and generates on the same GPUs fit?"
@@ -95,6 +96,7 @@ class Result:
         Output("Does not shrink", "", "weights and caches of the engine", "buffers", _ASSUMES),
     ]
     capacity: Bytes
+    fit: MemoryFit
     engine: Bytes
     share: Bytes
 
@@ -115,16 +117,15 @@ def solve(inputs: Inputs) -> Result:
         critic=inputs.algorithm == "ppo",
     )
     phases = rl_memory(setup, sleeps=inputs.sleeps, offloaded=inputs.offloaded)
-    training = Training(
-        micro_batch_size=1, global_batch_size=1, sequence_length=1024, framework="fsdp"
-    )
+    fit = rl_fit(phases, gpu.memory)
     return Result(
         phases=phases,
         generating=phases[0].total,
         training=phases[1].total,
         sharded=phases[0].states + phases[0].reference,
         kept=phases[0].engine + phases[0].cache,
-        capacity=usable_bytes(gpu.memory, training),
+        capacity=fit.usable,
+        fit=fit,
         engine=phases[0].engine,
         share=inputs.cache_share * gpu.memory,
     )
@@ -150,12 +151,8 @@ def _fits(present: Presenter, inputs: Inputs, result: Result) -> Badge:
             ),
             color="bad",
         )
-    if max(result.generating, result.training) <= result.capacity:
-        return Badge(
-            text="Fits",
-            sentence=present.say("The fuller phase stays below {capacity}."),
-            color="memory",
-        )
+    if result.fit.runs:
+        return fit_badge(result.fit, "The fuller phase")
     if result.generating > result.capacity:
         return Badge(
             text="Out of memory while it generates",

@@ -16,8 +16,9 @@ from engine.form.adjusted_inputs import with_changes
 from engine.form.fields import OwnConstants
 from engine.form.run.prediction_text import value_with_range
 from engine.form.short_job import job_run_and_changes
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
-from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.what_if import run_fit, run_step_time
 from engine.simulate.step.wire_classes import (
     CompressionGain,
     WireClass,
@@ -46,9 +47,9 @@ _AXES = {
 }
 
 
-def verdict(present: Presenter, fits: bool, saved: Share, gained: Share) -> Badge:
+def verdict(present: Presenter, fit: MemoryFit, saved: Share, gained: Share) -> Badge:
     """Return a badge with the effect of the switches."""
-    if not fits:
+    if not fit.runs:
         return Badge(
             text="Does not fit",
             sentence="The fullest GPU cannot hold this job. Bytes of a step that cannot run.",
@@ -242,7 +243,7 @@ class Result:
     evidence: Evidence
     classes: tuple[WireClass, ...]
     gain: CompressionGain
-    fits: bool
+    fit: MemoryFit
     sent: Annotated[
         Bytes,
         Output(
@@ -320,7 +321,7 @@ def solve(inputs: Inputs) -> Result:
         changes=changes,
         classes=classes,
         gain=gain,
-        fits=run_fits(run),
+        fit=run_fit(run),
         sent=sent,
         left=left,
         saved=1 - left / sent if sent else 0.0,
@@ -337,7 +338,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **present.values("saved"),
         "verdict": with_changes(
-            verdict(present, result.fits, result.saved, result.gained), result.changes
+            verdict(present, result.fit, result.saved, result.gained), result.changes
         ),
         "classes": partial(bars, result.classes),
         **present.values("sent", "left"),

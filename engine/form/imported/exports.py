@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from engine.core.numbers import DEFAULT, format_value
 from engine.core.units import BYTES, SECONDS, SHARE
 from engine.form.imported.run_text import catalog_key
+from engine.form.memory_fit import TITLES
 from engine.form.run.result import RunEstimate
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
@@ -143,7 +144,7 @@ def _answers(estimated: RunEstimate) -> tuple[str, ...]:
         f"Step: {format_value(estimated.step_time, SECONDS, DEFAULT)} "
         f"({format_value(low, SECONDS, DEFAULT)} to {format_value(high, SECONDS, DEFAULT)})",
         f"MFU: {format_value(estimated.mfu, SHARE, DEFAULT)}",
-        f"{'Fits' if estimated.fits else 'Does not fit'}: {sizes['allocated']} allocated, "
+        f"{TITLES[estimated.fit.verdict]}: {sizes['allocated']} allocated, "
         f"{sizes['reserved']} reserved, {sizes['process']} in nvidia-smi",
     )
 

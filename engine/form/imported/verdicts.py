@@ -5,8 +5,8 @@ from engine.core.text import Text, say
 from engine.core.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.core.views import Badge, CalculatorLink, Cell, Table
 from engine.form.imported.job_targets import JOB_TARGETS, JobLinks
+from engine.form.memory_fit import fit_badge
 from engine.form.run.result import RunEstimate
-from engine.form.run.verdicts import fit_badge
 from engine.form.what_if.accuracy import GAIN_ERROR
 from engine.run.importers.assemble import ImportedRun
 from engine.run.importers.import_report import ReportEntry
@@ -39,7 +39,7 @@ _PRICES = {
 def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge:
     """Return whether the job can run, and whether it fits."""
     if estimated is not None:
-        return fit_badge(estimated)
+        return fit_badge(estimated.fit)
     return Badge(
         text="Contradiction",
         sentence=" ".join(
@@ -103,7 +103,7 @@ def changes_table(
                      "more GPUs, as data-parallel ranks"))  # fmt: skip
     if not rows:
         rows.append(("none", "", "", "", "", _no_change_text(estimated)))
-    title = "The best single changes" if estimated.fits else "What makes it fit"
+    title = "The best single changes" if estimated.fit.runs else "What makes it fit"
     return Table(
         title=title,
         columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
@@ -126,7 +126,7 @@ def plan_table(
         return Table(title="", columns=(), rows=())
     plan = plans[0]
     return Table(
-        title="Several changes together" if estimated.fits else "A plan that fits",
+        title="Several changes together" if estimated.fit.runs else "A plan that fits",
         columns=("Setting", "Now", "Change to"),
         rows=plan.changed,
         caption=say(
@@ -139,7 +139,7 @@ def plan_table(
 
 
 def _no_change_text(estimated: RunEstimate) -> str:
-    if estimated.fits:
+    if estimated.fit.runs:
         return "no single change of a setting is faster and fits"
     return "no single change of a setting makes it fit, nor do 64 times the GPUs"
 

@@ -223,7 +223,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         end_high=end_high,
         cost=days * job.cluster.price_per_hour * job.world_size,
         held=best.memory.total if best else 0.0,
-        room=usable_bytes(job.cluster.gpu.memory, job.training) * (1 - job.kept_free),
+        room=usable_bytes(job.cluster.gpu.memory, job.kept_free),
         own_step=plan.step if plan else 0.0,
         own_held=plan.memory.total if plan else 0.0,
         slower=plan.step / step if plan and best else 0.0,

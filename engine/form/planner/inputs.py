@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS
 from engine.catalog.reader_constants import parse_constants
 from engine.core.inputs import GBITS, PERCENT, Choice, Number

@@ -21,6 +21,7 @@ from engine.core.views import (
     Table,
 )
 from engine.form.memory_bar import memory_segments
+from engine.form.memory_fit import tight_mark, with_fit
 from engine.form.planner.answer import Answer
 from engine.form.planner.plan_text import (
     MOVES,
@@ -121,7 +122,7 @@ def best_plan_badge(answer: Answer) -> Badge:
         )
     beyond = " ".join(answer.evidence().spread.beyond)
     sentence = f"{plan_name(answer.best.plan, answer.best.training)}. {beyond}".strip()
-    return Badge(text="Best plan", sentence=sentence, color="compute")
+    return with_fit(Badge(text="Best plan", sentence=sentence, color="compute"), answer.best.fit)
 
 
 def _no_plan_text(answer: Answer) -> Text:
@@ -135,12 +136,16 @@ def _no_plan_text(answer: Answer) -> Text:
     return "Every plan that divides needs more memory than a GPU has room for."
 
 
+def _name(candidate: Candidate) -> str:
+    return plan_name(candidate.plan, candidate.training) + tight_mark(candidate.fit)
+
+
 def ties_badge(answer: Answer) -> Slices[Badge]:
     """Return the plans that tie with the best, and the simplest of them."""
     if not answer.tie:
         return Badge(text="No tie", sentence="Nothing fits.", color="muted")
     tie = yield from answer.tie.rest()
-    simplest = f" The simplest of them: {plan_name(tie.simplest.plan, tie.simplest.training)}."
+    simplest = f" The simplest of them: {_name(tie.simplest)}."
     text = ties_text(tie)
     if isinstance(text, str):
         return Badge(text="No tie", sentence=text, color="compute")
@@ -257,7 +262,7 @@ def moves_table(answer: Answer) -> Slices[Table]:
             MOVES[move.key],
             say("{g}", g=(move.gain, RATIO)),
             say("{g}", g=(move.per_gpu, RATIO)),
-            split_text(move.best.plan),
+            split_text(move.best.plan) + tight_mark(move.best.fit),
         )
         for move in (yield from answer.moves.rest())
     ]
@@ -275,7 +280,7 @@ def plans_table(answer: Answer) -> Table:
         (
             say("{t}", t=(candidate.step, SECONDS)),
             say("{m}", m=(candidate.memory.total, BYTES)),
-            plan_name(candidate.plan, candidate.training),
+            _name(candidate),
         )
         for candidate in answer.found.best
     ]

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity, Seconds
+from engine.form.adjusted_inputs import join_sentences
+from engine.form.memory_fit import tight_text
 from engine.run.parallelism import Plan, Training
 from engine.simulate.planner.moves import StepLimit
 from engine.simulate.planner.ties import Tie
@@ -83,6 +85,13 @@ def reason_text(reason: Reason) -> Text:
         return "Nothing would run it. " + " ".join(reason.problems)
     if reason.verdict == "too large":
         return _memory_reason_text(reason)
+    if reason.plan and reason.plan.fit.verdict == "tight":
+        return join_sentences((_step_reason_text(reason), tight_text(reason.plan.fit)), [])
+    return _step_reason_text(reason)
+
+
+def _step_reason_text(reason: Reason) -> Text:
+    """Return how the step of a plan that runs compares with the best one's."""
     if reason.verdict == "best":
         return "Nothing speaks against it: no plan that fits has a shorter step."
     share = (reason.slower - 1, SHARE)
@@ -102,7 +111,8 @@ def _memory_reason_text(reason: Reason) -> Text:
     mends = "; ".join(change_text(change) for change in reason.fixes)
     way = f"One of these changes makes it fit: {mends}." if mends else ""
     return say(
-        "It needs {missing} more than a GPU has room for. The largest part of its {held} are "
+        "Even with every free block given back, it needs {missing} more than a GPU has room for. "
+        "The largest part of its {held} are "
         f"{_HELD[reason.largest]}: {{most}}. {way}",
         missing=(reason.missing, BYTES),
         held=(reason.plan.memory.total, BYTES),
@@ -155,7 +165,7 @@ MOVES: Mapping[str, str] = {
     "batch": "Twice the global batch",
     "fp8": "Linear layers in FP8",
     "ports": "Ports of twice the speed",
-    "memory": "H200 instead of H100: 141 GB",
+    "memory": "H200 instead of H100",
     "gpus": "Twice the GPUs, the batch as it is",
 }
 

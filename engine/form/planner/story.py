@@ -92,8 +92,8 @@ def chapter_outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
         run.model, run.cluster, run.plan, run.training
     ):
         return Outcome(ending="does not divide", time=0.0, reached=False)
-    candidate = run_candidate(run)
-    if candidate.memory.total > candidate.capacity * (1 - job.kept_free):
+    candidate = run_candidate(run, job.kept_free)
+    if not candidate.leaves_room:
         return Outcome(ending="out of memory", time=0.0, reached=False)
     time = whole_run(job, tokens, candidate.step)
     reached = time <= chapter.deadline

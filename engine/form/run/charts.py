@@ -56,15 +56,15 @@ def time_bars(estimate: RunEstimate) -> Bars:
 
 def memory_bars(estimate: RunEstimate) -> Bars:
     """Return the memory of the fullest GPU against its capacity."""
-    gpu, memory = estimate.run.cluster.gpu, estimate.held
-    rule = Rule(key="capacity", label=say("{m}", m=(gpu.memory, BYTES)), axis="x", at=gpu.memory)
+    gpu, memory, room = estimate.run.cluster.gpu, estimate.held, estimate.fit.usable
+    rule = Rule(key="usable", label=say("usable: {m}", m=(room, BYTES)), axis="x", at=room)
     return Bars(
         title="What the fullest GPU holds",
         axis=Axis(
             label="memory",
             quantity=BYTES,
             low=0.0,
-            high=1.08 * max(memory.peak_memory, gpu.memory),
+            high=1.08 * max(memory.peak_memory, room),
         ),
         bars=(
             Bar(
@@ -82,5 +82,5 @@ def memory_bars(estimate: RunEstimate) -> Bars:
             ),
         ),
         rules=(rule,),
-        caption="The line is the capacity of the GPU.",
+        caption="The line is the part of the GPU's memory that may be filled.",
     )

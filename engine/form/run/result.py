@@ -20,8 +20,9 @@ from engine.estimate import estimate
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.doubts import RunWarnings, run_warnings
 from engine.run.run import Run
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
+from engine.simulate.step.what_if import run_fit
 
 _COUNTED = (
     "Megatron's count: attention in full, the output layer, no recomputation.",
@@ -50,8 +51,7 @@ class RunEstimate:
         run: it.
         estimate: all that `python -m engine estimate` says.
         held: by the fullest GPU.
-        usable: of its memory.
-        fits: what it holds is no more.
+        fit: how its process fits the GPU.
         doubts: what speaks against the run.
         evidence: on which the step rests.
     """
@@ -59,8 +59,7 @@ class RunEstimate:
     run: Run
     estimate: Mapping[str, Any]
     held: GpuMemory
-    usable: Bytes
-    fits: bool
+    fit: MemoryFit
     doubts: RunWarnings
     evidence: Evidence
     step_time: Annotated[Seconds, Output("Step", symbol="T")]
@@ -93,18 +92,24 @@ class RunEstimate:
     ]
 
 
+def _gpu_memory(estimate_data: Mapping[str, Any]) -> GpuMemory:
+    """Return the process of the fullest rank by part; the reserve is what tensors leave of it."""
+    parts = {name: size for name, size in estimate_data["memory"].items() if name != "reserve"}
+    process = estimate_data["memory_process"]
+    return GpuMemory(peak_memory=process, reserve=process - sum(parts.values()), **parts)
+
+
 def run_estimate(run: Run) -> RunEstimate:
     """Return the estimated step of a run and derived numbers."""
-    estimate_data, gpu = estimate(run), run.cluster.gpu
+    estimate_data, gpu, fit = estimate(run), run.cluster.gpu, run_fit(run)
     time = estimate_data["time"]
     model = ("tensor_parallel", "context_parallel", "expert_parallel", "pipeline")
     alone = ("compute", "data_parallel", "bubble", "optimizer", "other")
     return RunEstimate(
         run=run,
         estimate=estimate_data,
-        held=GpuMemory(peak_memory=estimate_data["peak_memory"], **estimate_data["memory"]),
-        usable=usable_bytes(gpu.memory, run.training),
-        fits=estimate_data["fits"],
+        held=_gpu_memory(estimate_data),
+        fit=fit,
         doubts=run_warnings(run),
         evidence=evidence(run),
         step_time=estimate_data["step_time"],

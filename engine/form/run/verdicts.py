@@ -1,11 +1,9 @@
-"""Badges of an estimate: whether its plan is possible, and whether it fits."""
+"""Badge of a run: whether its plan is possible."""
 
-from engine.core.text import Text, say
-from engine.core.units import BYTES
+from engine.core.text import Text
 from engine.core.views import Badge
 from engine.form.adjusted_inputs import join_sentences
 from engine.form.plain_words import plain_sentences
-from engine.form.run.result import RunEstimate
 from engine.run.doubts import RunWarnings
 from engine.run.run import Run
 
@@ -34,21 +32,3 @@ def uneven_layers_text(run: Run, doubts: RunWarnings) -> str:
     words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
     kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
     return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}"
-
-
-def fit_badge(estimate: RunEstimate) -> Badge:
-    """Return whether the fullest GPU holds it."""
-    capacity = estimate.run.cluster.gpu.memory
-    words = "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}."
-    if estimate.usable == capacity:
-        words = "The fullest GPU needs {need}, the CUDA context included. It has {have} as sold."
-    return Badge(
-        text="Fits" if estimate.fits else "Does not fit",
-        sentence=say(
-            words,
-            need=(estimate.held.peak_memory, BYTES),
-            have=(capacity, BYTES),
-            room=(estimate.usable, BYTES),
-        ),
-        color="compute" if estimate.fits else "communication",
-    )

@@ -7,16 +7,15 @@ from typing import Annotated
 
 from engine.core.outputs import Output
 from engine.core.text import Text
-from engine.core.units import Bytes, Count, Ratio, Seconds, Share
+from engine.core.units import Count, Ratio, Seconds, Share
 from engine.form.what_if.accuracy import GAIN_ERROR
 from engine.form.what_if.changes import LEVERS, Change, Lever
 from engine.form.what_if.inputs import Inputs, run_and_changes
 from engine.run.run import Run
-from engine.simulate.memory.allocator import usable_bytes
-from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_time import StepTime
-from engine.simulate.step.what_if import gpus_per_sequence, run_fits, run_step_time
+from engine.simulate.step.what_if import gpus_per_sequence, run_fit, run_step_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class Gain:
         alike: on as many GPUs, for as many sequences as before.
         gain: how many times as fast.
         low, high: within these were eight of ten published pairs of runs.
-        fits: whether the memory suffices with it.
+        fit: how it fits the memory.
     """
 
     lever: Lever
@@ -40,7 +39,7 @@ class Gain:
     gain: Ratio
     low: Ratio
     high: Ratio
-    fits: bool
+    fit: MemoryFit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class Job:
         run, evidence: it, and on what predictions of its step rest.
         changes: what had to change for it to be possible.
         step: its parts.
-        fits: whether the memory suffices; `held` is needed on the fullest GPU, of `usable`.
+        fit: how it fits the memory.
         gains: of levers that fit, the largest first; none if the job does not.
         mends: levers that make a job fit that does not.
         unfit: levers with which it does not fit.
@@ -65,9 +64,7 @@ class Job:
     evidence: Evidence
     changes: tuple[Text, ...]
     step: StepTime
-    fits: bool
-    held: Bytes
-    usable: Bytes
+    fit: MemoryFit
     gains: tuple[Gain, ...]
     mends: tuple[Gain, ...]
     unfit: tuple[Gain, ...]
@@ -91,19 +88,23 @@ def what_if_job(inputs: Inputs) -> Job:
     run, changes = run_and_changes(inputs)
     step = run_step_time(run)
     gains_by_lever = [(lever, _gain(lever, inputs, run, step)) for lever in LEVERS]
-    able = tuple(gain for _, gain in gains_by_lever if gain and gain.fits)
-    fits = run_fits(run)
+    fit = run_fit(run)
+    # None is offered that would make a job tight which is not.
+    allowed = {"fits", fit.verdict} - {"does not fit"}
+    able: list[Gain] = []
+    unfit: list[Gain] = []
+    for _, gain in gains_by_lever:
+        if gain:
+            (able if gain.fit.verdict in allowed else unfit).append(gain)
     return Job(
         run=run,
         evidence=evidence(run),
         changes=changes,
         step=step,
-        fits=fits,
-        held=rank_memory(run.model, run.plan, run.training).total,
-        usable=usable_bytes(run.cluster.gpu.memory, run.training),
-        gains=tuple(sorted(able, key=lambda gain: -gain.gain)) if fits else (),
-        mends=() if fits else able,
-        unfit=tuple(gain for _, gain in gains_by_lever if gain and not gain.fits),
+        fit=fit,
+        gains=tuple(sorted(able, key=lambda gain: -gain.gain)) if fit.runs else (),
+        mends=() if fit.runs else tuple(able),
+        unfit=tuple(unfit),
         idle=tuple(lever for lever, gain in gains_by_lever if not gain),
         step_time=step.total,
         exposed=step.exposed,
@@ -141,7 +142,7 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         gain=gain,
         low=gain * exp(-GAIN_ERROR),
         high=gain * exp(GAIN_ERROR),
-        fits=run_fits(other),
+        fit=run_fit(other),
     )
 
 

@@ -17,6 +17,7 @@ from engine.core.views import (
     Table,
     Value,
 )
+from engine.form.memory_fit import with_fit
 from engine.form.run.prediction_text import evidence_assumptions, range_note
 from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
 from engine.form.what_if.changes import Lever
@@ -55,7 +56,7 @@ def step_value(present: Presenter, job: Job) -> Value:
             )
         ),
         note=range_note(present, "step_time", job.evidence)
-        if job.fits
+        if job.fit.runs
         else "the job does not fit: this step cannot run",
     )
 
@@ -63,7 +64,7 @@ def step_value(present: Presenter, job: Job) -> Value:
 def tornado(job: Job) -> Bars:
     """Return the levers as bars, largest gain first, with the model's error."""
     shown = [gain for gain in job.gains if gain.gain > 1][:_SHOWN] or list(job.gains[:1])
-    nothing = "no lever applies" if job.fits else "none: the job does not fit"
+    nothing = "no lever applies" if job.fit.runs else "none: the job does not fit"
     return Bars(
         title="What each lever gives",
         axis=Axis(
@@ -111,7 +112,7 @@ def gains_table(job: Job) -> Table:
         for gain in job.gains
     ]
     levers += [(gain.lever, ("makes it fit", "", "yes")) for gain in job.mends]
-    levers += [(gain.lever, ("does not fit", "", "no")) for gain in job.unfit]
+    levers += [(gain.lever, (gain.fit.verdict, "", "no")) for gain in job.unfit]
     levers += [(lever, ("does not apply", "", "")) for lever in job.idle]
     rows: list[tuple[Cell, ...]] = [
         (
@@ -135,7 +136,7 @@ def gains_table(job: Job) -> Table:
 
 def first_lever_badge(job: Job) -> Badge:
     """Return the lever with the largest gain, and whether it exceeds the error."""
-    if not job.fits:
+    if not job.fit.runs:
         return _unfit_badge(job)
     if not job.gains:
         return Badge(text="Nothing", sentence="No lever applies to this job.", color="muted")
@@ -146,11 +147,12 @@ def first_lever_badge(job: Job) -> Badge:
         if clear
         else "but the next ones lie within the error of the model: try them too."
     )
-    return Badge(
+    badge = Badge(
         text=best.lever.label,
         sentence=say(f"{{gain}} as fast, {more}", gain=(best.gain, RATIO)),
         color="compute",
     )
+    return with_fit(badge, job.fit)
 
 
 def _unfit_badge(job: Job) -> Badge:
@@ -162,8 +164,8 @@ def _unfit_badge(job: Job) -> Badge:
         sentence=say(
             f"The fullest GPU needs {{need}}, and {{have}} may be filled, so there is nothing to "
             f"make faster yet. {way}",
-            need=(job.held, BYTES),
-            have=(job.usable, BYTES),
+            need=(job.fit.needed, BYTES),
+            have=(job.fit.usable, BYTES),
         ),
         color="communication",
     )
@@ -177,7 +179,7 @@ def lever_advice(job: Job) -> Advice:
         verdict=say(
             "{share} of the step waits for communication.", share=(job.exposed_share, SHARE)
         )
-        if job.fits
+        if job.fit.runs
         else "The job does not fit: nothing is recommended until it does.",
         figure="step_time",
         now=job.step_time,

@@ -104,4 +104,4 @@ def free_memory(run: Run, *, feedback: bool) -> Bytes:
     """Return the free GPU memory with the error-feedback buffer, if any; negative: too full."""
     used = rank_memory(run.model, run.plan, run.training).total
     used += error_feedback_bytes(run) if feedback else 0.0
-    return usable_bytes(run.cluster.gpu.memory, run.training) - used
+    return usable_bytes(run.cluster.gpu.memory) - used

@@ -319,7 +319,7 @@ def simulate_sharded_step(setting: ShardedSetting) -> ShardedStep:
         states=states,
         memory=memory,
         peak=max(size for _, size in memory),
-        capacity=usable_bytes(gpu_memory(setting), job.run.training),
+        capacity=usable_bytes(gpu_memory(setting)),
         sent=zero_bytes_sent(
             job.work.gradient * parameters,
             job.work.element * parameters,

@@ -23,6 +23,7 @@ from engine.core.units import (
 )
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.states import MIXED_PRECISION
+from engine.simulate.memory.allocator import usable_bytes
 
 PARAMETERS: Parameters = 400e9
 GPUS: Count = 16_384
@@ -54,7 +55,7 @@ class RebuiltStory:
         rate_before: at which they leave a node if they take all of the idle time.
         rate_after: likewise in what the told share leaves them after the repair.
         states: bytes of parameters, gradients and optimizer states on a GPU.
-        capacity: of a GPU.
+        capacity: of a GPU, as far as it may be filled.
         tokens: of a step that keeps all GPUs at work for `working`.
     """
 
@@ -95,7 +96,7 @@ def rebuild_story(sharing: Count, utilization: Share) -> RebuiltStory:
         rate_before=sent / IDLE,
         rate_after=sent / (CLAIMED_SHARE_AFTER * after),
         states=(states.parameter + states.gradient + states.optimizer) * PARAMETERS / sharing,
-        capacity=gpu.memory,
+        capacity=usable_bytes(gpu.memory),
         tokens=working * GPUS * gpu.peak["bf16"] * utilization / (PER_TOKEN * PARAMETERS),
     )
 

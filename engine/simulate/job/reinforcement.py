@@ -4,6 +4,7 @@ Colocated, all GPUs do one after another. Separate, some generate and the others
 one step apart, or with a stream of responses that never waits for the longest.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +26,7 @@ from engine.simulate.job.rollouts import (
     steady_token_rate,
 )
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
-from engine.simulate.memory.allocator import Memory
+from engine.simulate.memory.allocator import Memory, MemoryFit, usable_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 
@@ -218,6 +219,7 @@ class RlMemory:
         engine: weights of the inference engine.
         cache: of keys and values.
         activations: of training, with buffers and reserve.
+        free: of all that, free blocks that the allocator can give back.
     """
 
     states: Bytes
@@ -225,6 +227,7 @@ class RlMemory:
     engine: Bytes
     cache: Bytes
     activations: Bytes
+    free: Bytes
 
     @property
     def total(self) -> Bytes:
@@ -256,6 +259,7 @@ def rl_memory(job: RlJob, *, sleeps: bool, offloaded: bool) -> tuple[RlMemory, R
         engine=engine,
         cache=cache,
         activations=0.0,
+        free=0.0,
     )
     training = RlMemory(
         states=states,
@@ -263,8 +267,19 @@ def rl_memory(job: RlJob, *, sleeps: bool, offloaded: bool) -> tuple[RlMemory, R
         engine=awake * engine,
         cache=awake * cache,
         activations=training_memory.activations + training_memory.buffers + training_memory.reserve,
+        free=training_memory.total - training_memory.least,
     )
     return generating, training
+
+
+def rl_fit(phases: Sequence[RlMemory], device: Bytes) -> MemoryFit:
+    """Return how the fuller phase fits a GPU on which programs can allocate `device` bytes."""
+    return MemoryFit(
+        needed=max(phase.total for phase in phases),
+        least=max(phase.total - phase.free for phase in phases),
+        usable=usable_bytes(device),
+        device=device,
+    )
 
 
 def with_split(job: RlJob, share: Ratio) -> RlJob:

@@ -3,17 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.catalog.models import Model, head_size, value_head_size
+from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
 from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.formulas.activations import HALF
 from engine.formulas.parameters import (
     dense_layer_parameters,
     sparse_layer_parameters,
-    total_parameters,
 )
 from engine.formulas.states import adapter_parameters, rank_parameters, state_bytes
 from engine.run.parallelism import Plan, Training, sharding_ranks
-from engine.simulate.memory.allocator import Memory, reserve_bytes
+from engine.simulate.memory.allocator import Memory
 from engine.simulate.memory.memory import rank_memory
 
 Trained = Literal["full", "lora", "qlora"]
@@ -34,12 +33,25 @@ def adapter_memory(
         return rank_memory(model, plan, replace(training, lora_rank=0))
     memory = rank_memory(model, plan, training)
     if trained == "qlora":
-        packed = (HALF - NF4) * total_parameters(model) / sharding_ranks(plan)
+        packed = (HALF - NF4) * quantized_parameters(model) / sharding_ranks(plan)
         memory = replace(memory, parameters=memory.parameters - packed)
     if trapped:
         memory = _mixed_unit_memory(model, plan, training, memory)
-    used = memory.total - memory.reserve
-    return replace(memory, reserve=reserve_bytes(training, used, plan.world_size))
+    return memory
+
+
+def quantized_parameters(model: Model) -> Parameters:
+    """Return the parameters that QLoRA keeps in 4 bits: the linear layers between the ends.
+
+    bitsandbytes replaces linear layers only, so the embedding and the norms stay in 16 bits;
+    transformers leaves out the output layer as well (`get_keys_to_not_convert`).
+    """
+    sparse = num_sparse_layers(model)
+    quantized = (model.num_layers - sparse) * dense_layer_parameters(model).matrices
+    if sparse:
+        layer = sparse_layer_parameters(model)
+        quantized += sparse * (layer.matrices + layer.experts)
+    return quantized
 
 
 def _mixed_unit_memory(model: Model, plan: Plan, training: Training, memory: Memory) -> Memory:

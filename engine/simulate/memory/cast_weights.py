@@ -13,7 +13,7 @@ from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import output_parameters, total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import Memory, reserved_bytes
+from engine.simulate.memory.allocator import Memory
 
 
 def cast_leftover_bytes(model: Model) -> Bytes:
@@ -42,7 +42,7 @@ def reserved_after_cast(
         return leftover + memory.parameters + memory.gradients + memory.optimizer + logits
     trained = memory.parameters - HALF * total_parameters(model) + memory.optimizer
     inputs = _inputs(model, plan, training)
-    return max(reserved_bytes(memory), leftover + trained + logits + inputs)
+    return max(memory.reserved, leftover + trained + logits + inputs)
 
 
 def _logits(model: Model, plan: Plan, training: Training, *, trapped: bool) -> Bytes:
@@ -71,7 +71,7 @@ def _logits(model: Model, plan: Plan, training: Training, *, trapped: bool) -> B
 def _inputs(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the inputs of all layers if one is larger than half a matrix and nothing else stays.
 
-    Without recomputation a layer has many tensors, and `reserved_bytes` is the larger number.
+    Without recomputation a layer has many tensors, and `Memory.reserved` is the larger number.
     """
     tokens = local_tokens(plan, training)
     if training.recompute != "full" or tokens <= model.ffn_hidden_size:

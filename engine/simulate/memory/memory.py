@@ -29,7 +29,7 @@ from engine.run.parallelism import (
     sharding_ranks,
     shards_all,
 )
-from engine.simulate.memory.allocator import Memory, fragment_share, reserve_bytes
+from engine.simulate.memory.allocator import Memory, fragment_share
 from engine.simulate.memory.memory_buffers import (
     keeps_stage_outputs,
     rank_buffers,
@@ -165,14 +165,12 @@ def sharded_memory(
     states, buffers = parameters.states, parameters.buffers
     if keeps_stage_outputs(plan, training):
         buffers += stage_output_bytes(model, plan, training, contents.stage)
-    tensors = states.parameters + states.gradients + states.optimizer
     return Memory(
         parameters=states.parameters,
         gradients=states.gradients,
         optimizer=states.optimizer,
         activations=contents.activations,
         buffers=buffers,
-        reserve=reserve_bytes(training, tensors + contents.activations + buffers, plan.world_size),
         stage=contents.stage,
         fragments=fragment_share(training, plan.world_size),
     )

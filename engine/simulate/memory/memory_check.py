@@ -11,7 +11,6 @@ from typing import Literal
 from engine.catalog.constants import ALLOWANCES
 from engine.core.units import Bytes, Ratio, Share
 from engine.run.run import Run
-from engine.simulate.memory.allocator import process_bytes, reserved_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_moments import peak_tensor_bytes
 
@@ -53,9 +52,7 @@ def modeled_readings(run: Run) -> MemoryReadings:
     """Return the modeled readings of the fullest GPU of a run."""
     memory = rank_memory(run.model, run.plan, run.training)
     tensors = peak_tensor_bytes(run.model, run.plan, run.training, memory)
-    return MemoryReadings(
-        allocated=tensors, reserved=reserved_bytes(memory), process=process_bytes(memory)
-    )
+    return MemoryReadings(allocated=tensors, reserved=memory.reserved, process=memory.total)
 
 
 def relative_error(modeled: Bytes, measured: Bytes) -> Share:

@@ -3,7 +3,7 @@
 With one micro-batch the gradients of a layer appear behind its backward pass and go with the
 update, so at the loss, where activations are fullest, there are none. The allocator still has to
 hold both: gradients lie in blocks of the stream that reduces them, which no other stream can use
-(`reduce_output` of FSDP2's `foreach_reduce`). So `Memory.total` counts all, as
+(`reduce_output` of FSDP2's `foreach_reduce`). So `Memory.reserved` counts all, as
 `torch.cuda.max_memory_reserved` does, and `peak_tensor_bytes` what
 `torch.cuda.max_memory_allocated` does.
 """
@@ -15,7 +15,7 @@ from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.parameters import embedding_parameters, output_parameters
 from engine.formulas.states import adapter_parameters
 from engine.run.parallelism import Plan, Training, num_microbatches
-from engine.simulate.memory.allocator import Memory, allocated_bytes
+from engine.simulate.memory.allocator import Memory
 from engine.simulate.memory.memory import layer_memories
 from engine.simulate.memory.memory_buffers import gathered_end_bytes, gathered_layer_bytes
 from engine.simulate.memory.peak_activations import StageParts, stage_parts
@@ -46,10 +46,10 @@ def peak_tensor_bytes(model: Model, plan: Plan, training: Training, memory: Memo
     Of pipelines, of other software, and of several micro-batches, whose gradients are there
     throughout, all parts together.
     """
-    beyond = allocated_bytes(memory) - (memory.total - memory.reserve)
+    beyond = memory.allocated - memory.tensors
     single_microbatch = num_microbatches(plan, training) == 1 and plan.pipeline_parallel == 1
     if training.framework != "fsdp" or plan.zero_stage < 3 or not single_microbatch:
-        return allocated_bytes(memory)
+        return memory.allocated
     parts = stage_parts(model, plan, training, memory.stage, layer_memories(model, plan, training))
     units = _units(model, plan, training, memory.buffers)
     fullest = max(_moment_bytes(model, memory, parts, units))

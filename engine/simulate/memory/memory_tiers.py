@@ -85,6 +85,7 @@ def place_tensors(placement: JobPlacement) -> TierPlacement:
     bytes_by_tier = dict.fromkeys(tiers, 0.0) | {"hbm": job.working}
     for tensor, tier in homes.items():
         bytes_by_tier[tier] += job.sizes[tensor]
+    bytes_by_tier[homes["moments"]] += job.gradient_copies
     moves = tuple(tensor_moves(job, homes, tiers, placement.num_microbatches))
     tokens = job.tokens * placement.num_microbatches
     shards = job.parameters / placement.ranks * job.gpus_on_node

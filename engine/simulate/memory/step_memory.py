@@ -30,7 +30,7 @@ class StepMoment:
         microbatch: index of the micro-batch, from 0.
         gradients: existing gradients.
         activations: kept activations, and working memory of the running layer.
-        total: memory with parameters, optimizer and buffers.
+        total: memory of the process, whose allocator holds throughout what its peak needs.
     """
 
     time: Seconds
@@ -56,7 +56,7 @@ def step_memory(
     moments = memory_over_step(
         model, plan, training, layer, policy_drops(layer, training.recompute)
     )
-    states = memory.parameters + memory.optimizer + memory.buffers
+    states = memory.parameters + memory.optimizer + memory.buffers + memory.reserve
     instants: list[StepMoment] = []
     start: Seconds = 0.0
     for microbatch in range(MICRO_BATCHES):

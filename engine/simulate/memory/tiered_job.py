@@ -10,11 +10,11 @@ from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
 from engine.catalog.reader_constants import gpu_constants, parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Share, Tokens
-from engine.formulas.activations import HALF, SINGLE, layer_memory, logits_memory
-from engine.formulas.parameters import dense_layer_parameters, total_parameters
+from engine.formulas.activations import SINGLE, layer_memory, logits_memory
+from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import reserve_bytes
-from engine.simulate.memory.memory_buffers import gathered_bytes
+from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.memory import rank_memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,8 @@ class TieredJob:
         gpus_on_node: GPUs of the job on one node.
         idle: GPUs of that node that the job leaves alone.
         sizes: of the tensors.
-        working: what the passes need in HBM besides, the reserve of the framework included.
+        gradient_copies: DeepSpeed's gradients in single precision, which lie with the moments.
+        working: all else that the process needs, in HBM: what the passes work with, and reserves.
         rate: of large products, as a share of the peak.
     """
 
@@ -74,6 +75,7 @@ class TieredJob:
     gpus_on_node: Count
     idle: Count
     sizes: Mapping[str, Bytes]
+    gradient_copies: Bytes
     working: Bytes
     peak: FlopRate
     rate: Share
@@ -97,22 +99,18 @@ def build_tiered_job(placement: JobPlacement) -> TieredJob:
         framework="deepspeed",
     )
     layer, logits = layer_memory(model, plan, training), logits_memory(model, plan, training)
+    memory = rank_memory(model, plan, training)
     shard = total_parameters(model) / placement.ranks
     neighbors = min(placement.ranks, node.gpus_per_node)
     sizes = {
-        "parameters": HALF * shard,
-        "gradients": HALF * shard,
+        "parameters": memory.parameters,
+        "gradients": memory.gradients,
         "master": SINGLE * shard,
         "moments": 2 * SINGLE * shard,
         "checkpoints": layer.kept * model.num_layers,
         "logits": logits.kept,
     }
-    # What is gathered or fetched for the passes, and the gradients of one layer on their way.
-    working = max(layer.working, logits.working)
-    if placement.ranks > 1 or placement.homes["parameters"] != "hbm":
-        working += gathered_bytes(model, plan)
-    if placement.ranks > 1 or placement.homes["gradients"] != "hbm":
-        working += HALF * dense_layer_parameters(model).total
+    copies = memory.optimizer - sizes["master"] - sizes["moments"]
     return TieredJob(
         gpu=gpu,
         model=model,
@@ -121,7 +119,8 @@ def build_tiered_job(placement: JobPlacement) -> TieredJob:
         gpus_on_node=neighbors,
         idle=node.gpus_per_node - neighbors,
         sizes=sizes,
-        working=working + reserve_bytes(training, working, placement.ranks),
+        gradient_copies=copies,
+        working=memory.total - sum(sizes.values()) - copies,
         peak=gpu.peak["bf16"],
         rate=gpu_constants(gpu, parse_constants(placement.own)).matmul,
     )
@@ -132,13 +131,13 @@ def job_tiers(placement: JobPlacement, job: TieredJob) -> dict[str, Tier]:
     gpu, sharing_gpus, host = job.gpu, job.gpus_on_node, HOSTS[placement.node]
     return {
         "hbm": Tier(
-            capacity=gpu.memory,
+            capacity=usable_bytes(gpu.memory),
             read=gpu.memory_bandwidth,
             write=gpu.memory_bandwidth,
             sources=(gpu.source,),
         ),
         "peer": Tier(
-            capacity=job.idle / sharing_gpus * gpu.memory,
+            capacity=job.idle / sharing_gpus * usable_bytes(gpu.memory),
             read=gpu.scale_up,
             write=gpu.scale_up,
             sources=(gpu.source,),

@@ -8,13 +8,14 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.core.units import Bytes, Count, Ratio, Seconds
+from engine.catalog.constants import KEPT_FREE
+from engine.core.units import Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.activations import LayerMemory
 from engine.run.parallelism import Plan, Training, num_microbatches
 from engine.run.plan_space import PlanningJob, pipelines, shapes
 from engine.run.run import Run
 from engine.simulate.layer.device_model import RankRates, rank_rates
-from engine.simulate.memory.allocator import Memory, usable_bytes
+from engine.simulate.memory.allocator import Memory, MemoryFit, usable_bytes
 from engine.simulate.memory.memory import StageContents, fullest_memory, layer_memories, rank_memory
 from engine.simulate.memory.peak_activations import stage_activations
 from engine.simulate.planner.pipeline import Pipeline, ShardedPipeline, build_pipeline
@@ -37,14 +38,16 @@ class Candidate:
         plan: how the work is split.
         training: how it trains.
         memory: memory of the fullest rank.
-        capacity: what that rank may fill.
+        room: bytes that its process should fill at most.
+        device: bytes that programs can allocate on a GPU.
         time: of a step.
     """
 
     plan: Plan
     training: Training
     memory: Memory
-    capacity: Bytes
+    room: Bytes
+    device: Bytes
     time: StepTime
 
     @property
@@ -53,9 +56,17 @@ class Candidate:
         return self.time.total
 
     @property
-    def fits(self) -> bool:
-        """Whether the plan fits the fullest rank."""
-        return self.memory.total <= self.capacity
+    def fit(self) -> MemoryFit:
+        """How the fullest rank fits its GPU."""
+        memory = self.memory
+        return MemoryFit(
+            needed=memory.total, least=memory.least, usable=self.room, device=self.device
+        )
+
+    @property
+    def leaves_room(self) -> bool:
+        """Whether it leaves free what its job says, once free blocks are given back."""
+        return self.memory.least <= self.room
 
     @property
     def axes(self) -> Count:
@@ -148,13 +159,13 @@ def fitting_candidates(
     front: Sequence[Candidate] = (),
     below: Callable[[], Seconds] = lambda: math.inf,
 ) -> Iterator[Candidate]:
-    """Yield the plans of a shape that fit in memory; others are not timed.
+    """Yield the plans of a shape that fit in memory, if only just; others are not timed.
 
     Nor is it where the shape's bound says that the plan is slower than the limit for its number of
     stages, or that a plan of `front`, sorted by step, beats it in both step and memory; nor where
     the micro-batches of a pipeline alone take longer than `below` says by then.
     """
-    room = usable_bytes(job.cluster.gpu.memory, shape.training) * (1 - job.kept_free)
+    room = usable_bytes(job.cluster.gpu.memory, job.kept_free)
     limits = better_than or {}
     least = min(
         (candidate.memory.total for candidate in front if candidate.step <= shape.bound),
@@ -172,7 +183,7 @@ def fitting_candidates(
             continue
         for sharded in pipeline.sharded:
             peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
-            if peak.total <= room and peak.total < least:
+            if peak.least <= room and peak.total < least:
                 yield _candidate(job, (training, sharded), peak, flow, shape)
 
 
@@ -189,7 +200,8 @@ def _candidate(
         plan=plan,
         training=training,
         memory=peak,
-        capacity=usable_bytes(job.cluster.gpu.memory, training),
+        room=usable_bytes(job.cluster.gpu.memory, job.kept_free),
+        device=job.cluster.gpu.memory,
         time=step_from_costs(job.model, plan, training, rank, flow, sharded.shared),
     )
 
@@ -231,13 +243,14 @@ def _stage_fills(
     ]
 
 
-def run_candidate(run: Run) -> Candidate:
-    """Return a run as a candidate plan of its job."""
+def run_candidate(run: Run, kept_free: Share = KEPT_FREE) -> Candidate:
+    """Return a run as a candidate plan of its job, which keeps a share of the memory free."""
     return Candidate(
         plan=run.plan,
         training=run.training,
         memory=rank_memory(run.model, run.plan, run.training),
-        capacity=usable_bytes(run.cluster.gpu.memory, run.training),
+        room=usable_bytes(run.cluster.gpu.memory, kept_free),
+        device=run.cluster.gpu.memory,
         time=step_time(run.model, run.cluster, run.plan, run.training),
     )
 

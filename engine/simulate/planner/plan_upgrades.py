@@ -15,7 +15,7 @@ from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate, candidate_run, run_candidate
 from engine.simulate.planner.moves import nearby_job
 from engine.simulate.planner.search import search_plans
-from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.what_if import run_fit, run_step_time
 
 # A plan is worth naming if it is so much faster than the run and than its best single change.
 WORTH: Ratio = 0.99
@@ -51,7 +51,7 @@ def find_plan_upgrade(run: Run, single: Seconds) -> Slices[PlanUpgrade | None]:
     if not search.best:
         return None
     best = search.best[0]
-    limit = min(single, run_step_time(run).total if run_fits(run) else float("inf"))
+    limit = min(single, run_step_time(run).total if run_fit(run).runs else float("inf"))
     changed = tuple(_changed_settings(run, best))
     if best.step >= WORTH * limit or len(changed) < 2:
         return None

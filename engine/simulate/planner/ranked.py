@@ -8,7 +8,8 @@ from engine.run.parallelism import Recompute
 from engine.run.plan_space import SCHEDULES, PlanningJob
 from engine.run.run import Run
 from engine.run.stage_cut import cut_layers
-from engine.simulate.planner.evaluate import Candidate, PlanShape, run_candidate
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.planner.evaluate import Candidate, PlanShape
 from engine.simulate.planner.search import (
     plan_order,
     price_job,
@@ -72,11 +73,9 @@ def with_room_for(job: PlanningJob, run: Run) -> PlanningJob:
     Runs that were published did run: there the memory is predicted wrongly, and plans that need no
     more of it are its rivals.
     """
-    candidate = run_candidate(run)
-    return replace(
-        job,
-        kept_free=min(job.kept_free, 1 - (1 + _SAME) * candidate.memory.total / candidate.capacity),
-    )
+    least = rank_memory(run.model, run.plan, run.training).least
+    filled = (1 + _SAME) * least / run.cluster.gpu.memory
+    return replace(job, kept_free=min(job.kept_free, 1 - filled))
 
 
 def rank_plan(run: Run) -> Slices[PlanRank]:

@@ -194,5 +194,7 @@ def census(job: PlanningJob) -> Census:
     shapes = ordered_shapes(job)
     return Census(
         plans=sum(1 for _ in plans(job)),
-        fit=sum(1 for shape in shapes for candidate in candidates(job, shape) if candidate.fits),
+        fit=sum(
+            1 for shape in shapes for candidate in candidates(job, shape) if candidate.leaves_room
+        ),
     )

@@ -20,7 +20,7 @@ class Survey:
 
     Attributes:
         plans: that were timed.
-        fit: of those, how many leave free what the job says.
+        fit: of those, how many fit, if only just.
         best: the fastest that fit, the fastest first.
         shortest: seconds of the shortest step of all, whether it fits or not; 0 without a plan.
         least: bytes of the fullest GPU of the plan that needs the least memory; 0 without a plan.
@@ -43,7 +43,7 @@ def survey(job: PlanningJob, count: Count = 10, part: Count = 0, parts: Count = 
             plans += 1
             steps.append(candidate.step)
             sizes.append(candidate.memory.total)
-            if candidate.memory.total > candidate.capacity * (1 - job.kept_free):
+            if not candidate.leaves_room:
                 continue
             fit += 1
             if len(best) < count or plan_order(candidate) < plan_order(best[-1]):

@@ -21,7 +21,7 @@ class Tie:
         spread: how far off such predictions are, and beyond which measured run the job goes.
         tied: plans that fit and whose range overlaps that of the best, the best among them.
         splits: different tensor and pipeline parallelisms among them.
-        simplest: of those, the fastest of the plans with the fewest axes.
+        simplest: of those, the fastest of the plans with the fewest axes; tight ones come last.
     """
 
     low: Seconds
@@ -50,7 +50,7 @@ def find_ties(job: PlanningJob, best: Candidate, shapes: list[PlanShape]) -> Sli
                 continue
             tied += 1
             splits.add((candidate.plan.tensor_parallel, candidate.plan.pipeline_parallel))
-            if (candidate.axes, candidate.step) < (simplest.axes, simplest.step):
+            if _simplicity(candidate) < _simplicity(simplest):
                 simplest = candidate
     return Tie(
         low=best.step * prediction.low,
@@ -60,6 +60,10 @@ def find_ties(job: PlanningJob, best: Candidate, shapes: list[PlanShape]) -> Sli
         splits=len(splits),
         simplest=simplest,
     )
+
+
+def _simplicity(candidate: Candidate) -> tuple[bool, Count, Seconds]:
+    return candidate.fit.verdict != "fits", candidate.axes, candidate.step
 
 
 def _lows(job: PlanningJob, shapes: Iterable[PlanShape]) -> dict[tuple[str, str], Ratio]:

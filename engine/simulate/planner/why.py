@@ -26,7 +26,7 @@ class Reason:
         verdict: in one word.
         problems: what does not divide, in sentences, where nothing would run it.
         plan: with its memory and its step, where something would.
-        missing: bytes that it needs beyond what may be filled; 0 if it fits.
+        missing: bytes that it needs beyond what may be filled, free blocks given back; else 0.
         largest: the part of its memory that is the largest.
         fixes: single changes after which it fits.
         slower: its step over the best one's.
@@ -49,15 +49,14 @@ def why_not(job: PlanningJob, run: Run, best: Candidate | None) -> Reason:
     notes = notes or list(problems(run.model, run.cluster, run.plan, run.training))
     if notes:
         return Reason(verdict="impossible", problems=tuple(notes))
-    candidate = run_candidate(run)
-    room = candidate.capacity * (1 - job.kept_free)
-    if candidate.memory.total > room:
+    candidate = run_candidate(run, job.kept_free)
+    if not candidate.leaves_room:
         return Reason(
             verdict="too large",
             plan=candidate,
-            missing=candidate.memory.total - room,
+            missing=candidate.memory.least - candidate.room,
             largest=largest_part(candidate),
-            fixes=best_changes(run) if not candidate.fits else (),
+            fixes=best_changes(run, kept_free=job.kept_free),
         )
     if best is None:
         return Reason(verdict="best", plan=candidate, slower=1.0, parts={})

@@ -175,7 +175,7 @@ def context_step_time(job: ContextJob) -> StepTime:
 def peak_memory(job: ContextJob) -> tuple[Memory, Bytes]:
     """Return the memory of the fullest rank and the usable memory of its GPU."""
     peak = rank_memory(job.model, job.plan, job.training)
-    return peak, usable_bytes(job.cluster.gpu.memory, job.training)
+    return peak, usable_bytes(job.cluster.gpu.memory)
 
 
 def achieved_rate(job: ContextJob, step: StepTime, counting: Counting) -> FlopRate:

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from engine.core.units import Bytes, Count, Ratio, Share, TokenRate
-from engine.formulas.batch import batch_room, largest_batch, memory_of_batch, usable_memory
+from engine.formulas.batch import batch_room, largest_batch, memory_of_batch
 from engine.run.parallelism import Training
 from engine.run.run import Run
-from engine.simulate.memory.allocator import Memory, context_bytes
+from engine.simulate.memory.allocator import Memory, MemoryFit, usable_bytes
 from engine.simulate.memory.memory import (
     candidate_stages,
     layer_memories,
@@ -50,34 +50,36 @@ class BatchFit:
         memory: memory of its fullest GPU.
         line: of the stage that runs out of memory first.
         largest: micro-batch that fits.
-        context: memory outside of the framework's tensors.
-        usable: memory that tensors may fill.
+        usable: memory that the process may fill.
     """
 
     run: Run
     memory: Memory
     line: MemoryLine
     largest: Count
-    context: Bytes
     usable: Bytes
 
     @property
-    def fits(self) -> bool:
-        """Whether the requested micro-batch fits."""
-        return self.memory.total <= self.usable
+    def fit(self) -> MemoryFit:
+        """How the requested micro-batch fits."""
+        return MemoryFit(
+            needed=self.memory.total,
+            least=self.memory.least,
+            usable=self.usable,
+            device=self.run.cluster.gpu.memory,
+        )
 
 
 def batch_fit(run: Run, margin: Share) -> BatchFit:
     """Return the largest micro-batch with a share of the memory left free."""
-    capacity, outside = run.cluster.gpu.memory, context_bytes(run.training)
-    line = min(_stage_lines(run, capacity, margin), key=lambda line: line.max_sequences)
+    usable = usable_bytes(run.cluster.gpu.memory, margin)
+    line = min(_stage_lines(run, usable), key=lambda line: line.max_sequences)
     return BatchFit(
         run=run,
         memory=rank_memory(run.model, run.plan, run.training),
         line=line,
         largest=largest_batch(line.max_sequences),
-        context=outside,
-        usable=usable_memory(capacity, margin, outside),
+        usable=usable,
     )
 
 
@@ -97,15 +99,14 @@ def batch_memory(run: Run, batch: Count) -> Memory:
     return rank_memory(run.model, run.plan, training_with_batch(run, batch))
 
 
-def _stage_lines(run: Run, capacity: Bytes, margin: float) -> list[MemoryLine]:
+def _stage_lines(run: Run, usable: Bytes) -> list[MemoryLine]:
     """Return the memory line of each stage that can be the fullest, from two batch sizes."""
-    outside = context_bytes(run.training)
     single, double = (_stage_memories(run, batch) for batch in (1, 2))
     lines = []
     for first, second in zip(single, double, strict=True):
         slope = second.total - first.total
         fixed = first.total - slope
-        room = batch_room(usable_memory(capacity, margin, outside), fixed, slope)
+        room = batch_room(usable, fixed, slope)
         lines.append(
             MemoryLine(stage=first.stage, fixed=fixed, per_sequence=slope, max_sequences=room)
         )

@@ -29,7 +29,7 @@ from engine.run.parallelism import (
 from engine.run.run import Run
 from engine.simulate.layer.device_model import RankRates, rank_rates
 from engine.simulate.layer.layer_time import embedding_time, layer_time, output_time
-from engine.simulate.memory.allocator import Memory, usable_bytes
+from engine.simulate.memory.allocator import Memory, MemoryFit, memory_fit
 from engine.simulate.memory.memory import layer_memories, stage_memory
 from engine.simulate.memory.peak_activations import microbatches_in_flight
 from engine.simulate.step.axis_loads import AxisLoad, axis_loads
@@ -104,13 +104,13 @@ class ModeledPlan:
 
     @property
     def usable(self) -> Bytes:
-        """Memory of a GPU that its tensors may fill."""
-        return usable_bytes(self.run.cluster.gpu.memory, self.run.training)
+        """Memory of a GPU that a process should fill at most."""
+        return self.fit.usable
 
     @property
-    def fits(self) -> bool:
-        """Whether the fullest GPU holds its part."""
-        return self.stages[self.fullest].memory.total <= self.usable
+    def fit(self) -> MemoryFit:
+        """How the fullest GPU holds its part."""
+        return memory_fit(self.stages[self.fullest].memory, self.run.cluster.gpu.memory)
 
     @property
     def tensor_over_computation(self) -> Ratio:

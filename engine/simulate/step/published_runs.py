@@ -6,6 +6,7 @@ from functools import cache
 from engine.catalog.published_runs import published_rows
 from engine.core.units import Bytes, Ratio, Seconds
 from engine.run.published import PublishedRun, read_published_runs
+from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import step_time
 
@@ -45,5 +46,8 @@ def predictions() -> tuple[PredictedRun, ...]:
 def _predict(case: PublishedRun) -> PredictedRun:
     run = case.run
     step = step_time(run.model, run.cluster, run.plan, run.training)
-    peak = None if case.held is None else rank_memory(run.model, run.plan, run.training).total
+    peak = None
+    if case.held is not None:
+        memory = rank_memory(run.model, run.plan, run.training)
+        peak = reported_bytes(memory, run.training)
     return PredictedRun(case=case, time=step.total, memory=peak)

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.core.units import Count, Seconds
+from engine.catalog.constants import KEPT_FREE
+from engine.core.units import Count, Seconds, Share
 from engine.run.limits import indivisible_sizes
 from engine.run.parallelism import Plan, Training
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.what_if import run_fit, run_step_time
 
 _AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 _RECOMPUTED = ("none", "selective", "full")
@@ -48,19 +49,23 @@ class SingleChange:
     step: Seconds
 
 
-def best_changes(run: Run, count: Count = 3) -> tuple[SingleChange, ...]:
-    """Return the changes with the shortest steps that fit.
+def best_changes(
+    run: Run, count: Count = 3, kept_free: Share = KEPT_FREE
+) -> tuple[SingleChange, ...]:
+    """Return the changes with the shortest steps that fit; a tight one only of a tight run.
 
     Of a run that fits only those that make it faster, of one that does not all that make it fit.
     """
     known = set(_problems(run))
-    limit = run_step_time(run).total if run_fits(run) else float("inf")
+    fit = run_fit(run, kept_free)
+    limit = run_step_time(run).total if fit.runs else float("inf")
+    allowed = {"fits", fit.verdict} - {"does not fit"}
     changes = [
         SingleChange(
             setting=name, before=before, after=after, run=changed, step=run_step_time(changed).total
         )
         for name, before, after, changed in _changes(run)
-        if not _is_invalid(changed, known) and run_fits(changed)
+        if not _is_invalid(changed, known) and run_fit(changed, kept_free).verdict in allowed
     ]
     faster = [change for change in changes if change.step < limit * _WORTH]
     return tuple(sorted(faster, key=lambda change: change.step)[:count])
@@ -77,7 +82,7 @@ def gpu_multiple_that_fits(run: Run) -> Count:
             training = replace(run.training, global_batch_size=batch)
             if indivisible_sizes(run.model, plan, training):
                 continue
-            if run_fits(replace(run, plan=plan, training=training)):
+            if run_fit(replace(run, plan=plan, training=training)).verdict == "fits":
                 return factor
     return 0
 

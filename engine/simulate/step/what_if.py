@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from engine.catalog.constants import COMMON
+from engine.catalog.constants import COMMON, KEPT_FREE
 from engine.core.units import Ratio, Seconds, Share
 from engine.formulas.operations import attention_operations, model_operations
 from engine.run.run import Run
-from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.step_time import StepTime, step_time
 
@@ -16,11 +16,10 @@ def run_step_time(run: Run) -> StepTime:
     return step_time(run.model, run.cluster, run.plan, run.training)
 
 
-def run_fits(run: Run) -> bool:
-    """Return whether the fullest GPU of a run holds it."""
-    return fits(
-        rank_memory(run.model, run.plan, run.training), run.training, run.cluster.gpu.memory
-    )
+def run_fit(run: Run, kept_free: Share = KEPT_FREE) -> MemoryFit:
+    """Return how the fullest GPU of a run holds it."""
+    memory = rank_memory(run.model, run.plan, run.training)
+    return memory_fit(memory, run.cluster.gpu.memory, kept_free)
 
 
 def gpus_per_sequence(run: Run) -> Ratio:

@@ -40,7 +40,7 @@ def test_the_modeler_says_what_the_estimate_says(inputs):
     assert plan.stages[plan.fullest].memory.total == pytest.approx(found["peak_memory"])
     assert plan.token_rate == pytest.approx(found["tokens_per_second_per_gpu"])
     assert plan.mfu == pytest.approx(found["mfu"])
-    assert plan.fits == found["fits"]
+    assert plan.fit.runs == found["fits"]
 
 
 @maps
@@ -73,7 +73,7 @@ def test_every_page_has_one_capacity(inputs):
     result = MODELER.solve(inputs)
     gpu = ACCELERATORS[inputs.gpu]
     assert result.sold == gpu.memory
-    assert result.usable == usable_bytes(gpu.memory, result.plan.run.training)
+    assert result.usable == usable_bytes(gpu.memory)
     assert TIERS.solve(make(TIERS, {})).placed.tiers["hbm"].capacity == (
         ACCELERATORS["H100-SXM"].memory
     )
@@ -159,7 +159,7 @@ CROWDED = [{"tensor_parallel": 1}, {"micro_batch_size": 16}, {"pipeline_parallel
 def test_a_remedy_of_the_modeler_fits(inputs, changes):
     crowded = replace(inputs, **changes)
     remedies = MODELER.compute(crowded, only=["advice"])["advice"].remedies
-    assert all(modeled(replace(crowded, **one.change)).fits for one in remedies)
+    assert all(modeled(replace(crowded, **one.change)).fit.runs for one in remedies)
 
 
 @maps

@@ -65,7 +65,7 @@ def test_what_waits_is_what_the_estimate_says_waits(name, preset):
 def test_memory_and_whether_it_fits_are_those_of_the_estimate(name, preset):
     job = job_of(name, preset)
     found = estimate(job.run)
-    assert (job.held, job.fits) == (found["peak_memory"], found["fits"])
+    assert (job.fit.needed, job.fit.runs) == (found["memory_process"], found["fits"])
 
 
 @JOBS
@@ -177,8 +177,8 @@ def test_a_part_is_no_longer_than_the_whole(preset):
 @JOBS
 def test_what_does_not_fit_is_not_ranked(name, preset):
     job = job_of(name, preset)
-    assert all(gain.fits for gain in job.gains)
-    assert job.fits or not job.gains
+    assert all(gain.fit.verdict == "fits" for gain in job.gains) or job.fit.verdict == "tight"
+    assert job.fit.runs or not job.gains
 
 
 @JOBS
@@ -204,8 +204,10 @@ def test_at_the_ends_of_the_scale_what_does_not_fit_has_no_rate(gpus):
 @BATCHES
 def test_a_batch_that_does_not_fit_has_no_speed(preset):
     found = solved("largest_batch", preset)
-    assert (found.token_rate > 0) == found.found.fits
-    assert found.found.fits == (asked("largest_batch", preset).micro_batch_size <= found.largest)
+    assert (found.token_rate > 0) == found.found.fit.runs
+    assert (found.found.fit.verdict == "fits") == (
+        asked("largest_batch", preset).micro_batch_size <= found.largest
+    )
 
 
 @BATCHES

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.catalog.constants import KEPT_FREE
 from engine.run.document import InputError
 from engine.run.plan_request import read_request
 from tests.each import each
@@ -135,7 +136,7 @@ def test_what_is_left_out_is_as_a_job_has_it():
     asked = read_request(REQUEST)
     assert (asked.count, asked.tokens, asked.why) == (10, 0, None)
     job, training = asked.job, asked.job.training
-    assert (job.world_size, job.kept_free, job.cluster.gpus_per_node) == (16, 0.05, 8)
+    assert (job.world_size, job.kept_free, job.cluster.gpus_per_node) == (16, KEPT_FREE, 8)
     assert (job.frameworks, job.precisions) == (("megatron", "fsdp"), ("bf16",))
     assert (job.recomputes, job.schedules) == (("none", "selective", "full"), ())
     assert [getattr(job, axis) for axis in AXES] == [()] * 4

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan, Training
 from engine.run.plan_space import PlanningJob, _piece_counts, layer_splits, pipelines, plans, shapes
@@ -91,7 +92,7 @@ def test_a_micro_batch_has_at_most_64_sequences():
     found = [told.micro_batch_size for _, told in shapes(job(1, batch=130, **one))]
     assert found == [1, 2, 5, 10, 13, 26]
     assert max(told.micro_batch_size for _, told in shapes(job(1, batch=128, **one))) == 64
-    assert job().kept_free == 0.05
+    assert job().kept_free == KEPT_FREE
 
 
 def test_software_precision_and_recomputation_come_in_their_order():

@@ -6,7 +6,6 @@ from functools import partial
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
 from engine.simulate.layer.adapters import adapter_memory
-from engine.simulate.memory.allocator import reserved_bytes
 from engine.simulate.memory.cast_weights import reserved_after_cast
 from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_time import step_time
@@ -45,7 +44,7 @@ def adapters() -> Iterator[Pair]:
         yield Pair(
             kind=f"LoRA memory reserved, {style}",
             measured=float(row["reserved"]),
-            predicted=after(held, trapped=trapped) if rank else reserved_bytes(held),
+            predicted=after(held, trapped=trapped) if rank else held.reserved,
             **facts,
         )
         if not trapped:

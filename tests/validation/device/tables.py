@@ -18,7 +18,6 @@ from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, RankRates, rank_rates
 from engine.simulate.layer.layer_time import ATTENTION_BACKWARD, layer_time
 from engine.simulate.layer.product_time import grouped_times, product_times
-from engine.simulate.memory.allocator import reserved_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_moments import peak_tensor_bytes
 from engine.simulate.step.step_time import step_time
@@ -219,6 +218,6 @@ def steps() -> Iterator[Pair]:
         yield Pair(
             kind=f"step memory reserved, {style}",
             measured=float(row["reserved"]),
-            predicted=reserved_bytes(held),
+            predicted=held.reserved,
             **facts,
         )

@@ -17,7 +17,6 @@ from engine.formulas.bucket_tail import published_overlap
 from engine.formulas.overlap import hidden_share
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.run.parallelism import Training
 from engine.simulate.data_parallel.bucketed_step import (
     BucketedJob,
     BucketedStep,
@@ -180,7 +179,6 @@ def solve(inputs: Inputs) -> Result:
     parameters = total_parameters(setting.model)
     last = ran.buckets[-1].parameters
     element = setting.element
-    training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=inputs.tokens)
     return Result(
         setting=setting,
         ran=ran,
@@ -204,7 +202,7 @@ def solve(inputs: Inputs) -> Result:
         element=element,
         even_buckets=-int(-parameters * element // inputs.bucket),
         states=sharded_states(parameters, MIXED_PRECISION, 0, 1).total,
-        room=usable_bytes(memory_of(inputs), training),
+        room=usable_bytes(memory_of(inputs)),
         curve=Lazy(partial(_curve, inputs, setting)),
     )
 

@@ -52,7 +52,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
 
 def bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
     """Return the bars of states per GPU by stage, against the memory."""
-    high = max(inputs.capacity, *(sharding.states.total for sharding in result.stages)) * 1.1
+    high = max(result.usable, *(sharding.states.total for sharding in result.stages)) * 1.1
     return Bars(
         title="States on each GPU",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
@@ -69,13 +69,13 @@ def bars(present: Presenter, inputs: Inputs, result: Result) -> Bars:
         ),
         rules=(
             Rule(
-                key="capacity",
-                label=say("{c}", c=(inputs.capacity, BYTES)),
+                key="usable",
+                label=say("usable: {c}", c=(result.usable, BYTES)),
                 axis="x",
-                at=inputs.capacity,
+                at=result.usable,
             ),
         ),
-        caption="Activations come on top; the line is what the GPU has.",
+        caption="Activations come on top; the line is what may be filled.",
     )
 
 

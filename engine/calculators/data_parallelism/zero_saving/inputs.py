@@ -93,7 +93,7 @@ class Inputs:
             high=512 * GB,
             scale="log",
             symbol="C",
-            help="An H100 is sold with 80 GB and holds 80 GiB.",
+            help="What programs can allocate, as PyTorch reports it: less than on the label.",
         ),
     ] = GPUS["h100"].memory
     parameters: Annotated[

@@ -11,6 +11,7 @@ from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.formulas.zero_gains import zero_saving
 from engine.simulate.data_parallel.zero_saving import StageSharding, rank_bytes_sent, stage_sharding
+from engine.simulate.memory.allocator import usable_bytes
 
 RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
 BATCHES = tuple(2**i for i in range(7))
@@ -68,6 +69,7 @@ class Result:
         ),
     ]
     rest: Bytes
+    usable: Bytes
     fits: bool
     size: Annotated[Parameters, Output(symbol="P")]
     one: Parameters = 1.0
@@ -111,6 +113,7 @@ def solve(inputs: Inputs) -> Result:
     stages = tuple(stage_sharding(job, stage) for stage in STAGES)
     own, types = stages[stage], job.types
     total, micro = own.states.total, inputs.num_microbatches
+    usable = usable_bytes(inputs.capacity)
     published = tuple(zero_saving(MIXED_PRECISION, stage, 2) for stage in STAGES)
 
     def saved(
@@ -134,8 +137,9 @@ def solve(inputs: Inputs) -> Result:
         bytes_per_parameter=total / job.parameters,
         whole=types.total,
         held=total,
-        rest=abs(inputs.capacity - total),
-        fits=total <= inputs.capacity,
+        usable=usable,
+        rest=abs(usable - total),
+        fits=total <= usable,
         size=job.parameters,
         share_parameters=inputs.ranks if stage >= 3 else 1,
         share_gradients=inputs.ranks if stage >= 2 else 1,

@@ -93,7 +93,7 @@ def _verdict(present: Presenter, result: Result, *, helps: bool) -> Text:
             else ("No single change here makes them fit: split the model over GPUs.")
         )
         return present.say(
-            "The states need {states}, a GPU has {memory}: this job cannot run. " + way
+            "The states need {states}, of a GPU {memory} may be filled: this job cannot run. " + way
         )
     if not helps:
         return "Nothing here shortens the step: it hardly waits."

@@ -11,6 +11,7 @@ from engine.form.fields import COMPUTING, PORT, LabGpu
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.collectives.cluster_wires import cluster_wires
 from engine.simulate.data_parallel.gradient_sync import DataParallelJob
+from engine.simulate.memory.allocator import usable_bytes
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
@@ -140,8 +141,8 @@ def states_of(inputs: Inputs) -> Bytes:
 
 
 def missing_of(inputs: Inputs) -> Bytes:
-    """Return by how much the states exceed the memory of a GPU."""
-    return max(0.0, states_of(inputs) - GPUS[inputs.gpu].memory)
+    """Return by how much the states exceed the memory of a GPU that may be filled."""
+    return max(0.0, states_of(inputs) - usable_bytes(GPUS[inputs.gpu].memory))
 
 
 def job_of(inputs: Inputs) -> DataParallelJob:

@@ -42,6 +42,7 @@ from engine.simulate.data_parallel.gradient_sync import (
     step_streams,
     zero_1_streams,
 )
+from engine.simulate.memory.allocator import usable_bytes
 
 LOW, HIGH = 256, 1_048_576
 TOKENS_COLUMN = tuple(
@@ -112,7 +113,7 @@ def solve(inputs: Inputs) -> Result:
         efficiency=now.efficiency,
         ideal_efficiency=now.ideal_efficiency,
         states=states_of(inputs),
-        memory=GPUS[inputs.gpu].memory,
+        memory=usable_bytes(GPUS[inputs.gpu].memory),
         missing=missing_of(inputs),
         break_even_tokens=break_even(job, sync),
         required_bandwidth=required_port(job, sync, now.backward),

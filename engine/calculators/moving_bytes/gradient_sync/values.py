@@ -191,10 +191,11 @@ def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
 
 def _states_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
     """Return the states per GPU, with a note on whether they fit."""
-    note = "of {memory}"
+    note = "of {memory} that may be filled"
     if result.missing:
         remedy = "shard more, or split the model" if inputs.sharding == "zero1" else "shard them"
-        note = f"{{missing}} more than the {{memory}} of {GPUS[inputs.gpu].name}: {remedy}"
+        name = GPUS[inputs.gpu].name
+        note = f"{{missing}} more than the {{memory}} of {name} that may be filled: {remedy}"
     return present.value("states", note=note)
 
 

@@ -19,7 +19,6 @@ from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
-from engine.run.parallelism import Training
 from engine.simulate.data_parallel.accumulation import (
     GRADIENT,
     PARAMETER,
@@ -157,7 +156,6 @@ def solve(inputs: Inputs) -> Result:
     reductions, gathers = accumulated_passes(step.scheme, step.count)
     own = tokens_per_gpu(step)
     size, volume = total_parameters(step.model), accumulation_bytes_sent(step)
-    training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
     stages, count = inputs.pipeline_parallel, inputs.num_microbatches
     rate = accumulation_token_rate(step)
     parts = accumulation_memory(step), accumulation_memory(step, at_once=True)
@@ -173,7 +171,7 @@ def solve(inputs: Inputs) -> Result:
         own=own,
         held=parts[0].total,
         at_once=parts[1].total,
-        usable=usable_bytes(step.cluster.gpu.memory, training),
+        usable=usable_bytes(step.cluster.gpu.memory),
         token_rate=rate,
         parts=parts,
         volumes=Lazy(partial(volumes, inputs)),

@@ -17,7 +17,11 @@ def advice(inputs: Inputs, result: Result) -> Advice:
     words = "Nothing here frees memory."
     if changes:
         words = "{m} on the fullest GPU with {b} at once. Each line gives its memory after one "
-        words += "change." if changes[0].fit.fits else "change; no single one is enough."
+        words += (
+            "change."
+            if changes[0].fit.fit.verdict == "fits"
+            else "change; no single one is enough."
+        )
     return Advice(
         title="What frees memory",
         verdict=say(words, m=(result.total, BYTES), b=(inputs.micro_batch_size, COUNT)),
@@ -45,8 +49,8 @@ def _remedy(result: Result, change: TriedChange) -> Remedy:
 
 
 def _speed_words(result: Result, change: TriedChange) -> str:
-    if not change.fit.fits:
-        return "still does not fit"
+    if change.fit.fit.verdict != "fits":
+        return "still tight" if change.fit.fit.runs else "still does not fit"
     if not result.token_rate:
         return "then it fits"
     if abs(change.slower) <= 0.0005:

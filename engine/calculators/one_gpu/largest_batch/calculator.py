@@ -58,7 +58,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     outputs = values.values(present, result)
     return {
         "largest": values.largest(present, result),
-        "fits": values.fits_badge(present, result),
+        "fits": values.fits(present, result),
         "memory_line": partial(memory_line, inputs, fit),
         "memory_bars": partial(memory_bars, inputs, result),
         **outputs,

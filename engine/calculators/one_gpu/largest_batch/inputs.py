@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import KEPT_FREE
 from engine.catalog.models import MODELS
 from engine.core.inputs import PERCENT, Choice, Number, Switch
 from engine.core.text import Text
@@ -89,7 +90,7 @@ class Inputs:
             symbol="u",
             help="For fragments of the allocator and for peaks that no model sees.",
         ),
-    ] = 0.05
+    ] = KEPT_FREE
     framework: Annotated[
         str,
         Choice(

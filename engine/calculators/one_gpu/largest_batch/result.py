@@ -27,7 +27,6 @@ class Result:
     """The fit, memory and speed of the job.
 
     Attributes:
-        context: memory outside of the framework's tensors.
         capacity: of the GPU.
         parameters, gradients, optimizer, activations, buffers, reserve: parts of `total`.
         ranks: of data parallelism.
@@ -83,7 +82,6 @@ class Result:
         ),
     ]
     token_rate: Annotated[TokenRate, Output("Speed at your micro-batch", color="compute")]
-    context: Annotated[Bytes, Output(symbol="X")]
     capacity: Annotated[Bytes, Output(symbol="C", of="gpu")]
     parameters: Annotated[Bytes, Output(symbol="P")]
     gradients: Annotated[Bytes, Output(symbol="G")]
@@ -109,7 +107,7 @@ def solve(inputs: Inputs) -> Result:
     fit, changes = fit_with_changes(inputs)
     run, memory = fit.run, fit.memory
     # What does not fit has no speed.
-    rate = batch_token_rate(run, inputs.micro_batch_size) if fit.fits else 0.0
+    rate = batch_token_rate(run, inputs.micro_batch_size) if fit.fit.runs else 0.0
     return Result(
         largest=fit.largest,
         total=memory.total,
@@ -117,7 +115,6 @@ def solve(inputs: Inputs) -> Result:
         per_sequence=fit.line.per_sequence,
         usable=fit.usable,
         token_rate=rate,
-        context=fit.context,
         capacity=run.cluster.gpu.memory,
         parameters=memory.parameters,
         gradients=memory.gradients,

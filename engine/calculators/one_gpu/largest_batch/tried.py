@@ -40,7 +40,7 @@ def try_changes(inputs: Inputs, fit: BatchFit, before: TokenRate) -> tuple[Tried
         if _in_range(change)
     )
     useful = [change for change in changes if change.fit.memory.total < fit.memory.total * 0.9995]
-    enough = [change for change in useful if change.fit.memory.total <= fit.usable]
+    enough = [change for change in useful if change.fit.fit.verdict == "fits"]
     return tuple(
         sorted(enough or useful, key=lambda change: change.fit.memory.total)[:_MAX_CHANGES]
     )
@@ -49,7 +49,7 @@ def try_changes(inputs: Inputs, fit: BatchFit, before: TokenRate) -> tuple[Tried
 def _try_change(inputs: Inputs, key: str, change: Change, before: TokenRate) -> TriedChange:
     changed = replace(inputs, **change)  # type: ignore[arg-type]
     after = fit(changed)
-    compared = before and after.fits
+    compared = before and after.fit.runs
     return TriedChange(
         key=key,
         change=change,

@@ -6,6 +6,7 @@ from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SHARE
 from engine.core.views import Badge, Value
+from engine.form.memory_fit import fit_badge
 from engine.form.run.prediction_text import evidence_assumptions, memory_error_text, range_note
 from engine.run.run import Run
 from engine.simulate.step.largest_batch import SEQUENCES
@@ -16,7 +17,7 @@ _PAPERS = ("korthikanti2022", "rajbhandari2020")
 def values(present: Presenter, result: Result) -> dict[str, Value]:
     """Return the memory of the fullest GPU, part by part, and the speed."""
     run = result.found.run
-    peak = (memory_error_text(), "An allocator's peak, the context of CUDA left out.")
+    peak = (memory_error_text(), "Of the process, with the context of CUDA and NCCL.")
     return {
         "total": present.value("total", assumes=peak, sources=_PAPERS),
         **present.values("fixed", "per_sequence"),
@@ -49,7 +50,7 @@ def _adapter_error(run: Run) -> tuple[Text, ...]:
 
 
 def _speed_value(present: Presenter, result: Result) -> Text:
-    if not result.found.fits:
+    if not result.found.fit.runs:
         return "it does not fit: no step runs"
     again = "computing {again} of what the model needs" if result.again > 1.001 else ""
     return range_note(present, "token_rate", result.evidence, present.fill_text(again))
@@ -62,7 +63,7 @@ def largest(present: Presenter, result: Result) -> Value:
         assumes=(
             memory_error_text(),
             "The line is that of the pipeline stage which runs out of memory first.",
-            "The CUDA context and the channels of NCCL are taken as measured on an A100.",
+            "The CUDA context was measured on an H100; the buffers of NCCL are fitted.",
         ),
         sources=(*_PAPERS, result.found.run.cluster.gpu.source),
         note="sequences on the one data-parallel rank"
@@ -71,18 +72,13 @@ def largest(present: Presenter, result: Result) -> Value:
     )
 
 
-def fits_badge(present: Presenter, result: Result) -> Badge:
+def fits(present: Presenter, result: Result) -> Badge:
     """Return the badge on whether the reader's micro-batch fits."""
     if result.fixed > result.usable:
         text, color = "States", "optimizer"
         words = "Without a single sequence a GPU must hold {fixed}; {usable} may be filled. "
         words += "Shard more."
-    elif not result.found.fits:
-        text, color = "Out of memory", "buffers"
-        words = "A micro-batch of {micro_batch_size} needs {total}; {usable} may be filled."
-    else:
-        text, color = "Fits", "activations"
-        words = (
-            "A micro-batch of {micro_batch_size} needs {total} of the {usable} that may be filled."
-        )
-    return Badge(text=text, sentence=present.say(words), color=color)
+        return Badge(text=text, sentence=present.say(words), color=color)
+    return fit_badge(
+        result.found.fit, f"A micro-batch of {result.found.run.training.micro_batch_size:,}"
+    )

@@ -9,6 +9,7 @@ from engine.core.outputs import Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, OPERATIONS
 from engine.core.views import Badge, Scene, Table
+from engine.form.memory_fit import fit_badge
 from engine.simulate.memory.saved_tensors import ANCHOR, SavedTensor
 
 _ROWS = (
@@ -103,13 +104,10 @@ def change_notes(inputs: Inputs) -> tuple[Text, ...]:
 
 def fits_badge(present: Presenter, result: Result) -> Badge:
     """Return whether the step fits."""
-    if result.total <= result.usable:
-        words = "The fullest moment needs {total} of the {usable} that may be filled."
-        return Badge(text="Fits", sentence=present.say(words), color="activations")
-    words = "The fullest moment needs {total}; {usable} may be filled. Drop more tensors."
     if result.fixed > result.usable:
         words = "The states alone need {fixed}; {usable} may be filled. Use more GPUs."
-    return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
+        return Badge(text="Out of memory", sentence=present.say(words), color="buffers")
+    return fit_badge(result.fit, "The fullest moment")
 
 
 def tensor_table(result: Result) -> Table:

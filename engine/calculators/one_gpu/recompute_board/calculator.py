@@ -86,7 +86,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 "parallelism, fused attention",
                 met=setting == wanted,
             ),
-            Condition(text="the fullest moment fits", met=result.total <= result.usable),
+            Condition(text="the fullest moment fits", met=result.fit.verdict == "fits"),
             Condition(
                 text=f"at most {100 * _PRICE:.0f} % of the step's operations run again",
                 met=result.extra <= _PRICE,

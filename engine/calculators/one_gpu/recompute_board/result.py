@@ -24,7 +24,7 @@ from engine.formulas.operations import output_gemm
 from engine.formulas.recomputation import kept_by_layers
 from engine.run.parallelism import Cluster
 from engine.simulate.layer.device_model import rank_rates
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.memory.saved_tensors import num_drop_sets
 
 _SIZES = ("Element-wise kernels are fused, as by torch.compile.",)
@@ -41,6 +41,7 @@ class Result:
     Attributes:
         job: its plan, its training and its saved tensors.
         gone: the tensors that are dropped.
+        fit: how the process fits the GPU.
         steps: the step by policy, and that of the reader's set under "yours".
         best: share computed again and bytes kept, of the sets that no other set beats.
         lengths: bytes that all layers keep over `LENGTHS`, by policy and by the GPT formula.
@@ -101,6 +102,7 @@ class Result:
     fixed: Bytes
     peak: Bytes
     usable: Bytes
+    fit: MemoryFit
     num_sets: Annotated[
         Count,
         Output("Sets to choose from", assumes=("Two choices for each tensor but the input.",)),
@@ -131,7 +133,7 @@ def solve(inputs: Inputs) -> Result:
         for tensor in layer.tensors
         if tensor.key in gone and not layer.operations[tensor.operator]
     )
-    layers = model.num_layers
+    layers, fit = model.num_layers, memory_fit(own.memory, gpu.memory)
     none, selective, full = gpt_formula(inputs, inputs.sequence_length)
     return Result(
         job=job,
@@ -148,10 +150,11 @@ def solve(inputs: Inputs) -> Result:
         forward=layer.forward,
         output=output,
         light_time=layers * 2 * light / rank_rates(cluster, job.training).memory,
-        total=own.fixed + own.peak,
+        total=own.memory.total,
         fixed=own.fixed,
         peak=own.peak,
-        usable=usable_bytes(gpu.memory, job.training),
+        usable=fit.usable,
+        fit=fit,
         num_sets=num_drop_sets(layer),
         gpt_none=none,
         gpt_selective=selective,

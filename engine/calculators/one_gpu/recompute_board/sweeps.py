@@ -8,7 +8,7 @@ from engine.catalog.models import MODELS, Model
 from engine.core.units import Bytes, Count, Operations, Share
 from engine.formulas.activations import HALF, korthikanti_activations
 from engine.formulas.recomputation import kept_by_layers, repeated_share
-from engine.simulate.memory.allocator import reserve_bytes
+from engine.simulate.memory.allocator import Memory
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_over_step import MemoryMoment, memory_over_step, peak_moment
 from engine.simulate.memory.saved_tensors import SavedLayer, pareto_drop_sets, policy_drops
@@ -23,37 +23,38 @@ class RecomputeStep:
 
     Attributes:
         moments: of it.
-        peak: activations at the fullest of them.
-        fixed: states, buffers and reserve of the rank beside those.
+        memory: of the rank at the fullest of them.
         kept: by all layers.
         extra: share of the step's operations that run again.
     """
 
     moments: tuple[MemoryMoment, ...]
-    peak: Bytes
-    fixed: Bytes
+    memory: Memory
     kept: Bytes
     extra: Share
+
+    @property
+    def peak(self) -> Bytes:
+        """Activations at the fullest moment."""
+        return self.memory.activations
+
+    @property
+    def fixed(self) -> Bytes:
+        """States, buffers and reserve of the rank beside those."""
+        return self.memory.total - self.memory.activations
 
 
 def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) -> RecomputeStep:
     """Return the step that drops these tensors; `output` are operations of the output layer."""
     layers, layer = model.num_layers, job.layer
     moments = memory_over_step(model, job.plan, job.training, layer, gone)
-    highest = peak_moment(moments).activations
+    memory = rank_memory(model, job.plan, job.training)
     return RecomputeStep(
         moments=moments,
-        peak=highest,
-        fixed=_fixed_memory(model, job, highest),
+        memory=replace(memory, activations=peak_moment(moments).activations),
         kept=kept_by_layers(layers, layer.kept(gone)),
         extra=repeated_share(layers, layer.again(gone), layer.forward, output),
     )
-
-
-def _fixed_memory(model: Model, job: Job, activations: Bytes) -> Bytes:
-    usage = rank_memory(model, job.plan, job.training)
-    states = usage.parameters + usage.gradients + usage.optimizer + usage.buffers
-    return states + reserve_bytes(job.training, states + activations, job.plan.world_size)
 
 
 def steps_of(

@@ -19,7 +19,7 @@ from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
 from engine.run.run import Run
-from engine.simulate.memory.allocator import Memory
+from engine.simulate.memory.allocator import Memory, MemoryFit
 from engine.simulate.step.axis_wires import line_rate_rank
 from engine.simulate.step.context_job import (
     ContextJob,
@@ -177,6 +177,7 @@ class Result:
         ),
     ]
     usable: Bytes
+    fit: MemoryFit
     rate: Annotated[
         FlopRate,
         Output(
@@ -206,6 +207,12 @@ def solve(inputs: Inputs) -> Result:
     line = best.scale_up if inside else best.port
     group = scores.heads / scores.key_value_heads
     buffer = ring_buffer(scores.queries, width, element, blocks)
+    fit = MemoryFit(
+        needed=memory.total + buffer,
+        least=memory.least + buffer,
+        usable=usable,
+        device=job.cluster.gpu.memory,
+    )
     return Result(
         ratios=Lazy(partial(beside.ratios, inputs, job)),
         hidden=Lazy(partial(beside.hidden, inputs)),
@@ -239,8 +246,9 @@ def solve(inputs: Inputs) -> Result:
         step_share=step.context_parallel / step.total,
         step=step.total,
         buffer=buffer,
-        held=memory.total + buffer,
+        held=fit.needed,
         usable=usable,
+        fit=fit,
         rate=achieved_rate(job, step, "causal"),
         alternatives={
             "ring": added_time(job, "ring", "zigzag", 2),

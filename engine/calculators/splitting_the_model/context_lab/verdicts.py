@@ -37,14 +37,9 @@ SOLUTION: Mapping[str, Scalar] = {
 }
 
 
-def fits(result: Result) -> bool:
-    """Return whether the job fits on the fullest GPU."""
-    return result.held <= result.usable
-
-
 def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
     """Return a badge with the bottleneck."""
-    if not fits(result):
+    if not result.fit.runs:
         return Badge(
             text="Does not fit",
             sentence=present.say(
@@ -192,7 +187,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 ),
                 met=same and inputs.sequence_length == _LENGTH,
             ),
-            Condition(text="the fullest GPU holds it", met=fits(result)),
+            Condition(text="the fullest GPU holds it", met=result.fit.verdict == "fits"),
             Condition(
                 text="32 ranks or fewer share a sequence",
                 met=result.job.plan.context_parallel <= 32,

@@ -19,10 +19,11 @@ from engine.core.text import Text
 from engine.core.units import Bytes, Count, Seconds, Share
 from engine.form.run import inputs as run_inputs
 from engine.form.run.nearest_valid import nearest_run
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.network.traffic_matrix import TrafficMatrix, party_traffic
 from engine.simulate.step.mapped_plan import MappedPlan, Order, mapped_plan
 from engine.simulate.step.rank_map import Mesh
-from engine.simulate.step.what_if import run_fits
+from engine.simulate.step.what_if import run_fit
 
 ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
 _MODELLED = (ORDER, "The cost model of the estimates, whose error other pages measure.")
@@ -55,12 +56,12 @@ class Result:
         rank: the reader's GPU.
         notes: what had to change, and what is unusual, in sentences.
         refused: whether Megatron would refuse the order.
-        fits: whether the fullest GPU holds its part.
+        fit: how the fullest GPU holds its part.
         cells: (from, to) -> axis -> bytes of a step, between parties.
     """
 
     plan: MappedPlan
-    fits: bool
+    fit: MemoryFit
     party: Party
     cells: Lazy[TrafficMatrix]
     rank: Count
@@ -149,7 +150,7 @@ def _first_rank(inputs: Inputs) -> Result:
     party = _axis_group(mesh)
     return Result(
         plan=plan,
-        fits=run_fits(run),
+        fit=run_fit(run),
         party=party,
         cells=Lazy(partial(party_traffic, mesh, plan.traffic, party.ranks)),
         rank=0,

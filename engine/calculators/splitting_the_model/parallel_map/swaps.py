@@ -67,7 +67,7 @@ def swaps(result: Result) -> Advice:
         for swap in sorted(better, key=lambda swap: swap.step.total)
     )
     verdict: Text = "No swap of two axes shortens the step."
-    if not result.fits:
+    if not result.fit.runs:
         remedies = ()
         verdict = "This plan does not fit into memory, and no order of the ranks changes that."
     if remedies:

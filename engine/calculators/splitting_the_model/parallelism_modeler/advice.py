@@ -13,10 +13,12 @@ from engine.simulate.step.modeled_plan import ModeledPlan
 def advice(inputs: Inputs, result: Result) -> Advice:
     """Return changes that lower the GPU time per token, with their side effects.
 
-    What does not fit is not among them; a plan that does not fit itself needs what makes it fit.
+    What does not fit is not among them, nor what makes a plan tight; a plan that does not fit
+    itself needs what makes it fit.
     """
     plan, labels = result.plan, _labels(inputs)
     now = plan.token_time
+    allowed = {"fits", plan.fit.verdict} - {"does not fit"}
     remedies = [
         Remedy(
             key=key,
@@ -26,9 +28,9 @@ def advice(inputs: Inputs, result: Result) -> Advice:
             side_effect=_side_effects(plan, after),
         )
         for key, (change, after) in result.changed().items()
-        if after.fits
+        if after.fit.verdict in allowed
     ]
-    useful = [remedy for remedy in remedies if not plan.fits or remedy.after < now * 0.9995]
+    useful = [remedy for remedy in remedies if not plan.fit.runs or remedy.after < now * 0.9995]
     useful.sort(key=lambda remedy: remedy.after)
     return Advice(
         title="What would help",
@@ -37,14 +39,14 @@ def advice(inputs: Inputs, result: Result) -> Advice:
         now=now,
         quantity=GPU_TIME,
         remedies=tuple(useful[:8]),
-        enabling=not plan.fits,
+        enabling=not plan.fit.runs,
     )
 
 
 def _verdict(plan: ModeledPlan, useful: list[Remedy]) -> Text:
-    if not plan.fits and useful:
+    if not plan.fit.runs and useful:
         return "This plan does not fit. Each line is one change after which it fits."
-    if not plan.fits:
+    if not plan.fit.runs:
         return "This plan does not fit, and no single change here makes it fit."
     if not useful:
         return "Nothing here makes tokens cheaper."
@@ -169,7 +171,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         Condition(
             text="at most 256 sequences in a step", met=run.training.global_batch_size <= 256
         ),
-        Condition(text="every GPU holds its part", met=plan.fits),
+        Condition(text="every GPU holds its part", met=plan.fit.verdict == "fits"),
         Condition(
             text=say("a bubble of at most {b} of the step", b=(0.05, SHARE)),
             met=step.bubble <= 0.05 * step.total,

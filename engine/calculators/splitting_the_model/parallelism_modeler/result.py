@@ -192,7 +192,6 @@ class Result:
         ),
     ]
     usable: Bytes
-    sold: Bytes
     column: tuple[Count, ...]
     closed: tuple[Share, ...]
     modeled: Lazy[tuple[Share, ...]]
@@ -258,7 +257,6 @@ def solve(inputs: Inputs) -> Result:
         first_held=first.microbatches_in_flight,
         peak_memory=plan.stages[plan.fullest].memory.total,
         usable=plan.usable,
-        sold=run.cluster.gpu.memory,
         column=_COLUMN,
         closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
         modeled=Lazy(lambda: tuple(compute_share(run, m) for m in _COLUMN)),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from engine.core.text import Text
 from engine.core.views import Frame, Scene, Shape
 from engine.draw.drag_handle import DragHandle
+from engine.simulate.memory.allocator import MemoryFit
 
 _COLUMNS, _WIDTH = 4, 720.0
 _BOX, _HEIGHT, _GAP = 147.0, 120.0, 44.0
@@ -23,7 +24,7 @@ class Box:
         ends: what else, in words.
         in_flight: micro-batches in flight, as written.
         slowest: no other stage takes longer.
-        fits: into the memory of a GPU.
+        fit: how it fits the memory of a GPU.
         caption: everything about it.
     """
 
@@ -32,7 +33,7 @@ class Box:
     ends: str
     in_flight: str
     slowest: bool
-    fits: bool
+    fit: MemoryFit
     caption: Text
 
 
@@ -121,7 +122,7 @@ def _box(at: int, box: Box) -> list[Shape]:
         },
     )
     middle = x + _BOX / 2
-    fit = f"{box.in_flight} in flight" if box.fits else "does not fit"
+    fit = f"{box.in_flight} in flight" if box.fit.verdict == "fits" else box.fit.verdict
     lines = (
         ("name", 27.0, _SMALL, f"stage {box.index}"),
         ("layers", 54.0, _SMALL, f"{box.layers} layers"),

@@ -209,6 +209,6 @@ def memory_values(present: Presenter, result: Result) -> dict[str, Value]:
             "peak_memory",
             symbols=peak_symbols(fullest.memory),
             assumes=(memory_error_text(),),
-            note=f"stage {result.plan.fullest}; of {{sold}} as sold {{usable}} may be filled",
+            note=f"stage {result.plan.fullest}; {{usable}} may be filled",
         ),
     }

@@ -5,6 +5,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.result import Re
 from engine.core.text import say
 from engine.core.units import BYTES, SECONDS, SHARE
 from engine.core.views import Badge
+from engine.form.memory_fit import with_fit
 from engine.form.run.verdicts import possible_badge as run_possible
 
 
@@ -38,14 +39,13 @@ def regime(result: Result) -> Badge:
     """Return the largest cost besides computation, or that the plan does not fit."""
     plan = result.plan
     fullest = plan.stages[plan.fullest].memory.total
-    if not plan.fits:
+    if not plan.fit.runs:
         return Badge(
             text="Capacity",
             sentence=say(
-                f"Stage {plan.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
-                "the plan does not run.",
+                f"Stage {plan.fullest} needs {{m}}, and {{u}} may be filled: the plan does not "
+                "run.",
                 m=(fullest, BYTES),
-                s=(plan.run.cluster.gpu.memory, BYTES),
                 u=(plan.usable, BYTES),
             ),
             color="buffers",
@@ -53,7 +53,7 @@ def regime(result: Result) -> Badge:
     costs = [(axis.exposed, axis.label, axis.key) for axis in plan.axes]
     costs += [(plan.step.bubble, "Bubble", "muted"), (0.0, "Compute", "compute")]
     worst, name, color = max(costs)
-    return Badge(
+    badge = Badge(
         text=name,
         sentence=say(
             "After computation, this is the largest part of the step: {t} of {s}.",
@@ -64,6 +64,7 @@ def regime(result: Result) -> Badge:
         else "The step computes all the time.",
         color=color,
     )
+    return with_fit(badge, plan.fit)
 
 
 def possible(inputs: Inputs, result: Result) -> Badge:

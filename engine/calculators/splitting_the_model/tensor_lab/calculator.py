@@ -32,7 +32,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         ),
         "gpu_time": partial(charts.gpu_time, result),
         **present.values("memory"),
-        "fits": fits(present, result),
+        "fits": fits(result),
         "tiles": partial(charts.tiles, result),
         **present.values("kept"),
         "challenge": partial(challenge, inputs, result),

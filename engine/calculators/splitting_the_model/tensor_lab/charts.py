@@ -5,6 +5,7 @@ from engine.calculators.splitting_the_model.tensor_lab.result import Result
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, GPU_TIME, RATIO, Count
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.form.memory_fit import tight_mark
 from engine.simulate.step.modeled_plan import ModeledPlan
 
 _CURVES = (
@@ -95,7 +96,7 @@ def _bar(tensor: Count, plan: ModeledPlan) -> Bar:
     )
     return Bar(
         key=f"t{tensor}",
-        label=f"t = {tensor}" if plan.fits else f"t = {tensor}, does not fit",
+        label=f"t = {tensor}{tight_mark(plan.fit)}",
         segments=tuple(
             Segment(key=key, label=label, value=time * each, color=color)
             for key, label, time, color in parts

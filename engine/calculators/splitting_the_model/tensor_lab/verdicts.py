@@ -9,6 +9,7 @@ from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import SHARE, Share, with_digits
 from engine.core.views import Badge, Challenge, Condition
+from engine.form.memory_fit import fit_badge
 
 START: Mapping[str, Scalar] = {"tensor_parallel": 32, "sequence_length": 4096}
 SOLUTION: Mapping[str, Scalar] = {"tensor_parallel": 4, "sequence_length": 4096, "overlap": True}
@@ -41,21 +42,11 @@ def regime(present: Presenter, result: Result) -> Badge:
     )
 
 
-def fits(present: Presenter, result: Result) -> Badge:
+def fits(result: Result) -> Badge:
     """Return whether the fullest GPU holds its part, and the changes made to the plan."""
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="muted")
-    if result.plan.fits:
-        return Badge(
-            text="Fits",
-            sentence=present.say("{memory} of the {usable} that tensors may fill."),
-            color="optimizer",
-        )
-    return Badge(
-        text="Does not fit",
-        sentence=present.say("{memory} on the fullest GPU; tensors may fill {usable}."),
-        color="communication",
-    )
+    return fit_badge(result.plan.fit)
 
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
@@ -74,7 +65,9 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="Llama 3 70B on nodes of 8 H100 with 8 ports of 400 Gb/s", met=same),
             Condition(text="at most 4,096 tokens in a micro-batch", met=batch),
             Condition(text="at most 4 stages", met=inputs.pipeline_parallel <= 4),
-            Condition(text="the plan fits", met=result.plan.fits and not result.changes),
+            Condition(
+                text="the plan fits", met=result.plan.fit.verdict == "fits" and not result.changes
+            ),
             Condition(
                 text=say("less than {s} of the step exposed", s=(_MOST, with_digits(SHARE))),
                 met=result.exposed_share < _MOST,

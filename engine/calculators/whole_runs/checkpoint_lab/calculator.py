@@ -25,7 +25,7 @@ from engine.simulate.job.saved_run import (
     run_token_rate,
 )
 from engine.simulate.step.prediction_evidence import evidence
-from engine.simulate.step.what_if import run_fits
+from engine.simulate.step.what_if import run_fit
 
 TITLE = "Checkpoint lab"
 QUESTION = "What does saving my job cost, and how often should I?"
@@ -57,7 +57,7 @@ def solve(inputs: Inputs) -> Result:
         bloom=_saved_checkpoint(Inputs(**PRESETS[BLOOM])),  # type: ignore[arg-type]
         llama=_saved_checkpoint(Inputs(**PRESETS[LLAMA_3])),  # type: ignore[arg-type]
         now=now,
-        fits=run_fits(run),
+        fit=run_fit(run),
         whole=checkpoint.whole,
         per_gpu=checkpoint.per_gpu,
         host=checkpoint.per_node if inputs.background else 0.0,
@@ -107,5 +107,5 @@ def views(inputs: Inputs, result: Result) -> Views:
         "reading": present.value("reading", symbols={"r": "tokens", "b": (TOKEN, BYTES)}),
         "parts": partial(charts.parts, result),
         "published": partial(charts.published, present, result),
-        "challenge": challenge(inputs, result.goodput, result.fits),
+        "challenge": challenge(inputs, result.goodput, result.fit.verdict == "fits"),
     }

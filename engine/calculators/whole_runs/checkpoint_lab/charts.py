@@ -35,7 +35,7 @@ def verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    if not result.fits:
+    if not result.fit.runs:
         return Badge(
             text="Does not fit",
             sentence="The fullest GPU cannot hold this job. There is nothing to save.",

@@ -7,6 +7,7 @@ from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
 from engine.simulate.job.saved_run import Checkpoint, CheckpointCost
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence
 
 # Token numbers of a vocabulary beyond 65,536.
@@ -28,7 +29,7 @@ class Result:
     bloom: Checkpoint
     llama: Checkpoint
     now: CheckpointCost
-    fits: bool
+    fit: MemoryFit
     whole: Annotated[
         Bytes,
         Output(

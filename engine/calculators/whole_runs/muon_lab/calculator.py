@@ -10,6 +10,7 @@ from engine.calculators.whole_runs.muon_lab.result import solve as solve
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.views import Badge, Challenge, Condition
+from engine.form.memory_fit import with_fit
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas.muon import OVERHEAD
 
@@ -57,7 +58,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 def _regime(present: Presenter, result: Result) -> Badge:
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="muted")
-    if not result.fits:
+    if not result.fit.runs:
         return Badge(
             text="Does not fit",
             sentence=present.say(
@@ -72,7 +73,7 @@ def _regime(present: Presenter, result: Result) -> Badge:
         ("update", "The pass over the states", "muon", "memory"),
     )
     longest = max(words, key=lambda phase: _part(result, phase[0]))
-    return Badge(
+    badge = Badge(
         text=f"{longest[1]} binds",
         sentence=present.say(
             f"Of {{muon}} the largest part takes {{{longest[2]}}}."
@@ -81,6 +82,7 @@ def _regime(present: Presenter, result: Result) -> Badge:
         ),
         color=longest[3],
     )
+    return with_fit(badge, result.fit)
 
 
 def _part(result: Result, name: str) -> float:
@@ -104,7 +106,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(
                 text="the step is longer by less than two percent", met=result.longer < _MOST
             ),
-            Condition(text="it fits", met=result.fits),
+            Condition(text="it fits", met=result.fit.verdict == "fits"),
         ),
         hints=(
             "Sharing out matrices over replicas leaves the GPUs of a tensor-parallel group with "

@@ -11,6 +11,7 @@ from engine.calculators.whole_runs.muon_lab.result import Result
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, RATIO, SECONDS
 from engine.core.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.form.memory_fit import tight_mark
 from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme
 
 _COLORS: dict[Scheme, str] = {
@@ -33,7 +34,7 @@ def parts(result: Result) -> Bars:
     """Return the optimizer step of every way, and AdamW's."""
     bars = [_adam(result)]
     for scheme in reversed(SCHEMES):
-        name = _SHORT[scheme] + ("" if result.fitting[scheme] else ": does not fit")
+        name = _SHORT[scheme] + tight_mark(result.fitting[scheme])
         bars.append(_bar(scheme, name, result.steps[scheme]))
     caption = (
         "Of the busiest GPU, one thing after another. Orthogonalizing only the rows that a GPU has "

@@ -24,7 +24,7 @@ from engine.simulate.layer.orthogonal_work import (
     matrix_parameters,
     matrix_pools,
 )
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import MemoryFit, memory_fit, usable_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme, scheme_plan
 from engine.simulate.step.prediction_evidence import Evidence, evidence
@@ -160,8 +160,8 @@ class Result:
         ),
     ]
     capacity: Bytes
-    fitting: dict[Scheme, bool]
-    fits: bool
+    fitting: dict[Scheme, MemoryFit]
+    fit: MemoryFit
 
 
 def solve(inputs: Inputs) -> Result:
@@ -179,7 +179,7 @@ def solve(inputs: Inputs) -> Result:
         for key in SCHEMES
     }
     tokens = float(run.training.global_batch_size * run.training.sequence_length)
-    capacity = usable_bytes(run.cluster.gpu.memory, run.training)
+    device = run.cluster.gpu.memory
     return Result(
         run=run,
         evidence=evidence(run),
@@ -206,9 +206,9 @@ def solve(inputs: Inputs) -> Result:
         ladder=_ladder(whole, total_parameters(run.model)),
         replicas=sharding_ranks(run.plan),
         held=kept[scheme].total,
-        capacity=capacity,
-        fitting={key: memory.total <= capacity for key, memory in kept.items()},
-        fits=kept[scheme].total <= capacity,
+        capacity=usable_bytes(device),
+        fitting={key: memory_fit(memory, device) for key, memory in kept.items()},
+        fit=memory_fit(kept[scheme], device),
     )
 
 

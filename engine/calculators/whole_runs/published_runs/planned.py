@@ -85,10 +85,10 @@ def verdict(comparison: Lazy[Against] | None) -> Badge:
     if rank > 1:
         named += f" The planner's best, {{best_step}}: {plan_name(best.plan, best.training)}."
         numbers["best_step"] = (plans.rival.step, SECONDS)
-    if not plans.own.fits:
+    if not plans.own.fit.runs:
         named += " By our memory model it needs {beyond} more than a GPU has. It ran, so its "
         named += "rivals may need as much."
-        numbers["beyond"] = (plans.own.memory.total - plans.own.capacity, BYTES)
+        numbers["beyond"] = (plans.own.fit.least - plans.own.fit.device, BYTES)
     return Badge(
         text=render_text(say("Rank {n}", n=(float(rank), COUNT))),
         sentence=Sentence(named, numbers),

@@ -47,7 +47,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    if not result.fits:
+    if inputs.mode == "colocated" and not result.fit.runs:
         return Badge(
             text="Does not fit",
             sentence="One of the two phases needs more than a GPU has; see the memory below.",

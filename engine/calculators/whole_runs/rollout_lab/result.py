@@ -11,10 +11,9 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
 from engine.core.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
-from engine.run.parallelism import Training
-from engine.simulate.job.reinforcement import MODES, RlJob, RlMode, RlStep, rl_memory
+from engine.simulate.job.reinforcement import MODES, RlJob, RlMode, RlStep, rl_fit, rl_memory
 from engine.simulate.job.rollouts import response_lengths
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import MemoryFit
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "
@@ -63,7 +62,7 @@ class Result:
     over_mean: Annotated[
         Ratio, _output("The longest over the mean", "of the lengths drawn", "communication")
     ]
-    fits: bool
+    fit: MemoryFit
     held: float
     capacity: float
     tail_curve: SlicedRun[curves.Tail]
@@ -90,11 +89,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     drawn = response_lengths(setup.request)
     mean = sum(drawn) / len(drawn)
     phases = rl_memory(setup, sleeps=True, offloaded=False)
-    memory = max(phase.total for phase in phases)
-    capacity = usable_bytes(
-        setup.cluster.gpu.memory,
-        Training(micro_batch_size=1, global_batch_size=1, sequence_length=1, framework="fsdp"),
-    )
+    fit = rl_fit(phases, setup.cluster.gpu.memory)
     return Result(
         setup=setup,
         steps=steps,
@@ -110,9 +105,9 @@ def search(inputs: Inputs) -> Slices[Result]:
         mean=mean,
         longest_drawn=float(max(drawn)),
         over_mean=max(drawn) / mean,
-        fits=memory <= capacity or inputs.mode != "colocated",
-        held=memory,
-        capacity=capacity,
+        fit=fit,
+        held=fit.needed,
+        capacity=fit.usable,
         tail_curve=SlicedRun(curves.tail(plain)),
         split=SlicedRun(curves.split(plain, inputs.mode)),
         survivors=Lazy(partial(curves.survivors, drained)),

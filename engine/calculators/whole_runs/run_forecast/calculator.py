@@ -80,7 +80,7 @@ def _job_values(present: Presenter, result: Result) -> Views:
 
 
 def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
-    if not result.fits:
+    if not result.fit.runs:
         sentence = present.say("On {num_gpus} GPUs this plan does not fit into their memory.")
         return Badge(text="Does not fit", sentence=sentence, color="communication")
     if result.grown:

@@ -67,7 +67,7 @@ def more_gpus(present: Presenter, inputs: Inputs, result: Result) -> Lines:
     now = Point(key="now", label=present.say("{wall_time}"), x=x, y=result.wall_time)
     drawn = (*curve.wall, *curve.perfect) or (DAY,)
     low, high = min(drawn) / 1.5, max(drawn) * 1.5
-    shown = not result.grown and result.fits and math.isfinite(result.wall_time)
+    shown = not result.grown and result.fit.runs and math.isfinite(result.wall_time)
     return Lines(
         title="The same batch on more GPUs",
         x=Axis(

@@ -17,6 +17,7 @@ from engine.core.units import (
     TokenRate,
 )
 from engine.simulate.job.forecast import Forecast
+from engine.simulate.memory.allocator import MemoryFit
 from engine.simulate.step.prediction_evidence import Evidence
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
@@ -136,7 +137,7 @@ class Result:
     draw: Power
     published: GpuTime
     published_wall: Seconds
-    fits: bool
+    fit: MemoryFit
     found: Forecast
     evidence: Evidence
     curve: Curve

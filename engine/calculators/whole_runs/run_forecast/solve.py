@@ -13,9 +13,8 @@ from engine.formulas import run as formulas
 from engine.run.run import Run
 from engine.simulate.job.failure_process import CheckpointPolicy
 from engine.simulate.job.forecast import Forecast, JobTerms, forecast, modeled_terms
-from engine.simulate.memory.allocator import fits
-from engine.simulate.memory.memory import rank_memory
 from engine.simulate.step.prediction_evidence import evidence
+from engine.simulate.step.what_if import run_fit
 
 _DOUBLINGS = range(round(math.log2(LEAST)), round(math.log2(MOST)) + 1)
 
@@ -32,7 +31,6 @@ def solve(inputs: Inputs) -> Result:
     energies = tuple(
         formulas.energy(item, inputs.power, inputs.overhead) for item in (hours, early, late)
     )
-    memory_use = rank_memory(run.model, run.plan, run.training)
     return Result(
         wall_time=whole.wall,
         gpu_hours=hours,
@@ -63,7 +61,7 @@ def solve(inputs: Inputs) -> Result:
         draw=gpus * inputs.power * inputs.overhead,
         published=job.gpu_time,
         published_wall=job.wall,
-        fits=fits(memory_use, run.training, run.cluster.gpu.memory),
+        fit=run_fit(run),
         found=forecast,
         evidence=evidence(run),
         curve=_curve(inputs),
@@ -103,9 +101,8 @@ def _curve(inputs: Inputs) -> Curve:
     for doubling in _DOUBLINGS:
         run, forecast, _ = _forecast(inputs, 2.0**doubling)
         more = run.plan.world_size / JOBS[inputs.job].plan.world_size
-        memory_use = rank_memory(run.model, run.plan, run.training)
         possible = not _grown_batch(JOBS[inputs.job], run)
-        room = fits(memory_use, run.training, run.cluster.gpu.memory)
+        room = run_fit(run).runs
         exact = more == 2.0**doubling  # otherwise the plan does not divide so many GPUs
         if exact and possible and room and math.isfinite(forecast.run.wall):
             rows.append((more, forecast.run.wall, run.plan.world_size))

@@ -14,6 +14,7 @@ from engine.calculators.whole_runs.stack_explorer.result import solve as solve
 from engine.calculators.whole_runs.stack_explorer.result import steps_alone, terms
 from engine.core.outputs import Presenter, Views
 from engine.core.views import Receipt, Value
+from engine.form.memory_fit import fit_badge
 from engine.form.run import charts, verdicts
 from engine.form.run import views as run_views
 from engine.form.run.equations import MFU, STEP
@@ -35,7 +36,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **_header(present, values, result),
         "possible": verdicts.possible_badge(job.run, estimated.doubts, job.changes),
-        "fits": verdicts.fit_badge(estimated),
+        "fits": fit_badge(estimated.fit),
         "published": partial(published.table, present, result),
         "ruler": partial(ruler.scene, inputs, placed, result.ruler),
         "event_time": ruler.time_value(present, inputs, placed),
@@ -74,7 +75,7 @@ def _header(present: Presenter, values: Mapping[str, Value], result: Result) -> 
         **present.values("token_rate", "exposed_share", "cost_of_tokens"),
         "step_time": values["step_time"],
     }
-    if result.job.fits:
+    if result.job.runs:
         return header
     rates = ("token_rate", "cost_of_tokens")
     return header | {

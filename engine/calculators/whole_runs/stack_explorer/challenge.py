@@ -37,7 +37,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 text=say("at most {c} per billion tokens", c=(price / 4, MONEY)),
                 met=result.cost_of_tokens <= price / 4,
             ),
-            Condition(text="it fits", met=job.fits),
+            Condition(text="it fits", met=job.found.fit.verdict == "fits"),
             Condition(
                 text="the same model, GPUs, ports, batch, sequences and price",
                 met=not job.changes

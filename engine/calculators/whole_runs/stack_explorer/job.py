@@ -52,9 +52,9 @@ class Job:
     part: Lazy[Part]
 
     @property
-    def fits(self) -> bool:
-        """Whether the job fits on its fullest GPU; otherwise it has no rate and no price."""
-        return self.found.fits
+    def runs(self) -> bool:
+        """Whether its fullest GPU holds the job; otherwise it has no rate and no price."""
+        return self.found.fit.runs
 
     @property
     def uneven(self) -> bool:
@@ -63,7 +63,7 @@ class Job:
 
     def cost(self, price: Price) -> Money:
         """Return the cost of a billion tokens while steps run; infinite if none can."""
-        if not self.fits:
+        if not self.runs:
             return inf
         return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
 

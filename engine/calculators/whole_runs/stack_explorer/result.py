@@ -170,7 +170,7 @@ def solve(inputs: Inputs) -> Result:
     slowest, fastest = own_job.variants[0][2].total, own_job.variants[-1][2].total
     constants = gpu_constants(cluster.gpu, cluster.own)
     return Result(
-        token_rate=own_job.rate if own_job.fits else 0.0,
+        token_rate=own_job.rate if own_job.runs else 0.0,
         exposed_share=own_job.levers.exposed_share,
         cost_of_tokens=own_job.cost(inputs.price),
         event_time=times[inputs.event],

@@ -15,7 +15,7 @@ from engine.core.units import GB
 from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.allocator import memory_fit
 from engine.simulate.step.batch_search import search_largest_batch
 from engine.simulate.step.largest_batch import (
     SEQUENCES,
@@ -98,7 +98,7 @@ def test_trying_until_memory_runs_out_finds_the_closed_form():
 
 def test_the_largest_batch_is_the_last_that_the_memory_model_lets_in():
     checked = [
-        (fits(batch_memory(one.run, batch), one.run.training, (1 - i.margin) * capacity), batch)
+        (memory_fit(batch_memory(one.run, batch), capacity, i.margin).verdict == "fits", batch)
         for i, one in FOUND
         for batch in (one.largest, one.largest + 1)
         if 0 < one.largest < LIMIT and (capacity := one.run.cluster.gpu.memory)
@@ -114,8 +114,8 @@ def test_memory_is_a_straight_line_in_the_micro_batch(batch):
 
 
 def test_room_by_hand():
-    room = usable_memory(80 * GB, 0.1, 2 * GB)
-    assert batch_room(room, 20 * GB, 10 * GB) == pytest.approx(5.0)
+    room = usable_memory(80 * GB, 0.1)
+    assert batch_room(room, 22 * GB, 10 * GB) == pytest.approx(5.0)
 
 
 def test_the_memory_of_a_batch_is_a_straight_line():

@@ -23,10 +23,10 @@ def test_the_logits_of_one_sequence_are_4_2_gigabytes():
     assert round(solved().logits / 1e9, 1) == 4.2
 
 
-def test_175_billion_parameters_need_34_gpus_for_their_states():
-    """Of 85.9 GB, CUDA and NCCL leave 83.4 GB: 2,800 over 83.4 is 33.6."""
+def test_175_billion_parameters_need_35_gpus_for_their_states():
+    """Of 84.9 GB, 80.7 GB may be filled: 2,800 over 80.7 is 34.7."""
     found = ladder.solve(replace(ladder.inputs(), parameters=175e9))
-    assert (found.weights, found.replicated, found.gpus) == (350e9, 2.8e12, 34)
+    assert (found.weights, found.replicated, found.gpus) == (350e9, 2.8e12, 35)
 
 
 @pytest.mark.parametrize("trained", ["full", "lora", "qlora"])

@@ -113,8 +113,9 @@ def test_an_8b_model_does_not_fit_one_h100():
     assert place(Inputs()).over() == ("hbm",)
 
 
-def test_an_8b_model_fits_one_h100_when_its_moments_are_with_the_host():
-    assert not place(Inputs(moments_in="host")).over()
+def test_an_8b_model_fits_one_h100_when_moments_and_master_copy_are_with_the_host():
+    assert place(Inputs(moments_in="host")).over() == ("hbm",)
+    assert not place(Inputs(moments_in="host", master_in="host")).over()
 
 
 def test_with_the_moments_in_idle_gpus_the_gpu_updates():

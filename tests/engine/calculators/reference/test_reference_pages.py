@@ -159,7 +159,7 @@ def test_a_link_in_bytes_stays_one_way():
 
 def test_a_capacity_follows_the_switch_for_powers_of_two():
     view, row = hardware()["accelerators"], list(ACCELERATORS).index("H100-SXM")
-    assert cells(view, row, Display(binary=True))[1] == "80.0 GiB"
+    assert cells(view, row, Display(binary=True))[1] == "79.1 GiB"
 
 
 def test_a_measurement_stands_in_no_table_of_datasheets():

@@ -69,8 +69,8 @@ def test_the_way_of_a_preset_ends_at_plan_b_and_both_plans_fit(title):
     found = solve(Inputs(**PRESETS[title]))
     assert found.stations[-1].plan.step == pytest.approx(found.second_step, rel=1e-12)
     assert found.stations[-1].plan.memory.total == found.second_held
-    assert found.first.plan.fits
-    assert found.second.plan.fits
+    assert found.first.plan.fit.runs
+    assert found.second.plan.fit.runs
     assert (found.first.changes, found.second.changes) == ((), ())
 
 

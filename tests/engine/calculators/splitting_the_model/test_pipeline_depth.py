@@ -43,7 +43,7 @@ def test_the_story_says_what_the_estimate_says(gpus):
         strict=True,
     ):
         said = estimate(plan.run)
-        assert memory == pytest.approx(said["peak_memory"])
+        assert memory == pytest.approx(said["memory_process"])
         tokens = plan.run.training.global_batch_size * plan.run.training.sequence_length
         assert time == pytest.approx(said["step_time"] * gpus / tokens * 1e6)
 

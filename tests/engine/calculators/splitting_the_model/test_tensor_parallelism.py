@@ -69,7 +69,7 @@ def test_what_does_not_divide_is_changed_and_said():
 
 def test_a_plan_that_does_not_fit_is_named_in_the_bars():
     bars = views("tensor_lab")["gpu_time"].bars
-    fits = {t: plan.fits for t, plan in zip(*_plans(), strict=True)}
+    fits = {t: plan.fit.runs for t, plan in zip(*_plans(), strict=True)}
     assert [("does not fit" in bar.label) for bar in bars] == [not fits[t] for t in fits]
     assert not fits[1]
     assert fits[8]

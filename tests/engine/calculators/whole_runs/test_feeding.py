@@ -74,7 +74,7 @@ def test_the_lab_says_what_is_wrong_with_the_checkpoints(given, text):
 def test_every_preset_fits_and_asks_for_nothing_that_cannot_be(name):
     result = lab.solve(lab.Inputs(**lab.PRESETS[name]))
     run = result.evidence().run
-    assert result.fits
+    assert result.fit.runs
     assert not problems(run.model, run.cluster, run.plan, run.training)
 
 

@@ -60,7 +60,7 @@ def test_faster_kernels_do_not_help_a_wire_between_nodes():
 @pytest.mark.parametrize("name", [name for name in PRESETS if name.startswith("The network first")])
 def test_there_are_jobs_in_which_the_network_comes_first(name):
     found = what_if_job(replace(Inputs(), **PRESETS[name]))
-    assert next(one for one in found.gains if one.fits).lever.key == "ports"
+    assert next(one for one in found.gains if one.fit.runs).lever.key == "ports"
 
 
 def test_there_are_jobs_in_which_the_network_gives_nothing():
@@ -111,4 +111,4 @@ def test_a_lever_that_does_not_fit_has_no_speed():
     )
     unfit = {gain.lever.label for gain in found.unfit}
     assert unfit
-    assert {row[2] for row in rows if row[0] in unfit} == {"does not fit"}
+    assert {row[2] for row in rows if row[0] in unfit} <= {"does not fit", "tight"}

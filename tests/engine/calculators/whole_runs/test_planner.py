@@ -98,7 +98,7 @@ def test_the_published_figure_stands_beside_the_prediction():
         "The published plan, predicted",
         "The planner's best",
     ]
-    assert run_candidate(own_run(inputs, job_of(inputs))).fits
+    assert run_candidate(own_run(inputs, job_of(inputs))).fit.runs
 
 
 EXPORTED = {

@@ -4,6 +4,7 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
+from engine.formulas.states import adapter_parameters
 from engine.run.parallelism import Plan, Training
 from engine.simulate.layer.adapters import NF4, adapter_memory, block_with_adapters
 
@@ -29,8 +30,16 @@ def test_the_warning_of_a_litgpt_user_to_the_last_element():
 
 def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
     saved = held("lora", ranks=1).parameters - held("qlora", ranks=1).parameters
-    assert saved == pytest.approx((2 - NF4) * total_parameters(LLAMA))
+    # Llama 3 8B without its embedding, its output layer and 65 norms.
+    linear = total_parameters(LLAMA) - 2 * 128_256 * 4096 - 65 * 4096
+    assert saved == pytest.approx((2 - NF4) * linear)
     assert pytest.approx(4.127 / 8) == NF4
+
+
+def test_the_weights_of_qlora_are_those_of_a_published_checkpoint():
+    """The file of unsloth/llama-3-8b-bnb-4bit, NF4 with double quantization, has 5.70 GB."""
+    adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), TRAINING.lora_rank, 32)
+    assert held("qlora", ranks=1).parameters - adapters == pytest.approx(5.70e9, rel=1e-3)
 
 
 def test_the_trap_brings_a_gradient_of_two_bytes_for_every_layer():

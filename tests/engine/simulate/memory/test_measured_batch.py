@@ -1,7 +1,10 @@
 """The line through two measured peaks, and the rows of the device that it is made of."""
 
+import statistics
+
 import pytest
 
+from engine.catalog.constants import ALLOWANCES
 from engine.catalog.measured_steps import OWN_STEPS, OWN_STEPS_DATE, OWN_STEPS_MODEL
 from engine.simulate.memory.measured_batch import line_through, steps_of_length, token_rate
 from tests.validation.device.tables import machines, table
@@ -44,3 +47,10 @@ def test_one_long_sequence_takes_as_much_as_two_of_half_its_length():
 
 def test_the_rate_counts_all_tokens_of_the_step():
     assert token_rate(steps_of_length(4096)[2]) == pytest.approx(4 * 4096 / 0.29966)
+
+
+def test_the_context_is_what_our_steps_held_beside_the_allocator():
+    outside = [int(row["used"]) - int(row["reserved"]) for row in table("steps")]
+    assert len(outside) == 24
+    assert statistics.median(outside) == pytest.approx(ALLOWANCES.context, rel=2e-3)
+    assert max(outside) < 1.005 * ALLOWANCES.context

@@ -7,7 +7,6 @@ import pytest
 from engine.catalog.constants import ALLOWANCES
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan, Training
-from engine.simulate.memory.allocator import allocated_bytes
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.memory.memory_moments import peak_tensor_bytes
 
@@ -76,4 +75,4 @@ def test_a_compiled_loss_needs_a_third_of_the_logits():
 def test_other_runs_have_all_parts_together(plan, changes):
     model, training = MODELS["llama-3.2-1b"], replace(LONG, **changes)
     held = rank_memory(model, plan, training)
-    assert peak_tensor_bytes(model, plan, training, held) == allocated_bytes(held)
+    assert peak_tensor_bytes(model, plan, training, held) == held.allocated

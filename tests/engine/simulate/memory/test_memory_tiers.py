@@ -29,7 +29,7 @@ def placement(num_microbatches=1, **homes):
 def test_what_the_memories_hold_is_all_that_there_is():
     found = placement(moments="host", checkpoints="nvme")
     assert sum(found.bytes_by_tier.values()) == pytest.approx(
-        sum(found.job.sizes.values()) + found.job.working
+        sum(found.job.sizes.values()) + found.job.gradient_copies + found.job.working
     )
 
 

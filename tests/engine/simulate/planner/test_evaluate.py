@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.simulate.memory.allocator import fits
+from engine.simulate.memory.allocator import memory_fit
 from engine.simulate.memory.memory import rank_memory
 from engine.simulate.planner.evaluate import (
     candidate_run,
@@ -26,7 +26,7 @@ def test_plans_share_costs_and_keep_their_numbers(name):
     for one in found[:: max(1, len(found) // 400)]:
         assert one.time == step_time(job.model, job.cluster, one.plan, one.training)
         assert one.memory == rank_memory(job.model, one.plan, one.training)
-        assert one.fits == fits(one.memory, one.training, job.cluster.gpu.memory)
+        assert one.fit == memory_fit(one.memory, job.cluster.gpu.memory)
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -40,7 +40,7 @@ def test_no_step_is_shorter_than_the_bound_of_its_shape(name):
 def test_what_fits_is_found_without_timing_the_rest():
     job = JOBS["7b"]
     found = [one for shape in priced_shapes(job) for one in fitting_candidates(job, shape)]
-    expected = [one for one in every(job) if one.fits]
+    expected = [one for one in every(job) if one.leaves_room]
     assert 0 < len(expected) < len(every(job))
     assert found == expected
 

@@ -9,7 +9,7 @@ from engine.form.imported.run_text import parse_job_text
 from engine.form.imported.samples import SAMPLES
 from engine.simulate.planner.plan_upgrades import WORTH, find_plan_upgrade
 from engine.simulate.step.single_changes import best_changes
-from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.what_if import run_fit, run_step_time
 from tests.each import each
 
 
@@ -30,7 +30,7 @@ def test_a_plan_is_faster_than_every_single_change_and_fits(name):
     run = run_of(name)
     found = run_to_end(find_plan_upgrade(run, single_of(run)))
     assert found.step < WORTH * min(single_of(run), run_step_time(run).total)
-    assert run_fits(found.run)
+    assert run_fit(found.run).runs
     assert run_step_time(found.run).total == pytest.approx(found.step)
     assert len(found.changed) > 1
 
@@ -55,5 +55,5 @@ def test_what_does_not_fit_gets_a_plan_that_does():
     run = run_of("bridge")
     large = replace(run, plan=replace(run.plan, tensor_parallel=2, context_parallel=1))
     large = replace(large, training=replace(large.training, micro_batch_size=2))
-    assert not run_fits(large)
-    assert run_fits(run_to_end(find_plan_upgrade(large, float("inf"))).run)
+    assert not run_fit(large).runs
+    assert run_fit(run_to_end(find_plan_upgrade(large, float("inf"))).run).runs

@@ -18,7 +18,9 @@ RUN = Run(model=JOB.model, cluster=JOB.cluster, plan=PLAN, training=TRAINING)
 
 def test_the_rank_counts_all_that_fit_and_are_faster():
     found, job = run_to_end(rank_plan(RUN)), job_of_run(RUN)
-    every = [one for shape in ordered_shapes(job) for one in candidates(job, shape) if one.fits]
+    every = [
+        one for shape in ordered_shapes(job) for one in candidates(job, shape) if one.leaves_room
+    ]
     step = run_candidate(RUN).step
     assert found.rank == 1 + sum(one.step < step * (1 - 1e-9) for one in every) > 2
     assert found.best.step == min(every, key=plan_order).step
@@ -36,7 +38,7 @@ def test_a_plan_that_does_not_fit_is_ranked_among_those_that_need_no_more():
     large = replace(RUN, training=replace(TRAINING, micro_batch_size=8, global_batch_size=512))
     large = replace(large, plan=Plan(world_size=16))
     own = run_candidate(large)
-    assert not own.fits
+    assert not own.leaves_room
     found, job = run_to_end(rank_plan(large)), with_room_for(job_of_run(large), large)
     every = [one for shape in ordered_shapes(job) for one in candidates(job, shape)]
     rivals = [one for one in every if one.memory.total <= own.memory.total]

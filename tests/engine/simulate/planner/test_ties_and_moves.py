@@ -37,7 +37,7 @@ def test_ties_are_plans_whose_ranges_overlap():
     shapes = ordered_shapes(small)
     best = fastest_plans(small, 1, shapes).best[0]
     found = run_to_end(find_ties(small, best, shapes))
-    every = [one for shape in shapes for one in candidates(small, shape) if one.fits]
+    every = [one for shape in shapes for one in candidates(small, shape) if one.leaves_room]
     lows = [step_range(candidate_run(small, one.plan, one.training), one.step)[0] for one in every]
     assert found.tied == sum(low <= found.high for low in lows) > 1
     assert found.simplest.axes == min(
@@ -60,7 +60,7 @@ def test_a_plan_that_does_not_fit_says_by_how_much_and_what_would_mend_it():
     run = changed(zero_stage=0)
     found = why_not(JOB, run, BEST)
     assert found.verdict == "too large"
-    assert found.missing == pytest.approx(found.plan.memory.total - 0.95 * found.plan.capacity)
+    assert found.missing == pytest.approx(found.plan.memory.least - found.plan.room)
     assert found.largest == "optimizer"
     assert "zero_stage" in {one.setting for one in found.fixes}
 

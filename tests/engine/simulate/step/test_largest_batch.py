@@ -26,7 +26,7 @@ def test_the_line_meets_the_memory_of_every_batch():
 def test_what_fits_is_said_of_the_batch_asked_for():
     found = batch_fit(RUN, 0.05)
     large = replace(RUN.training, micro_batch_size=found.largest + 1)
-    assert not batch_fit(replace(RUN, training=large), 0.05).fits
+    assert not batch_fit(replace(RUN, training=large), 0.05).fit.runs
 
 
 def test_memory_left_free_is_not_usable():

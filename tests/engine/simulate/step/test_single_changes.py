@@ -5,7 +5,7 @@ import pytest
 from engine.run.file import read_run
 from engine.run.importers.assemble import DGX_H100
 from engine.simulate.step.single_changes import best_changes, gpu_multiple_that_fits
-from engine.simulate.step.what_if import run_fits, run_step_time
+from engine.simulate.step.what_if import run_fit, run_step_time
 
 
 def run_of(model="llama-3-70b", *, batch=128, **plan):
@@ -33,7 +33,7 @@ def test_a_change_fits_and_is_faster_by_more_than_half_a_percent():
     changes = best_changes(FITS)
     assert len(changes) == 3
     for one in changes:
-        assert run_fits(one.run)
+        assert run_fit(one.run).verdict == "fits"
         assert one.step < 0.995 * run_step_time(FITS).total
         assert one.step == run_step_time(one.run).total
 
@@ -56,10 +56,10 @@ def test_gpus_batch_and_model_stay():
 
 
 def test_what_mends_a_job_that_does_not_fit_fits():
-    assert not run_fits(FULL)
+    assert not run_fit(FULL).runs
     found = best_changes(FULL)
     assert found
-    assert all(run_fits(one.run) for one in found)
+    assert all(run_fit(one.run).verdict == "fits" for one in found)
 
 
 def test_a_cut_by_hand_is_left_when_the_stages_change():
@@ -77,7 +77,7 @@ def test_more_gpus_are_as_many_as_it_takes(plan, gpus):
     assert more >= 2
     for times, fits in ((more, True), (more // 2, False)):
         grown = replace(run, plan=replace(run.plan, world_size=gpus * times))
-        assert run_fits(grown) is fits
+        assert (run_fit(grown).verdict == "fits") is fits
 
 
 def test_no_number_of_gpus_helps_a_job_that_shards_nothing():
