@@ -97,7 +97,7 @@ def accelerator_memory_table() -> Table:
     """Return the table of each accelerator's memory as PyTorch and as its tool report it."""
     return Table(
         title="Accelerators: memory as reported",
-        columns=("Accelerator", "For programs", "nvidia-smi", "Evidence", "Sources"),
+        columns=("Accelerator", "For programs", "In nvidia-smi", "Evidence", "Sources"),
         rows=tuple(
             _reported_memory(ACCELERATORS[key], memory) for key, memory in DEVICE_MEMORY.items()
         ),

@@ -23,7 +23,7 @@ from engine.form.price import PRICE
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.parallelism import UNASKED, Cluster, Plan, Training
-from engine.run.plan_space import KEPT_FREE, PlanningJob
+from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
 
 NODE: Count = 8

@@ -110,7 +110,11 @@ class ModeledPlan:
     @property
     def fit(self) -> MemoryFit:
         """How the fullest GPU holds its part."""
-        return memory_fit(self.stages[self.fullest].memory, self.run.cluster.gpu.memory)
+        return self.stage_fit(self.fullest)
+
+    def stage_fit(self, stage: Count) -> MemoryFit:
+        """Return how a GPU of one stage holds its part."""
+        return memory_fit(self.stages[stage].memory, self.run.cluster.gpu.memory)
 
     @property
     def tensor_over_computation(self) -> Ratio:

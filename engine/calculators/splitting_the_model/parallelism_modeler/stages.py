@@ -11,7 +11,6 @@ from engine.core.units import BYTES, SECONDS, SHARE, Count
 from engine.core.views import Axis, Bar, Bars, Rule, Scene
 from engine.draw.drag_handle import DragHandle
 from engine.form.memory_bar import memory_segments
-from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.step.modeled_plan import ModeledPlan, PipelineStage
 
 _SHOWN = 16
@@ -40,10 +39,6 @@ def stage_memory_bars(plan: ModeledPlan) -> Bars:
     )
 
 
-def _stage_fit(plan: ModeledPlan, stage: PipelineStage) -> MemoryFit:
-    return memory_fit(stage.memory, plan.run.cluster.gpu.memory)
-
-
 def _in_flight(stage: PipelineStage) -> str:
     return f"{stage.microbatches_in_flight:.3g}"
 
@@ -70,7 +65,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
                 ends="both ends" if len(ends) == 2 else "".join(ends),
                 in_flight=_in_flight(stage),
                 slowest=i == plan.slowest,
-                fit=_stage_fit(plan, stage),
+                fit=plan.stage_fit(i),
                 caption=_stage_caption(plan, i, " and ".join(f"{end} layer" for end in ends)),
             )
         )
