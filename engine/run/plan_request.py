@@ -14,7 +14,7 @@ from engine.run.file import read_model, read_run
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.keys import PLAN, TRAINING, spec_without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
-from engine.run.plan_space import KEPT_FREE, PlanningJob, plans
+from engine.run.plan_space import PlanningJob, plans
 from engine.run.run import Run
 from engine.run.values import (
     Spec,

@@ -24,7 +24,6 @@ from engine.run.parallelism import (
 )
 from engine.run.stage_cut import cut_layers
 
-# Predicted peaks are 3 % off in the mean.
 # What each family runs unasked. Zero-bubble schedules take a fork of Megatron, or PyTorch's.
 SCHEDULES: Mapping[Framework, tuple[Schedule, ...]] = {
     "megatron": ("1f1b", "interleaved"),
