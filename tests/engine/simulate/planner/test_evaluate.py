@@ -26,7 +26,7 @@ def test_plans_share_costs_and_keep_their_numbers(name):
     for one in found[:: max(1, len(found) // 400)]:
         assert one.time == step_time(job.model, job.cluster, one.plan, one.training)
         assert one.memory == rank_memory(job.model, one.plan, one.training)
-        assert one.fit == memory_fit(one.memory, job.cluster.gpu.memory)
+        assert one.fit == memory_fit(one.memory, job.cluster.gpu.memory, job.kept_free)
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -48,7 +48,7 @@ def test_what_fits_is_found_without_timing_the_rest():
 def test_a_run_by_itself_is_a_candidate():
     job = JOBS["7b"]
     one = every(job)[100]
-    assert run_candidate(candidate_run(job, one.plan, one.training)) == one
+    assert run_candidate(candidate_run(job, one.plan, one.training), job.kept_free) == one
 
 
 def test_axes_count_what_splits_beside_replicas():

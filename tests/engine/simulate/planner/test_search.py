@@ -5,7 +5,6 @@ from functools import cache
 
 import pytest
 
-from engine.catalog.constants import KEPT_FREE
 from engine.core.slices import run_to_end
 from engine.simulate.planner.evaluate import candidates
 from engine.simulate.planner.search import (
@@ -24,7 +23,7 @@ SHAPES = {name: ordered_shapes(job) for name, job in JOBS.items()}
 
 
 @cache
-def all_that_fit(name, free=KEPT_FREE):
+def all_that_fit(name, free=0.0):
     job = replace(JOBS[name], kept_free=free)
     found = [one for shape in SHAPES[name] for one in candidates(job, shape)]
     return sorted((one for one in found if one.leaves_room), key=plan_order)
