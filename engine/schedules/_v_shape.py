@@ -3,15 +3,15 @@
 Two chunks per rank, three passes each, all of one length: a block is when a micro-batch does its
 six passes on every rank. The next micro-batch does the same six passes later, so passes of a rank
 never meet if their times differ by anything but multiples of six. How long a block lives decides
-how many micro-batches a rank holds.
+how many micro-batches a rank holds. Gaps where the pipeline fills and empties are filled last.
 """
 
-from collections.abc import Sequence
-from itertools import permutations
+from functools import lru_cache
 from typing import NamedTuple
 
-from engine.core.pipeline_op import FORWARD, INPUT, WEIGHT, Op
+from engine.core.pipeline_op import Op
 from engine.core.units import Count
+from engine.schedules._v_reorder import reordered
 
 _INTERVAL = 6
 
@@ -30,19 +30,22 @@ class Block(NamedTuple):
 
 
 def order(rank: int, pipeline_parallel: Count, num_microbatches: Count, block: Block) -> list[Op]:
-    """Return the operations of a rank by their time in the repeated blocks."""
-    times = _times(rank, pipeline_parallel, block)
-    weights = _weights(times[2:], [time % _INTERVAL for time in times])
-    kinds = (
-        *zip(times, (FORWARD, FORWARD, INPUT, INPUT), (0, 1, 1, 0), strict=True),
-        *zip(weights, (WEIGHT, WEIGHT), (1, 0), strict=True),
+    """Return the operations of a rank: repeated blocks, the gaps at both ends filled."""
+    return list(_orders(pipeline_parallel, num_microbatches, block)[rank])
+
+
+@lru_cache(maxsize=64)
+def _orders(pipeline_parallel: Count, num_microbatches: Count, block: Block) -> list[list[Op]]:
+    """Return the operations of every rank."""
+    return reordered(
+        [
+            [
+                [start + _INTERVAL * j for j in range(num_microbatches)]
+                for start in _times(rank, pipeline_parallel, block)
+            ]
+            for rank in range(pipeline_parallel)
+        ]
     )
-    timed = [
-        (start + _INTERVAL * j, Op(kind, j, chunk))
-        for j in range(num_microbatches)
-        for start, kind, chunk in kinds
-    ]
-    return [op for _, op in sorted(timed)]
 
 
 def _times(rank: int, pipeline_parallel: Count, block: Block) -> tuple[int, int, int, int]:
@@ -53,14 +56,3 @@ def _times(rank: int, pipeline_parallel: Count, block: Block) -> tuple[int, int,
     top = bottom + up * whole + block.turns[1]
     turned = top + back_down * whole + block.turns[2]
     return down * rank, bottom + up * above, top + back_down * rank, turned + back_up * above
-
-
-def _weights(backward: Sequence[int], taken: Sequence[int]) -> tuple[int, ...]:
-    """Return when the weight gradients are computed: in the two slots left, as early as can be."""
-    free = [slot for slot in range(_INTERVAL) if slot not in taken]
-
-    def after(back: int, slot: int) -> int:
-        return back + 1 + (slot - back - 1) % _INTERVAL
-
-    candidates = [tuple(map(after, backward, slots)) for slots in permutations(free)]
-    return min(candidates, key=sum)
