@@ -408,7 +408,14 @@ def views(inputs: Inputs, result: Result) -> Views:
         "fits": _fits(present, result),
         "ledger": partial(ledger, present, result),
         **present.values(
-            "reserved", "process", "parameters", "states", "activations", "logits", "usable"
+            "reserved",
+            "process",
+            "parameters",
+            "states",
+            "activations",
+            "logits",
+            "capacity",
+            "usable",
         ),
         "step": partial(step, present, result),
         "three": partial(tool_bars, present, result),
