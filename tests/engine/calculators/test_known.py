@@ -19,9 +19,11 @@ RANGES = ("Four in five unseen runs of this kind", "The range is widened")
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
     "async_tensor": "plays one layer",
+    "bucket_lab": "plays the estimate's step tensor by tensor, and says that it has no range",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
     "document_packing": "plays the attention of one layer",
+    "data_parallel_scaling": "compares steps of one job, and says that they have no range",
     "deepspeed_linter": "prices the communication that a file asks for",
     "failure_lives": "tells the days of a run; its speed is typed",
     "job_time": "tells the days of a run, beside how published runs came out",

@@ -110,7 +110,7 @@ def test_the_sample_is_a_sweep_of_24_jobs_at_two_prices():
 
 def test_every_word_has_to_occur():
     assert len(filter_jobs(sample(), "70B a100")) == 2
-    assert len(filter_jobs(sample(), "32768 fsdp 8b")) == 1
+    assert len(filter_jobs(sample(), "32768 half 8b")) == 1
     assert not filter_jobs(sample(), "gb300")
     assert len(filter_jobs(sample(), "")) == 24
 
