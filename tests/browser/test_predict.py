@@ -37,7 +37,7 @@ def test_show_me_compares_the_guess_with_the_truth(visit):
     said = guessed(page)
     guess(page).locator("[data-reveal]").click()
     verdict = guess(page).locator("[data-verdict]")
-    expect(verdict).to_contain_text(f"You said {said}; it is 975 ms")
+    expect(verdict).to_contain_text(f"You said {said}; it is 1.11 s")
 
 
 def test_show_me_draws_both_marks(visit):
