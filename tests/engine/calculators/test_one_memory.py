@@ -112,9 +112,7 @@ COPY = 4.0
 # Output -> states of its job: activations, buffers and reserve are left out ("States ...").
 STATES = {
     "bucket_lab.states": lambda i: _states(i.model, ALONE),
-    "data_parallel_scaling.states": lambda i: (
-        i.parameters * _per_parameter(_states("llama-3-8b", ALONE))
-    ),
+    "data_parallel_scaling.states": lambda i: _states(i.model, ALONE),
     "deepspeed_linter.states": lambda i: _states(
         i.model, Plan(world_size=int(i.ranks), zero_stage=3), "deepspeed", "", COPY
     ),
