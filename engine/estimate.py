@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.core.units import Bytes, Seconds
-from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
+from engine.formulas.step_operations import hardware_operations, model_operations
 from engine.run.file import InputError, read_run
 from engine.run.problems import problems
 from engine.run.run import Run

@@ -170,20 +170,25 @@ def _calculator_paths(sources: Mapping[str, str], prefix: str) -> dict[str, str]
     return paths
 
 
+# Of files beside a module of their name, which it reads.
+TEXT_SUFFIXES = (".tsv", ".json")
+
+
 def engine_sources(engine: Path) -> dict[str, str]:
     """Return path, such as "engine/answer.py", -> text of the engine's source files, sorted.
 
-    A module that reads a table beside it is replaced by one with the table's text, since the
-    browser has no such file.
+    A module that reads a file beside it is replaced by one with the file's text, since the browser
+    has no such file.
     """
     paths = (path for path in sorted(engine.rglob("*.py")) if path.name != "__main__.py")
     return {path.relative_to(engine.parent).as_posix(): _source_text(path) for path in paths}
 
 
 def _source_text(path: Path) -> str:
-    table = path.with_suffix(".tsv")
-    if table.is_file():
-        return f"TEXT = {table.read_text('utf-8')!r}\n"
+    for suffix in TEXT_SUFFIXES:
+        text = path.with_suffix(suffix)
+        if text.is_file():
+            return f"TEXT = {text.read_text('utf-8')!r}\n"
     return _read_text(*file_stamps([path])[0])
 
 

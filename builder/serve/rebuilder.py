@@ -15,7 +15,7 @@ from builder.core.progress import Report, html_pages, pluralize
 from builder.serve.local_server import ServedSite
 
 RELOAD = "/_reload.js"
-CODE_SUFFIXES = (".py", ".tsv")
+CODE_SUFFIXES = (".py", ".tsv", ".json")
 KEPT_MODULES = (
     __name__,
     "builder.serve.serve",

@@ -21,6 +21,13 @@ def token_rate(global_batch_size: Count, sequence_length: Tokens, step: Seconds)
     return global_batch_size * sequence_length / step
 
 
+def time_of_steps(
+    tokens: Tokens, global_batch_size: Count, sequence_length: Tokens, step: Seconds
+) -> Seconds:
+    """Return the time of the steps of a job: no failure, no checkpoint."""
+    return tokens / (global_batch_size * sequence_length) * step
+
+
 COST = Equation(
     name="job_cost_of_tokens",
     tex=r"\v{K} = \frac{\v{D}\,\v{n}\,\v{p}}{\v{R}}",

@@ -4,13 +4,10 @@ One multiplication and one addition count as two operations. What a rank compute
 micro-batch, forward; the backward pass has two products of the same size for each.
 """
 
-from engine.catalog.flop_conventions import STEP_MODEL, Counting
 from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
-from engine.formulas.parameters import matrix_parameters
-from engine.formulas.token_operations import counted_pairs, token_operations
 from engine.run.parallelism import Plan, Training
 
 MULTIPLY_ADD: Operations = 2.0  # per element of a product and per parameter and token
@@ -255,14 +252,6 @@ def megatron_operations(
     return FORWARDS_PER_STEP * MULTIPLY_ADD * sequences * sequence_length * products
 
 
-def model_operations(
-    model: Model, training: Training, counting: Counting = STEP_MODEL
-) -> Operations:
-    """Return the operations of one step by a convention: all ranks, recomputation not counted."""
-    tokens = training.global_batch_size * training.sequence_length
-    return tokens * token_operations(model, training.sequence_length, counting)
-
-
 def up_projections(model: Model) -> Parameters:
     """Return the elements of the matrices of a layer that latent attention goes up by; else 0."""
     if model.attention != "mla":
@@ -270,23 +259,6 @@ def up_projections(model: Model) -> Parameters:
     heads, head = model.num_attention_heads, head_size(model)
     keys = head - model.rotary_head_size + value_head_size(model)
     return heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
-
-
-def hardware_operations(
-    model: Model, training: Training, counting: Counting = STEP_MODEL
-) -> Operations:
-    """Return the operations of one step by a convention, recomputation counted."""
-    tokens = training.global_batch_size * training.sequence_length
-    attention = attention_operations(model, training.sequence_length, counted_pairs(counting))
-    again: Operations = 0.0
-    if training.recompute == "full":
-        output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
-        again = MULTIPLY_ADD * matrix_parameters(model) - output + attention
-    elif training.recompute == "selective":
-        again = attention
-    elif training.recompute == "modules":
-        again = model.num_layers * MULTIPLY_ADD * up_projections(model)
-    return model_operations(model, training, counting) + tokens * again
 
 
 def sparse_share(model: Model) -> Share:

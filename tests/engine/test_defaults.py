@@ -88,9 +88,13 @@ def test_the_planner_s_form_asks_what_a_request_asks(model, gpu):
 
 
 def test_the_page_of_keys_names_every_setting_with_its_default():
-    page = Path(__file__).parents[2] / "content" / "guides" / "reproduce-published-runs.md"
-    rows = [line.split("|")[1:] for line in page.read_text("utf-8").splitlines() if "|" in line]
-    said = {key: row[2] for row in rows if len(row) > 3 for key in findall("`(\\w+)`", row[0])}
+    page = Path(__file__).parents[2] / "content" / "reference" / "run-file.md"
+    lines = [line for line in page.read_text("utf-8").splitlines() if line.startswith("- ")]
+    said = {
+        key: line.partition("Left out: ")[2]
+        for line in lines
+        for key in findall("`(\\w+)`", line.partition(": ")[0])
+    }
     assert TRAINING.keys() == said.keys() & TRAINING.keys()
     for key, default in TRAINING.defaults.items():
         word = "needed" if default is ... else str(default).lower() if default is not None else ""

@@ -14,7 +14,7 @@ from engine.estimate import estimate
 from engine.form.imported.exports import EXPORTS
 from engine.form.memory_bar import memory_segments
 from engine.form.memory_fit import tight_mark
-from engine.form.planner.pictures import step_bar
+from engine.form.planner.plan_bar import step_bar
 from engine.form.planner.plan_text import differing_parts, plan_name
 from engine.form.run import inputs as run_inputs
 from engine.form.run import verdicts

@@ -13,9 +13,9 @@ from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.form.run.prediction_text import evidence_assumptions
 from engine.form.what_if.accuracy import GAIN_ERROR, PAIRS
+from engine.formulas.job import time_of_steps
 from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
-from engine.simulate.job.forecast import job_run, modeled_terms
 from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.planner.evaluate import Candidate, PlanShape, candidate_run
 from engine.simulate.planner.moves import (
@@ -180,7 +180,8 @@ def _whole_run(tokens: float, run: Run | None, step: Seconds) -> Seconds:
     """Return the time of the steps of a run; 0 where no plan fits."""
     if run is None:
         return 0.0
-    return job_run(modeled_terms(run, tokens, step)).wall
+    training = run.training
+    return time_of_steps(tokens, training.global_batch_size, training.sequence_length, step)
 
 
 def answer(inputs: Inputs) -> Slices[Answer]:

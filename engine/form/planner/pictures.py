@@ -23,6 +23,7 @@ from engine.core.views import (
 from engine.form.memory_bar import memory_segments
 from engine.form.memory_fit import tight_mark, with_fit
 from engine.form.planner.answer import Answer
+from engine.form.planner.plan_bar import step_bar
 from engine.form.planner.plan_text import (
     MOVES,
     limit_text,
@@ -33,17 +34,6 @@ from engine.form.planner.plan_text import (
 )
 from engine.simulate.planner.evaluate import Candidate
 
-_PARTS = (
-    ("compute", "computation", "compute"),
-    ("tensor_parallel", "tensor parallel", "tensor"),
-    ("context_parallel", "context parallel", "context"),
-    ("expert_parallel", "experts", "expert"),
-    ("pipeline", "stages", "pipeline"),
-    ("data_parallel", "data parallel", "data"),
-    ("bubble", "bubble", "idle"),
-    ("optimizer", "optimizer", "optimizer"),
-    ("other", "host, slowest GPU", "muted"),
-)
 _VERDICTS = {
     "impossible": ("Impossible", "communication"),
     "too large": ("Does not fit", "communication"),
@@ -51,15 +41,6 @@ _VERDICTS = {
     "tied": ("A tie", "compute"),
     "best": ("The best", "compute"),
 }
-
-
-def step_bar(key: str, label: str, candidate: Candidate) -> Bar:
-    """Return a plan's step as one bar, split by cause."""
-    segments = tuple(
-        Segment(key=part, label=words, value=getattr(candidate.time, part), color=color)
-        for part, words, color in _PARTS
-    )
-    return Bar(key=key, label=label, segments=segments)
 
 
 def step_comparison(answer: Answer) -> Bars:

@@ -9,11 +9,11 @@ from engine.core.slices import SlicedRun, Slices, partial_progress
 from engine.core.units import DAY, HOUR, Seconds
 from engine.form.planner.answer import Answer
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
+from engine.formulas.job import time_of_steps
 from engine.run.limits import indivisible_sizes
 from engine.run.plan_space import PlanningJob
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.simulate.job.forecast import JobTerms, job_run
 from engine.simulate.planner.evaluate import Candidate, run_candidate
 from engine.simulate.planner.search import (
     search_plans,
@@ -144,5 +144,4 @@ def _best_plans() -> Slices[tuple[ChapterPlan, ...]]:
 def whole_run(job: PlanningJob, tokens: float, step: Seconds) -> Seconds:
     """Return the time of all steps of a run, without failures."""
     training = job.training
-    count = tokens / (training.global_batch_size * training.sequence_length)
-    return job_run(JobTerms(work=count * step)).wall
+    return time_of_steps(tokens, training.global_batch_size, training.sequence_length, step)

@@ -17,7 +17,7 @@ from engine.core.units import (
     Tokens,
 )
 from engine.estimate import estimate
-from engine.formulas.operations import hardware_operations, model_operations
+from engine.formulas.step_operations import hardware_operations, model_operations
 from engine.run.doubts import RunWarnings, run_warnings
 from engine.run.run import Run
 from engine.simulate.memory.allocator import MemoryFit

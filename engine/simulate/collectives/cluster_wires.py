@@ -21,7 +21,7 @@ from engine.formulas.hierarchy import (
     switched_bytes_sent,
 )
 from engine.run.parallelism import Cluster
-from engine.simulate.layer.collective import (
+from engine.simulate.collectives.collective import (
     FAMILIES,
     NCCL,
     collective_choice,

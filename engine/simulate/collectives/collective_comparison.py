@@ -18,6 +18,7 @@ from engine.simulate.collectives.cluster_collectives import (
     tree_all_reduce,
 )
 from engine.simulate.collectives.cluster_star import star_all_reduce
+from engine.simulate.collectives.collective import NCCL, collective_time
 from engine.simulate.collectives.collective_time import (
     CollectiveTime,
     Phase,
@@ -27,7 +28,6 @@ from engine.simulate.collectives.collective_time import (
     with_link_capacities,
 )
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
-from engine.simulate.layer.collective import NCCL, collective_time
 from engine.simulate.layer.device_model import RankRates, rank_group
 from engine.simulate.network.fair_share import Link
 from engine.simulate.network.topology import Topology

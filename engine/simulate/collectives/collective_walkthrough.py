@@ -9,6 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.core import registry
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.run.parallelism import Cluster
+from engine.simulate.collectives.collective import NCCL, collective_rank, collective_time
 from engine.simulate.collectives.collective_execution import (
     OPERATION_NAMES,
     expected_cell,
@@ -24,7 +25,6 @@ from engine.simulate.collectives.collective_time import (
 )
 from engine.simulate.collectives.collective_trace import CollectiveTrace
 from engine.simulate.collectives.flow_aggregation import aggregate_flows
-from engine.simulate.layer.collective import NCCL, collective_rank, collective_time
 from engine.simulate.layer.device_model import RankRates, rank_group
 from engine.simulate.network.fair_share import FlowTimes, Link, simulate_flows
 from engine.simulate.network.topology import Topology

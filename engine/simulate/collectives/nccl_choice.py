@@ -1,6 +1,6 @@
 """Times of NCCL's algorithms and protocols for one collective, and the choice of its tuner.
 
-The times are those of `engine.simulate.layer.collective`, which every step is charged.
+The times are those of `engine.simulate.collectives.collective`, which every step is charged.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from engine.catalog.nodes import NODES, Node
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.bandwidth import Operation, bus_bandwidth
 from engine.run.machines import cluster_of
-from engine.simulate.layer.collective import (
+from engine.simulate.collectives.collective import (
     collective_choice,
     collective_rank,
     collective_time,

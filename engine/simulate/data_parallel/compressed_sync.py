@@ -8,7 +8,7 @@ from engine.formulas.compression import PLACE, low_rank_numbers, top_k_bytes_sen
 from engine.formulas.parameters import total_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.run import Run
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group, rank_rates
 from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.memory.memory import rank_memory
@@ -69,7 +69,7 @@ def sync_methods(run: Run, ranks: Count, value: Bytes, kept: Share, rank: Count)
     return SyncMethods(
         dense=SyncCost(
             sent=ring_bytes_sent(size * value, ranks),
-            wire=collective_time(device, group, size * value),
+            wire=nccl_collective_time(device, group, size * value),
             work=0.0,
         ),
         top_k=SyncCost(
@@ -79,7 +79,7 @@ def sync_methods(run: Run, ranks: Count, value: Bytes, kept: Share, rank: Count)
         ),
         low_rank=SyncCost(
             sent=ring_bytes_sent(factors, ranks),
-            wire=2 * collective_time(device, group, factors / 2),
+            wire=2 * nccl_collective_time(device, group, factors / 2),
             work=max(
                 _memory_pass_time(size, _LOW_RANK_PASSES, device), 6 * rank * size / device.matmul
             ),

@@ -7,8 +7,8 @@ rest is the same function, `job_run`.
 from dataclasses import dataclass
 
 from engine.core.units import Count, Ratio, Seconds, Share, TokenRate, Tokens
-from engine.formulas.job import token_rate
-from engine.formulas.operations import model_operations
+from engine.formulas.job import time_of_steps, token_rate
+from engine.formulas.step_operations import model_operations
 from engine.formulas.stragglers import slowest_with_one_slow
 from engine.run.run import Run
 from engine.simulate.job.failure_process import CheckpointPolicy
@@ -47,8 +47,8 @@ def modeled_terms(
 ) -> JobTerms:
     """Return the terms of a job whose step the step model gives."""
     training = run.training
-    count = tokens / (training.global_batch_size * training.sequence_length)
-    return JobTerms(work=count * step, slow_down=slow_down, policy=policy)
+    work = time_of_steps(tokens, training.global_batch_size, training.sequence_length, step)
+    return JobTerms(work=work, slow_down=slow_down, policy=policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from engine.core.units import Bytes, Count, Operations, Ratio, Seconds, TokenRat
 from engine.formulas.inference import gathered_weights, summed_activations
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import RankRates, rank_group
 
 GenerationScheme = Literal["zero", "tensor"]
@@ -84,7 +84,7 @@ def forward_pass(
             sent=layers * gathered_weights(parameters, ranks, HALF),
         )
     rows = serving.batch * tokens
-    sums = 2 * collective_time(rank, group, HALF * rows * model.hidden_size)
+    sums = 2 * nccl_collective_time(rank, group, HALF * rows * model.hidden_size)
     return ForwardPass(
         computing=layers * computing,
         communication=layers * sums,

@@ -7,13 +7,13 @@ from engine.catalog.constants import COMMON, LOAD
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.core.units import Bytes, Ratio, Seconds, Tokens
 from engine.formulas.goodput import daly_interval, job_mtbf
+from engine.formulas.job import time_of_steps
 from engine.formulas.operations import layer_gemms, local_tokens
 from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.run.software import gradient_bytes
-from engine.simulate.job.forecast import job_run, modeled_terms
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.layer_time import LayerTime, kernels_per_layer, layer_time
@@ -73,7 +73,9 @@ def event_times(run: Run, step: StepTime, length: RunLength) -> dict[str, Second
         "restart": RESTART,
         "interval": daly_interval(length.checkpoint, mtbf),
         "mtbf": mtbf,
-        "run": job_run(modeled_terms(run, length.tokens, step.total)).wall,
+        "run": time_of_steps(
+            length.tokens, run.training.global_batch_size, run.training.sequence_length, step.total
+        ),
     }
 
 

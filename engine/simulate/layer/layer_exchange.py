@@ -5,7 +5,7 @@ from engine.core.units import Bytes, Seconds, Share, Tokens
 from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Exchange, Plan, Training
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
@@ -39,7 +39,7 @@ def tensor_parallel_time(
         ends = (tensor, group.nodes, group.bandwidth, group.network)
         forward = parts * scatter_and_gather_time(size, *ends)
     else:
-        forward = parts * collective_time(rank, group, size)
+        forward = parts * nccl_collective_time(rank, group, size)
     backward, beside = forward, 0.0
     if rank.software.hides_backward_tensor_parallel:
         # With scattered sequences the input is gathered a second time, beside the products too.

@@ -6,7 +6,7 @@ from typing import Literal
 from engine.core.units import Bytes, Count, Operations, Seconds
 from engine.formulas.compute import matmul_time
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 from engine.simulate.layer.orthogonal_work import (
@@ -114,7 +114,7 @@ def _distributed_work(
         operations += count * STEPS * 2 * (2 * whole**2 * part + whole**3)
         size = element * whole**2
         sent += count * STEPS * 2 * (group.ranks - 1) / group.ranks * size
-        time += count * STEPS * collective_time(rank, group, size)
+        time += count * STEPS * nccl_collective_time(rank, group, size)
     return SlicedWork(
         products=products, operations=operations, moved=SliceTransfer(sent=sent, time=time)
     )

@@ -16,7 +16,7 @@ from engine.core.units import Bytes, Count, FlopRate, GiB, MiB, Ratio, Seconds, 
 from engine.formulas.compute import flash_attention_time, matmul_time
 from engine.run.logs.calibration import TimedAttention, TimedCollective, Timings
 from engine.run.parallelism import Cluster, Training
-from engine.simulate.layer import collective as calibrated
+from engine.simulate.collectives import collective as calibrated
 from engine.simulate.layer.device_model import OLD_INSTRUCTIONS, RankGroup, rank_rates
 from engine.simulate.layer.layer_time import ATTENTION_BACKWARD
 from engine.simulate.numerics.robust_fit import (

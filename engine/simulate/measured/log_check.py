@@ -7,7 +7,7 @@ and the speed of a GPU is those tokens over the step and the GPUs.
 from dataclasses import dataclass
 
 from engine.core.units import Bytes, Count, Seconds, Share, TokenRate
-from engine.formulas.operations import model_operations
+from engine.formulas.step_operations import model_operations
 from engine.run.logs.training import LoggedStep, TrainingLog, complete_steps
 from engine.run.run import Run
 from engine.simulate.measured.steadiness import Steadiness, quantile, steadiness

@@ -11,9 +11,9 @@ from engine.formulas.bandwidth import bus_bandwidth
 from engine.run.logs.calibration import TimedCollective, Timings
 from engine.run.logs.cluster_text import ClusterMeasurements
 from engine.run.run import Run
+from engine.simulate.collectives.collective import HALF_COLLECTIVES
 from engine.simulate.collectives.nccl_check import check_nccl
 from engine.simulate.collectives.nccl_setting import NcclInputs, machine_of
-from engine.simulate.layer.collective import HALF_COLLECTIVES
 from engine.simulate.measured.calibration import Calibration
 from engine.simulate.measured.log_check import check_log
 from engine.simulate.step.error_attribution import cluster_share, explained_variance

@@ -21,11 +21,10 @@ from engine.simulate.layer.device_model import rank_rates
 from engine.simulate.layer.layer_operators import layer_operators
 from engine.simulate.layer.layer_time import layer_time, output_time
 from engine.simulate.overlap.overlap_job import OverlapSetting, build_overlap_job, setting_run
+from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
 from engine.simulate.programs.fully_sharded import program
 from engine.simulate.streams.streams import COMPUTE, StreamOp
 
-WORLD_SIZE: Count = 8
-TOKENS: Count = 8192
 PACES: tuple[Ratio, ...] = (1.0, 1.04)
 _STEPS = 2
 _SETTING = OverlapSetting(
@@ -121,7 +120,7 @@ def sample_files() -> tuple[str, ...]:
 
 
 def sample_text() -> str:
-    """Return the sample trace as an input text."""
+    """Return the sample trace as an input text, which `engine.form.trace_sample` keeps."""
     ranks = [
         read_kineto(text, f"simulated-rank{rank}.json") for rank, text in enumerate(sample_files())
     ]

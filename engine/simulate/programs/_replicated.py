@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from engine.core.units import Bytes, Count
 from engine.simulate.programs._buckets import LayerBucket, bucket_parameters, pack_layer_buckets
+from engine.simulate.programs._closing import closing_ops
 from engine.simulate.programs._passes import LayerPass, append_pass, pass_ops, sequential_passes
-from engine.simulate.streams.streams import COMPUTE, StreamOp
+from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 
 
@@ -94,24 +95,6 @@ def _awaited_gathers(
         for layer in bucket.layers if style.scattered and not work.gathers_last else ():
             waits.setdefault(layer, []).append(f"gather.{bucket.number}")
     return waits
-
-
-def closing_ops(
-    work: Workload, after: str, gathers: Sequence[StreamOp] = ()
-) -> tuple[StreamOp, ...]:
-    """Return the optimizer, the gathers behind it, and what else a step takes, if any time."""
-    ops: list[StreamOp] = []
-    for key, time, label in (
-        ("update", work.optimizer, "optimizer"),
-        ("other", work.other, "host, and waiting for the slowest GPU"),
-    ):
-        if time:
-            waited = ops[-1].key if ops else after
-            ops.append(StreamOp(key=key, stream=COMPUTE, time=time, after=(waited,), label=label))
-        if key == "update":
-            waited = ops[-1].key if ops else after
-            ops += [replace(gather, after=(waited,)) for gather in gathers]
-    return tuple(ops)
 
 
 def _parameter_gathers(work: Workload, plan: Sequence[LayerBucket]) -> list[StreamOp]:

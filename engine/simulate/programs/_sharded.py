@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from engine.core.units import Count
+from engine.simulate.programs._closing import closing_ops
 from engine.simulate.programs._passes import LayerPass, append_pass, links_of, pass_ops
-from engine.simulate.programs._replicated import closing_ops
 from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import CollectiveGroup, Workload, layer_gradient
 

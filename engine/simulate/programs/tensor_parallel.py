@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from engine.simulate.programs._closing import closing_ops
 from engine.simulate.programs._passes import pass_ops, sequential_passes
-from engine.simulate.programs._replicated import closing_ops
 from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 

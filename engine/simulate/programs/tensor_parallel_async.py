@@ -5,8 +5,8 @@ Source: PyTorch's async tensor parallelism (2024) and its forerunners (Wang et a
 
 from dataclasses import replace
 
+from engine.simulate.programs._closing import closing_ops
 from engine.simulate.programs._passes import pass_ops, sequential_passes
-from engine.simulate.programs._replicated import closing_ops
 from engine.simulate.streams.streams import StreamOp
 from engine.simulate.streams.workload import Workload
 

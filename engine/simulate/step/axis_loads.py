@@ -12,7 +12,7 @@ from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import Axis, RankGroup, RankRates, rank_group, stage_hops
 from engine.simulate.layer.layer_exchange import exchange_time
 from engine.simulate.step.axis_bytes import (
@@ -165,7 +165,7 @@ def _tensor_communication(run: Run, rank: RankRates) -> _Communication:
             passes,
         )
     else:
-        call_time = collective_time(rank, group, size)
+        call_time = nccl_collective_time(rank, group, size)
         calls = passes // 2
     return _Communication(
         messages=rounds * calls,

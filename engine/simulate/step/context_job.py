@@ -12,9 +12,9 @@ from engine.formulas.operations import (
     Scores,
     attention_scores,
     local_tokens,
-    model_operations,
 )
 from engine.formulas.send_time import send_time
+from engine.formulas.step_operations import model_operations
 from engine.formulas.volumes import context_ring_bytes_sent, tensor_passes
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.attention_masks import Layout

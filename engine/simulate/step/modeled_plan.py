@@ -16,9 +16,9 @@ from engine.core.units import (
     Tokens,
 )
 from engine.formulas.axes import exposed_ratio
-from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
+from engine.formulas.step_operations import model_operations
 from engine.run.doubts import RunWarnings, run_warnings
 from engine.run.parallelism import (
     first_piece,

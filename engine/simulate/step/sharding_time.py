@@ -17,7 +17,7 @@ from engine.run.parallelism import (
     sharding_ranks,
 )
 from engine.run.software import Software, gradient_bytes
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import Axis, RankRates, rank_group
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.step.exposed_exchange import ShardedUnits, bucketed_wait, sharded_time
@@ -370,7 +370,7 @@ def _all_reduce_time(
 ) -> Seconds:
     if copies <= 1 or not size:
         return 0.0
-    return collective_time(rank, rank_group(rank, copies, stride, axis), size)
+    return nccl_collective_time(rank, rank_group(rank, copies, stride, axis), size)
 
 
 def _collective_time(
@@ -379,7 +379,7 @@ def _collective_time(
     """Return the time of a collective over ranks that are `stride` apart."""
     if ranks <= 1 or not size:
         return 0.0
-    return collective_time(rank, rank_group(rank, ranks, stride, axis), size, collective)
+    return nccl_collective_time(rank, rank_group(rank, ranks, stride, axis), size, collective)
 
 
 def _serial_collective_time(

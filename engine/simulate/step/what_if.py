@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from engine.catalog.constants import COMMON, KEPT_FREE
 from engine.core.units import Ratio, Seconds, Share
-from engine.formulas.operations import attention_operations, model_operations
+from engine.formulas.operations import attention_operations
+from engine.formulas.step_operations import model_operations
 from engine.run.run import Run
 from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.memory.memory import rank_memory

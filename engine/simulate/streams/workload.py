@@ -12,7 +12,7 @@ from engine.formulas.communication import (
     star_all_reduce_time,
     star_bytes_sent,
 )
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.layer.collective import nccl_collective_time
 from engine.simulate.layer.device_model import RankGroup, RankRates
 from engine.simulate.streams.streams import NETWORK, SCALE_UP
 
@@ -72,9 +72,9 @@ def nccl_group(rank: RankRates, group: RankGroup) -> CollectiveGroup:
     """
     return CollectiveGroup(
         ranks=group.ranks,
-        all_reduce=cache(lambda size: collective_time(rank, group, size)),
-        scatter=cache(lambda size: collective_time(rank, group, size, "reduce_scatter")),
-        gather=cache(lambda size: collective_time(rank, group, size, "all_gather")),
+        all_reduce=cache(lambda size: nccl_collective_time(rank, group, size)),
+        scatter=cache(lambda size: nccl_collective_time(rank, group, size, "reduce_scatter")),
+        gather=cache(lambda size: nccl_collective_time(rank, group, size, "all_gather")),
         stream=SCALE_UP if group.nodes == 1 else NETWORK,
         sent=lambda size: ring_bytes_sent(size, group.ranks),
     )

@@ -13,13 +13,13 @@ from engine.calculator import load, make, module_of, names
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.units import GB, MB, Gbit, MiB
 from engine.simulate.collectives.cluster_wires import cluster_wires
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.collectives.collective import collective_time
 from tests.each import each
 from tests.layers import ROOT, imports
 
-ONE = "engine.simulate.layer.collective"
+ONE = "engine.simulate.collectives.collective"
 # What a page that times a collective imports; the steps of a job, which ask too, are left out.
-SEARCHED = ("engine.calculators.", "engine.simulate.collectives.", ONE)
+SEARCHED = ("engine.calculators.", "engine.simulate.collectives.")
 WITHIN = 0.03
 
 
@@ -161,7 +161,6 @@ def test_the_same_job_takes_the_same_time_on_every_page(size, ranks, local, way)
 
 # Modules that may import closed forms of all-reduces, and why.
 FORMS = {
-    "simulate/layer/collective": "the function itself",
     "simulate/collectives/cluster_wires": "the equations that a page prints as bounds",
     "calculators/moving_bytes/gradient_sync/solved": "a published calculator, corrected",
     "calculators/data_parallelism/chunk_tail": "an equation, marked as one",

@@ -9,7 +9,7 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND
 from engine.core.inputs import Number
 from engine.simulate.collectives.cluster_wires import sent_bytes
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.collectives.collective import collective_time
 from tests.each import each
 
 ROOMS = (

@@ -46,7 +46,6 @@ EXEMPT = {
     "simulate.memory.memory_buffers": "defaults of DeepSpeed",
     "simulate.layer.orthogonal_work": "steps of the iteration",
     "simulate.step.sharding_time": "bytes of a moment",
-    "simulate.layer.collective:_ANY": "a training that no rate of a group depends on",
     "simulate.step.step_time": "closed forms of schedules",
     "formulas.token_operations:TRAINING": "counts of operations",
     "run.parallelism:UNASKED": "what software does that is told nothing",

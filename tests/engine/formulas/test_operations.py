@@ -6,12 +6,10 @@ from engine.formulas.operations import (
     attention_operations,
     attention_scores,
     expert_gemms,
-    hardware_operations,
     layer_gemms,
     local_tokens,
     megatron_operations,
     mlp_gemms,
-    model_operations,
     output_gemm,
     palm_operations,
     sparse_share,
@@ -22,6 +20,7 @@ from engine.formulas.parameters import (
     embedding_parameters,
     matrix_parameters,
 )
+from engine.formulas.step_operations import hardware_operations, model_operations
 from engine.run.parallelism import Plan, Training
 
 GPT = MODELS["gpt-3-175b"]

@@ -5,7 +5,7 @@ import pytest
 from engine.catalog.flop_conventions import CONVENTIONS
 from engine.catalog.models import MODELS
 from engine.core.units import GIGA, TERA
-from engine.formulas.operations import model_operations
+from engine.formulas.step_operations import model_operations
 from engine.formulas.token_operations import (
     attention_width,
     break_even_length,

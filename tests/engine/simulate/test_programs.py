@@ -9,7 +9,7 @@ from engine.core import registry
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import exposed_time
 from engine.run.machines import cluster_of
-from engine.simulate.layer.collective import collective_rank
+from engine.simulate.collectives.collective import collective_rank
 from engine.simulate.layer.device_model import rank_group
 from engine.simulate.streams.backward import blocking_step, overlapped_step
 from engine.simulate.streams.stream_account import step_account

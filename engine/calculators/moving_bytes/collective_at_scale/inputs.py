@@ -11,8 +11,8 @@ from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit
 from engine.run.parallelism import Cluster
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
+from engine.simulate.collectives.collective import collective_rank
 from engine.simulate.collectives.collective_comparison import with_full_nodes, with_slow_port
-from engine.simulate.layer.collective import collective_rank
 from engine.simulate.layer.device_model import RankRates
 from engine.simulate.network.topology import PCIE, Topology
 

@@ -13,7 +13,7 @@ from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
 from engine.simulate.collectives.cluster_wires import cluster_wires
-from engine.simulate.layer.collective import collective_time
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.network.message import StageTransit, stage_transits
 from engine.simulate.network.message_path import SENT_RATIO, MessageTiming, message_timings
 

@@ -11,7 +11,7 @@ from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.text import Text
 from engine.core.units import Bytes, Count, Ratio, TokenRate
-from engine.formulas.operations import hardware_operations, model_operations
+from engine.formulas.step_operations import hardware_operations, model_operations
 from engine.run.doubts import RunWarnings, run_warnings
 from engine.simulate.memory.allocator import Memory
 from engine.simulate.step.batch_search import Probe, search_largest_batch

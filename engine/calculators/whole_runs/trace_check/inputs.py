@@ -11,7 +11,7 @@ from engine.core.inputs import Number, Sample, Scalar, Switch, Text
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Count, Seconds, Share
-from engine.form import short_job
+from engine.form import short_job, trace_sample
 from engine.form.fields import OwnConstants
 from engine.form.text_validation import text_check
 from engine.run.run import Run
@@ -26,7 +26,7 @@ from engine.simulate.profile_analysis.account import (
 from engine.simulate.profile_analysis.check import TraceCheck, check_trace, mean_use
 from engine.simulate.profile_analysis.collectives import CollectiveKind, collective_kinds
 from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
-from engine.simulate.profile_analysis.sample import TOKENS, WORLD_SIZE, sample_text
+from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import StepTime
@@ -34,7 +34,7 @@ from engine.simulate.step.what_if import run_step_time
 
 _INFINITE = float("inf")
 SAMPLES: Mapping[str, Sample] = {
-    "simulated": Sample(title="two ranks of a simulated FSDP step", text=sample_text())
+    "simulated": Sample(title="two ranks of a simulated FSDP step", text=trace_sample.TEXT)
 }
 RULE_SAMPLES: Mapping[str, Sample] = {
     "ours": Sample(title="the rules of this page", text=RULES),

@@ -20,6 +20,7 @@ from engine.simulate.collectives.cluster_wires import (
     ring_tier_bytes,
     sent_bytes,
 )
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.data_parallel.gradient_sync import (
     DataParallelJob,
     break_even,
@@ -30,7 +31,6 @@ from engine.simulate.data_parallel.gradient_sync import (
     step_streams,
     zero_1_streams,
 )
-from engine.simulate.layer.collective import collective_time
 
 # A port of 400 Gb/s to each of 8 GPUs; 8 nodes of 8 with a port to each GPU.
 EIGHT = cluster_wires(GPUS["h100"], 8, 1, 1, 400 * Gbit, 3 * MICRO)

@@ -7,6 +7,7 @@ from engine.catalog.models import MODELS
 from engine.formulas.inference import even_tokens, weights_over_activations
 from engine.formulas.parameters import dense_layer_parameters
 from engine.run.parallelism import Cluster, Training
+from engine.simulate.collectives.collective import collective_time
 from engine.simulate.job.generation import (
     ServingJob,
     forward_pass,
@@ -14,7 +15,6 @@ from engine.simulate.job.generation import (
     generation_token_rate,
     memory_per_gpu,
 )
-from engine.simulate.layer.collective import collective_time
 from engine.simulate.layer.device_model import rank_group, rank_rates
 from tests.each import each
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from engine.form.trace_sample import TEXT
 from engine.run.traces.document import kineto_document
 from engine.simulate.profile_analysis.check import check_trace, mean_use
 from engine.simulate.profile_analysis.rules import RULES
@@ -36,6 +37,11 @@ def test_the_sample_reads_as_the_files_that_it_was_made_from():
     kept = json.loads(sample_text())
     for mine, theirs in zip(direct["ranks"], kept["ranks"], strict=True):
         assert {**mine, "file": ""} == {**theirs, "file": ""}
+
+
+def test_the_page_keeps_todays_sample():
+    # Else: python -m tests.engine.simulate.profile_analysis.write_sample
+    assert sample_text() == TEXT
 
 
 def test_the_slower_rank_is_found_and_computes_longer_by_its_pace():
