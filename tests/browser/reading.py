@@ -111,6 +111,12 @@ def expected(name: str = "all_reduce_time", **values: str) -> str:
     return str(answer["outputs"][name]["text"])
 
 
+def expected_symbol(name: str, symbol: str, **values: str) -> str:
+    """Return the number that stands for a symbol of a formula, likewise."""
+    answer = reply({"calculator": CALCULATOR, "values": values})
+    return str(answer["outputs"][name]["symbols"][symbol])
+
+
 def measures(page: Page, name: str) -> list[float]:
     """Return the durations of the page's own measures, milliseconds."""
     found = page.evaluate(

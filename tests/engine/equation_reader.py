@@ -94,8 +94,8 @@ class _Reader:
         if name == "e":
             return math.e
         if name == r"\frac":
-            above = self.atom()
-            return above / self.atom()
+            above, below = self.atom(), self.atom()
+            return above / below if below else math.copysign(math.inf, above)
         if name in (r"\max", r"\min"):
             self.take("(")
             first = self.sum()

@@ -42,7 +42,7 @@ FASTEST = ("product", "copy", "collective")
 _RATES = [name for name in NAMES if name != "fill"]
 # Those that begin with another GPU, those that begin without what constants would change, and those
 # where they change the length of a figure alone.
-BEGINS = {"grouped_products": "B200"}
+BEGINS = {"data_parallel_scaling": "A100-SXM-80GB", "grouped_products": "B200"}
 STARTS = {"recompute_board": {"keep_normed": "off"}}  # with nothing dropped nothing is repeated
 LENGTHS = {"memory_ledger": "step"}
 
