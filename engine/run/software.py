@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.core.units import Bytes, MiB, Parameters
-from engine.run.parallelism import Framework, Training
+from engine.run.parallelism import Framework, GradientPrecision, Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +151,16 @@ SOFTWARE: Mapping[Framework, Software] = {
     ),
 }
 
+# Of a gradient in each type.
+GRADIENT_BYTES: Mapping[GradientPrecision, Bytes] = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
+
+
+def gradient_setting(framework: Framework, gradient: GradientPrecision) -> GradientPrecision:
+    """Return what a run has to say for this type on the wire: nothing if it is the default."""
+    usual = GRADIENT_BYTES[gradient] == SOFTWARE[framework].gradient
+    return "" if usual else gradient
+
 
 def gradient_bytes(training: Training, software: Software) -> Bytes:
     """Return the bytes of a gradient on the wire: as the run says, else as the software does."""
-    if not training.gradient_precision:
-        return software.gradient
-    return 4.0 if training.gradient_precision == "fp32" else 2.0
+    return GRADIENT_BYTES.get(training.gradient_precision, software.gradient)

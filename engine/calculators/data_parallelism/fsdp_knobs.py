@@ -15,7 +15,6 @@ from engine.core.views import Badge, Table
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import (
-    GRADIENT_BYTES,
     LabRanks,
     LabTokens,
     fit_badge,
@@ -23,6 +22,8 @@ from engine.form.sharded.lab import (
     simulated_step,
     step_timeline,
 )
+from engine.run.parallelism import GradientPrecision
+from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,
@@ -81,7 +82,7 @@ class Inputs:
         ),
     ] = 1
     reduce: Annotated[
-        str,
+        GradientPrecision,
         Choice(
             label="reduce_dtype",
             options={"fp32": "torch.float32", "bf16": "torch.bfloat16"},
@@ -135,7 +136,7 @@ def setting_of(inputs: Inputs) -> ShardedSetting:
         # The outermost module keeps its parameters for the backward pass.
         reshard=inputs.reshard != "false" and unit < layers,
         again=min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0,
-        gradient=GRADIENT_BYTES[inputs.reduce],
+        gradient=gradient_setting("fsdp", inputs.reduce),
     )
 
 

@@ -25,7 +25,6 @@ from engine.core.units import (
 from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Lines, Point, Series
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
-    GRADIENT_BYTES,
     LabGradients,
     LabMicro,
     LabModel,
@@ -37,6 +36,8 @@ from engine.form.sharded.lab import (
     step_segments,
     step_timeline,
 )
+from engine.run.parallelism import GradientPrecision
+from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,
@@ -60,6 +61,7 @@ PRESETS = {
 NODE: Count = 8
 TOKENS = tuple(512 * 2**i for i in range(9))
 _SIZES = (16, 32, 64, 128, 256, 512)
+_TYPES: tuple[GradientPrecision, ...] = ("fp32", "bf16")
 _output = partial(simulated_output, ("zhang2022_mics", "zhao2023"))
 
 
@@ -149,7 +151,7 @@ def setting_of(inputs: Inputs, shard: Count) -> ShardedSetting:
         num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
-        gradient=GRADIENT_BYTES[inputs.gradients],
+        gradient=gradient_setting("fsdp", inputs.gradients),
         own=inputs.own_constants,
         again=NODE if wide else 0,
         shard=0 if shard == ranks else shard,
@@ -186,8 +188,8 @@ def _fastest_widths(
     plain: Inputs, widths: tuple[Count, ...]
 ) -> Mapping[str, tuple[Count, Seconds, Seconds]]:
     """Return the fastest width for each type of the gradients."""
-    fastest = {}
-    for gradients in GRADIENT_BYTES:
+    fastest: dict[str, tuple[Count, Seconds, Seconds]] = {}
+    for gradients in _TYPES:
         typed = replace(plain, gradients=gradients)
         times = {width: sharded_step_length(setting_of(typed, width)) for width in widths}
         best = min(times, key=times.__getitem__)
@@ -322,7 +324,7 @@ def _regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 def _advice(result: Result) -> Badge:
     """Return the fastest width with gradients in fp32 and in bf16."""
     (wide, time, whole), (narrow, half_time, half_whole) = (
-        result.fastest()[gradients] for gradients in ("fp32", "bf16")
+        result.fastest()[gradients] for gradients in _TYPES
     )
     return Badge(
         text="The type of the gradients decides" if wide != narrow else "The same for both types",

@@ -24,7 +24,6 @@ from engine.core.views import (
 )
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
-    GRADIENT_BYTES,
     LabGradients,
     LabMicro,
     LabModel,
@@ -37,6 +36,7 @@ from engine.form.sharded.lab import (
     simulated_step,
     step_timeline,
 )
+from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,
@@ -111,7 +111,7 @@ def setting_of(inputs: Inputs, stage: int) -> ShardedSetting:
         num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
-        gradient=GRADIENT_BYTES[inputs.gradients],
+        gradient=gradient_setting("deepspeed", inputs.gradients),
         own=inputs.own_constants,
     )
 

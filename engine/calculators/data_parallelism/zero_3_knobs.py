@@ -42,6 +42,8 @@ from engine.form.fields import LabGpu, OwnConstants
 from engine.form.run.prediction_text import no_range_assumptions
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens
+from engine.run.parallelism import GradientPrecision
+from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.fetched_step import (
     BUCKET,
     FetchedStep,
@@ -117,7 +119,7 @@ class Inputs:
         Switch(label="overlap_comm", help="On by default for stage 3, off for stages 1 and 2."),
     ] = True
     gradients: Annotated[
-        str,
+        GradientPrecision,
         Choice(
             label="communication_data_type",
             options={"bf16": "bf16", "fp32": "fp32"},
@@ -179,8 +181,6 @@ _ASSUMED: tuple[str, ...] = (
     "the GPU hides more.",
     "The copy of the gradients in single precision that the update makes is not counted.",
 )
-# Bytes of a gradient on the wire; 0: DeepSpeed's default.
-_GRADIENTS: Mapping[str, Bytes] = {"bf16": 0.0, "fp32": 4.0}
 
 
 def _output(label: str, note: str, color: str = "ink") -> Output:
@@ -241,7 +241,8 @@ class Result:
 def _step(inputs: Inputs, changes: Mapping[str, Any]) -> FetchedStep:
     """Return the simulated step of the inputs, some of them changed."""
     inputs = replace(inputs, **changes)
-    job = replace(knob_job(*knob_fields(inputs)), gradient=_GRADIENTS[inputs.gradients])
+    gradient = gradient_setting("deepspeed", inputs.gradients)
+    job = replace(knob_job(*knob_fields(inputs)), gradient=gradient)
     return fetched_step(job, *_settings(inputs))
 
 

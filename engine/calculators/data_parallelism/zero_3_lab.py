@@ -16,7 +16,6 @@ from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Fram
 from engine.draw.shapes import rect, text
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
-    GRADIENT_BYTES,
     LabGradients,
     LabMicro,
     LabModel,
@@ -29,6 +28,7 @@ from engine.form.sharded.lab import (
     step_segments,
     step_timeline,
 )
+from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,
@@ -217,7 +217,7 @@ def setting_of(inputs: Inputs, prefetch: int) -> ShardedSetting:
         num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
-        gradient=GRADIENT_BYTES[inputs.gradients],
+        gradient=gradient_setting("fsdp", inputs.gradients),
         own=inputs.own_constants,
         prefetch=prefetch,
         reshard=inputs.reshard,

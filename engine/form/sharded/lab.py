@@ -7,9 +7,10 @@ from engine.catalog.models import MODELS
 from engine.core.inputs import GBITS, PERCENT, Choice, Number
 from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, SECONDS, Bytes, Gbit
+from engine.core.units import BYTES, SECONDS, Gbit
 from engine.core.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
 from engine.form.run.prediction_text import no_range_assumptions
+from engine.run.parallelism import GradientPrecision
 from engine.simulate.data_parallel.sharded_step import CLOSING, ShardedStep
 from engine.simulate.step.prediction_evidence import Evidence
 from engine.simulate.streams.exposed_time import SpanPart
@@ -47,7 +48,7 @@ LabPort = Annotated[
     ),
 ]
 LabGradients = Annotated[
-    str,
+    GradientPrecision,
     Choice(
         label="Gradients are reduced in",
         options={"fp32": "fp32", "bf16": "bf16"},
@@ -55,8 +56,6 @@ LabGradients = Annotated[
         "the type of the parameters.",
     ),
 ]
-# Bytes of a gradient on the wire.
-GRADIENT_BYTES: Mapping[str, Bytes] = {"fp32": 4.0, "bf16": 2.0}
 LabContention = Annotated[
     float,
     Number(

@@ -10,6 +10,7 @@ from engine.catalog.reader_constants import parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
 from engine.run.parallelism import Cluster, GradientPrecision, Plan, Training
 from engine.run.run import Run
+from engine.run.software import GRADIENT_BYTES
 from engine.simulate.data_parallel.gradient_buckets import (
     GradientBucket,
     backward_order,
@@ -34,7 +35,6 @@ from engine.simulate.streams.workload import CollectiveGroup, nccl_group
 
 _NODE: Count = 8
 _ROUNDING: Ratio = 1e-9
-_ELEMENT = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class BucketedJob:
     @property
     def element(self) -> Bytes:
         """Bytes of a gradient on the wire."""
-        return _ELEMENT[self.gradient]
+        return GRADIENT_BYTES[self.gradient]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,11 +144,11 @@ def fetched_step(
     in the mean, the estimate by 6 % (`tests/engine/simulate/data_parallel/test_fetched_runs.py`).
     """
     plan = fetch_plan(setting.model, settings, buckets)
-    job = sharded_job(replace(setting, gradient=0.0))
+    job = sharded_job(setting)
     sizes = [tensor.parameters for tensor in registration_order(MODELS[setting.model])]
-    total, ranks, gradient = sum(sizes), setting.ranks, setting.gradient or job.work.gradient
+    total, ranks, gradient = sum(sizes), setting.ranks, job.work.gradient
     played = _played(setting, settings, buckets)
-    usual = _played(replace(setting, gradient=0.0), FetchSettings(), ReduceBuckets())
+    usual = _played(setting, FetchSettings(), ReduceBuckets())
     kept = plan.fetched.persistent
     gathered = HALF * (gathered_elements(sizes, plan.fetched) + kept)
     return FetchedStep(

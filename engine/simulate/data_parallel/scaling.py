@@ -12,6 +12,7 @@ from engine.formulas.scaling import BACKWARD, blocking_step, real_step
 from engine.formulas.stragglers import slowest_with_one_slow
 from engine.run.parallelism import Cluster, GradientPrecision, Plan, Training
 from engine.run.run import Run
+from engine.run.software import GRADIENT_BYTES
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.step.exposed_exchange import bucketed_wait
 from engine.simulate.step.sharding_time import DataParallelExchange, lengthened_pass
@@ -25,7 +26,6 @@ from engine.simulate.step.step_time import (
 )
 
 GPUS_PER_NODE: Count = 8
-_ELEMENT = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
 # Tokens of a backward pass that are tried to hide an all-reduce: 2^0 to 2^20.
 _DOUBLINGS = 20
 
@@ -60,7 +60,7 @@ class ScalingJob:
     @property
     def element(self) -> Bytes:
         """Bytes of a gradient on the wire."""
-        return _ELEMENT[self.gradient]
+        return GRADIENT_BYTES[self.gradient]
 
     def passes(self, tokens: Tokens) -> Count:
         """Return the micro-batches that so many tokens of a GPU are."""

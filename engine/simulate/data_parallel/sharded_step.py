@@ -50,7 +50,6 @@ from engine.simulate.streams.workload import Workload, nccl_group
 
 PROGRAMS = {0: "accumulation_no_sync", 1: "zero_1", 2: "zero_2", 3: "fully_sharded"}
 _NODE: Count = 8
-_GRADIENT: Mapping[Bytes, GradientPrecision] = {0.0: "", 2.0: "bf16", 4.0: "fp32"}
 # What closes a step is neither a pass nor communication.
 CLOSING = ("update", "other")
 
@@ -67,7 +66,7 @@ class ShardedSetting:
         zero_stage: 0 to 3.
         framework: family of software.
         num_microbatches: of a step.
-        gradient: bytes of a gradient on the wire; 0: as the software sends it.
+        gradient: its type on the wire; empty: as the software sends it.
         prefetch: units that parameters are gathered ahead of their use.
         reshard: parameters are freed after the forward pass and gathered again.
         unit: layers that are gathered as one; all: the whole model is.
@@ -85,7 +84,7 @@ class ShardedSetting:
     zero_stage: Count = 3
     framework: Framework = "fsdp"
     num_microbatches: Count = 1
-    gradient: Bytes = 0.0
+    gradient: GradientPrecision = ""
     prefetch: Count = 1
     reshard: bool = True
     unit: Count = 1
@@ -137,7 +136,7 @@ def setting_run(setting: ShardedSetting) -> Run:
             global_batch_size=setting.ranks * setting.num_microbatches,
             sequence_length=setting.tokens,
             framework=setting.framework,
-            gradient_precision=_GRADIENT[setting.gradient],
+            gradient_precision=setting.gradient,
         ),
     )
 

@@ -53,6 +53,7 @@ EXEMPT = {
     "run.values": "what a file may say",
     "run.software:DDP_BUCKET": "a default of PyTorch",
     "run.software:DDP_FIRST_BUCKET": "a default of PyTorch",
+    "run.software:GRADIENT_BYTES": "bytes of a number",
     "run.software:_ADAM": "bytes of an optimizer's step, counted",
     "run.software:_ADAM_UNFUSED": "bytes of an optimizer's step, counted",
     "formulas.compute:MULTIPLY_ADD": "a count",

@@ -127,7 +127,7 @@ def test_the_simulated_collectives_of_the_layers_send_what_the_formula_says(stag
         num_microbatches=micro,
         tokens=4096,
         port=400 * Gbit,
-        gradient=2.0,
+        gradient="bf16",
     )
     found = simulate_sharded_step(job)
     work = found.job.work

@@ -119,7 +119,9 @@ def test_between_nodes_all_takes_one_port_and_half_of_the_computation_hides_some
 
 
 def test_gradients_in_fp32_take_as_long_again_on_the_wire():
-    wide = fetched_step.fetched_step(replace(JOB, gradient=4.0), FetchSettings(), ReduceBuckets())
+    wide = fetched_step.fetched_step(
+        replace(JOB, gradient="fp32"), FetchSettings(), ReduceBuckets()
+    )
     more = 2 * 8.03e9 * 63 / 64 / (0.88 * 50e9)
     assert wide.exposed - STEP.exposed == pytest.approx(more, rel=0.1)
 
