@@ -161,6 +161,8 @@ def test_the_same_job_takes_the_same_time_on_every_page(size, ranks, local, way)
 
 # Modules that may import closed forms of all-reduces, and why.
 FORMS = {
+    "simulate/collectives/collective": "the function itself",
+    "simulate/layer/collective": "its choice by NCCL, which steps ask",
     "simulate/collectives/cluster_wires": "the equations that a page prints as bounds",
     "calculators/moving_bytes/gradient_sync/solved": "a published calculator, corrected",
     "calculators/data_parallelism/chunk_tail": "an equation, marked as one",

@@ -56,10 +56,12 @@ def headline(present: Presenter, inputs: Inputs, result: Result) -> Value:
     published = ring_note(result) if result.algorithm == "ring" else None
     return present.value(
         "all_reduce_time",
+        equation=TIME_EQUATION[_formula_key(inputs, result)],
+        symbols={"T": "bound_time"},
         assumes=(
             _way_words(inputs, result),
-            "As NCCL runs it, with start, protocol and pipeline; the equation counts bytes "
-            "and steps alone.",
+            "The equation is a bound: it counts bytes and steps alone. The number is NCCL's, with "
+            "start, protocol and pipeline.",
             _NO_TRAFFIC,
             _latency_words(inputs, result),
         ),
