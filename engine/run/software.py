@@ -155,12 +155,6 @@ SOFTWARE: Mapping[Framework, Software] = {
 GRADIENT_BYTES: Mapping[GradientPrecision, Bytes] = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0}
 
 
-def gradient_setting(framework: Framework, gradient: GradientPrecision) -> GradientPrecision:
-    """Return what a run has to say for this type on the wire: nothing if it is the default."""
-    usual = GRADIENT_BYTES[gradient] == SOFTWARE[framework].gradient
-    return "" if usual else gradient
-
-
 def gradient_bytes(training: Training, software: Software) -> Bytes:
     """Return the bytes of a gradient on the wire: as the run says, else as the software does."""
     return GRADIENT_BYTES.get(training.gradient_precision, software.gradient)

@@ -31,13 +31,13 @@ from engine.form.sharded.lab import (
     LabPort,
     LabTokens,
     fit_badge,
+    gradient_setting,
     simulated_output,
     simulated_step,
     step_segments,
     step_timeline,
 )
 from engine.run.parallelism import GradientPrecision
-from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,

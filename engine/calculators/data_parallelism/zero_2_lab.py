@@ -32,11 +32,11 @@ from engine.form.sharded.lab import (
     LabTokens,
     capacity_rule,
     fit_badge,
+    gradient_setting,
     simulated_output,
     simulated_step,
     step_timeline,
 )
-from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,

@@ -41,9 +41,8 @@ from engine.core.views import (
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.run.prediction_text import no_range_assumptions
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
-from engine.form.sharded.lab import LabRanks, LabTokens
+from engine.form.sharded.lab import LabRanks, LabTokens, gradient_setting
 from engine.run.parallelism import GradientPrecision
-from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.fetched_step import (
     BUCKET,
     FetchedStep,

@@ -23,12 +23,12 @@ from engine.form.sharded.lab import (
     LabRanks,
     LabTokens,
     fit_badge,
+    gradient_setting,
     simulated_output,
     simulated_step,
     step_segments,
     step_timeline,
 )
-from engine.run.software import gradient_setting
 from engine.simulate.data_parallel.sharded_step import (
     ShardedSetting,
     ShardedStep,

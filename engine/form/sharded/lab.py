@@ -10,7 +10,8 @@ from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, Gbit
 from engine.core.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
 from engine.form.run.prediction_text import no_range_assumptions
-from engine.run.parallelism import GradientPrecision
+from engine.run.parallelism import Framework, GradientPrecision
+from engine.run.software import GRADIENT_BYTES, SOFTWARE
 from engine.simulate.data_parallel.sharded_step import CLOSING, ShardedStep
 from engine.simulate.step.prediction_evidence import Evidence
 from engine.simulate.streams.exposed_time import SpanPart
@@ -68,6 +69,14 @@ LabContention = Annotated[
         advanced=True,
     ),
 ]
+
+
+def gradient_setting(framework: Framework, gradient: GradientPrecision) -> GradientPrecision:
+    """Return what a run has to say for this type on the wire: nothing if it is the default."""
+    usual = GRADIENT_BYTES[gradient] == SOFTWARE[framework].gradient
+    return "" if usual else gradient
+
+
 SIMULATED: tuple[str, ...] = (
     "The step of the estimate, played: its passes, collectives, optimizer, host and slowest GPU.",
     "Units are equal: embedding and output layer are taken as one of them. Collectives as NCCL "
