@@ -26,6 +26,8 @@ class Node:
         network: what the ports speak.
         source: key of the bibliography.
         date: year and month of the last check.
+        gpus_per_host: of one host of a rack, whose hosts share one scale-up network; 0: the machine
+            is one host.
     """
 
     name: str
@@ -36,6 +38,14 @@ class Node:
     network: Network
     source: str
     date: str
+    gpus_per_host: Count = 0
+
+    def domains(self, ranks: Count, hosts: Count = 0) -> Count:
+        """Return the scale-up networks that ranks take: hosts, or racks where hosts share one."""
+        least = -(-ranks // self.gpus_per_node)
+        if not self.gpus_per_host:
+            return max(hosts, least)
+        return max(least, -(-hosts * self.gpus_per_host // self.gpus_per_node))
 
     @property
     def network_per_gpu(self) -> Bandwidth:
@@ -51,6 +61,7 @@ def _node(
     *,
     source: str = "bekman2025",
     gpus_per_node: Count = 8,
+    gpus_per_host: Count = 0,
 ) -> Node:
     """A machine; `ports` is their number and the speed of one in Gbit/s."""
     return Node(
@@ -62,6 +73,7 @@ def _node(
         network=network,
         source=source,
         date="2026-11",
+        gpus_per_host=gpus_per_host,
     )
 
 
@@ -81,6 +93,7 @@ NODES: Mapping[str, Node] = {
         "infiniband",
         source="nvidia_gb200",
         gpus_per_node=72,
+        gpus_per_host=4,
     ),
     "gb300-nvl72": _node(
         "GB300 NVL72",
@@ -89,6 +102,7 @@ NODES: Mapping[str, Node] = {
         "infiniband",
         source="nvidia_b300",
         gpus_per_node=72,
+        gpus_per_host=4,
     ),
     "vr200-nvl72": _node(
         "Vera Rubin NVL72",
@@ -97,6 +111,7 @@ NODES: Mapping[str, Node] = {
         "infiniband",
         source="nvidia_rubin",
         gpus_per_node=72,
+        gpus_per_host=4,
     ),
     "h800": _node("H800 of DeepSeek", "H800-SXM", (8, 400), "infiniband", source="deepseek2024"),
     "grand-teton": _node("Meta Grand Teton", "H100-SXM", (8, 400), "roce", source="dubey2024"),

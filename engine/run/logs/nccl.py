@@ -1,9 +1,10 @@
-"""Reader of pasted nccl-tests output, NCCL debug lines, or both."""
+"""Reader of pasted nccl-tests output, NCCL debug lines, or both, and of the command above them."""
 
 from dataclasses import dataclass
 
 from engine.run.importers.import_report import TextError
 from engine.run.logs.nccl_debug import NcclDebug, read_nccl_debug
+from engine.run.logs.nccl_environment import EnvironmentVariable, read_environment
 from engine.run.logs.nccl_tests import BenchmarkTable, read_nccl_tests
 
 LONGEST_NCCL = 1_000_000
@@ -22,10 +23,17 @@ class NcclOutput:
     Attributes:
         table: of nccl-tests; None where there is none.
         debug: lines of NCCL; None likewise.
+        variables: of NCCL that the environment sets, as NCCL says or as the command does.
     """
 
     table: BenchmarkTable | None
     debug: NcclDebug | None
+    variables: tuple[EnvironmentVariable, ...] = ()
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Names of the GPUs that the table lists, each once."""
+        return self.table.devices if self.table else ()
 
 
 def read_nccl(text: str) -> NcclOutput:
@@ -42,7 +50,15 @@ def read_nccl(text: str) -> NcclOutput:
     except TextError:
         if table is None:
             raise TextError(_error_reason(text, reason)) from None
-    return NcclOutput(table=table, debug=debug)
+    return NcclOutput(table=table, debug=debug, variables=_variables(text, debug))
+
+
+def _variables(text: str, debug: NcclDebug | None) -> tuple[EnvironmentVariable, ...]:
+    """Return the variables of a text; what NCCL says that it read counts."""
+    logged = debug.variables if debug else ()
+    names = {variable.name for variable in logged}
+    written = (variable for variable in read_environment(text) if variable.name not in names)
+    return tuple(sorted((*logged, *written), key=lambda variable: variable.line))
 
 
 def _error_reason(text: str, reason: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.core.units import MICRO, Bytes, Count, Seconds
 from engine.run.importers.import_report import TextError
+from engine.run.logs.nccl_environment import EnvironmentVariable
 from engine.run.logs.nccl_tests import LineNote
 from engine.run.logs.nccl_words import quote_word
 
@@ -46,6 +47,7 @@ _ENV = re.compile(r"(NCCL_[A-Z0-9_]{2,40}) set by environment to (\S{0,60})")
 _VIA = re.compile(r"via (P2P|SHM|NET)/?([\w ]{0,30})")
 _PORTS = re.compile(r"\[\d{1,2}\]([\w.-]{1,40}):\d{1,3}/(\w{2,10})")
 _RANKS = re.compile(r"\brank \d{1,7} n[rR]anks (\d{1,7})\b(?: nNodes (\d{1,7})\b)?")
+_RACK = re.compile(r"\bMNNVL ([01])\b")
 _VERSION = re.compile(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})")
 
 
@@ -73,15 +75,6 @@ class NcclChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentVariable:
-    """A variable that the environment sets."""
-
-    line: Count
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NcclDebug:
     """Summary of all NCCL debug lines of a text.
 
@@ -94,6 +87,7 @@ class NcclDebug:
         fabric: "IB" or "RoCE" by the ports' own lines; empty likewise.
         ports: that one process uses, 0 where no line lists them.
         multicast: whether the switch can add: "available", "not available", or empty.
+        rack: whether NVLink joins hosts (MNNVL): "on", "off", or empty where no line says.
         ways: kind of transport -> channels that took it.
         direct: channels between nodes with GPUDirect RDMA.
         variables: set by the environment, each once.
@@ -110,6 +104,7 @@ class NcclDebug:
     fabric: str = ""
     ports: Count = 0
     multicast: str = ""
+    rack: str = ""
     ways: Mapping[str, Count] = field(default_factory=dict)
     direct: Count = 0
     variables: tuple[EnvironmentVariable, ...] = ()
@@ -122,7 +117,7 @@ class _DebugState:
     """Parser state: the values read so far."""
 
     def __init__(self) -> None:
-        self.version = self.network = self.fabric = self.multicast = ""
+        self.version = self.network = self.fabric = self.multicast = self.rack = ""
         self.ranks = self.said_nodes = self.ports = self.direct = 0
         self.hosts: set[str] = set()
         self.ways: dict[str, int] = {}
@@ -156,6 +151,7 @@ def read_nccl_debug(text: str) -> NcclDebug:
         fabric=state.fabric,
         ports=state.ports,
         multicast=state.multicast,
+        rack=state.rack,
         ways=state.ways,
         direct=state.direct,
         variables=tuple(state.variables.values()),
@@ -247,7 +243,9 @@ def _read_ranks(state: _DebugState, number: int, line: str) -> bool:
     if match and match[2] and ranks >= state.ranks:
         state.said_nodes = int(match[2])
     state.ranks = max(state.ranks, ranks)
-    return match is not None
+    if rack := _RACK.search(line):
+        state.rack = "on" if rack[1] == "1" else state.rack or "off"
+    return match is not None or rack is not None
 
 
 def _read_network(state: _DebugState, number: int, line: str) -> bool:

@@ -8,7 +8,7 @@ How a line is taken apart is in `nccl_words`.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 from engine.run.importers.import_report import TextError
@@ -26,17 +26,18 @@ from engine.run.logs.nccl_words import (
 LONGEST_TABLE = 1_000_000
 _TEST = re.compile(r"\b(\w{2,30})_perf\b")
 _RANK = re.compile(
-    r"\bRank\s+(\d{1,7})\s.{0,120}?\bon\s+(\S{1,80})\s+device\s+\d+\s+\[\S{1,30}\]"
+    r"\bRank\s+(\d{1,7})\s.{0,120}?\bon\s+(\S.{0,79}?)\s+device\s+\d+\s+\[\S{1,30}\]"
     r"\s+(\S.{0,60}?)\s*$"
 )
 _VERSION = re.compile(r"nccl-tests version (\S{1,20}).{0,60}?nccl-library=(\d{1,7})")
-_THREADS = re.compile(r"nThread (\d{1,4}) nGpus (\d{1,4})")
 # Size, count, type, operation, root: words before the first number of a row, at most.
 _LEADING = 5
 _NUMBERS = 4
 # Printed digits of a bandwidth, and what rounding of a time may add.
 _PRINTED, _ROUNDED = 0.01, 0.02
 _MOST_NOTES = 200
+# What stands in the column redop of a test that sums.
+_SUMS = frozenset({"sum", "prod", "max", "min", "avg", "mulsum"})
 # Reasons that a row can be one and yet say nothing.
 _ENDS = "the line ends before its bandwidths"
 _NO_NUMBER = "{word} stands where a number should"
@@ -54,6 +55,8 @@ class BenchmarkRow:
         bus_bandwidth: as printed.
         wrong: values that were not what they should be; 0 where it was not checked.
         operation: of its part of the text; empty where nothing names it.
+        adds: whether it sums, by its column redop; None where the row has none.
+        doubtful: whether its bandwidth contradicts its size and time.
     """
 
     line: Count
@@ -63,6 +66,8 @@ class BenchmarkRow:
     bus_bandwidth: Bandwidth
     wrong: Count = 0
     operation: str = ""
+    adds: bool | None = None
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +85,8 @@ class BenchmarkTable:
     Attributes:
         operation: "all_reduce" and the like, the first named; empty where no line names it.
         ranks: GPUs; 0 where no line lists them.
-        nodes: hosts; 0 likewise.
-        device: name of the first GPU; empty likewise.
+        hosts: that the GPUs are in; 0 likewise.
+        devices: names of the GPUs, each once; empty likewise.
         version: of NCCL, as 2.23.4; empty likewise.
         rows: in the order of the text.
         notes: what of it could not be read, by line.
@@ -89,8 +94,8 @@ class BenchmarkTable:
 
     operation: str
     ranks: Count
-    nodes: Count
-    device: str
+    hosts: Count
+    devices: tuple[str, ...]
     version: str
     rows: tuple[BenchmarkRow, ...]
     notes: tuple[LineNote, ...]
@@ -100,8 +105,9 @@ class _TableHeader:
     """Header information read from the lines above a table."""
 
     def __init__(self) -> None:
-        self.operation = self.first = self.device = self.version = ""
-        self.ranks = self.threads = 0
+        self.operation = self.first = self.version = ""
+        self.devices: dict[str, None] = {}
+        self.ranks = 0
         self.hosts: set[str] = set()
 
     def take(self, line: str) -> None:
@@ -109,9 +115,7 @@ class _TableHeader:
         if match := _RANK.search(line):
             self.ranks = max(self.ranks, int(match[1]) + 1)
             self.hosts.add(match[2])
-            self.device = self.device or match[3]
-        elif match := _THREADS.search(line):
-            self.threads = int(match[1]) * int(match[2])
+            self.devices.setdefault(match[3])
         self.version = self.version or _version(line)
         if match := _TEST.search(line):
             self.operation = match[1]
@@ -130,8 +134,9 @@ def read_nccl_tests(text: str) -> BenchmarkTable:
         words = split_words(line)
         entry = _read_row(number, words, head.operation)
         if isinstance(entry, BenchmarkRow):
-            rows.append(entry)
-            entry = _contradiction(entry)
+            doubt = _contradiction(entry)
+            rows.append(replace(entry, doubtful=doubt is not None))
+            entry = doubt
         if entry is None:
             head.take(line)
         elif isinstance(entry, LineNote) and len(notes) < _MOST_NOTES:
@@ -145,8 +150,8 @@ def read_nccl_tests(text: str) -> BenchmarkTable:
     return BenchmarkTable(
         operation=head.first,
         ranks=head.ranks,
-        nodes=len(head.hosts),
-        device=head.device,
+        hosts=len(head.hosts),
+        devices=tuple(head.devices),
         version=head.version,
         rows=tuple(rows),
         notes=tuple(notes),
@@ -174,7 +179,8 @@ def _read_row(number: int, words: list[str], operation: str) -> BenchmarkRow | L
         )
     # A root may look like a time: size over time is the bandwidth beside it.
     start = next((at for at in starts if _agrees(size, words[at:])), starts[0])
-    return _make_row(number, size, words[start:], operation)
+    row = _make_row(number, size, words[start:], operation)
+    return replace(row, adds=_adds(words[2:start]))
 
 
 def _make_row(number: int, size: Bytes, words: list[str], operation: str) -> BenchmarkRow:
@@ -190,6 +196,12 @@ def _make_row(number: int, size: Bytes, words: list[str], operation: str) -> Ben
         wrong=parse_size(rest) if is_size(rest) else 0,
         operation=operation,
     )
+
+
+def _adds(words: list[str]) -> bool | None:
+    """Return whether the words between count and time name an operation that sums."""
+    named = next((word for word in words if word in _SUMS or word == "none"), "")
+    return named in _SUMS if named else None
 
 
 def _contradiction(row: BenchmarkRow) -> LineNote | None:

@@ -4,6 +4,7 @@ The largest message is judged, since there bandwidth counts; the smallest tells 
 Expected is what the step time would be charged for the same collective.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, log
 
@@ -19,7 +20,12 @@ from engine.simulate.collectives.nccl_choice import (
     chosen_algorithm,
     place_collective,
 )
-from engine.simulate.collectives.nccl_effect import bus_bandwidth_of, possible_conditions
+from engine.simulate.collectives.nccl_effect import (
+    bus_bandwidth_of,
+    changed_time,
+    possible_conditions,
+)
+from engine.simulate.collectives.nccl_forced import ForcedChoice, forced_choices
 from engine.simulate.collectives.nccl_setting import (
     NcclInputs,
     NcclSetting,
@@ -79,19 +85,21 @@ class NcclCheck:
 
     Attributes:
         setting: machine, ranks and operation that the text is checked against.
-        where: rates of the setting.
+        where: rates of the setting; None without a machine.
         rows: messages of the operation, the smallest first.
-        largest: largest message, which is judged; None without a table.
+        largest: largest message that is not in doubt, which is judged; None without one.
         smallest: smallest message; None without a table.
-        alike: conditions by how closely they match the largest message, the closest first.
+        alike: conditions by how closely they match the largest message, the closest first; without
+            those that are slower than what was measured.
         best: highest bus bandwidth of any message.
-        plateau: expected bus bandwidth of a very large message.
+        plateau: expected bus bandwidth of a very large message; 0 without a model.
         choices: logged choices of NCCL, one for each operation and size.
+        forced: what the environment forces.
         others: operations of the table that are not judged.
     """
 
     setting: NcclSetting
-    where: CollectivePlacement
+    where: CollectivePlacement | None
     rows: tuple[MessageCheck, ...]
     largest: MessageCheck | None
     smallest: MessageCheck | None
@@ -99,49 +107,76 @@ class NcclCheck:
     best: Bandwidth
     plateau: Bandwidth
     choices: tuple[NcclChoice, ...]
+    forced: tuple[ForcedChoice, ...] = ()
     others: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """Return "wrong", "slow", "expected", "fast", "small", "unjudged" or "no table"."""
-        if self.largest is None:
+        """Return the verdict by name.
+
+        "wrong", "slow", "as set", "expected", "fast", "small", "no table"; and where nothing can be
+        said: "doubt", "no machine" or "unjudged".
+        """
+        if not self.rows:
             return "no table"
         if any(message.row.wrong for message in self.rows):
             return "wrong"
+        if self.largest is None:
+            return "doubt"
+        if self.where is None:
+            return "no machine"
         if not self.largest.expected:
             return "unjudged"
         if self.largest.expected < _PLATEAU_SHARE * self.plateau:
             return "small"
-        off = self.largest.off
-        return (
-            "slow"
-            if off < -EXPECTED_TOLERANCE
-            else "fast"
-            if off > EXPECTED_TOLERANCE
-            else "expected"
-        )
+        return self._verdict_on_bandwidth(self.largest.off)
+
+    def _verdict_on_bandwidth(self, off: Ratio) -> str:
+        if off > EXPECTED_TOLERANCE:
+            return "fast"
+        if off >= -EXPECTED_TOLERANCE:
+            return "expected"
+        return "as set" if self.forced_match else "slow"
+
+    @property
+    def forced_match(self) -> ForcedChoice | None:
+        """The forced choice that explains the largest message; None where none does."""
+        measured = self.largest.row.bus_bandwidth if self.largest else 0.0
+        gives = {condition.key: condition.bandwidth for condition in self.alike}
+        for choice in self.forced:
+            bandwidth = gives.get(choice.key, 0.0) if choice.key else 0.0
+            if bandwidth and abs(measured / bandwidth - 1) <= EXPECTED_TOLERANCE:
+                return choice
+        return None
 
 
 def check_nccl(text: NcclOutput, inputs: NcclInputs) -> NcclCheck:
     """Return the check of a text against the modeled machines."""
     choices = unique_choices(text)
     setting = infer_setting(text, inputs, choices)
-    placement = place_collective(setting.machine, max(setting.ranks, 2), setting.nodes)
+    placement = (
+        place_collective(setting.machine, max(setting.ranks, 2), setting.nodes)
+        if setting.machine
+        else None
+    )
     rows = tuple(
         _check_message(row, setting, placement, choices)
         for row in sorted(operation_rows(text, setting.operation), key=lambda row: row.size)
     )
-    largest = rows[-1] if rows else None
+    certain = tuple(message for message in rows if not message.row.doubtful)
+    largest = certain[-1] if certain else None
+    forced = forced_choices(text.variables)
     return NcclCheck(
         setting=setting,
         where=placement,
         rows=rows,
         largest=largest,
         smallest=rows[0] if rows else None,
-        alike=_nearest_conditions(largest, setting, placement),
-        best=max((message.row.bus_bandwidth for message in rows), default=0.0),
+        alike=_nearest_conditions(largest, setting, placement, forced),
+        best=max((message.row.bus_bandwidth for message in certain), default=0.0),
         plateau=_expected_bandwidth(_PLATEAU_SIZE, setting, placement),
         choices=choices,
+        forced=forced,
         others=other_operations(text, setting.operation),
     )
 
@@ -149,11 +184,14 @@ def check_nccl(text: NcclOutput, inputs: NcclInputs) -> NcclCheck:
 def _check_message(
     row: BenchmarkRow,
     setting: NcclSetting,
-    placement: CollectivePlacement,
+    placement: CollectivePlacement | None,
     choices: tuple[NcclChoice, ...],
 ) -> MessageCheck:
-    times_by_choice = algorithm_times(setting.operation, row.size, placement)
-    best = chosen_algorithm(setting.operation, row.size, placement, times_by_choice)
+    times_by_choice: Mapping[str, Seconds] = {}
+    best = ""
+    if placement:
+        times_by_choice = algorithm_times(setting.operation, row.size, placement)
+        best = chosen_algorithm(setting.operation, row.size, placement, times_by_choice)
     return MessageCheck(
         row=row,
         expected=_expected_bandwidth(row.size, setting, placement),
@@ -164,10 +202,10 @@ def _check_message(
 
 
 def _expected_bandwidth(
-    size: Bytes, setting: NcclSetting, placement: CollectivePlacement
+    size: Bytes, setting: NcclSetting, placement: CollectivePlacement | None
 ) -> Bandwidth:
     """Return the modeled bus bandwidth; 0 without a model."""
-    if not has_bus_factor(setting.operation):
+    if placement is None or not has_bus_factor(setting.operation):
         return 0.0
     operation: Operation = setting.operation  # type: ignore[assignment]
     return bus_bandwidth_of(
@@ -196,23 +234,31 @@ def _logged_choice(
 
 
 def _nearest_conditions(
-    largest: MessageCheck | None, setting: NcclSetting, placement: CollectivePlacement
+    largest: MessageCheck | None,
+    setting: NcclSetting,
+    placement: CollectivePlacement | None,
+    forced: tuple[ForcedChoice, ...],
 ) -> tuple[ConditionBandwidth, ...]:
-    if largest is None or not largest.expected or largest.row.bus_bandwidth <= 0:
+    if largest is None or not largest.expected or largest.row.bus_bandwidth <= 0 or not placement:
         return ()
     operation: Operation = setting.operation  # type: ignore[assignment]
     size, ranks, measured = largest.row.size, setting.ranks, largest.row.bus_bandwidth
+    place = (operation, size, placement, setting.machine)
+    times = {condition.key: condition.time for condition in possible_conditions(*place)}
+    for choice in forced:
+        if choice.key and choice.key not in times:
+            times[choice.key] = changed_time(choice.key, *place)
     candidates = [
-        ConditionBandwidth(
-            key=condition.key, bandwidth=bus_bandwidth_of(operation, size, condition.time, ranks)
-        )
-        for condition in possible_conditions(operation, size, placement, setting.machine)
+        ConditionBandwidth(key=key, bandwidth=bus_bandwidth_of(operation, size, time, ranks))
+        for key, time in times.items()
     ]
-    # A condition that changes nothing is left out.
+    # A condition that changes nothing is left out, and so is one that is slower than what was
+    # measured.
     candidates = [
         condition
         for condition in candidates
         if _log_distance(condition.bandwidth, largest.expected) > _SAME_TOLERANCE
+        and condition.bandwidth > (1 - EXPECTED_TOLERANCE) * measured
     ]
     candidates.append(ConditionBandwidth(key="", bandwidth=largest.expected))
     return tuple(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.catalog.measured_collectives import PCIE_5, SOCKETS
-from engine.core.units import Bandwidth, Bytes, Seconds
+from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.bandwidth import Operation, bus_bandwidth
 from engine.simulate.collectives.nccl_choice import (
     CollectivePlacement,
@@ -25,6 +25,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "half_ports": "half of the network ports",
     "one_port": "one network port of each node",
     "pcie": "PCIe in the node instead of NVLink",
+    "trays": "the network between the hosts of a rack instead of its NVLink",
     "sockets": "TCP sockets between the nodes",
 }
 # Above PCIe 5.0 nothing was measured; the share of its line rate holds for the others.
@@ -49,6 +50,8 @@ def possible_conditions(
         keys += ["half_ports", "one_port", "sockets"]
     elif placement.pcie:
         keys.append("pcie")
+    if _trays(placement) > 1:
+        keys.append("trays")
     candidates = (
         Condition(key=key, time=changed_time(key, operation, size, placement, machine))
         for key in keys
@@ -88,9 +91,15 @@ def _changed_times(
             )
         rings = {name: time for name, time in times.items() if name.startswith("Ring")}
         return rings if any(name.startswith("NVLS") for name in times) else {}
-    if key == "pcie" and not placement.pcie:
+    if (key == "pcie" and not placement.pcie) or (key == "trays" and _trays(placement) < 2):
         return {}
     return algorithm_times(operation, size, _changed_placement(key, placement, machine))
+
+
+def _trays(placement: CollectivePlacement) -> Count:
+    """Return the hosts of a rack that its ranks take; 0 where the ranks are in no rack, or two."""
+    per_host = placement.node.gpus_per_host
+    return -(-placement.group.ranks // per_host) if per_host and placement.group.nodes == 1 else 0
 
 
 def _changed_placement(
@@ -98,6 +107,8 @@ def _changed_placement(
 ) -> CollectivePlacement:
     """Return the placement of the same ranks on other links or fewer ports."""
     group, ports = placement.group, placement.node.nics_per_node
+    if key == "trays":
+        return place_collective(machine, group.ranks, _trays(placement), own=placement.own)
     if key in ("half_ports", "one_port"):
         num_ports = max(1, ports // 2) if key == "half_ports" else 1
         return place_collective(machine, group.ranks, group.nodes, num_ports, placement.own)

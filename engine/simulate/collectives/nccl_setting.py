@@ -1,10 +1,12 @@
 """Machine, ranks, nodes and operation that a pasted NCCL text was measured with.
 
-The reader's inputs come first, then the text, then what its bandwidth columns imply.
+The reader's inputs come first, then the text, then what its bandwidth columns imply. A machine that
+neither names is not assumed. Nodes are scale-up networks: the hosts of a rack count as one.
 """
 
 from dataclasses import dataclass
 
+from engine.catalog.nccl_devices import device_row
 from engine.catalog.nodes import NODES
 from engine.core.units import GB, Bytes, Count
 from engine.run.logs.nccl import NcclOutput
@@ -13,22 +15,7 @@ from engine.run.logs.nccl_tests import BenchmarkRow
 
 # Names of a test -> the operation; the rest are called as they are.
 _TESTS = {"alltoall": "all_to_all", "sendrecv": "send_receive"}
-# Printed device name, in the order of matching -> usual machine of the device.
-_DEVICES = (
-    ("GB300", "gb300-nvl72"),
-    ("GB200", "gb200-nvl72"),
-    ("B300", "dgx-b300"),
-    ("B200", "dgx-b200"),
-    ("H200", "dgx-h200"),
-    ("H800", "h800"),
-    ("H100 80GB HBM3", "dgx-h100"),
-    ("A100-SXM", "dgx-a100"),
-    ("V100-SXM3", "dgx-2"),
-    ("MI300X", "mi300x"),
-    ("MI325X", "mi325x"),
-    ("MI355X", "mi355x"),
-)
-DEFAULT_MACHINE = "dgx-h100"
+_SCATTER = "reduce_scatter"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,24 +33,33 @@ class NcclSetting:
     """Setting that a text is checked against.
 
     Attributes:
-        machine: key of `NODES`.
-        known: whether the reader or the text names the machine; otherwise it is assumed.
-        ranks, nodes: ranks and nodes of the collective; 0 ranks if unknown.
+        machine: key of `NODES`; empty where neither the reader nor the text names one.
+        chosen: whether the reader named the machine.
+        ranks, nodes: ranks and nodes of the collective; 0 if unknown.
+        hosts: that the text lists; 0 if it lists none.
         operation: an `Operation`, or another name without a bus-bandwidth factor.
         counted: whether ranks are stated; otherwise they follow from two columns, or a node.
     """
 
     machine: str
-    known: bool
+    chosen: bool
     ranks: Count
     nodes: Count
+    hosts: Count
     operation: str
     counted: bool
 
 
 def machine_of(device: str) -> str:
     """Return the usual machine of a device, by the name that it prints; empty if unknown."""
-    return next((machine for name, machine in _DEVICES if name in device), "")
+    row = device_row(device)
+    return row.machine if row else ""
+
+
+def _table_machine(text: NcclOutput) -> str:
+    """Return the machine of all GPUs of a table; empty if unknown, or of several kinds."""
+    machines = {machine_of(device) for device in text.devices}
+    return machines.pop() if len(machines) == 1 else ""
 
 
 def infer_setting(
@@ -71,34 +67,31 @@ def infer_setting(
 ) -> NcclSetting:
     """Return the setting of a text, from the reader's inputs and the text."""
     table, debug = text.table, text.debug
-    table_machine = machine_of(table.device) if table else ""
-    machine = inputs.machine or table_machine
+    machine = inputs.machine or _table_machine(text)
     operation = inputs.operation or _operation(text, choices)
     counted = inputs.ranks or (table.ranks if table else 0) or (debug.ranks if debug else 0)
     column_ranks = _ranks_by_columns(text, operation)
     # A list of ranks that was cut is contradicted by the columns.
     truncated = not inputs.ranks and column_ranks > counted
     counted = 0 if counted < 2 or truncated else counted
-    machine = machine or DEFAULT_MACHINE
-    ranks = counted or column_ranks or NODES[machine].gpus_per_node
-    table_nodes = table.nodes if table and not truncated else 0
-    nodes = inputs.nodes or table_nodes or _nodes_in_log(debug, machine, ranks)
+    whole = NODES[machine].gpus_per_node if machine else 0
+    ranks = counted or column_ranks or whole
+    hosts = (table.hosts if table and not truncated else 0) or _hosts_in_log(debug)
+    domains = NODES[machine].domains(ranks, hosts) if machine and hosts else hosts
     return NcclSetting(
         machine=machine,
-        known=bool(inputs.machine or table_machine),
+        chosen=bool(inputs.machine),
         ranks=ranks,
-        nodes=min(nodes, ranks),
+        nodes=min(inputs.nodes or domains, ranks),
+        hosts=hosts,
         operation=operation,
         counted=bool(counted),
     )
 
 
-def _nodes_in_log(debug: NcclDebug | None, machine: str, ranks: Count) -> Count:
-    """Return the number of nodes in a log, which may cover one host of many; 0 if unknown."""
-    if debug is None:
-        return 0
-    least = -(-ranks // NODES[machine].gpus_per_node)
-    return debug.said_nodes or (max(debug.nodes, least) if debug.nodes else 0)
+def _hosts_in_log(debug: NcclDebug | None) -> Count:
+    """Return the hosts of a log, which may cover one of many; 0 if unknown."""
+    return debug.said_nodes or debug.nodes if debug else 0
 
 
 def _operation(text: NcclOutput, choices: tuple[NcclChoice, ...]) -> str:
@@ -109,10 +102,15 @@ def _operation(text: NcclOutput, choices: tuple[NcclChoice, ...]) -> str:
 
 
 def _operation_by_factor(text: NcclOutput) -> str:
-    """Return the operation implied by the bus-bandwidth factor; only all-reduce's exceeds one."""
+    """Return the operation implied by the bus-bandwidth factor and by whether rows sum.
+
+    Only the factor of an all-reduce exceeds one; with two ranks it is one, as that of a broadcast.
+    """
     row = _largest_row(text)
     if row is None or row.bus_bandwidth >= row.algorithm_bandwidth * 1.001:
         return "all_reduce"
+    if row.adds:
+        return "all_reduce" if row.bus_bandwidth > row.algorithm_bandwidth * 0.999 else _SCATTER
     return "broadcast" if row.bus_bandwidth > row.algorithm_bandwidth * 0.999 else "all_gather"
 
 

@@ -34,7 +34,7 @@ def machine_of_text(text: ClusterMeasurements) -> str:
     """Return the usual machine of a text's devices; empty if it names none."""
     devices = [text.timings.device] if text.timings else []
     if text.nccl and text.nccl.table:
-        devices.append(text.nccl.table.device)
+        devices += text.nccl.table.devices
     return next((machine for machine in map(machine_of, devices) if machine), "")
 
 

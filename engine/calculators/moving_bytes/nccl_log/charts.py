@@ -23,8 +23,9 @@ def measured_note(result: Result, note: str) -> str:
 def line_note(result: Result) -> Text:
     """Return the note that names the link of the line rate."""
     setting = result.found.setting
-    assumed = "" if setting.known else ", assumed"
-    name = f"{NODES[setting.machine].name}{assumed}"
+    if not setting.machine:
+        return "choose the machines"
+    name = NODES[setting.machine].name
     if result.nodes > 1:
         return say(f"{name}: ports of one of {{n}} nodes", n=(result.nodes, COUNT))
     return f"{name}: links of one GPU"
@@ -47,6 +48,7 @@ def curve(result: Result) -> Lines:
     series = [
         Series(key="expected", label="expected", x=sizes, y=expected, color="ink", dashed=True)
     ]
+    series = series if result.found.where or not judged else []
     if judged:
         own = Series(key="measured", label="measured", x=sizes, y=measured, color="communication")
         series.insert(0, own)
@@ -63,23 +65,22 @@ def curve(result: Result) -> Lines:
             label="bus bandwidth",
             quantity=BANDWIDTH,
             low=least,
-            high=1.6 * max(*measured, *expected, result.line),
+            high=1.6 * max(*measured, *expected, result.line if result.found.where else _LEAST),
             scale="log",
         ),
         series=tuple(series),
         points=(last,) if judged else (),
-        rules=(
-            Rule(
-                key="line",
-                label=say("line rate {b}", b=(result.line, BANDWIDTH)),
-                axis="y",
-                at=result.line,
-                color="muted",
-            ),
-        ),
+        rules=_line_rule(result),
         caption="Both axes are logarithmic. The expected time is the one that a training step is "
         "charged for the same collective.",
     )
+
+
+def _line_rule(result: Result) -> tuple[Rule, ...]:
+    if result.found.where is None:
+        return ()
+    label = say("line rate {b}", b=(result.line, BANDWIDTH))
+    return (Rule(key="line", label=label, axis="y", at=result.line, color="muted"),)
 
 
 def condition_bars(result: Result) -> Table:
@@ -99,8 +100,9 @@ def condition_bars(result: Result) -> Table:
     return Table(
         title="What would give this number?",
         columns=("If it were", "Bus bandwidth", "Over the measured"),
-        rows=tuple(rows),
-        caption="Each row changes one thing in the model. A row near 1 is a suspect, not a proof.",
+        rows=tuple(rows) or (("nothing to compare with", "", ""),),
+        caption="Each row changes one thing in the model. A row near 1 is a suspect, not a proof. "
+        "What is slower than the measurement is left out.",
     )
 
 

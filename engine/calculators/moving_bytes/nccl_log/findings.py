@@ -12,6 +12,7 @@ from engine.run.logs.nccl_debug import NcclChoice
 from engine.run.logs.nccl_tests import LineNote
 
 _SHOWN = 12
+_NODES_FROM = "hosts in the text (a rack counts once), you, or the GPUs of a machine"
 _KINDS = {
     "system": "describes the system; may stay",
     "debugging": "for debugging; take it out of jobs",
@@ -44,9 +45,8 @@ def _choice_row(result: Result, chosen: NcclChoice, ours: str) -> tuple[Cell, ..
 
 def variable_table(result: Result) -> Table:
     """Return the table of NCCL variables in the environment, with advice."""
-    debug = result.text.debug
     rows: list[tuple[Cell, ...]] = []
-    for variable in debug.variables if debug else ():
+    for variable in result.text.variables:
         known = VARIABLES.get(variable.name)
         rows.append(
             (
@@ -61,7 +61,8 @@ def variable_table(result: Result) -> Table:
         title="Variables that the environment sets",
         columns=("Variable", "Value", "Line", "Kind", "When not"),
         rows=tuple(rows) or (("none in the text", "", "", "", ""),),
-        caption="From lines of NCCL_DEBUG_SUBSYS=ENV. Every one of them changes what was measured.",
+        caption="From the command, a script, or lines of NCCL_DEBUG_SUBSYS=ENV. Every one of them "
+        "changes what was measured.",
     )
 
 
@@ -80,15 +81,17 @@ def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
     setting, table, debug = result.found.setting, result.text.table, result.text.debug
     version = (table.version if table else "") or (debug.version if debug else "")
     counted = "the text, or you" if setting.counted else "the ratio of two columns, or one node"
-    named = "the name of the GPU, or you" if setting.known else "nothing: assumed"
+    named = "you" if setting.chosen else "the name of the GPU"
+    machine = NODES[setting.machine].name if setting.machine else "not known"
+    devices = ", ".join(result.text.devices[:_SHOWN])
     operation = TESTED.get(setting.operation, setting.operation)
     return [
         ("Rows of a table", _count_text(len(result.found.rows)), "nccl-tests"),
         ("Operation", operation, "the text, or you"),
-        ("GPU", table.device if table and table.device else "not named", "the first rank"),
-        ("Machine", NODES[setting.machine].name, named),
-        ("GPUs", _count_text(result.ranks), counted),
-        ("Nodes", _count_text(result.nodes), "hosts in the text, you, or the GPUs of a machine"),
+        ("GPU", devices or "not named", "the list of ranks"),
+        ("Machine", machine, named),
+        ("GPUs", _count_text(result.ranks) if result.ranks else "not known", counted),
+        ("Nodes", _count_text(result.nodes) if result.nodes else "not known", _NODES_FROM),
         ("NCCL", version or "not named", "its own line"),
     ]
 
@@ -117,6 +120,8 @@ def _debug_rows(result: Result) -> list[tuple[Cell, ...]]:
     if between:
         words = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))
         rows.append(("GPUDirect RDMA", words, "GDRDMA"))
+    if debug.rack:
+        rows.append(("NVLink between hosts", debug.rack, "MNNVL"))
     rows += [("Warning", note.reason, _line_number(note)) for note in debug.warnings[:_SHOWN]]
     return rows
 

@@ -25,7 +25,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "8 A100": {"log": SAMPLES["a100"].text},
     "2 p4de, EFA": {"log": SAMPLES["p4de"].text, "machine": "p4de"},
     "24 H100, slow": {"log": SAMPLES["broken"].text},
-    "A log, 2 nodes": {"log": SAMPLES["log"].text},
+    "A log, 2 nodes": {"log": SAMPLES["log"].text, "machine": "dgx-h100"},
 }
 
 
@@ -46,8 +46,8 @@ class Inputs:
             longest=LONGEST_NCCL,
             samples=SAMPLES,
             rows=10,
-            placeholder="Paste the table of all_reduce_perf and the like, or the lines of "
-            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING, or both together",
+            placeholder="Paste the command and the table of all_reduce_perf and the like, or the "
+            "lines of NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING, or all together",
             help="Other lines may stand between them.",
             check=text_check(read_text),
         ),
@@ -81,7 +81,7 @@ class Inputs:
             low=0,
             high=8_192,
             whole=True,
-            help="0: as the text says.",
+            help="0: as the text says. A rack whose hosts share NVLink is one node.",
             advanced=True,
         ),
     ] = 0

@@ -104,17 +104,18 @@ def solve(inputs: Inputs) -> Result:
     check = check_nccl(text, assumptions)
     largest, smallest = check.largest, check.smallest
     bus = largest.row.bus_bandwidth if largest else _INFINITE
+    line = check.where.line if check.where else _INFINITE
     return Result(
         text=text,
         found=check,
         bus_bandwidth=bus,
         expected=(largest.expected if largest else check.plateau) or _INFINITE,
-        line=check.where.line,
-        share=bus / check.where.line,
+        line=line,
+        share=bus / line if check.where else _INFINITE,
         latency=smallest.row.time if smallest else _INFINITE,
         size=largest.row.size if largest else 0.0,
-        ranks=check.where.group.ranks,
-        nodes=check.where.group.nodes,
+        ranks=check.where.group.ranks if check.where else check.setting.ranks,
+        nodes=check.where.group.nodes if check.where else check.setting.nodes,
         curve=Lazy(partial(_curve, check)),
         chosen=Lazy(
             lambda: tuple(
@@ -129,7 +130,7 @@ def _curve(check: NcclCheck) -> Curve:
     sizes = tuple(row.size for row in rows) or _SIZES
     operation, where = cast(Operation, check.setting.operation), check.where
     expected = (0.0,) * len(sizes)
-    if has_bus_factor(operation):
+    if where and has_bus_factor(operation):
         expected = tuple(
             bus_bandwidth_of(
                 operation, size, charged_time(operation, size, where), where.group.ranks
@@ -141,7 +142,7 @@ def _curve(check: NcclCheck) -> Curve:
 
 
 def _expected_bandwidth(check: NcclCheck, row: BenchmarkRow) -> Bandwidth:
-    operation, ranks = check.setting.operation, check.where.group.ranks
+    operation, ranks = check.setting.operation, check.setting.ranks
     if has_bus_factor(operation) and ranks > 1:
         return bus_bandwidth_of(cast(Operation, operation), row.size, row.time, ranks)
     factor = row.bus_bandwidth / row.algorithm_bandwidth if row.algorithm_bandwidth else 1.0
@@ -150,6 +151,8 @@ def _expected_bandwidth(check: NcclCheck, row: BenchmarkRow) -> Bandwidth:
 
 def _model_choice(check: NcclCheck, chosen: NcclChoice) -> str:
     operation = chosen.operation or check.setting.operation
+    if check.where is None:
+        return ""
     return chosen_algorithm(
         operation, chosen.size, check.where, algorithm_times(operation, chosen.size, check.where)
     )

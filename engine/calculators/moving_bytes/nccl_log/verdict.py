@@ -1,30 +1,50 @@
-"""The verdict on a text of NCCL."""
+"""The verdict on a text of NCCL: fine, not fine, or why neither can be said."""
 
+from engine.calculators.moving_bytes.nccl_log.faults import faults, joined
 from engine.calculators.moving_bytes.nccl_log.result import Result
+from engine.catalog.nccl_devices import device_row, published_bandwidth
 from engine.catalog.nodes import NODES
-from engine.core.text import Sentence, Text, say
+from engine.core.text import Text, escape_braces, say
 from engine.core.units import BANDWIDTH, COUNT, SHARE
 from engine.core.views import Badge
+from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_text
 from engine.simulate.collectives.nccl_check import EXPECTED_TOLERANCE
 from engine.simulate.collectives.nccl_effect import CONDITION_NAMES
 
+CANNOT_SAY = "Cannot say"
 _TITLES = {
     "wrong": ("Wrong results", "bad"),
     "slow": ("Slow", "communication"),
+    "as set": ("As you set it", "memory"),
     "expected": ("As expected", "compute"),
     "fast": ("Faster than expected", "memory"),
     "small": ("Too small to judge", "muted"),
-    "unjudged": ("No model", "muted"),
+    "doubt": (CANNOT_SAY, "muted"),
+    "no machine": (CANNOT_SAY, "muted"),
+    "unjudged": (CANNOT_SAY, "muted"),
     "no table": ("No table", "muted"),
 }
 
 
 def verdict(result: Result) -> Badge:
-    """Return whether the largest message is as fast as the machines allow."""
+    """Return whether the largest message is as fast as the machines allow, and every fault."""
     name = result.found.verdict
     title, color = _TITLES[name]
-    return Badge(text=title, sentence=_SENTENCES[name](result), color=color)
+    against = faults(result)
+    if name == "no table" and against:
+        title, color = "Faults in the log", "communication"
+    sentences = [_SENTENCES[name](result), *_assumed(result, name), *against]
+    return Badge(text=title, sentence=joined(sentences), color=color)
+
+
+def _assumed(result: Result, name: str) -> list[Text]:
+    """Return that the network was taken from a machine that only the GPU's name suggests."""
+    setting = result.found.setting
+    if name not in ("slow", "fast") or setting.chosen or result.nodes < 2:
+        return []
+    words = f"The ports are those of a {NODES[setting.machine].name}, by the name of the GPU:"
+    return [f"{words} choose your machines if they have others."]
 
 
 def _wrong(result: Result) -> Text:
@@ -44,6 +64,18 @@ def _slow(result: Result) -> Text:
     elif nearest.key:
         words += f" The closest match: {CONDITION_NAMES[nearest.key]}, which would give {{alike}}."
     return _largest_sentence(result, words)
+
+
+def _as_set(result: Result) -> Text:
+    choice = result.found.forced_match
+    key = choice.key if choice else ""
+    gives = next((own.bandwidth for own in result.found.alike if own.key == key), 0.0)
+    return _largest_sentence(
+        result,
+        "{off} below the {expected} that NCCL would reach, and within {alike_share} of the "
+        f"{{alike}} that this setting gives: {CONDITION_NAMES.get(key, key)}.",
+        alike=gives,
+    )
 
 
 def _expected(result: Result) -> Text:
@@ -66,49 +98,70 @@ def _small(result: Result) -> Text:
     )
 
 
+def _doubt(result: Result) -> Text:
+    rows = result.found.rows
+    return say(
+        "Every row contradicts itself, the first on line {line}: size over time is not its "
+        "bandwidth. Is a column missing, or the table from before 2019?",
+        line=(rows[0].row.line, COUNT),
+    )
+
+
+def _no_machine(result: Result) -> Text:
+    devices = result.text.devices
+    if not devices:
+        return "The text names no GPU. Choose the machines."
+    names = escape_braces(", ".join(devices[:4]))
+    if len(devices) > 1:
+        return f"The text lists several GPUs ({names}). Choose the machines of the slowest."
+    row = device_row(devices[0])
+    if row is None:
+        return f"{names} is not known here. Choose the machines if they are on the list."
+    words = f"The name {names} does not say how fast these GPUs can talk: {row.joined_by}. "
+    words += "Choose the machines if they are on the list."
+    published = published_bandwidth(devices[0], result.ranks, result.found.setting.operation)
+    if published is None:
+        return words
+    words += (
+        f" As many of them, joined by {published.joined}, were reported with {{b}} "
+        f"({published.report})."
+    )
+    return say(words, b=(published.bandwidth, BANDWIDTH))
+
+
 def _unjudged(result: Result) -> Text:
+    operation = result.found.setting.operation
     return (
-        "The model has no time for this operation. Compare its bus bandwidth with the line rate "
-        "yourself."
+        f"The model has no time for this operation ({TESTED.get(operation, operation)}). Compare "
+        "its bus bandwidth with the line rate yourself."
     )
 
 
 def _no_table(result: Result) -> Text:
-    debug = result.text.debug
-    if debug is None:
+    if result.text.debug is None:
         return "The text holds no row of a table."
-    ports = NODES[result.found.setting.machine].nics_per_node
-    between = sum(count for way, count in debug.ways.items() if way.startswith("NET"))
-    numbers = {
-        "b": (result.found.plateau, BANDWIDTH),
-        "ports": (debug.ports, COUNT),
-        "all": (ports, COUNT),
-    }
-    if debug.network.startswith("Socket") and result.nodes > 1:
-        words = "NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look."
-    elif "SHM" in debug.ways:
-        words = "GPUs of a node talk through the memory of the host (SHM), not directly."
-    elif 0 < debug.ports < ports and result.nodes > 1:
-        words = "The log lists {ports} of the {all} ports that such a machine has."
-    elif between > debug.direct:
-        words = "Not every channel between nodes uses GPUDirect RDMA; look below."
-    else:
-        words = "A log names wires, variables and choices, but no bandwidth."
-    return say(words + " A large all-reduce should reach {b} on whole machines.", **numbers)
+    words = "A log names wires, variables and choices, but no bandwidth."
+    if not result.found.plateau:
+        return words + " Choose the machines to see what a large message should reach."
+    words += " A large message should reach {b} on whole machines."
+    return say(words, b=(result.found.plateau, BANDWIDTH))
 
 
 _SENTENCES = {
     "wrong": _wrong,
     "slow": _slow,
+    "as set": _as_set,
     "expected": _expected,
     "fast": _fast,
     "small": _small,
+    "doubt": _doubt,
+    "no machine": _no_machine,
     "unjudged": _unjudged,
     "no table": _no_table,
 }
 
 
-def _largest_sentence(result: Result, words: str) -> Sentence:
+def _largest_sentence(result: Result, words: str, alike: float = 0.0) -> Text:
     largest = result.found.largest
     nearest = result.found.alike[0].bandwidth if result.found.alike else 0.0
     return say(
@@ -116,6 +169,6 @@ def _largest_sentence(result: Result, words: str) -> Sentence:
         off=(abs(largest.off) if largest else 0.0, SHARE),
         expected=(largest.expected if largest else 0.0, BANDWIDTH),
         best=(result.found.best, BANDWIDTH),
-        alike=(nearest, BANDWIDTH),
+        alike=(alike or nearest, BANDWIDTH),
         alike_share=(EXPECTED_TOLERANCE, SHARE),
     )

@@ -33,7 +33,7 @@ def test_rows_of_every_form(name):
 
 def test_ranks_nodes_gpu_and_version():
     found = read_nccl_tests(texts.VERSIONED)
-    assert (found.ranks, found.nodes, found.device) == (8, 1, "NVIDIA H100 80GB HBM3")
+    assert (found.ranks, found.hosts, found.devices) == (8, 1, ("NVIDIA H100 80GB HBM3",))
     assert (found.version, found.operation) == ("2.31.2", "all_reduce")
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.run.importers.import_report import TextError
-from engine.run.logs.nccl_debug import EnvironmentVariable, read_nccl_debug
+from engine.run.logs.nccl_debug import read_nccl_debug
+from engine.run.logs.nccl_environment import EnvironmentVariable
 from tests.each import each
 
 INFO = "host:1:2 [0] NCCL INFO "

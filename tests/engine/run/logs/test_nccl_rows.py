@@ -161,11 +161,11 @@ def test_what_stands_above_the_table():
     head = RANK.format(0, "a", "H100") + RANK.format(9, "b", "A100") + RANK.format(3, "b", "A100")
     tests = f"# all_gather_perf\n{ROW}\n# broadcast_perf\n{ROW}\n"
     found = read_nccl_tests("# nccl-tests version 2.1 nccl-library=22304\n" + head + tests)
-    assert (found.ranks, found.nodes, found.device) == (10, 2, "NVIDIA H100")
+    assert (found.ranks, found.hosts, found.devices) == (10, 2, ("NVIDIA H100", "NVIDIA A100"))
     assert (found.version, found.operation) == ("2.23.4", "all_gather")
     assert [row.operation for row in found.rows] == ["all_gather", "broadcast"]
     own = read_nccl_tests("NCCL version 2.20.5\nNCCL version 2.21.5\n" + ROW)
-    assert (own.version, own.operation, own.ranks, own.nodes) == ("2.20.5", "", 0, 0)
+    assert (own.version, own.operation, own.ranks, own.hosts) == ("2.20.5", "", 0, 0)
 
 
 def test_a_table_may_have_a_million_characters():

@@ -74,7 +74,7 @@ def test_a_row_says_the_same_three_times():
 def test_the_version_and_the_devices_are_read():
     found = read_nccl_tests(GH200)
     assert (found.version, found.operation, found.ranks) == ("2.30.7", "all_reduce", 2)
-    assert found.device == "NVIDIA GH200 120GB"
+    assert found.devices == ("NVIDIA GH200 120GB",)
     assert read_nccl_tests(A100).version == "2.20.5"
 
 

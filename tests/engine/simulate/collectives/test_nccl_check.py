@@ -50,11 +50,11 @@ def test_wrong_values_come_before_any_bandwidth():
 
 
 def test_a_small_message_says_nothing_about_the_link():
-    assert check(texts.H20).verdict == "small"
+    assert check(texts.H20, machine="dgx-h100").verdict == "small"
 
 
 def test_ranks_follow_from_two_columns():
-    found = check(texts.LARGE_OF_96)
+    found = check(texts.LARGE_OF_96, machine="dgx-h100")
     assert (found.setting.ranks, found.setting.counted) == (96, False)
     assert found.where.group.nodes == 12
 
@@ -73,7 +73,7 @@ def test_one_operation_of_a_text_is_judged():
 
 def test_what_nccl_chose_stands_beside_the_row():
     row = "    33554432       8388608     float     sum      -1    199.3  168.36  294.63      0\n"
-    found = check(row + texts.NEW_CHOICE)
+    found = check(row + texts.NEW_CHOICE, machine="dgx-h100")
     assert found.rows[0].chosen.algorithm == "Ring"
     assert found.rows[0].fastest == "NVLS Simple"
 
@@ -87,6 +87,16 @@ def test_what_nccl_chose_stands_beside_the_row():
         ("NVIDIA A100-SXM4-40GB", "dgx-a100"),
         # No machine of the table: nothing is guessed.
         ("NVIDIA H20", ""),
+        ("NVIDIA GH200 480GB", ""),
+        ("NVIDIA H100 NVL", ""),
+        ("NVIDIA H200 NVL", ""),
+        ("NVIDIA H800 PCIe", ""),
+        ("NVIDIA A100 80GB PCIe", ""),
+        ("NVIDIA A100-PCIE-40GB", ""),
+        ("NVIDIA L40S", ""),
+        ("NVIDIA GB10", ""),
+        ("NVIDIA B200", "dgx-b200"),
+        ("AMD Instinct MI300X", "mi300x"),
         ("NVIDIA GeForce RTX 4090", ""),
         ("<script>", ""),
     ],
@@ -97,14 +107,14 @@ def test_machines_by_the_name_of_a_gpu(device, machine):
 
 def test_an_operation_without_a_model_is_not_judged():
     text = "# Collective test starting: hypercube_perf\n" + texts.ROW
-    found = check(text)
+    found = check(text, machine="dgx-h100")
     assert (found.verdict, found.plateau) == ("unjudged", 0.0)
 
 
 def test_a_log_of_one_host_is_of_as_many_nodes_as_its_ranks_need():
     line = "gpu01:1:101 [0] NCCL INFO comm 0x1 rank 0 nranks 32 cudaDev 0 busId 1b000 commId 0x2"
-    setting = check(line).setting
-    assert (setting.ranks, setting.nodes) == (32, 4)  # nodes of eight are assumed
+    setting = check(line, machine="dgx-h100").setting
+    assert (setting.ranks, setting.nodes) == (32, 4)
 
 
 def test_nodes_that_nccl_counts_are_taken():
@@ -122,7 +132,8 @@ def test_a_list_of_ranks_that_was_cut_gives_way_to_the_columns():
 
 
 def test_a_table_cut_down_to_times_and_bandwidths_is_read():
-    found = check("#  size   time   algbw   busbw\n  8589934592  31310.0  274.35  480.11\n")
+    text = "#  size   time   algbw   busbw\n  8589934592  31310.0  274.35  480.11\n"
+    found = check(text, machine="dgx-h100")
     assert found.verdict == "expected"
     assert found.setting.ranks == 8
     # Size over time is 27.4 GB/s: no row of a table.

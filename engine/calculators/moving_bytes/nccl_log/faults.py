@@ -1,0 +1,86 @@
+"""Everything in a text of NCCL that speaks against the run, one sentence each."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calculators.moving_bytes.nccl_log.result import Result
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.nodes import NODES
+from engine.core.text import Sentence, Text, escape_braces, say
+from engine.core.units import COUNT
+from engine.run.logs.nccl_debug import NcclDebug
+
+_SHOWN = 3
+
+
+def faults(result: Result) -> tuple[Text, ...]:
+    """Return every fault that the lines of a log show, then what variables force."""
+    debug = result.text.debug
+    found: list[Text] = []
+    if debug is not None:
+        found += [*_network_faults(result, debug), *_node_faults(result, debug)]
+        found += _warnings(debug)
+    return (*found, *_forced(result))
+
+
+def joined(sentences: Sequence[Text]) -> Sentence:
+    """Return several sentences as one text, their numbers kept."""
+    template, numbers = [], {}
+    for at, sentence in enumerate(sentences):
+        if isinstance(sentence, str):
+            template.append(escape_braces(sentence))
+            continue
+        part = sentence.template
+        for key, number in sentence.numbers.items():
+            part = part.replace(f"{{{key}}}", f"{{n{at}_{key}}}")
+            numbers[f"n{at}_{key}"] = number
+        template.append(part)
+    return Sentence(" ".join(template), numbers)
+
+
+def _several_hosts(result: Result) -> bool:
+    return max(result.nodes, result.found.setting.hosts) > 1
+
+
+def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
+    machine = result.found.setting.machine
+    if debug.network.startswith("Socket") and _several_hosts(result):
+        yield ("NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look.")
+    ports = NODES[machine].nics_per_node if machine else 0
+    if 0 < debug.ports < ports and result.nodes > 1:
+        yield say(
+            "The log lists {ports} of the {all} ports that such a machine has.",
+            ports=(debug.ports, COUNT),
+            all=(ports, COUNT),
+        )
+    between = sum(count for way, count in debug.ways.items() if way.startswith("NET"))
+    if between > debug.direct:
+        yield say(
+            "GPUDirect RDMA carries {d} of the {n} channels between nodes.",
+            d=(debug.direct, COUNT),
+            n=(between, COUNT),
+        )
+
+
+def _node_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
+    machine = result.found.setting.machine
+    if "SHM" in debug.ways:
+        yield "GPUs of a node talk through the memory of the host (SHM), not directly."
+    adds = machine and ACCELERATORS[NODES[machine].gpu].switch_adds
+    if debug.multicast == "not available" and adds:
+        yield "The NVSwitch cannot add (NVLS is not available), where such a machine can."
+    if debug.rack == "off" and machine and NODES[machine].gpus_per_host:
+        yield "The network joins the hosts of the rack, not its NVLink (MNNVL 0): look at IMEX."
+
+
+def _warnings(debug: NcclDebug) -> Iterator[Text]:
+    for note in debug.warnings[:_SHOWN]:
+        warning = escape_braces(note.reason)
+        yield say(f"NCCL warns on line {{line}}: {warning}.", line=(note.line, COUNT))
+
+
+def _forced(result: Result) -> Iterator[Text]:
+    for choice in result.found.forced:
+        variable = choice.variable
+        said = escape_braces(f"{variable.name}={variable.value}")
+        words = escape_braces(choice.words)
+        yield say(f"You {words} ({said}, line {{line}}).", line=(variable.line, COUNT))
