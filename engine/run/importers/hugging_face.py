@@ -6,17 +6,17 @@ Traps: DeepSeek's class sets `head_dim` to the rotary part of a head; a mixture 
 model under `text_config`; what a file leaves out is the default of its class, not of all.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from engine.catalog.models import Model
-from engine.run.importers.hugging_face_flat import (
-    INNER,
-    attention_assumption,
-    flatten_config,
-    unknown_experts_key,
-    unsupported_reasons,
+from engine.run.importers.hugging_face_effects import unpriced_keys
+from engine.run.importers.hugging_face_experts import read_experts
+from engine.run.importers.hugging_face_flat import INNER, flatten_config, unsupported_reasons
+from engine.run.importers.hugging_face_layers import (
+    CHUNKED,
+    FULL,
+    WINDOW,
+    LayerKinds,
+    layer_kinds,
+    unpriced,
 )
 from engine.run.importers.model_families import (
     GELU_FAMILIES,
@@ -25,72 +25,12 @@ from engine.run.importers.model_families import (
     has_biases,
     learned_positions,
 )
+from engine.run.importers.model_shape import ALIASES, Config, ModelShape
 from engine.run.impossible_model import model_contradictions
 from engine.run.keys import MODEL
 from engine.run.values import format_value, printable_key, read_value
 
-Config = Mapping[str, Any]
-
-# Key of a run file -> the names that configurations give it.
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "num_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model"),
-    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "num_key_value_heads": ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"),
-    "ffn_hidden_size": ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
-    "vocab_size": ("vocab_size",),
-    "tied_embeddings": ("tie_word_embeddings",),
-    "head_size": ("head_dim", "kv_channels"),
-    "num_experts": (
-        "n_routed_experts",
-        "num_experts",
-        "num_local_experts",
-        "moe_num_experts",
-        "num_total_experts",
-    ),
-    "experts_per_token": (
-        "num_experts_per_tok",
-        "num_experts_per_token",
-        "num_selected_experts",
-        "moe_topk",
-        "moe_top_k",
-        "moe_k",
-    ),
-    "num_shared_experts": (
-        "n_shared_experts",
-        "num_shared_experts",
-        "num_shared_expert",
-        "moe_num_shared_experts",
-    ),
-    "expert_ffn_hidden_size": ("moe_intermediate_size", "expert_ffn_hidden_size"),
-    "num_dense_layers": ("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"),
-    "query_latent_size": ("q_lora_rank",),
-    "key_value_latent_size": ("kv_lora_rank",),
-    "rotary_head_size": ("qk_rope_head_dim",),
-    "value_head_size": ("v_head_dim",),
-    "num_prediction_layers": ("num_nextn_predict_layers", "mtp_num_hidden_layers"),
-}
-
-
-@dataclass(slots=True, kw_only=True)
-class ModelShape:
-    """The model shape read from a configuration.
-
-    Attributes:
-        fields: of a run file's model.
-        used: key of the configuration -> what it became.
-        derived: key of the run file -> from what.
-        assumed: key of the run file -> why this value.
-        problems: one line each.
-    """
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    used: dict[str, str] = field(default_factory=dict)
-    derived: dict[str, str] = field(default_factory=dict)
-    assumed: dict[str, str] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-
+PRICED = (FULL, WINDOW, CHUNKED)
 _OURS = ("num_layers", "hidden_size")
 # Keys that no model of a run file has.
 _TELLING = {"model_type", "architectures", *INNER}
@@ -132,10 +72,14 @@ def read_shape(raw_config: Config) -> ModelShape:
     _copy_renamed(config, shape)
     if shape.problems:
         return shape
+    kinds = layer_kinds(config, family, shape.fields["num_layers"])
+    shape.problems += unpriced(kinds, PRICED) + unpriced_keys(config)
+    if shape.problems:
+        return shape
     _heads(config, shape)
     _feed_forward(config, family, shape)
-    _experts(config, shape)
-    _fill_defaults(config, family, shape)
+    read_experts(config, shape)
+    _fill_defaults(config, family, kinds, shape)
     return shape
 
 
@@ -198,7 +142,10 @@ def _heads(config: Config, shape: ModelShape) -> None:
 def _feed_forward(config: Config, family: str, shape: ModelShape) -> None:
     """Fill in the inner width and whether it is gated."""
     fields = shape.fields
-    act = str(config.get("hidden_act") or config.get("activation_function") or "")
+    names = ("hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act")
+    key = next((name for name in names if config.get(name)), "")
+    act = str(config.get(key, ""))
+    shape.used |= {key: "mlp"} if key else {}
     fields["mlp"] = "gelu" if family in GELU_FAMILIES or act == "relu2" else "swiglu"
     shape.derived["mlp"] = (
         f"two matrices in {family or 'this family'}"
@@ -219,71 +166,7 @@ def _feed_forward(config: Config, family: str, shape: ModelShape) -> None:
         shape.derived["ffn_hidden_size"] = f"{ratio} x hidden_size, the default of such classes"
 
 
-def _experts(config: Config, shape: ModelShape) -> None:
-    """Fill in the experts; drop expert-only keys of a dense model."""
-    fields = shape.fields
-    if "num_experts" not in fields and (key := unknown_experts_key(config)):
-        shape.problems.append(
-            f"{key}: {config[key]}; allowed: a number of experts under one of the names "
-            f"{', '.join(ALIASES['num_experts'])}"
-        )
-    if fields.get("num_experts", 0) <= 1:
-        for key in [key for key in fields if "expert" in key or key == "num_dense_layers"]:
-            fields.pop(key)
-        return
-    if not fields.get("expert_ffn_hidden_size"):
-        fields["expert_ffn_hidden_size"] = fields["ffn_hidden_size"]
-        shape.derived["expert_ffn_hidden_size"] = "intermediate_size: no width of experts is named"
-    if "experts_per_token" not in fields:
-        shape.problems.append("num_experts_per_tok: missing; allowed: 1 to the number of experts")
-    _shared_experts(config, shape)
-    for key, becomes, size in _layers_with_experts(config, shape):
-        shape.used[key] = becomes
-        fields[becomes] = size
-    groups = config.get("topk_group")
-    if isinstance(groups, int) and isinstance(config.get("n_group"), int) and groups > 0:
-        shape.used["topk_group"] = "nodes_per_token"
-        fields["nodes_per_token"] = groups if config["n_group"] > 1 else 0
-
-
-def _shared_experts(config: Config, shape: ModelShape) -> None:
-    """Fill in the shared experts, from their number or their width."""
-    width = config.get("shared_expert_intermediate_size", config.get("shared_intermediate_size"))
-    each = shape.fields["expert_ffn_hidden_size"]
-    if isinstance(width, int) and width > 0 and "num_shared_experts" not in shape.fields:
-        shape.fields["num_shared_experts"] = max(1, round(width / each))
-        shape.derived["num_shared_experts"] = f"a width of {width} over {each} of one expert"
-    if config.get("model_type") in ("llama4_text", "llama4"):
-        shape.fields["num_shared_experts"] = 1
-        shape.assumed["num_shared_experts"] = f"1: Llama 4's class always has one ({VERSION})"
-
-
-def _layers_with_experts(config: Config, shape: ModelShape) -> Iterator[tuple[str, str, int]]:
-    """Yield the placement of dense layers: (configuration key, run-file key, value)."""
-    layers = shape.fields["num_layers"]
-    for key in ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"):
-        step = config.get(key)
-        if not isinstance(step, int) or isinstance(step, bool) or step < 1:
-            continue
-        if step <= 2:
-            yield key, "dense_layer_every", 2 if step == 2 else 0
-        else:
-            shape.problems.append(
-                f"{key}: {step}; allowed: 1 or 2, every layer or every other one has experts"
-            )
-    only = config.get("mlp_only_layers")
-    if isinstance(only, list) and only:
-        first = len(only)
-        if sorted(map(str, only)) == sorted(map(str, range(first))) and first <= layers:
-            yield "mlp_only_layers", "num_dense_layers", first
-        else:
-            shape.problems.append(
-                f"mlp_only_layers: {format_value(only)}; allowed: none, or the first layers of "
-                "the model"
-            )
-
-
-def _fill_defaults(config: Config, family: str, shape: ModelShape) -> None:
+def _fill_defaults(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) -> None:
     """Fill in defaults: tied embeddings, positions, biases, windows."""
     fields = shape.fields
     if "tied_embeddings" not in fields:
@@ -298,10 +181,18 @@ def _fill_defaults(config: Config, family: str, shape: ModelShape) -> None:
     if has_biases(config, family):
         fields["biases"] = True
         shape.derived["biases"] = f"linear layers of {family} have biases"
+    _windows(config, family, kinds, shape)
+
+
+def _windows(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) -> None:
+    """Fill in the window of every second layer, and say what other windows leave out."""
     window = config.get("sliding_window")
     if family in ("gpt_oss", "gemma2") and isinstance(window, int) and 0 < window < 1 << 30:
-        # Only here every second layer has it; elsewhere all have, or none.
-        fields["sliding_window"] = window
+        shape.fields["sliding_window"] = window
         shape.used["sliding_window"] = "sliding_window"
-    elif said := attention_assumption(config):
-        shape.assumed["attention"] = said
+        if kinds.key in config:
+            shape.used[kinds.key] = "sliding_window"
+    elif WINDOW in kinds.kinds or CHUNKED in kinds.kinds:
+        shape.assumed["attention"] = (
+            "attention over all tokens in every layer; layers with a window cost less"
+        )

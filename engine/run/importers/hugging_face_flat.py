@@ -13,8 +13,8 @@ from engine.run.values import format_value
 INNER = ("text_config", "llm_config", "language_config")
 # Where it nests a part of the language model; what stands outside goes first.
 PARTS = ("attn_config", "ffn_config")
-# Layers without attention that this model does not know; Qwen3-Next's are taken as attention.
-_STATE_SPACE = ("mamba", "nemotron_h", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
+# Families with state-space layers whose patterns are not read.
+_STATE_SPACE = ("mamba", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
 _ENCODERS = ("bert", "electra", "t5", "bart", "whisper", "marian", "pegasus")
 
 
@@ -57,18 +57,4 @@ def unknown_experts_key(config: Mapping[str, Any]) -> str:
         counts = key.endswith("experts") and not any(word in key for word in ("shared", "per_tok"))
         if counts and type(value) is int and value > 1:
             return key
-    return ""
-
-
-def attention_assumption(config: Mapping[str, Any]) -> str:
-    """Return the assumption about layers of mixed attention kinds, in words."""
-    kinds = config.get("layer_types")
-    named = isinstance(kinds, list) and "linear_attention" in kinds
-    by_number = config.get("attn_type_list")
-    numbered = isinstance(by_number, list) and 0 in by_number
-    if named or numbered or config.get("full_attention_interval") or "linear_attn_config" in config:
-        return "attention over all tokens in every layer; layers of linear attention cost less"
-    windows = isinstance(kinds, list) and "sliding_attention" in kinds
-    if windows or config.get("sliding_window_pattern"):
-        return "attention over all tokens in every layer; layers with a window cost less"
     return ""

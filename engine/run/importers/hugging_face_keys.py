@@ -6,28 +6,18 @@ from typing import Any
 
 from engine.catalog.models import MODELS, Model
 from engine.run.importers.hugging_face import read_config_model, read_shape
+from engine.run.importers.hugging_face_effects import no_effect, tower
 from engine.run.importers.hugging_face_flat import INNER, PARTS
-from engine.run.importers.import_report import RunDraft, Setting
+from engine.run.importers.import_report import Kind, RunDraft, Setting, shorten
 from engine.run.importers.model_families import VERSION
+from engine.run.importers.model_shape import ModelShape
 
 
 def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft: RunDraft) -> None:
     """Import a `config.json` into a draft: the model as an object, or as a catalog key."""
     shape = read_shape(tree)
     for setting in settings:
-        name = (
-            setting.key.removeprefix(setting.key.partition(".")[0] + ".")
-            if _nested(setting.key)
-            else setting.key
-        )
-        if name in shape.used:
-            draft.report_used(setting, f"model.{shape.used[name]}")
-        elif name == "model_type":
-            draft.report(setting, "understood", f"the family; its defaults are those of {VERSION}")
-        else:
-            draft.report(
-                setting, "ignored", "changes neither time nor memory that is predicted here"
-            )
+        draft.report(setting, *_meaning(setting, shape))
     for kind, reasons in (("derived", shape.derived), ("assumed", shape.assumed)):
         for key, why in reasons.items():
             derived = Setting(key=f"model.{key}", value=shape.fields.get(key, ""), line=0)
@@ -39,8 +29,22 @@ def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft:
         draft.values["model"] = find_catalog_model(model) or dict(shape.fields)
 
 
-def _nested(key: str) -> bool:
-    return key.partition(".")[0] in (*INNER, *PARTS)
+def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
+    """Return what became of a key, and why."""
+    first, _, rest = setting.key.partition(".")
+    name = rest if first in (*INNER, *PARTS) and rest else setting.key
+    used = name if name in shape.used else name.partition(".")[0]
+    if encoder := tower(setting.key):
+        return "ignored", f"{encoder} is left out: the language model alone is predicted"
+    if used in shape.used:
+        return "understood", f"model.{shape.used[used]} = {shorten(setting.value)}"
+    if name == "model_type":
+        return "understood", f"the family; its defaults are those of {VERSION}"
+    if any(problem.startswith((f"{name}:", f"{used}:")) for problem in shape.problems):
+        return "ignored", "not priced: the reason is told with the answer"
+    if reason := no_effect(setting.key, setting.value):
+        return "ignored", f"without effect: {reason}"
+    return "ignored", "not known to this importer"
 
 
 def find_catalog_model(model: Model) -> str | None:

@@ -460,34 +460,58 @@ FILES = [
         80.4e9,
         "",
     ),
-    (
-        "moonshotai/Kimi-Linear-48B-A3B-Base",
-        _of(
-            "kimi_linear",
-            27,
-            2304,
-            32,
-            32,
-            9216,
-            163840,
-            num_experts=256,
-            num_experts_per_token=8,
-            num_shared_experts=1,
-            moe_intermediate_size=1024,
-            first_k_dense_replace=1,
-            linear_attn_config={"num_heads": 32, "head_dim": 128},
-            **MLA,
-            **UNTIED,
-        ),
-        49.1e9,
-        "",
-    ),
 ]
 # (keys, what is said of them): no decoder whose layers are alike.
 OTHERS = [
-    (_of("nemotron_h", 52, 4096, 32, 8, 21504, 131072), "model_type"),
+    (_of("nemotron_h", 52, 4096, 32, 8, 21504, 131072), "hybrid_override_pattern"),
+    (_of("jamba", 32, 4096, 32, 8, 14336, 65536), "model_type"),
     (_of("t5", 24, 4096, 64, None, 10240, 32128, is_encoder_decoder=True), "decoders alone"),
     (_of("bert", 12, 768, 12, None, 3072, 30522), "decoders alone"),
     (_of("nemotron-nas", 80, 8192, 64, None, None, 128256, block_configs=[{}]), "block_configs"),
     (_of("new", 32, 4096, 32, 8, 14336, 32000, count_of_experts=64), "count_of_experts: 64"),
+]
+
+# (keys, what is said of them): kinds of layers and sizes that are not priced, by name.
+UNPRICED = [
+    (
+        {"layer_types": ["linear_attention", "full_attention"] * 16},
+        "layer_types: layers 1, 3, 5, 7, 9, 11, ...: linear attention: not priced",
+    ),
+    (
+        {"model_type": "qwen3_next", "full_attention_interval": 4, "num_hidden_layers": 8},
+        "full_attention_interval: layers 1-3, 5-7: gated DeltaNet: not priced",
+    ),
+    (
+        {"attn_type_list": [0] * 7 + [1] + [0] * 23 + [1]},
+        "attn_type_list: layers 1-7, 9-31: linear attention: not priced",
+    ),
+    (
+        {"linear_attn_config": {"kda_layers": [1, 2], "full_attn_layers": [3, 4]}, "n_layers": 4},
+        "linear_attn_config: full_attn_layers and kda_layers; allowed: together every layer from "
+        "1 to 32",
+    ),
+    (
+        {"layer_types": ["full_attention"] * 31},
+        "layer_types: 31 entries; allowed: one for each of the 32 layers",
+    ),
+    ({"layer_types": ["magic"] * 32}, "layer_types: layer 1: magic: not priced"),
+    (
+        {"model_type": "nemotron_h", "hybrid_override_pattern": "M-M*" * 8},
+        "hybrid_override_pattern: layers 1, 3, 5, 7, 9, 11, ...: Mamba-2: not priced",
+    ),
+    (
+        {"compress_ratios": [0, 0] + [4, 128] * 15},
+        "compress_ratios: layers 3, 5, 7, 9, 11, 13, ...: compressed sparse attention: not priced",
+    ),
+    ({"index_topk": 2048}, "index_topk: layers 1-32: sparse attention by an indexer: not priced"),
+    (
+        {"q_lora_rank": 1024},
+        "q_lora_rank: 1024: low-rank queries without a latent of keys: not priced",
+    ),
+    ({"hc_mult": 4}, "hc_mult: 4: hyper-connections: several residual streams: not priced"),
+    (
+        {"moe_latent_size": 1024},
+        "moe_latent_size: 1024: routed experts that work in another width than the model's: not "
+        "priced",
+    ),
 ]

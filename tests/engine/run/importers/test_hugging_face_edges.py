@@ -85,7 +85,7 @@ def test_without_groups_every_query_head_has_its_own():
 
 @each("rank", [None, 0])
 def test_without_a_latent_of_keys_there_is_no_latent_attention(rank):
-    found = shape(kv_lora_rank=rank, q_lora_rank=1536, qk_rope_head_dim=64, qk_nope_head_dim=128)
+    found = shape(kv_lora_rank=rank, qk_rope_head_dim=64, qk_nope_head_dim=128)
     named = {"attention", "query_latent_size", "key_value_latent_size", "rotary_head_size"}
     assert named.isdisjoint(found.fields)
     assert found.problems == []

@@ -113,12 +113,27 @@ def test_no_rarer_layers_have_experts(key, step):
 
 
 @each("key", STEPS)
-@each("step", [0, -2, True, False, "2", [0, 1, 1]])
+@each("step", [0, -2, True, False, "2"])
 def test_what_is_no_step_says_nothing_of_the_layers(key, step):
     found = shape(**{key: step})
     assert found.problems == []
     assert "dense_layer_every" not in found.fields
     assert key not in found.used
+
+
+@each("key, dense, sparse", [("moe_layer_freq", 0, 1), ("mlp_layer_types", "dense", "sparse")])
+def test_the_first_layers_of_a_list_may_have_no_experts(key, dense, sparse):
+    found = shape(**{key: [dense] * 3 + [sparse] * 21})
+    assert found.fields["num_dense_layers"] == 3
+    assert (found.used[key], found.problems) == ("num_dense_layers", [])
+    later = shape(**{key: [sparse] * 3 + [dense] * 2 + [sparse] * 19}).problems
+    assert later == [
+        f"{key}: layers 4-5 without experts: not priced; allowed: such layers at the start alone"
+    ]
+    (short,) = shape(**{key: [dense] * 3 + [sparse] * 20}).problems
+    assert short == f"{key}: 23 entries; allowed: one for each of the 24 layers"
+    (other,) = shape(**{key: [dense] * 3 + ["x"] * 21}).problems
+    assert other == f'{key}: "x": not priced; allowed: {dense} or {sparse} for each layer'
 
 
 @each("only, dense", [([0], 1), ([0, 1, 2], 3), ([2, 0, 1], 3), (list(range(24)), 24)])

@@ -5,7 +5,6 @@ import json
 from engine.catalog.models import MODELS
 from engine.run.importers.assemble import import_run
 from engine.run.importers.hugging_face_flat import (
-    attention_assumption,
     flatten_config,
     unknown_experts_key,
     unsupported_reasons,
@@ -14,9 +13,6 @@ from engine.run.importers.hugging_face_keys import find_catalog_model
 from engine.run.importers.model_families import has_biases, learned_positions
 from tests.each import each
 from tests.engine.run.importers.hf_files import LLAMA
-
-SECOND = "attention over all tokens in every layer; layers of linear attention cost less"
-WINDOW = "attention over all tokens in every layer; layers with a window cost less"
 
 
 @each("key", ["text_config", "llm_config", "language_config"])
@@ -91,29 +87,6 @@ def test_the_first_number_of_experts_under_another_name_is_found(config, key):
     assert unknown_experts_key(config) == key
 
 
-@each(
-    "config, said",
-    [
-        ({"layer_types": ["full_attention", "linear_attention"]}, SECOND),
-        ({"layer_types": ["full_attention"]}, ""),
-        ({"layer_types": "linear_attention"}, ""),
-        ({"attn_type_list": [1, 0]}, SECOND),
-        ({"attn_type_list": [1, 1]}, ""),
-        ({"attn_type_list": 0}, ""),
-        ({"full_attention_interval": 4}, SECOND),
-        ({"full_attention_interval": 0}, ""),
-        ({"linear_attn_config": None}, SECOND),
-        ({"layer_types": ["sliding_attention"]}, WINDOW),
-        ({"layer_types": "sliding_attention"}, ""),
-        ({"sliding_window_pattern": 6}, WINDOW),
-        ({"sliding_window_pattern": 0}, ""),
-        ({}, ""),
-    ],
-)
-def test_layers_with_another_attention_are_named(config, said):
-    assert attention_assumption(config) == said
-
-
 MOST = 1 << 30
 
 
@@ -169,7 +142,9 @@ def test_a_table_of_positions_is_told_with_its_key():
 def test_every_key_is_told_with_what_became_of_it():
     text = json.dumps({**LLAMA, "text_config": {"head_dim": 128}, "torch_dtype": "x"}, indent=1)
     told = {one.key: (one.line, one.kind, one.meaning) for one in import_run(text).entries}
-    none = "changes neither time nor memory that is predicted here"
+    none = (
+        "without effect: how the file's weights are stored; training's precision is said elsewhere"
+    )
     family = "the family; its defaults are those of Transformers 4.57"
     assert told["model_type"] == (2, "understood", family)
     assert told["num_hidden_layers"] == (3, "understood", "model.num_layers = 32")

@@ -15,7 +15,7 @@ from engine.run.importers.layouts import parse_layout
 from engine.run.importers.shell import script_flags
 from engine.run.importers.yaml_subset import parse_scalar, read_yaml
 from tests.engine.run.importers.fuzz import mutated, tried
-from tests.engine.run.importers.hf_files import FILES, OTHERS
+from tests.engine.run.importers.hf_files import FILES, LLAMA, OTHERS, UNPRICED
 from tests.engine.run.importers.real_files import (
     ACCELERATE,
     BRIDGE,
@@ -80,19 +80,31 @@ def test_a_config_json_of_another_kind_is_refused_in_words(keys, said):
     assert "; allowed: " in problem
 
 
-@pytest.mark.parametrize(
-    ("others", "said"),
-    [
-        ({"full_attention_interval": 4}, "linear attention"),
-        ({"layer_types": ["linear_attention", "full_attention"]}, "linear attention"),
-        ({"attn_type_list": [0, 1]}, "linear attention"),
-        ({"layer_types": ["sliding_attention", "full_attention"]}, "a window"),
-    ],
-)
-def test_layers_of_another_attention_are_told(others, said):
-    keys = next(keys for name, keys, *_ in FILES if name == "meta-llama/Llama-3.1-8B")
-    told = [entry for entry in import_run(json.dumps(keys | others)).entries if said in str(entry)]
-    assert len(told) == 1
+@pytest.mark.parametrize(("others", "said"), UNPRICED)
+def test_what_is_not_priced_is_refused_by_its_name(others, said):
+    found = import_run(json.dumps(LLAMA | others))
+    assert f"model.{said}" in found.contradictions
+    assert found.run is None
+
+
+def test_windows_that_are_taken_as_attention_over_all_tokens_are_told():
+    kinds = ["sliding_attention", "full_attention"] * 16
+    found = import_run(json.dumps(LLAMA | {"layer_types": kinds, "sliding_window": 512}))
+    assert len([entry for entry in found.entries if "a window cost less" in entry.meaning]) == 1
+
+
+def test_an_encoder_is_named_as_left_out():
+    vision = {"vision_config": {"depth": 24, "hidden_size": 1024}}
+    told = {entry.key: entry.meaning for entry in import_run(json.dumps(LLAMA | vision)).entries}
+    left = "vision_config is left out: the language model alone is predicted"
+    assert told["vision_config.depth"] == told["vision_config.hidden_size"] == left
+    assert told["hidden_size"] == "model.hidden_size = 4096"
+
+
+@pytest.mark.parametrize("key", ["some_rank", "another_width"])
+def test_a_key_that_is_not_known_is_told_so(key):
+    told = {entry.key: entry.meaning for entry in import_run(json.dumps(LLAMA | {key: 8})).entries}
+    assert told[key] == "not known to this importer"
 
 
 # A degree that a run file need not name.

@@ -1,0 +1,125 @@
+"""What keys of a `config.json` that are no size of the model do, each with its reason.
+
+A key stands here only where the reason is known; any other is not known to this importer.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_NAME = "a name"
+_TOKEN = "the number of a token"
+_START = "how weights start"
+_NORM = "a constant of norms"
+_ROTARY = "positions are worked in by rotation, without a table"
+_LOGITS = "scales or bounds values that are computed anyway"
+_HEADS = "a norm of the heads, of too few parameters to show"
+_ROUTER = "how the router scores; as many experts work"
+_STORED = "how the file's weights are stored; training's precision is said elsewhere"
+_CODE = "how the code runs generation or returns its outputs"
+_POSITIONS = "where an image stands among the tokens"
+
+_BY_REASON: Mapping[str, str] = {
+    _NAME: """_name_or_path architectures auto_map transformers_version name_or_path license
+        base_model_tp_plan base_config_key id2label label2id""",
+    _START: """initializer_range initializer_std init_std init_method_std initializer_factor
+        rescale_prenorm_residual embed_init_std use_mup mup_base_width init_method
+        mamba_dt_min mamba_dt_max mamba_dt_init_floor time_step_min time_step_max time_step_floor
+        time_step_limit""",
+    _NORM: """rms_norm_eps layer_norm_eps layer_norm_epsilon norm_epsilon norm_eps
+        layernorm_epsilon hc_eps""",
+    _ROTARY: """rope_theta rope_scaling rope_parameters rope_ratio rotary_emb_base rotary_pct
+        partial_rotary_factor max_position_embeddings rope_local_base_freq rope_interleave
+        original_max_position_embeddings no_rope_layers no_rope_layer_interval rope_type
+        swa_rope_theta compress_rope_theta global_rope_theta mrope_section mrope_interleaved
+        rotary_dim max_sequence_length seq_length model_max_length mla_use_nope rope_traditional
+        position_embedding_type""",
+    _LOGITS: """attn_logit_softcapping final_logit_softcapping query_pre_attn_scalar
+        attention_multiplier logits_scaling residual_multiplier logit_scale swiglu_limit
+        swiglu_alpha attention_value_scale clip_qkv attn_temperature_tuning embedding_multiplier
+        scale_embedding scale_depth scale_emb attention_softmax_in_fp32 scale_attn_weights
+        apply_query_key_layer_scaling fp32_residual_connection residual_in_fp32
+        use_parallel_residual parallel_attn apply_residual_connection_post_layernorm
+        layernorm_full_attention_alpha""",
+    _HEADS: "use_qk_norm qk_norm qk_layernorm use_qk_layernorm",
+    _ROUTER: """norm_topk_prob routed_scaling_factor scoring_func topk_method moe_topk_method
+        router_aux_loss_coef aux_loss_alpha seq_aux router_jitter_noise jitter_noise
+        output_router_logits router_z_loss_coef n_group moe_router_activation_func
+        moe_renormalize num_expert_group use_grouped_topk moe_router_enable_expert_bias
+        router_bias_update_rate use_routing_bias norm_topk_prob_eps moe_router_score_function
+        use_moe routed_scaling score_function moe_router_use_sigmoid input_jitter_noise
+        router_dtype moe_router_topk_scaling_factor""",
+    _STORED: """torch_dtype dtype quantization_config expert_dtype compression_config
+        mamba_ssm_dtype mamba_ssm_cache_dtype scale_fmt""",
+    _CODE: """use_cache output_attentions output_hidden_states return_dict pretraining_tp
+        num_logits_to_keep use_mamba_kernels chunk_size_feed_forward is_decoder
+        is_encoder_decoder add_cross_attention torchscript problem_type gradient_checkpointing
+        attn_implementation _attn_implementation ep_size use_return_dict tie_encoder_decoder
+        cache_implementation keys_to_ignore_at_inference num_labels task_specific_params
+        tokenizer_class prefix""",
+    _POSITIONS: "mm_tokens_per_image boi_token_index eoi_token_index spatial_merge_size",
+}
+NO_EFFECT: Mapping[str, str] = {
+    key: reason for reason, keys in _BY_REASON.items() for key in keys.split()
+}
+_DROPOUT = ("dropout", "_pdrop", "_drop")
+_TOWERS = ("vision_config", "audio_config", "vision_tower", "image_config", "thinker_config")
+
+
+def no_effect(key: str, value: object) -> str:
+    """Return why a key changes neither time nor memory, or an empty text where that is unknown."""
+    name = key.rpartition(".")[2]
+    if name in NO_EFFECT:
+        return NO_EFFECT[name]
+    if any(part in ("rope_scaling", "rope_parameters") for part in key.split(".")):
+        return _ROTARY
+    if any(part in ("quantization_config", "compression_config") for part in key.split(".")):
+        return _STORED
+    if name.endswith(("_token_id", "_token_index", "_token_ids")):
+        return _TOKEN
+    if any(word in name for word in _DROPOUT) and value in (0, 0.0, None):
+        return "nothing is dropped"
+    if value in (None, False, 0, [], {}):
+        return "switched off"
+    return ""
+
+
+def tower(key: str) -> str:
+    """Return the encoder of images or sound that a key belongs to, or an empty text."""
+    first = key.partition(".")[0]
+    return first if first in _TOWERS else ""
+
+
+# Key -> what a model that has it is built of, which is not priced.
+_UNPRICED: Mapping[str, str] = {
+    "routed_expert_hidden_size": "routed experts that work in another width than the model's",
+    "moe_latent_size": "routed experts that work in another width than the model's",
+    "o_lora_rank": "a low-rank output projection of the attention",
+    "hc_mult": "hyper-connections: several residual streams",
+    "attn_res_block_size": "residual connections that attend to earlier blocks",
+    "hidden_size_per_layer_input": "embeddings of every layer",
+    "num_kv_shared_layers": "layers that share keys and values",
+    "enable_moe_block": "experts beside a dense part in one layer",
+    "global_head_dim": "heads of another size in the layers with full attention",
+    "swa_head_dim": "heads of another size in the layers with a window",
+    "laurel_rank": "low-rank residual connections",
+    "cross_attention_layers": "layers that attend to images",
+    "num_experts_list": "another number of experts in each layer",
+}
+
+
+def unpriced_keys(config: Mapping[str, Any], known: tuple[str, ...] = ()) -> list[str]:
+    """Return a line for each key of a structure that is not priced; `known` ones are."""
+    lines = []
+    for key, meaning in _UNPRICED.items():
+        value = config.get(key)
+        if key in known or value in (None, False, 0, [], ""):
+            continue
+        if key == "hc_mult" and value == 1:
+            continue
+        lines.append(f"{key}: {str(value)[:40]}: {meaning}: not priced")
+    if config.get("q_lora_rank") and not config.get("kv_lora_rank"):
+        lines.append(
+            f"q_lora_rank: {str(config['q_lora_rank'])[:40]}: low-rank queries without a latent of "
+            "keys: not priced"
+        )
+    return lines

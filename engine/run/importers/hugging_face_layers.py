@@ -1,0 +1,239 @@
+"""Kinds of the layers of a `config.json`, and the key that says so.
+
+Names are those of the configuration classes of Transformers; a file may say the kinds as a list
+(`layer_types`, `attn_type_list`), a text of letters (`hybrid_override_pattern`), an interval
+(`full_attention_interval`, `sliding_window_pattern`), or lists of layer numbers
+(`linear_attn_config`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+Config = Mapping[str, Any]
+
+FULL, WINDOW, CHUNKED, SPARSE = "full", "window", "chunked", "sparse"
+DELTA, KIMI_DELTA, MAMBA, LINEAR = "delta", "kimi_delta", "mamba", "linear"
+COMPRESSED, HEAVILY = "compressed", "heavily_compressed"
+MLP, EXPERTS = "mlp", "experts"
+
+WORDS: Mapping[str, str] = {
+    FULL: "full attention",
+    WINDOW: "attention with a window",
+    CHUNKED: "attention within chunks",
+    SPARSE: "sparse attention by an indexer",
+    DELTA: "gated DeltaNet",
+    KIMI_DELTA: "Kimi Delta Attention",
+    MAMBA: "Mamba-2",
+    LINEAR: "linear attention",
+    COMPRESSED: "compressed sparse attention",
+    HEAVILY: "heavily compressed attention",
+    MLP: "a feed-forward part alone",
+    EXPERTS: "experts alone",
+}
+# What an entry of `layer_types` or `layers_block_type` means, whatever the family.
+_TYPES: Mapping[str, str] = {
+    "full_attention": FULL,
+    "attention": FULL,
+    "sliding_attention": WINDOW,
+    "chunked_attention": CHUNKED,
+    "deepseek_sparse_attention": SPARSE,
+    "compressed_sparse_attention": COMPRESSED,
+    "heavily_compressed_attention": HEAVILY,
+    "mamba": MAMBA,
+    "mamba2": MAMBA,
+    "mlp": MLP,
+    "moe": EXPERTS,
+}
+_LETTERS: Mapping[str, str] = {"M": MAMBA, "*": FULL, "-": MLP, "E": EXPERTS, "G": DELTA}
+_RATIOS: Mapping[int, str] = {0: WINDOW, 4: COMPRESSED, 128: HEAVILY}
+# Families whose classes have every n-th layer of another kind where a file does not say so.
+_EVERY: Mapping[str, tuple[int, str]] = {
+    "qwen3_next": (4, DELTA),
+    "qwen3_5": (4, DELTA),
+    "gemma2": (2, WINDOW),
+    "gpt_oss": (2, WINDOW),
+    "gemma3": (6, WINDOW),
+    "gemma4": (6, WINDOW),
+    "cohere2": (4, WINDOW),
+}
+
+# Families whose layers differ, each file in its own way.
+_MIXED = ("nemotron_h", "minimax_m1", "minimax_text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerKinds:
+    """The kind of every layer.
+
+    Attributes:
+        kinds: one of each layer; empty where all layers have full attention.
+        key: of the configuration that says so; a family where its class does.
+        problem: why the kinds cannot be told; empty where they can.
+    """
+
+    kinds: tuple[str, ...] = ()
+    key: str = ""
+    problem: str = ""
+
+
+def layer_kinds(config: Config, family: str, num_layers: int) -> LayerKinds:
+    """Return the kinds of the layers of a configuration."""
+    for read in (_listed, _lettered, _numbered, _named_layers, _intervals, _indexed):
+        found = read(config, family, num_layers)
+        if found is not None:
+            return _checked(found, num_layers)
+    return _of_family(family, config, num_layers)
+
+
+def _checked(found: LayerKinds, num_layers: int) -> LayerKinds:
+    if found.problem or len(found.kinds) == num_layers:
+        return found
+    return LayerKinds(
+        key=found.key,
+        problem=f"{found.key}: {len(found.kinds)} entries; allowed: one for each of the "
+        f"{num_layers} layers",
+    )
+
+
+def linear_kind(config: Config, family: str) -> str:
+    """Return what a family means by linear attention."""
+    if "nemotron_h" in family or "mamba_num_heads" in config:
+        return MAMBA
+    if family.startswith(("kimi", "kda")):
+        return KIMI_DELTA
+    if family.startswith(("qwen3_next", "qwen3_5")) or "linear_num_value_heads" in config:
+        return DELTA
+    return LINEAR
+
+
+def _listed(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    for key in ("layer_types", "layers_block_type"):
+        types = config.get(key)
+        if not isinstance(types, list) or not types:
+            continue
+        kinds = []
+        for number, name in enumerate(types):
+            kind = linear_kind(config, family) if name == "linear_attention" else _TYPES.get(name)
+            if kind is None:
+                return LayerKinds(
+                    key=key, problem=f"{key}: layer {number + 1}: {str(name)[:40]}: not priced"
+                )
+            kinds.append(kind)
+        return LayerKinds(kinds=tuple(kinds), key=key)
+    return None
+
+
+def _lettered(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    """Read Nemotron-H's letters, one for each layer; `|` ends a stage of a pipeline."""
+    key = "hybrid_override_pattern"
+    pattern = config.get(key)
+    if not isinstance(pattern, str) or not pattern:
+        return None
+    letters = pattern.replace("|", "")
+    unknown = [letter for letter in letters if letter not in _LETTERS]
+    if unknown:
+        return LayerKinds(key=key, problem=f"{key}: {unknown[0]!r}: not priced")
+    return LayerKinds(kinds=tuple(_LETTERS[letter] for letter in letters), key=key)
+
+
+def _numbered(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    """Read lists of numbers: MiniMax-01's, MiMo's, DeepSeek-V4's."""
+    tables = {
+        "attn_type_list": {0: linear_kind(config, family), 1: FULL},
+        "hybrid_layer_pattern": {0: FULL, 1: WINDOW},
+        "compress_ratios": _RATIOS,
+    }
+    for key, meanings in tables.items():
+        numbers = config.get(key)
+        # A list whose entries are all alike has become one of them.
+        if isinstance(numbers, int) and not isinstance(numbers, bool):
+            numbers = [numbers] * num_layers
+        if not isinstance(numbers, list) or not numbers:
+            continue
+        unknown = [number for number in numbers if number not in meanings]
+        if unknown:
+            return LayerKinds(key=key, problem=f"{key}: {str(unknown[0])[:40]}: not priced")
+        # DeepSeek-V4's list goes on with its layers of multi-token prediction.
+        rest = numbers[:num_layers] if key == "compress_ratios" else numbers
+        return LayerKinds(kinds=tuple(meanings[number] for number in rest), key=key)
+    return None
+
+
+def _named_layers(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    """Read Kimi's lists of layer numbers, counted from 1."""
+    section, key = config.get("linear_attn_config"), "linear_attn_config"
+    if not isinstance(section, Mapping):
+        return None
+    full, linear = section.get("full_attn_layers"), section.get("kda_layers")
+    if not isinstance(full, list) or not isinstance(linear, list):
+        return LayerKinds(key=key, problem=f"{key}: no full_attn_layers and kda_layers: not priced")
+    kinds = [FULL if number in full else KIMI_DELTA for number in range(1, num_layers + 1)]
+    if sorted([*full, *linear]) != list(range(1, num_layers + 1)):
+        return LayerKinds(
+            key=key,
+            problem=f"{key}: full_attn_layers and kda_layers; allowed: together every layer from 1 "
+            f"to {num_layers}",
+        )
+    return LayerKinds(kinds=tuple(kinds), key=key)
+
+
+def _intervals(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    for key, kind in (
+        ("full_attention_interval", linear_kind(config, family)),
+        ("sliding_window_pattern", WINDOW),
+        ("_sliding_window_pattern", WINDOW),
+    ):
+        every = config.get(key)
+        if isinstance(every, int) and not isinstance(every, bool) and every > 1:
+            return LayerKinds(kinds=every_nth(every, kind, num_layers), key=key)
+    return None
+
+
+def every_nth(every: int, other: str, num_layers: int) -> tuple[str, ...]:
+    """Return the kinds of layers of which every n-th has full attention."""
+    return tuple(other if (number + 1) % every else FULL for number in range(num_layers))
+
+
+def _indexed(config: Config, family: str, num_layers: int) -> LayerKinds | None:
+    top = config.get("index_topk")
+    if isinstance(top, int) and not isinstance(top, bool) and top > 0:
+        return LayerKinds(kinds=(SPARSE,) * num_layers, key="index_topk")
+    return None
+
+
+def _of_family(family: str, config: Config, num_layers: int) -> LayerKinds:
+    if family.startswith(_MIXED):
+        return LayerKinds(
+            key=family,
+            problem=f"model_type: {family}: no key says which layers "
+            "have attention; allowed: hybrid_override_pattern, layer_types or linear_attn_config",
+        )
+    for name, (every, kind) in _EVERY.items():
+        if family.startswith(name) and not family.startswith("gemma3n"):
+            if kind == WINDOW and not config.get("sliding_window"):
+                return LayerKinds()
+            return LayerKinds(kinds=every_nth(every, kind, num_layers), key=family)
+    return LayerKinds()
+
+
+def unpriced(found: LayerKinds, priced: Sequence[str]) -> list[str]:
+    """Return a line for each kind of layer that is not priced, with the layers that have it."""
+    if found.problem:
+        return [found.problem]
+    lines = []
+    for kind in dict.fromkeys(found.kinds):
+        if kind not in priced:
+            numbers = [number for number, one in enumerate(found.kinds, 1) if one == kind]
+            lines.append(f"{found.key}: layers {ranges(numbers)}: {WORDS[kind]}: not priced")
+    return lines
+
+
+def ranges(numbers: Sequence[int], most: int = 6) -> str:
+    """Return numbers in order as ranges: "1-3, 5-7", shortened after some."""
+    parts = []
+    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        group = [number for _, number in run]
+        parts.append(str(group[0]) if len(group) == 1 else f"{group[0]}-{group[-1]}")
+    return ", ".join(parts[:most]) + (", ..." if len(parts) > most else "")
