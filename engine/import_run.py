@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import re
 import sys
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from engine.catalog.models import MODELS
@@ -10,7 +12,11 @@ from engine.catalog.nodes import NODES
 from engine.run.importers.assemble import DGX_H100, ImportDefaults, ImportedRun, import_run
 from engine.run.importers.import_report import TextError
 
-USAGE = "python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"
+USAGE = (
+    "python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--leave-out NAME] "
+    "[--quiet]"
+)
+_LINES = re.compile(r"(?<![\w-])(lines?) (\d+)(?:-(\d+))?")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,21 +29,57 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--model", default="", choices=["", *MODELS], metavar="NAME")
     parser.add_argument("--node", default="", choices=["", *NODES], metavar="NAME")
     parser.add_argument("--gpus", type=int, default=0)
+    parser.add_argument(
+        "--leave-out", action="append", default=[], metavar="NAME", help="a file that may be unread"
+    )
     parser.add_argument("--quiet", action="store_true", help="say contradictions only")
     options = parser.parse_args(arguments)
     try:
-        text = "\n---\n".join(_text(name) for name in options.files)
-        result = import_run(text, _defaults(options))
+        files = [(_heading(name), _text(name)) for name in options.files]
     except (OSError, UnicodeDecodeError) as error:
         return _fail([str(error)])
+    text = "\n".join(f"--- {name} ---\n{said}" for name, said in files)
+    starts = [text.count("\n", 0, place) + 1 for place in _starts(files)]
+    names = [name for name, _ in files]
+    try:
+        result = import_run(text, _defaults(options))
     except TextError as error:
-        return _fail([str(error)])
-    if not options.quiet:
-        _print_errors(_report_lines(result))
+        return _fail([_in_files(str(error), names, starts)])
+    lines = [] if options.quiet else _report_lines(result)
+    lines += [f"warning: {warning}" for warning in result.warnings]
+    _print_errors([_in_files(line, names, starts) for line in lines])
     if result.run is None:
-        return _fail(result.contradictions)
+        return _fail([_in_files(problem, names, starts) for problem in result.contradictions])
     sys.stdout.write(json.dumps(result.document, indent=2) + "\n")
     return 0
+
+
+def _heading(name: str) -> str:
+    """Return the name of a file as a heading of a text holds it."""
+    return name.replace("\\", "/").rpartition("/")[2].replace("=", "_").strip(" -")[:100] or "input"
+
+
+def _starts(files: Sequence[tuple[str, str]]) -> list[int]:
+    """Return where the heading of each file begins in the text of all."""
+    starts, place = [], 0
+    for name, said in files:
+        starts.append(place)
+        place += len(f"--- {name} ---\n{said}\n")
+    return starts
+
+
+def _in_files(text: str, names: Sequence[str], starts: Sequence[int]) -> str:
+    """Return a message with lines of their files in place of lines of the text of all."""
+
+    def place(match: re.Match[str]) -> str:
+        number = int(match[2])
+        at = max(bisect_right(starts, number) - 1, 0)
+        last = f"-{int(match[3]) - starts[at]}" if match[3] else ""
+        named = text[: match.start()].endswith(f"{names[at]}, ")
+        file = f"{names[at]}, " if len(names) > 1 and not named else ""
+        return f"{file}{match[1]} {max(1, number - starts[at])}{last}"
+
+    return _LINES.sub(place, text)
 
 
 def _text(name: str) -> str:
@@ -57,7 +99,12 @@ def _defaults(options: argparse.Namespace) -> ImportDefaults:
             "nics_per_node": node.nics_per_node,
             "nic_bandwidth": node.nic_bandwidth,
         }
-    return ImportDefaults(model=options.model, cluster=cluster, world_size=max(0, options.gpus))
+    return ImportDefaults(
+        model=options.model,
+        cluster=cluster,
+        world_size=max(0, options.gpus),
+        leave_out=tuple(options.leave_out),
+    )
 
 
 def _report_lines(result: ImportedRun) -> list[str]:

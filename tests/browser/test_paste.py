@@ -40,7 +40,7 @@ def test_a_pasted_script_becomes_the_job_and_the_link_keeps_it(visit, watch):
     used(page, SCRIPT, "has the job now")
     assert violations(page) == []
     row = page.locator("[data-paste-keys] tr", has_text="--frobnicate")
-    assert "ignored" in row.text_content()
+    assert "not known" in row.text_content()
     page.keyboard.press("Escape")
     button = page.locator('[data-opens=paste][data-of="memory_check"]').first
     expect(button).to_be_focused()

@@ -82,7 +82,8 @@ def test_no_calculator_imports_another(path):
 @each("path", ENGINE, ids=identify)
 def test_the_engine_imports_only_itself_and_the_standard_library(path):
     tops = {name.split(".")[0] for name in imports(path)}
-    assert tops <= sys.stdlib_module_names | {"engine"}
+    wheels = {"ruamel"} if path.name == "yaml_text.py" else set()  # `packages` of site.toml
+    assert tops <= sys.stdlib_module_names | {"engine"} | wheels
 
 
 @each("path", ENGINE, ids=identify)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.core.inputs import Choice, Number, Text
+from engine.core.inputs import Choice, Number, Switch, Text
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.slices import SlicedRun, Slices
@@ -249,6 +249,13 @@ class Inputs:
             help="0: as the text says, or as few as its degrees need.",
         ),
     ] = 0
+    leave_out: Annotated[
+        bool,
+        Switch(
+            label="Leave out what is not read",
+            help="A text that no reader takes stops the answer until this is set.",
+        ),
+    ] = False
     own_constants: OwnConstants = ""
     export: Annotated[str, Choice(label="Export as", cites=False, options=exports.OPTIONS)] = (
         "megatron"
@@ -280,7 +287,9 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the parsed text and its estimate."""
-    read = parse_job_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
+    read = parse_job_text(
+        inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants, inputs.leave_out
+    )
     if read.run is None:
         return Result(read=read, found=None, start=Lazy(sample))
     estimated_job = run_estimate(read.run)

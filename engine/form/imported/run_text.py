@@ -13,11 +13,17 @@ AS_SAID = "as-said"
 
 @lru_cache(maxsize=4)
 def parse_job_text(
-    text: str, model: str = AS_SAID, node: str = "dgx-h100", gpus: int = 0, own: str = ""
+    text: str,
+    model: str = AS_SAID,
+    node: str = "dgx-h100",
+    gpus: int = 0,
+    own: str = "",
+    leave_out: bool = False,
 ) -> ImportedRun:
     """Return the job in a text; model, machines and GPUs are its defaults.
 
-    `own` are constants that the reader measured on the machines.
+    `own` are constants that the reader measured on the machines; `leave_out` says that texts which
+    no reader takes may stay unread.
     """
     machine = NODES[node]
     cluster: dict[str, object] = {
@@ -27,7 +33,10 @@ def parse_job_text(
         "nic_bandwidth": machine.nic_bandwidth,
     }
     known = "" if model == AS_SAID else model
-    job = import_run(text, ImportDefaults(model=known, cluster=cluster, world_size=gpus))
+    defaults = ImportDefaults(
+        model=known, cluster=cluster, world_size=gpus, leave_out=("all",) if leave_out else ()
+    )
+    job = import_run(text, defaults)
     if job.run is None or not own:
         return job
     cluster_of_run = replace(job.run.cluster, own=parse_constants(own))

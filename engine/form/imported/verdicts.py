@@ -1,9 +1,12 @@
 """Badges and tables for an imported job: fit, bottleneck, changes, keys, links."""
 
+from dataclasses import replace
+
 from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text, say
 from engine.core.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.core.views import Badge, CalculatorLink, Cell, Table
+from engine.form.adjusted_inputs import join_sentences
 from engine.form.imported.job_targets import JOB_TARGETS, JobLinks
 from engine.form.memory_fit import fit_badge
 from engine.form.run.result import RunEstimate
@@ -24,7 +27,9 @@ _PARTS = {
     "optimizer": ("The optimizer", "memory"),
     "other": ("Host and stragglers", "muted"),
 }
-_KINDS = ("ignored", "assumed", "derived", "understood")
+_KINDS = (
+    "not read", "not known", "not modeled", "assumed", "without effect", "derived", "understood",
+)  # fmt: skip
 _MAX_SENTENCES = 3
 # What a change costs beside time, by its setting; of the others nothing beyond it.
 _PRICES = {
@@ -37,9 +42,12 @@ _PRICES = {
 
 
 def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge:
-    """Return whether the job can run, and whether it fits."""
+    """Return whether the job can run, whether it fits, and what the answer leaves out."""
     if estimated is not None:
-        return fit_badge(estimated.fit)
+        badge = fit_badge(estimated.fit)
+        if not imported.warnings:
+            return badge
+        return replace(badge, sentence=join_sentences((badge.sentence, left_out(imported)), []))
     return Badge(
         text="Contradiction",
         sentence=" ".join(
@@ -48,6 +56,14 @@ def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge
         + _rest(imported),
         color="communication",
     )
+
+
+def left_out(imported: ImportedRun) -> str:
+    """Return what the answer leaves out, in one sentence."""
+    said = imported.warnings[:_MAX_SENTENCES]
+    more = len(imported.warnings) - len(said)
+    rest = f"; and {more} more" if more else ""
+    return _as_sentence(f"The answer leaves out: {'; '.join(said)}{rest}")
 
 
 def _rest(imported: ImportedRun) -> str:
@@ -148,7 +164,8 @@ def keys_table(imported: ImportedRun) -> Table:
     """Return every key with its interpretation; those to check come first."""
     ordered = sorted(imported.entries, key=lambda entry: (_KINDS.index(entry.kind), entry.line))
     counts = {kind: sum(entry.kind == kind for entry in ordered) for kind in _KINDS}
-    counts_text = ", ".join(f"{{{kind}}} {kind}" for kind in _KINDS)
+    names = {kind: kind.replace(" ", "_") for kind in _KINDS}
+    counts_text = ", ".join(f"{{{name}}} {kind}" for kind, name in names.items())
     return Table(
         title="What became of every key",
         columns=("Key", "Value", "Line", "Became", "What it means here"),
@@ -158,7 +175,7 @@ def keys_table(imported: ImportedRun) -> Table:
         ),
         caption=say(
             f"Recognized: {', '.join(imported.dialects)}. {counts_text}.",
-            **{kind: (count, COUNT) for kind, count in counts.items()},
+            **{names[kind]: (count, COUNT) for kind, count in counts.items()},
         ),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -12,6 +13,8 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
+from engine.run.importers.unknown_keys import report_unknown
+from engine.run.importers.yaml_text import read_yaml
 
 ACCELERATE = "accelerate 1.15"
 
@@ -48,7 +51,7 @@ def import_accelerate(settings: list[Setting], draft: RunDraft) -> None:
         if setting.key.startswith("parallelism_config."):
             draft.notes["sizes"] = True
         if kind in _COPIED and setting.key in sharded:
-            draft.report(setting, "ignored", f"distributed_type is {kind}")
+            draft.report(setting, "without effect", f"distributed_type is {kind}")
         else:
             _import_setting(setting, draft)
     if kind in _COPIED:
@@ -60,7 +63,7 @@ def _import_setting(setting: Setting, draft: RunDraft) -> None:
     if name in _COUNTS:
         number = whole_number(setting.value)
         if number is None:
-            draft.report(setting, "ignored", f"{shorten(word)} is no whole number")
+            draft.report(setting, "not known", f"{shorten(word)} is no whole number")
         else:
             draft.set_value(setting, _COUNTS[name], number)
     elif name == "deepspeed_config.gradient_accumulation_steps":
@@ -72,23 +75,27 @@ def _import_setting(setting: Setting, draft: RunDraft) -> None:
     elif name in _KEYS and not _is_ignored(name, word):
         draft.set_value(setting, *_KEYS[name](word))
     else:
-        draft.report(setting, "ignored", _why_ignored(name, word))
+        _report_rest(setting, name, word, draft)
 
 
 def _is_ignored(name: str, word: str) -> bool:
     return name == "mixed_precision" and word.lower() in ("no", "none", "false")
 
 
-def _why_ignored(name: str, word: str) -> str:
+def _report_rest(setting: Setting, name: str, word: str, draft: RunDraft) -> None:
+    """Report a setting that no run file has a key for."""
     if word == "{}":
-        return "empty"
-    if name == "mixed_precision":
-        return "training in single precision is not predicted here: bf16 is taken"
-    if name.endswith(_OFFLOADS) and word.lower() in ("true", "cpu", "nvme"):
-        return OFFLOADED
-    if name.startswith(_QUIET) or name == "fsdp_config.fsdp_version":
-        return "changes neither time nor memory that is predicted here"
-    return "not known to this importer"
+        draft.report(setting, "without effect", "empty")
+    elif name == "mixed_precision":
+        said = "training in single precision is not predicted here: bf16 is taken"
+        draft.report_not_modeled(setting, said)
+    elif name.endswith(_OFFLOADS) and word.lower() in ("true", "cpu", "nvme"):
+        draft.report_not_modeled(setting, OFFLOADED)
+    elif name.startswith(_QUIET) or name == "fsdp_config.fsdp_version":
+        said = "changes neither time nor memory that is predicted here"
+        draft.report(setting, "without effect", said)
+    else:
+        report_unknown(setting, draft)
 
 
 _OFFLOADS = ("offload_params", "offload_optimizer_device", "offload_param_device")
@@ -161,3 +168,30 @@ def _derive_context_parallel(draft: RunDraft) -> None:
         )
     elif split > 1:
         draft.derive("parallelism.context_parallel", split, "sp_size: a sequence is split alike")
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    import_accelerate(read_yaml(piece.text, piece.line), draft)
+
+
+ACCELERATE_YAML = Dialect(
+    name="accelerate YAML",
+    read=_read,
+    software="accelerate",
+    signs=(
+        yaml_keys(
+            "compute_environment", "distributed_type", "downcast_bf16", "machine_rank",
+            "main_process_port", "main_process_ip", "main_training_function", "num_machines",
+            "num_processes", "rdzv_backend", "same_network", "parallelism_config", "dynamo_config",
+            "enable_cpu_affinity", "tpu_use_cluster", "tpu_use_sudo", "tpu_env", "use_cpu",
+            "megatron_lm_config",
+        ),
+        nested_yaml_keys(r"parallelism_config_\w+", r"dynamo_backend", r"deepspeed_config_file",
+                         r"zero3_init_flag", r"megatron_lm_\w+"),
+        # Axolotl and LLM Foundry have sections of this name as well: one sign, and no more.
+        r"^fsdp_config\s*:[ \t]*\n[ \t]+fsdp_(?=\w)",
+        yaml_keys("fp8_config") + r"(?=\s*\n[ \t]+backend)",
+    ),
+    finish=finish_accelerate,
+    joins=frozenset(("DeepSpeed",)),
+)  # fmt: skip

@@ -1,24 +1,21 @@
 """Import of a text with one or several configurations into a run file."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.run.file import InputError, read_run
-from engine.run.importers.accelerate import finish_accelerate
-from engine.run.importers.deepspeed import finish_deepspeed
-from engine.run.importers.import_report import LONGEST_TEXT, ReportEntry, RunDraft, TextError
-from engine.run.importers.megatron import VERSION
-from engine.run.importers.megatron_checks import (
-    check_batch,
-    check_experts,
-    check_layers,
-    check_world,
+from engine.run.importers.dialect import Piece, Unread
+from engine.run.importers.dialects import BY_NAME, DIALECTS
+from engine.run.importers.import_report import (
+    LONGEST_TEXT,
+    ReportEntry,
+    RunDraft,
+    TextError,
+    shorten,
 )
-from engine.run.importers.megatron_derived import finish_megatron, finish_scaling
-from engine.run.importers.read_piece import read_piece
-from engine.run.importers.recognize import split_configurations
-from engine.run.importers.torchtitan_derived import finish_torchtitan
+from engine.run.importers.megatron_derived import finish_scaling
+from engine.run.importers.recognize import recognize
 from engine.run.run import Run
 
 
@@ -30,11 +27,13 @@ class ImportDefaults:
         model: row of the catalog; empty: it must be said.
         cluster: of a run file.
         world_size: GPUs; 0: one node, or what the degrees need.
+        leave_out: names of texts that may stay unread; "all" is every one.
     """
 
     model: str = ""
     cluster: Mapping[str, Any]
     world_size: int = 0
+    leave_out: Collection[str] = ()
 
 
 DGX_H100: Mapping[str, Any] = {
@@ -52,6 +51,8 @@ class ImportedRun:
     Attributes:
         dialects: what was recognized, in the order of the text.
         entries: every key.
+        warnings: what the answer may leave out, a clause each.
+        unread: texts that no reader takes, without those that the reader leaves out.
         contradictions: what does not fit together, as the framework would say it.
         document: the run file; empty where it could not be put together.
         run: what it describes, or nothing.
@@ -59,6 +60,8 @@ class ImportedRun:
 
     dialects: tuple[str, ...]
     entries: tuple[ReportEntry, ...]
+    warnings: tuple[str, ...]
+    unread: tuple[Unread, ...]
     contradictions: tuple[str, ...]
     document: Mapping[str, Any]
     run: Run | None
@@ -68,14 +71,37 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     """Return the imported run of a text; raise `TextError` with line, column and reason."""
     if len(text) > LONGEST_TEXT:
         raise TextError(f"line 1: {len(text)} characters; allowed: at most {LONGEST_TEXT}")
-    draft = RunDraft()
-    for piece in split_configurations(text):
+    draft, given = RunDraft(), defaults or ImportDefaults(cluster=DGX_H100)
+    recognized = recognize(text)
+    _check_software(recognized.pieces, draft)
+    for piece in recognized.pieces:
         draft.dialects.append(piece.dialect)
-        read_piece(piece, draft)
-    return _assemble(draft, defaults or ImportDefaults(cluster=DGX_H100))
+        BY_NAME[piece.dialect].read(piece, draft)
+    return _assemble(draft, given, _report_unread(recognized.unread, given, draft))
 
 
-def _assemble(draft: RunDraft, defaults: ImportDefaults) -> ImportedRun:
+def _report_unread(
+    unread: Sequence[Unread], defaults: ImportDefaults, draft: RunDraft
+) -> tuple[Unread, ...]:
+    """Report the texts that no reader takes; return those that the reader does not leave out."""
+    stopping = []
+    for part in unread:
+        left_out = "all" in defaults.leave_out or part.name in defaults.leave_out
+        said = "left out, as asked" if left_out else part.sentence()
+        draft.entries.append(
+            ReportEntry(
+                key=shorten(part.name), value="", line=part.first, kind="not read", meaning=said
+            )
+        )
+        if left_out:
+            draft.warnings.append(f"{shorten(part.name)} is left out")
+        else:
+            stopping.append(part)
+            draft.contradictions.append(f"{part.sentence()}; mend it, or leave it out")
+    return tuple(stopping)
+
+
+def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, ...]) -> ImportedRun:
     if "document" in draft.notes:
         document: Mapping[str, Any] = draft.notes["document"]
     else:
@@ -95,6 +121,8 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults) -> ImportedRun:
     return ImportedRun(
         dialects=tuple(draft.dialects),
         entries=tuple(draft.entries),
+        warnings=tuple(draft.warnings),
+        unread=unread,
         contradictions=tuple(draft.contradictions),
         document=document,
         run=run,
@@ -104,45 +132,27 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults) -> ImportedRun:
 _NO_MODEL = "no text says which model: add its config.json, or arguments that say its shape"
 
 
+def _check_software(pieces: Sequence[Piece], draft: RunDraft) -> None:
+    """Record a contradiction if texts of trainers that do not go together describe the job."""
+    dialects = [(BY_NAME[piece.dialect], piece) for piece in pieces]
+    named = [(one, piece) for one, piece in dialects if one.software]
+    for number, (first, piece) in enumerate(named):
+        for second, other in named[number + 1 :]:
+            joined = second.software in first.joins or first.software in second.joins
+            if first.software != second.software and not joined:
+                draft.contradictions.append(
+                    f"two trainers: {first.name} (line {piece.line}) and {second.name} (line "
+                    f"{other.line}); one job has one, so leave one of the texts out"
+                )
+                return
+
+
 def _derive(draft: RunDraft) -> None:
-    """Complete the draft by the rules of the recognized framework."""
-    said = " ".join(draft.dialects)
-    if "torchtitan" in said:
-        finish_torchtitan(draft)
-    elif "DeepSpeed" in said:
-        finish_deepspeed(draft)
-    elif "accelerate" in said:
-        finish_accelerate(draft)
-    elif "Megatron" in said:
-        finish_megatron(draft)
-        _derive_ranks(draft)
-
-
-def _derive_ranks(draft: RunDraft) -> None:
-    """Derive Megatron's world size and batch."""
-    notes, get = draft.notes, draft.get
-    parts = get("parallelism.tensor_parallel") * get("parallelism.pipeline_parallel")
-    parts *= get("parallelism.context_parallel")
-    if "per_node" in notes and "parallelism.world_size" not in draft.values:
-        world = notes["per_node"] * notes.get("nodes", 1)
-        draft.derive("parallelism.world_size", world, "nodes × processes per node")
-    if notes.get("recipe_gpus") and "parallelism.world_size" not in draft.values:
-        draft.derive("parallelism.world_size", notes["recipe_gpus"], "the recipe's name")
-    experts = get("parallelism.expert_parallel") * get("parallelism.expert_tensor_parallel")
-    stage = max(parts // get("parallelism.pipeline_parallel"), experts)
-    least = get("parallelism.pipeline_parallel") * stage
-    world = -(-8 // least) * least
-    draft.assume("parallelism.world_size", world, "no launcher says how many GPUs")
-    world = draft.values["parallelism.world_size"]
-    fault = check_world(draft, world)
-    if fault:
-        draft.contradictions.append(fault)
-        return
-    draft.assume("training.micro_batch_size", 1, f"--micro-batch-size is missing ({VERSION})")
-    ranks, micro = world // parts, get("training.micro_batch_size")
-    draft.assume("training.global_batch_size", micro * ranks, f"micro-batch x ranks ({VERSION})")
-    faults = (check_layers(draft), check_experts(draft, world), check_batch(draft, ranks))
-    draft.contradictions += [fault for fault in faults if fault]
+    """Complete the draft by the rules of the recognized software."""
+    for dialect in DIALECTS:
+        if dialect.finish and dialect.name in draft.dialects:
+            dialect.finish(draft)
+            return
 
 
 def _run_document(draft: RunDraft, defaults: ImportDefaults) -> dict[str, Any]:

@@ -3,8 +3,12 @@
 import re
 
 from engine.catalog.models import MODELS
+from engine.run.importers.dialect import Dialect, Piece
 from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.megatron import import_megatron
+from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
+from engine.run.importers.python_keys import read_python, require_single_configuration
+from engine.run.importers.shell import resolve_variables, script_flags
 
 _OVERRIDE = re.compile(
     r"(?:^|\s)\+{0,2}((?:model|train|dataset|ddp|optimizer|mixed_precision|comm_overlap|cfg|"
@@ -81,7 +85,7 @@ def _import_recipe(setting: Setting, draft: RunDraft) -> None:
     if key:
         draft.set_value(setting, "model", key)
     else:
-        draft.report(setting, "ignored", "no model of the catalog is named so")
+        draft.report_not_modeled(setting, "no model of the catalog is named so")
 
 
 def find_model(text: str) -> str | None:
@@ -94,3 +98,39 @@ def find_model(text: str) -> str | None:
 def _normalize(text: str) -> str:
     word = re.sub(r"[^a-z0-9]", "", text.lower().replace("llama31", "llama3"))
     return word.replace("llama31", "llama3")
+
+
+_LAUNCH = ("--nproc_per_node", "--nproc-per-node", "--nnodes", "--nodes", "--gpus-per-node")
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    draft.values.setdefault("training.framework", "megatron")
+    settings = read_overrides(resolve_variables(piece.text), piece.line)
+    if re.search(r"^\s*(def |import |from |cfg\.)", piece.text, re.MULTILINE):
+        require_single_configuration(piece.text, piece.line)
+        named = [setting for setting in settings if setting.key == "recipe"]
+        settings = named + read_python(piece.text, piece.line)
+    import_bridge(settings, draft)
+    flags = [setting for setting in script_flags(piece.text, piece.line) if setting.key in _LAUNCH]
+    import_megatron(flags, draft)
+
+
+BRIDGE_OVERRIDES = Dialect(
+    name="Megatron-Bridge overrides",
+    read=_read,
+    software="Megatron-Bridge",
+    signs=(
+        r"(?<![\w.])\+{0,2}(?:cfg\.)?model\.(?:tensor_model_parallel_size|"
+        r"pipeline_model_parallel_size|virtual_pipeline_model_parallel_size|context_parallel_size|"
+        r"expert_model_parallel_size|expert_tensor_parallel_size|sequence_parallel|seq_length|"
+        r"num_layers|hidden_size|recompute_\w+|moe_\w+|cuda_graph_\w+|"
+        r"pipeline_model_parallel_layout|cp_comm_type)\s?=",
+        r"(?<![\w.])\+{0,2}(?:cfg\.)?(?:train\.(?:micro_batch_size|global_batch_size|train_iters)|"
+        r"dataset\.(?:seq_length|sequence_length)|"
+        r"(?:ddp|comm_overlap|mixed_precision|optimizer)(?:\.\w+)?)\s?=",
+        r"\w+_(?:pretrain|sft|finetune)_\w*config\b",
+        r"\brun_recipe\.py\b|\bConfigContainer\b|\bmegatron\.bridge\b|--recipe(?=[ =])",
+    ),
+    finish=finish,
+    contains=frozenset((MEGATRON_ARGUMENTS.name,)),
+)

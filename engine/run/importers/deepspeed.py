@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from engine.run.importers.dialect import Dialect, Piece, words
 from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
@@ -11,6 +12,8 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
+from engine.run.importers.json_text import object_settings
+from engine.run.importers.unknown_keys import report_unknown
 
 DEEPSPEED = "DeepSpeed 0.19.8"
 
@@ -55,17 +58,18 @@ def _import_setting(setting: Setting, draft: RunDraft) -> None:
     elif name in _KEYS:
         _KEYS[name](setting, draft)
     elif "offload" in name and name.endswith(".device") and str(setting.value) != "none":
-        draft.report(setting, "ignored", OFFLOADED)
+        draft.report_not_modeled(setting, OFFLOADED)
     elif name.startswith(_IGNORED):
-        draft.report(setting, "ignored", "changes neither time nor memory that is predicted here")
+        said = "changes neither time nor memory that is predicted here"
+        draft.report(setting, "without effect", said)
     else:
-        draft.report(setting, "ignored", "not known to this importer")
+        report_unknown(setting, draft)
 
 
 def _stage(setting: Setting, draft: RunDraft) -> None:
     stage = whole_number(setting.value)
     if stage is None or not 0 <= stage <= 3:
-        draft.report(setting, "ignored", "no stage of ZeRO; allowed is 0 to 3")
+        draft.report(setting, "not known", "no stage of ZeRO; allowed is 0 to 3")
         value = shorten(setting.value)
         draft.contradictions.append(
             f"line {setting.line}: zero_optimization.stage is {value}; allowed is 0 to 3"
@@ -90,7 +94,7 @@ def _gradient_precision(setting: Setting, draft: RunDraft) -> None:
     if str(setting.value) in ("bf16", "fp16", "fp32"):
         draft.set_value(setting, "training.gradient_precision", str(setting.value))
     else:
-        draft.report(setting, "ignored", "as the precision is")
+        draft.report_not_modeled(setting, "taken as the precision is")
 
 
 def _overlap(setting: Setting, draft: RunDraft) -> None:
@@ -146,3 +150,24 @@ def finish_deepspeed(draft: RunDraft) -> None:
         draft.derive("parallelism.shard_group", group, "mics_shard_size")
     draft.assume("parallelism.zero_stage", 0, f"zero_optimization.stage ({DEEPSPEED})")
     draft.assume("parallelism.sequence_parallel", False, "DeepSpeed's AutoTP has none")
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    import_deepspeed(object_settings(piece), draft)
+
+
+DEEPSPEED_JSON = Dialect(
+    name="DeepSpeed JSON",
+    read=_read,
+    software="DeepSpeed",
+    keys=words(
+        """zero_optimization zero_optimization.stage train_micro_batch_size_per_gpu
+        train_batch_size gradient_accumulation_steps gradient_clipping steps_per_print bf16.enabled
+        bfloat16.enabled fp16.enabled wall_clock_breakdown zero_allow_untested_optimizer
+        activation_checkpointing optimizer.type scheduler.type tensor_parallel.autotp_size
+        expert_parallel.autoep_size data_types flops_profiler comms_logger prescale_gradients
+        zero_force_ds_cpu_optimizer fp16.loss_scale"""
+    ),
+    finish=finish_deepspeed,
+    joins=frozenset(("accelerate", "Megatron-LM")),
+)

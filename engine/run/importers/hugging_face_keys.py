@@ -11,13 +11,20 @@ from engine.run.importers.hugging_face_flat import INNER, PARTS
 from engine.run.importers.import_report import Kind, RunDraft, Setting, shorten
 from engine.run.importers.model_families import VERSION
 from engine.run.importers.model_shape import ModelShape
+from engine.run.importers.unknown_keys import UNKNOWN, report_unknown
 
 
 def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft: RunDraft) -> None:
     """Import a `config.json` into a draft: the model as an object, or as a catalog key."""
     shape = read_shape(tree)
     for setting in settings:
-        draft.report(setting, *_meaning(setting, shape))
+        kind, meaning = _meaning(setting, shape)
+        if kind == "not known":
+            report_unknown(setting, draft)
+        elif kind == "not modeled":
+            draft.report_not_modeled(setting, meaning)
+        else:
+            draft.report(setting, kind, meaning)
     for kind, reasons in (("derived", shape.derived), ("assumed", shape.assumed)):
         for key, why in reasons.items():
             derived = Setting(key=f"model.{key}", value=shape.fields.get(key, ""), line=0)
@@ -35,16 +42,16 @@ def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
     name = rest if first in (*INNER, *PARTS) and rest else setting.key
     used = name if name in shape.used else name.partition(".")[0]
     if encoder := tower(setting.key):
-        return "ignored", f"{encoder} is left out: the language model alone is predicted"
+        return "not modeled", f"{encoder} is left out: the language model alone is predicted"
     if used in shape.used:
         return "understood", f"model.{shape.used[used]} = {shorten(setting.value)}"
     if name == "model_type":
         return "understood", f"the family; its defaults are those of {VERSION}"
     if any(problem.startswith((f"{name}:", f"{used}:")) for problem in shape.problems):
-        return "ignored", "not priced: the reason is told with the answer"
+        return "not modeled", "not priced: the reason is told with the answer"
     if reason := no_effect(setting.key, setting.value):
-        return "ignored", f"without effect: {reason}"
-    return "ignored", "not known to this importer"
+        return "without effect", reason
+    return "not known", UNKNOWN
 
 
 def find_catalog_model(model: Model) -> str | None:

@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["understood", "derived", "assumed", "ignored"]
+# "not modeled": what the answer leaves out; "not known": a key of a known format that is not
+# known here; "not read": a text that no reader takes.
+Kind = Literal[
+    "understood", "derived", "assumed", "without effect", "not modeled", "not known", "not read"
+]
 OFFLOADED = "offloading is not predicted: the GPU holds less than shown, and the step takes longer"
 LONGEST_TEXT = 1_000_000
 _LONGEST_SHOWN = 80
@@ -40,7 +44,7 @@ class ReportEntry:
         key: as the text writes it; of an assumption that of the run file.
         value: as the text writes it, shortened.
         line: counted from 1; 0 where no line says it.
-        kind: understood, derived from others, assumed, or ignored.
+        kind: what became of it.
         meaning: what it is in the run file, or why it is not.
     """
 
@@ -59,6 +63,7 @@ class RunDraft:
         values: path of a run file's key -> value.
         lines: path -> the line that said so.
         entries: of all keys so far.
+        warnings: what the answer may leave out, a clause each, shown at the verdict.
         contradictions: sentences.
         notes: what derivation needs and a run file has no key for.
         dialects: names of what was recognized.
@@ -67,6 +72,7 @@ class RunDraft:
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     entries: list[ReportEntry] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     dialects: list[str] = field(default_factory=list)
@@ -78,7 +84,7 @@ class RunDraft:
                 f"line {setting.line}: {shorten(setting.key)} is {shorten(value)}; at least 1 is "
                 "needed"
             )
-            self.report(setting, "ignored", "no number that can be")
+            self.report(setting, "not known", "no number that can be")
             return
         if path == "training.precision" and "bf16" in (value, self.values.get(path, "")):
             # Products in 8 or 4 bits are named beside the 16 bits of the rest.
@@ -93,6 +99,12 @@ class RunDraft:
         self.values[path] = value
         self.lines[path] = setting.line
         self.report(setting, "understood", f"{path} = {shorten(value)}")
+
+    def report_not_modeled(self, setting: Setting, meaning: str) -> None:
+        """Report a setting whose effect the answer leaves out, and warn of it."""
+        self.report(setting, "not modeled", meaning)
+        where = f" (line {setting.line})" if setting.line else ""
+        self.warnings.append(f"{shorten(setting.key)}{where}: {meaning}")
 
     def report_used(self, setting: Setting, path: str) -> None:
         """Report a setting as understood whose value is stored elsewhere."""

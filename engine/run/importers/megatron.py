@@ -15,6 +15,7 @@ from engine.run.importers.import_report import (
     whole_number,
 )
 from engine.run.importers.layouts import parse_layout
+from engine.run.importers.unknown_keys import report_unknown
 
 VERSION = "Megatron Core 0.20"
 
@@ -141,24 +142,29 @@ def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
     elif name in SWITCHES or name in NOTED or name in _SPECIAL:
         _turned_off(setting, name, draft)
     else:
-        draft.report(setting, "ignored", _why_ignored(name, negated))
+        _report_rest(setting, name, negated, draft)
 
 
 def _switch(setting: Setting, name: str, draft: RunDraft) -> None:
     if str(setting.value).startswith("$"):
-        draft.report(setting, "ignored", f"the text does not say what {shorten(setting.value)} is")
+        said = f"the text does not say what {shorten(setting.value)} is"
+        draft.report_not_modeled(setting, said)
     else:
         draft.set_value(setting, *SWITCHES[name])
 
 
-def _why_ignored(name: str, negated: bool) -> str:
+def _report_rest(setting: Setting, name: str, negated: bool, draft: RunDraft) -> None:
+    """Report a setting that no run file has a key for."""
     if name == "overlap-param-gather":
-        return "the prediction hides what it can of this gather in any case"
-    if "offload" in name and not negated:
-        return OFFLOADED
-    if name.startswith((*WITHOUT_EFFECT, "no-")):
-        return "changes neither the time nor the memory that is predicted here"
-    return "not known to this importer"
+        said = "the prediction hides what it can of this gather in any case"
+        draft.report(setting, "without effect", said)
+    elif "offload" in name and not negated:
+        draft.report_not_modeled(setting, OFFLOADED)
+    elif name.startswith((*WITHOUT_EFFECT, "no-")):
+        said = "changes neither the time nor the memory that is predicted here"
+        draft.report(setting, "without effect", said)
+    else:
+        report_unknown(setting, draft)
 
 
 def _turned_off(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -174,7 +180,7 @@ def _count(setting: Setting, path: str, draft: RunDraft) -> None:
     if number is None and str(setting.value) in ("None", "null", "True"):
         draft.report(setting, "understood", "not set")
     elif number is None:
-        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
+        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
         draft.contradictions.append(
             f"line {setting.line}: {shorten(setting.key)} is {shorten(setting.value)}; a whole "
             "number is needed"
@@ -189,7 +195,7 @@ def _count(setting: Setting, path: str, draft: RunDraft) -> None:
 def _launched(setting: Setting, name: str, draft: RunDraft) -> None:
     number = positive_number(str(setting.value).partition(":")[0])
     if number is None:
-        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
+        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
         return
     draft.notes["nodes" if name in ("nnodes", "nodes") else "per_node"] = number
     draft.report(setting, "understood", "how many processes are launched")
@@ -210,7 +216,7 @@ def _optimizer(setting: Setting, draft: RunDraft) -> None:
     if known:
         draft.set_value(setting, "training.optimizer", known)
     else:
-        draft.report(setting, "ignored", f"{shorten(name)}: adam is taken")
+        draft.report_not_modeled(setting, f"{shorten(name)}: adam is taken")
 
 
 def _graphs(setting: Setting, draft: RunDraft) -> None:
@@ -235,7 +241,7 @@ def _layout(setting: Setting, draft: RunDraft) -> None:
         draft.notes["pipeline-model-parallel-layout"] = setting.value
         draft.report(setting, "understood", "worked into what is derived below")
     else:
-        draft.report(setting, "ignored", "not written out here: layers are cut evenly")
+        draft.report_not_modeled(setting, "not written out here: layers are cut evenly")
 
 
 def _grouped_gemm(setting: Setting, draft: RunDraft) -> None:
@@ -250,7 +256,9 @@ def _permute_fusion(setting: Setting, draft: RunDraft) -> None:
 
 def _shared_experts(setting: Setting, draft: RunDraft) -> None:
     draft.report(
-        setting, "ignored", "the prediction hides no exchange behind experts that all tokens share"
+        setting,
+        "not modeled",
+        "the prediction hides no exchange behind experts that all tokens share",
     )
 
 
@@ -269,8 +277,8 @@ def _note_known(setting: Setting, draft: RunDraft, name: str, known: tuple[str, 
         draft.notes[name] = word
         draft.report(setting, "understood", "worked into what is derived below")
     else:
-        draft.report(
-            setting, "ignored", f"{shorten(word)} is not predicted; the model's routing decides"
+        draft.report_not_modeled(
+            setting, f"{shorten(word)} is not predicted; the model's routing decides"
         )
 
 

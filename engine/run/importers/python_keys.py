@@ -59,6 +59,22 @@ def configuration_functions(text: str) -> list[tuple[str, int]]:
     ]
 
 
+def require_single_configuration(text: str, first_line: int) -> None:
+    """Reject a file with several configurations, such as a registry of recipes.
+
+    Raises:
+        TextError: what the text holds, and what to do.
+    """
+    functions = configuration_functions(text)
+    if len(functions) > 1:
+        names = ", ".join(f"{name} (line {first_line + line - 1})" for name, line in functions[:12])
+        more = f" and {len(functions) - 12} more" if len(functions) > 12 else ""
+        raise TextError(
+            f"line {first_line}: {len(functions)} configurations, {names}{more}; paste one of "
+            "these functions alone"
+        )
+
+
 def _depth(text: str) -> int:
     depth = most = 0
     for letter in text:

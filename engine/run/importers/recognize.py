@@ -1,85 +1,94 @@
-"""Recognition of the configurations in a text and of their dialects."""
+"""Recognition of the configurations in a text and of their dialects.
+
+A text is cut at lines such as "--- config.json ---" and at fences of Markdown; JSON objects that
+begin a line are taken out, and so are the files that a script writes (here-documents). What remains
+is of a dialect if two of its signs stand there outside of comments. A part of no dialect is named.
+"""
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+from engine.run.importers.dialect import Dialect, Piece, Unread
+from engine.run.importers.dialects import DIALECTS
 from engine.run.importers.import_report import TextError
+from engine.run.importers.text_parts import Part, blank, split_parts, without_comments
 
-Dialect = Literal[
-    "run file",
-    "Hugging Face config.json",
-    "DeepSpeed JSON",
-    "accelerate YAML",
-    "Megatron-LM arguments",
-    "Megatron-LM log",
-    "Megatron-Bridge overrides",
-    "torchtitan TOML",
-    "torchtitan Python",
-    "torchtitan flags",
-]
-_MARK = re.compile(r"^\s*[-=]{3,}[^-=\n]{0,120}[-=]*\s*$")
-# In a comment a line of dashes is a heading of the script, unless it names a file.
-_COMMENTED = re.compile(r"^\s*(?:#|//)\s*[-=]{3,}[^-=\n]{0,100}\.[a-z]{2,5}\s*[-=]+\s*$")
-_COMMENT = re.compile(r"(^|\s)#(?!SBATCH).*$", re.MULTILINE)
+ENOUGH = 2  # signs
 _DEEPEST = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One configuration of a text.
+@dataclass(slots=True, kw_only=True)
+class Recognized:
+    """The parts of a text: configurations, and what no reader takes."""
 
-    Attributes:
-        dialect: what it is.
-        text: of it alone.
-        line: of its first line, from 1.
-        tree: what a JSON object holds.
-    """
-
-    dialect: Dialect
-    text: str
-    line: int
-    tree: Mapping[str, Any] | None = None
+    pieces: list[Piece] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
 
-def split_configurations(text: str) -> list[Piece]:
-    """Split a text into configurations; raise `TextError` if there is none."""
-    pieces: list[Piece] = []
-    for chunk, line in _chunks(text):
-        rest = _extract_objects(chunk, line, pieces)
-        if rest.strip():
-            dialect = _text_dialect(rest)
-            if dialect:
-                pieces.append(Piece(dialect=dialect, text=rest, line=line))
-            elif not pieces:
-                continue
-    if not pieces:
+def recognize(text: str) -> Recognized:
+    """Return the configurations of a text; raise `TextError` if there is none."""
+    found = Recognized()
+    for part in split_parts(text):
+        _read_part(part, found)
+    if not found.pieces:
+        seen = "; ".join(sign for part in found.unread for sign in part.seen)
         raise TextError(
-            "line 1: no configuration is recognized; allowed: Megatron-LM arguments, a log with "
-            "them, Megatron-Bridge overrides, torchtitan TOML or Python, DeepSpeed JSON, "
-            "accelerate YAML, a config.json, a run file"
+            f"line 1: no configuration is recognized (signs seen: {seen or 'none'}); allowed: "
+            + ", ".join(dialect.name for dialect in DIALECTS)
         )
-    return pieces
+    return found
 
 
-def _chunks(text: str) -> list[tuple[str, int]]:
-    """Return the parts between lines such as "--- config.json ---", with their first lines."""
-    chunks, start = [], 1
-    lines: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if len(line) < 200 and (_MARK.match(line) or _COMMENTED.match(line)):
-            chunks.append(("\n".join(lines), start))
-            lines, start = [], number + 1
-        else:
-            lines.append(line)
-    chunks.append(("\n".join(lines), start))
-    return [(chunk, line) for chunk, line in chunks if chunk.strip()]
+def _read_part(part: Part, found: Recognized) -> None:
+    rest = _extract_objects(part, found)
+    if not without_comments(rest).strip():
+        return
+    dialects = _dialects_of(rest)
+    if len(dialects) > 1:
+        raise TextError(_tie(dialects, rest, part.line))
+    if dialects:
+        found.pieces.append(
+            Piece(dialect=dialects[0].name, text=rest, line=part.line, name=part.name)
+        )
+    elif not part.optional:
+        found.unread.append(_unread(rest, part.line, part.name, _seen(rest)))
 
 
-def _extract_objects(chunk: str, line: int, pieces: list[Piece]) -> str:
+def _unread(text: str, line: int, name: str, seen: tuple[str, ...]) -> Unread:
+    filled = [number for number, said in enumerate(text.splitlines(), line) if said.strip()]
+    first, last = (filled[0], filled[-1]) if filled else (line, line)
+    place = f"lines {first}-{last}" if last > first else f"line {last}"
+    return Unread(name=name or place, first=first, last=last, seen=seen)
+
+
+def _dialects_of(text: str) -> list[Dialect]:
+    """Return the dialects with enough signs, less those that another of them contains."""
+    said = without_comments(text)
+    taken = [one for one in DIALECTS if one.signs and len(one.signs_in(said)) >= ENOUGH]
+    contained = {name for one in taken for name in one.contains}
+    return [one for one in taken if one.name not in contained]
+
+
+def _tie(dialects: Sequence[Dialect], text: str, line: int) -> str:
+    said = without_comments(text)
+    kinds = " and ".join(f"{one.name} ({', '.join(one.signs_in(said)[:3])})" for one in dialects)
+    return f"line {line}: signs of {kinds}: put a line such as --- NAME --- between the texts"
+
+
+def _seen(text: str) -> tuple[str, ...]:
+    """Return the signs of a text of no dialect, each with the dialect that it is one of."""
+    said = without_comments(text)
+    return tuple(
+        f"{', '.join(signs)} ({one.name})" for one in DIALECTS if (signs := one.signs_in(said))
+    )
+
+
+def _extract_objects(part: Part, found: Recognized) -> str:
     """Extract JSON objects that begin a line; return the rest with its line numbers kept."""
+    chunk, line = part.text, part.line
     rest, place = [], 0
     for match in re.finditer(r"^\s*\{", chunk, re.MULTILINE):
         if match.start() < place:
@@ -91,7 +100,9 @@ def _extract_objects(chunk: str, line: int, pieces: list[Piece]) -> str:
         try:
             tree, length = json.JSONDecoder().raw_decode(body)
         except json.JSONDecodeError as error:
-            if match.start() == 0 or not chunk[: match.start()].strip():
+            if not chunk[: match.start()].strip():
+                if _dialects_of(chunk):  # YAML may be in braces, with comments and a last comma
+                    return chunk
                 raise TextError(
                     f"line {first + error.lineno - 1}, column {error.colno}: the JSON is damaged "
                     f"or cut off ({error.msg})"
@@ -99,13 +110,31 @@ def _extract_objects(chunk: str, line: int, pieces: list[Piece]) -> str:
             continue
         except (ValueError, RecursionError):
             raise TextError(f"line {first}: a number is too long or brackets too deep") from None
-        text = body[:length]
-        pieces.append(Piece(dialect=_object_dialect(tree), text=text, line=first, tree=tree))
+        _take_object(tree, body[:length], first, part, found)
         rest.append(chunk[place : match.start()])
-        rest.append("\n" * text.count("\n"))
+        rest.append(blank(body[:length]))
         place = match.end() - 1 + length
     rest.append(chunk[place:])
     return "".join(rest)
+
+
+def _take_object(
+    tree: Mapping[str, Any], text: str, line: int, part: Part, found: Recognized
+) -> None:
+    """Add an object to the pieces, or to what is not read."""
+    signs = {one.name: one.keys_in(tree) for one in DIALECTS if one.keys}
+    dialects = [one for one in DIALECTS if len(signs.get(one.name, ())) >= ENOUGH]
+    contained = {name for one in dialects for name in one.contains}
+    dialects = [one for one in dialects if one.name not in contained]
+    if len(dialects) > 1:
+        kinds = " and ".join(f"{one.name} ({', '.join(signs[one.name][:3])})" for one in dialects)
+        raise TextError(f"line {line}: keys of {kinds}: one object is one configuration")
+    if dialects:
+        name = dialects[0].name
+        found.pieces.append(Piece(dialect=name, text=text, line=line, tree=tree, name=part.name))
+    else:
+        seen = tuple(f"{', '.join(keys)} ({name})" for name, keys in signs.items() if keys)
+        found.unread.append(_unread(text, line, part.name, seen))
 
 
 def _too_deep(text: str) -> bool:
@@ -120,33 +149,3 @@ def _too_deep(text: str) -> bool:
             if depth <= 0:
                 return False
     return False
-
-
-def _object_dialect(tree: Mapping[str, Any]) -> Dialect:
-    if "parallelism" in tree and "training" in tree:
-        return "run file"
-    deep = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
-    if any(key in tree for key in deep) or "gradient_accumulation_steps" in tree:
-        return "DeepSpeed JSON"
-    return "Hugging Face config.json"
-
-
-def _text_dialect(text: str) -> Dialect | None:
-    """Return the dialect of a text without JSON; the most specific patterns come first."""
-    tests: tuple[tuple[str, Dialect], ...] = (
-        (r"^\s*\[(parallelism|training|job|model|activation_checkpoint)\]", "torchtitan TOML"),
-        (r"(ParallelismConfig|TrainingConfig|Trainer\.Config|parallelism\.Config)\(|"
-         r"\.parallelism\.\w+\s*=|(SelectiveAC|FullAC)\.Config", "torchtitan Python"),
-        (r"--(parallelism|training)\.\w+", "torchtitan flags"),
-        (r"^\s*(distributed_type|compute_environment|fsdp_config|parallelism_config)\s*:",
-         "accelerate YAML"),
-        (r"\b[a-z_]{4,60}\s?\.{6,}\s?\S", "Megatron-LM log"),
-        (r"(^|\s)\+{0,2}(cfg\.)?(model|train|dataset)\.[a-z_]+\s?=|_pretrain_\w*config",
-         "Megatron-Bridge overrides"),
-        (r"(^|\s|[\"'(])--[a-z][\w-]+", "Megatron-LM arguments"),
-    )  # fmt: skip
-    for said in (_COMMENT.sub("", text), text):
-        for pattern, dialect in tests:
-            if re.search(pattern, said, re.MULTILINE):
-                return dialect
-    return None

@@ -15,6 +15,7 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
+from engine.run.importers.unknown_keys import report_unknown
 
 COUNTS: Mapping[str, str] = {
     "parallelism.tensor_parallel_degree": "parallelism.tensor_parallel",
@@ -68,13 +69,13 @@ def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
             draft.notes["recipe"] = str(setting.value)
             draft.report(setting, "understood", "the model, if its name is that of one")
         elif "offload" in name and is_true(setting.value):
-            draft.report(setting, "ignored", OFFLOADED)
+            draft.report_not_modeled(setting, OFFLOADED)
         elif name.startswith(WITHOUT_EFFECT):
             draft.report(
-                setting, "ignored", "changes neither time nor memory that is predicted here"
+                setting, "without effect", "changes neither time nor memory that is predicted here"
             )
         else:
-            draft.report(setting, "ignored", "not known to this importer")
+            report_unknown(setting, draft)
 
 
 def _current_name(name: str) -> str:
@@ -90,7 +91,7 @@ def _current_name(name: str) -> str:
 def _count(setting: Setting, path: str, draft: RunDraft) -> None:
     number = whole_number(setting.value)
     if number is None or number < 1:
-        draft.report(setting, "ignored", f"{shorten(setting.value)} is no degree")
+        draft.report(setting, "not known", f"{shorten(setting.value)} is no degree")
     else:
         draft.set_value(setting, path, number)
 
@@ -99,7 +100,7 @@ def _checkpoint(setting: Setting, name: str, draft: RunDraft) -> None:
     """Read `mode`, or the class of 0.3.0: FullAC, SelectiveAC, NoAC."""
     word = str(setting.value).lower()
     if name.endswith(("selective_ac_option", "option")) and word not in ("op",):
-        draft.report(setting, "ignored", "by layer: taken as by operation")
+        draft.report_not_modeled(setting, "by layer: taken as by operation")
     elif "full" in word:
         draft.set_value(setting, "training.recompute", "full")
     elif "selective" in word or word == "op":
@@ -107,7 +108,7 @@ def _checkpoint(setting: Setting, name: str, draft: RunDraft) -> None:
     elif word in ("none", "noac", "noac.config"):
         draft.set_value(setting, "training.recompute", "none")
     else:
-        draft.report(setting, "ignored", "changes little of what is kept")
+        draft.report(setting, "without effect", "changes little of what is kept")
 
 
 def _compiled(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -119,7 +120,8 @@ def _compiled(setting: Setting, name: str, draft: RunDraft) -> None:
     elif name == "compile.enable_async_tensor_parallel":
         _async(setting, name, draft)
     else:
-        draft.report(setting, "ignored", "changes neither time nor memory that is predicted here")
+        said = "changes neither time nor memory that is predicted here"
+        draft.report(setting, "without effect", said)
 
 
 def _converters(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -129,7 +131,7 @@ def _converters(setting: Setting, name: str, draft: RunDraft) -> None:
     elif "float8" in word or "mx" in word or ("float8" in name and is_true(setting.value)):
         draft.set_value(setting, "training.precision", "fp8")
     else:
-        draft.report(setting, "ignored", "a detail of the converter")
+        draft.report(setting, "without effect", "a detail of the converter")
 
 
 def _sequence(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -153,7 +155,7 @@ def _processes(setting: Setting, name: str, draft: RunDraft) -> None:
         draft.notes[key] = number
         draft.report(setting, "understood", "how many processes are launched")
     else:
-        draft.report(setting, "ignored", f"{shorten(setting.value)} is no whole number")
+        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
 
 
 def _flavor(setting: Setting, name: str, draft: RunDraft) -> None:

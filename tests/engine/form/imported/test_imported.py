@@ -52,7 +52,12 @@ def test_what_no_text_says_is_chosen_below_it():
 
 
 def test_a_text_without_a_model_says_so():
-    found = reply({"calculator": "import_job", "typed": {"text": "--tensor-model-parallel-size 2"}})
+    found = reply(
+        {
+            "calculator": "import_job",
+            "typed": {"text": "pretrain_gpt.py --tensor-model-parallel-size 2"},
+        }
+    )
     badge = found["outputs"]["verdict"]
     assert "Contradiction" in badge["html"]
     assert "model" in badge["html"]

@@ -2,6 +2,7 @@
 
 from engine.run.importers.accelerate import finish_accelerate, import_accelerate
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
+from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
 SINGLE = "training in single precision is not predicted here: bf16 is taken"
@@ -66,11 +67,14 @@ def test_a_key_of_accelerate_says_what_it_does(key, value, path, found):
         ("deepspeed_config.offload_param_device", "none", QUIET),
         (f"{FSDP}version", 2, QUIET),
         ("debug", False, QUIET),
-        ("unknown", 1, "not known to this importer"),
+        ("unknown", 1, UNKNOWN),
     ],
 )  # fmt: skip
 def test_a_key_of_accelerate_that_is_not_taken_is_told_why(key, value, meaning):
-    assert told(taken(import_accelerate, (key, value))) == [("ignored", meaning)]
+    kinds = {OFFLOADED: "not modeled", SINGLE: "not modeled", QUIET: "without effect",
+             "empty": "without effect"}  # fmt: skip
+    expected = [(kinds.get(meaning, "not known"), meaning)]
+    assert told(taken(import_accelerate, (key, value))) == expected
 
 
 @each("kind", ["NO", "MULTI_GPU"])
@@ -78,7 +82,7 @@ def test_where_every_process_holds_the_model_nothing_is_sharded(kind):
     keys = (("distributed_type", kind), (f"{FSDP}sharding_strategy", "FULL_SHARD"))
     draft = taken(import_accelerate, *keys)
     assert draft.values == {"training.framework": "fsdp", STAGE: 0}
-    assert told(draft)[1] == ("ignored", f"distributed_type is {kind}")
+    assert told(draft)[1] == ("without effect", f"distributed_type is {kind}")
 
 
 def test_accelerate_starts_deepspeed():

@@ -76,7 +76,7 @@ def test_a_model_alone_is_run_on_one_node():
 
 
 def test_a_text_without_a_model_has_the_one_of_the_defaults_or_none():
-    flags = "--tensor-model-parallel-size 2"
+    flags = "pretrain_gpt.py --tensor-model-parallel-size 2"
     named = ImportDefaults(model="llama-3-8b", cluster=DGX_H100)
     assert import_run(flags, named).document["model"] == "llama-3-8b"
     assert import_run(f"{flags} {MODEL}", named).document["model"]["num_layers"] == 8

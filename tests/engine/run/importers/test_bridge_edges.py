@@ -95,7 +95,7 @@ def test_a_recipe_names_the_model(key):
     draft = taken(key, "other_9b")
     assert draft.values == {}
     said = "no model of the catalog is named so"
-    assert [(one.kind, one.meaning) for one in draft.entries] == [("ignored", said)]
+    assert [(one.kind, one.meaning) for one in draft.entries] == [("not modeled", said)]
 
 
 @each("name, gpus", [("llama3_8b_16gpus", 16), ("llama3_8b_1gpu_x", 1), ("llama3_8b", None)])

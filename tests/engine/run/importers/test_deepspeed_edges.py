@@ -2,6 +2,7 @@
 
 from engine.run.importers.deepspeed import finish_deepspeed, import_deepspeed
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
+from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
 QUIET = "changes neither time nor memory that is predicted here"
@@ -51,13 +52,13 @@ def test_a_key_of_deepspeed_says_what_it_does(key, value, path, found):
          'as if it were not there: "auto" is filled in by the script'),
         ("fp16.enabled", False, "understood", "off"),
         ("train_batch_size", 8, "understood", "worked into what is derived below"),
-        ("data_types.grad_accum_dtype", "fp8", "ignored", "as the precision is"),
-        ("zero_optimization.offload_param.device", "cpu", "ignored", OFFLOADED),
-        ("zero_optimization.offload_param.device", "none", "ignored", QUIET),
-        ("zero_optimization.offload_param.pin_memory", True, "ignored", QUIET),
-        ("other.device", "cpu", "ignored", "not known to this importer"),
-        ("gradient_clipping", 1.0, "ignored", QUIET),
-        ("unknown", 1, "ignored", "not known to this importer"),
+        ("data_types.grad_accum_dtype", "fp8", "not modeled", "taken as the precision is"),
+        ("zero_optimization.offload_param.device", "cpu", "not modeled", OFFLOADED),
+        ("zero_optimization.offload_param.device", "none", "without effect", QUIET),
+        ("zero_optimization.offload_param.pin_memory", True, "without effect", QUIET),
+        ("other.device", "cpu", "not known", UNKNOWN),
+        ("gradient_clipping", 1.0, "without effect", QUIET),
+        ("unknown", 1, "not known", UNKNOWN),
     ],
 )  # fmt: skip
 def test_a_key_of_deepspeed_that_is_not_taken_is_told_why(key, value, kind, meaning):
@@ -72,7 +73,7 @@ def test_there_are_stages_from_0_to_3(value):
     assert draft.contradictions == [
         f"line 3: zero_optimization.stage is {value}; allowed is 0 to 3"
     ]
-    assert told(draft) == [("ignored", "no stage of ZeRO; allowed is 0 to 3")]
+    assert told(draft) == [("not known", "no stage of ZeRO; allowed is 0 to 3")]
 
 
 TOTAL, EACH, STEPS = (

@@ -149,7 +149,7 @@ def test_every_key_is_told_with_what_became_of_it():
     assert told["model_type"] == (2, "understood", family)
     assert told["num_hidden_layers"] == (3, "understood", "model.num_layers = 32")
     assert told["text_config.head_dim"] == (11, "understood", "model.head_size = 128")
-    assert told["torch_dtype"] == (13, "ignored", none)
+    assert told["torch_dtype"] == (13, "without effect", none)
     assert told["model.mlp"] == (0, "derived", "three matrices: the activation is gated")
 
 

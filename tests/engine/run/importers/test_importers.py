@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from typing import get_args
 
 import pytest
 
@@ -10,10 +11,11 @@ from engine.catalog.models import MODELS
 from engine.estimate import estimate
 from engine.formulas.parameters import total_parameters
 from engine.run.importers.assemble import import_run
-from engine.run.importers.import_report import OFFLOADED, TextError, whole_number
+from engine.run.importers.import_report import OFFLOADED, Kind, TextError, whole_number
 from engine.run.importers.layouts import parse_layout
 from engine.run.importers.shell import script_flags
-from engine.run.importers.yaml_subset import parse_scalar, read_yaml
+from engine.run.importers.unknown_keys import UNKNOWN
+from engine.run.importers.yaml_text import read_yaml
 from tests.engine.run.importers.fuzz import mutated, tried
 from tests.engine.run.importers.hf_files import FILES, LLAMA, OTHERS, UNPRICED
 from tests.engine.run.importers.real_files import (
@@ -51,7 +53,7 @@ def test_every_key_is_told_with_its_line(name):
     text, _ = TEXTS[name]
     lines = text.splitlines()
     entries = import_run(text).entries
-    assert {entry.kind for entry in entries} <= {"understood", "derived", "assumed", "ignored"}
+    assert {entry.kind for entry in entries} <= set(get_args(Kind)) - {"not read"}
     for entry in entries:
         if entry.line:
             last = entry.key.lstrip("-").rpartition(".")[2].rpartition("=")[0] or entry.key
@@ -183,7 +185,8 @@ def test_every_frameworks_offloading_is_told(text, key):
     given = {
         "megatron": "torchrun pretrain_gpt.py --num-layers 4 --optimizer-cpu-offload",
         "torchtitan": "[training]\nlocal_batch_size = 1\nenable_cpu_offload = true",
-        "accelerate": "distributed_type: FSDP\nfsdp_config:\n  fsdp_offload_params: true",
+        "accelerate": "distributed_type: FSDP\nnum_machines: 1\n"
+        "fsdp_config:\n  fsdp_offload_params: true",
     }[text]
     assert {one.key: one.meaning for one in import_run(given).entries}[key] == OFFLOADED
 
@@ -206,7 +209,7 @@ def test_a_registry_of_several_recipes_is_refused_by_their_names():
 
 def test_keys_that_accelerate_does_not_know_are_told():
     found = import_run(real("accelerate/invalid_keys.yaml"))
-    unknown = [one.key for one in found.entries if one.meaning == "not known to this importer"]
+    unknown = [one.key for one in found.entries if one.meaning == UNKNOWN]
     assert unknown == ["invalid_key", "another_invalid_key"]
 
 
@@ -214,7 +217,7 @@ def test_an_unknown_key_is_never_dropped():
     text, _ = TEXTS["megatron gpt3 175b"]
     found = import_run(text + "\n--frobnicate 3\n")
     (entry,) = [entry for entry in found.entries if entry.key == "--frobnicate"]
-    assert (entry.kind, entry.meaning) == ("ignored", "not known to this importer")
+    assert (entry.kind, entry.meaning) == ("not known", UNKNOWN)
 
 
 # Each in the framework's own words: megatron-core 0.20.0 (training/arguments.py, parallel_state.py,
@@ -306,11 +309,17 @@ BAD = [
     ("hello there", "no configuration is recognized"),
     ('{"model_type": "llama",\n "hidden_size": }', "line 2, column 17"),
     ("[parallelism]\ntensor_parallel_degree = = 2", "line 2, column"),
-    ("distributed_type: FSDP\nfsdp_config:\n\tfsdp_version: 2", "line 3, column 1: a tab"),
-    ("distributed_type: FSDP\n&anchor x", "line 2, column 1"),
+    (
+        "distributed_type: FSDP\nfsdp_config:\n\tfsdp_version: 2",
+        "line 3, column 1: found",
+    ),
+    ("distributed_type: FSDP\nnum_machines: 1\n&anchor x", "line 3, column 10: could not"),
     ("{" * 5000, "line 1: nested too deeply"),
     ('{"a":' * 99 + "1", "line 1, column"),
-    ("def f():\n    x.parallelism.tensor_parallel_degree = (", "line 2, column"),
+    (
+        "def f():\n    x.parallelism.a = 1\n    x.parallelism.tensor_parallel_degree = (",
+        "line 3, column",
+    ),
 ]
 
 
@@ -402,13 +411,6 @@ def test_torchtitan_compiles_the_model_where_its_components_name_it(parts, compi
     text = TEXTS["torchtitan toml 405b"][0]
     found = import_run(text.replace("enable = true\n", f"enable = true\ncomponents = {parts}\n"))
     assert at(found.document, "training.compiled") is compiled
-
-
-@pytest.mark.parametrize(
-    ("word", "value"), [("'", "'"), ("''", ""), ("'a'", "a"), ("\"a'", "\"a'")]
-)
-def test_a_scalar_of_yaml_is_what_stands_in_its_quotes(word, value):
-    assert parse_scalar(word) == value
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
 from engine.run.importers.megatron import import_megatron
+from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
 QUIET = "changes neither the time nor the memory that is predicted here"
-UNKNOWN = "not known to this importer"
 BELOW = "worked into what is derived below"
 
 
@@ -43,7 +43,7 @@ def test_a_number_that_is_not_set_is_not_taken(value):
 @each("value", ["many", "8.5", "False"])
 def test_what_is_no_number_is_a_contradiction(value):
     draft = taken(("--num-layers", value))
-    assert told(draft) == [("ignored", f"{value} is no whole number")]
+    assert told(draft) == [("not known", f"{value} is no whole number")]
     assert draft.contradictions == [f"line 7: --num-layers is {value}; a whole number is needed"]
 
 
@@ -76,7 +76,7 @@ def test_processes_of_a_node_are_noted(name, value, number):
 def test_processes_that_are_no_number_are_ignored(value):
     draft = taken(("--nnodes", value))
     assert draft.notes == {}
-    assert told(draft) == [("ignored", f"{value} is no whole number")]
+    assert told(draft) == [("not known", f"{value} is no whole number")]
 
 
 @each(
@@ -135,7 +135,7 @@ def test_a_switch_that_is_off_is_not_taken(value):
 def test_a_switch_that_the_text_does_not_say_is_ignored(value):
     draft = taken(("--sequence-parallel", value))
     assert "parallelism.sequence_parallel" not in draft.values
-    assert told(draft) == [("ignored", f"the text does not say what {value} is")]
+    assert told(draft) == [("not modeled", f"the text does not say what {value} is")]
 
 
 @each(
@@ -157,7 +157,8 @@ def test_a_switch_that_the_text_does_not_say_is_ignored(value):
 )
 def test_an_argument_that_is_not_taken_is_told_why(name, value, meaning):
     draft = taken((f"--{name}", value))
-    assert told(draft) == [("ignored", meaning)]
+    kinds = {OFFLOADED: "not modeled", QUIET: "without effect", UNKNOWN: "not known"}
+    assert told(draft) == [(kinds[meaning], meaning)]
     assert (draft.notes, draft.values) == ({}, {"training.framework": "megatron"})
 
 
@@ -171,7 +172,7 @@ def test_the_scaling_of_eight_bits_is_noted(value, name):
 
 def test_an_optimizer_that_is_not_known_is_told():
     draft = taken(("--optimizer", "Lion"))
-    assert told(draft) == [("ignored", "lion: adam is taken")]
+    assert told(draft) == [("not modeled", "lion: adam is taken")]
     assert "training.optimizer" not in draft.values
 
 
@@ -189,7 +190,7 @@ def test_an_older_name_of_rotary_positions_gives_way_to_the_newer():
 def test_a_layout_is_noted_where_it_is_written_out(value, noted):
     draft = taken(("--pipeline-model-parallel-layout", value))
     kept = {"pipeline-model-parallel-layout": value} if noted else {}
-    even = ("ignored", "not written out here: layers are cut evenly")
+    even = ("not modeled", "not written out here: layers are cut evenly")
     assert draft.notes == kept
     assert told(draft) == [("understood", BELOW) if noted else even]
 

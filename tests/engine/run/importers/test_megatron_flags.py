@@ -239,10 +239,14 @@ def test_a_backend_that_overrides_a_recipe_brings_its_dispatcher():
     [
         (
             f"{DISPATCH} allgather",
-            "ignored",
+            "not modeled",
             "allgather is not predicted; the model's routing decides",
         ),
-        (f"{BACKEND} ncclep", "ignored", "ncclep is not predicted; the model's routing decides"),
+        (
+            f"{BACKEND} ncclep",
+            "not modeled",
+            "ncclep is not predicted; the model's routing decides",
+        ),
         (
             "--moe-permute-fusion",
             "understood",
@@ -250,7 +254,7 @@ def test_a_backend_that_overrides_a_recipe_brings_its_dispatcher():
         ),
         (
             "--moe-shared-expert-overlap",
-            "ignored",
+            "not modeled",
             "the prediction hides no exchange behind experts that all tokens share",
         ),
     ],

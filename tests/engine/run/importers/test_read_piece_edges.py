@@ -36,7 +36,9 @@ def test_a_run_file_is_taken_as_it_is():
 
 
 def recipes(count):
-    return "\n".join(f"def f{at}():\n    return Trainer.Config()" for at in range(count))
+    return "\n".join(
+        f"def f{at}():\n    return Trainer.Config(training=TrainingConfig())" for at in range(count)
+    )
 
 
 @each("count, more", [(2, ""), (12, ""), (13, " and 1 more"), (14, " and 2 more")])

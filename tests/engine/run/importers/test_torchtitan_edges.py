@@ -2,6 +2,7 @@
 
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
 from engine.run.importers.torchtitan import import_torchtitan
+from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
 QUIET = "changes neither time nor memory that is predicted here"
@@ -91,12 +92,15 @@ def test_a_setting_that_is_worked_out_later_is_noted(key, value, notes):
         ("quantize.enable", True, "a detail of the converter"),
         ("nnodes", "x", "x is no whole number"),
         ("training.enable_cpu_offload", True, OFFLOADED),
-        ("training.enable_cpu_offload", False, "not known to this importer"),
+        ("training.enable_cpu_offload", False, UNKNOWN),
         ("training.steps", 10, QUIET),
-        ("training.other", 10, "not known to this importer"),
+        ("training.other", 10, UNKNOWN),
     ],
 )
 def test_a_setting_that_is_not_taken_is_told_why(key, value, meaning):
     draft = taken(key, value)
-    assert [(one.kind, one.meaning) for one in draft.entries] == [("ignored", meaning)]
+    kinds = {OFFLOADED: "not modeled", "by layer: taken as by operation": "not modeled"}
+    known = meaning.startswith(("changes", "a detail"))
+    kind = kinds.get(meaning, "without effect" if known else "not known")
+    assert [(one.kind, one.meaning) for one in draft.entries] == [(kind, meaning)]
     assert (draft.values, draft.notes) == ({"training.framework": "fsdp"}, {})

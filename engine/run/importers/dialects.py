@@ -1,0 +1,31 @@
+"""The dialects that are read, one line each.
+
+The order is that of completion: of software that describes one job together, the first derives.
+"""
+
+from engine.run.importers.accelerate import ACCELERATE_YAML
+from engine.run.importers.bridge import BRIDGE_OVERRIDES
+from engine.run.importers.config_json import CONFIG_JSON
+from engine.run.importers.deepspeed import DEEPSPEED_JSON
+from engine.run.importers.dialect import Dialect
+from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG
+from engine.run.importers.run_file import RUN_FILE
+from engine.run.importers.torchtitan_dialects import (
+    TORCHTITAN_FLAGS,
+    TORCHTITAN_PYTHON,
+    TORCHTITAN_TOML,
+)
+
+DIALECTS: tuple[Dialect, ...] = (
+    RUN_FILE,
+    CONFIG_JSON,
+    TORCHTITAN_TOML,
+    TORCHTITAN_PYTHON,
+    TORCHTITAN_FLAGS,
+    DEEPSPEED_JSON,
+    ACCELERATE_YAML,
+    BRIDGE_OVERRIDES,
+    MEGATRON_LOG,
+    MEGATRON_ARGUMENTS,
+)
+BY_NAME = {dialect.name: dialect for dialect in DIALECTS}

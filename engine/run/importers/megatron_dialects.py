@@ -1,0 +1,97 @@
+"""Recognition of Megatron-LM's arguments: in a script, in what a run prints."""
+
+from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.import_report import RunDraft
+from engine.run.importers.megatron import VERSION, import_megatron
+from engine.run.importers.megatron_checks import (
+    check_batch,
+    check_experts,
+    check_layers,
+    check_world,
+)
+from engine.run.importers.megatron_derived import finish_megatron
+from engine.run.importers.shell import printed_arguments, script_flags
+
+
+def finish(draft: RunDraft) -> None:
+    """Derive values from several arguments, then Megatron's world size and batch."""
+    finish_megatron(draft)
+    _derive_ranks(draft)
+
+
+def _derive_ranks(draft: RunDraft) -> None:
+    notes, get = draft.notes, draft.get
+    parts = get("parallelism.tensor_parallel") * get("parallelism.pipeline_parallel")
+    parts *= get("parallelism.context_parallel")
+    if "per_node" in notes and "parallelism.world_size" not in draft.values:
+        world = notes["per_node"] * notes.get("nodes", 1)
+        draft.derive("parallelism.world_size", world, "nodes × processes per node")
+    if notes.get("recipe_gpus") and "parallelism.world_size" not in draft.values:
+        draft.derive("parallelism.world_size", notes["recipe_gpus"], "the recipe's name")
+    experts = get("parallelism.expert_parallel") * get("parallelism.expert_tensor_parallel")
+    stage = max(parts // get("parallelism.pipeline_parallel"), experts)
+    least = get("parallelism.pipeline_parallel") * stage
+    world = -(-8 // least) * least
+    draft.assume("parallelism.world_size", world, "no launcher says how many GPUs")
+    world = draft.values["parallelism.world_size"]
+    fault = check_world(draft, world)
+    if fault:
+        draft.contradictions.append(fault)
+        return
+    draft.assume("training.micro_batch_size", 1, f"--micro-batch-size is missing ({VERSION})")
+    ranks, micro = world // parts, get("training.micro_batch_size")
+    draft.assume("training.global_batch_size", micro * ranks, f"micro-batch x ranks ({VERSION})")
+    faults = (check_layers(draft), check_experts(draft, world), check_batch(draft, ranks))
+    draft.contradictions += [fault for fault in faults if fault]
+
+
+def _read_arguments(piece: Piece, draft: RunDraft) -> None:
+    import_megatron(script_flags(piece.text, piece.line), draft)
+
+
+def _read_log(piece: Piece, draft: RunDraft) -> None:
+    import_megatron(printed_arguments(piece.text, piece.line), draft)
+
+
+# Arguments that Megatron-LM has and other trainers do not, as far as is known here.
+_OWN = (
+    "tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size",
+    "expert-model-parallel-size", "expert-tensor-parallel-size", "num-layers", "hidden-size",
+    "ffn-hidden-size", "num-attention-heads", "num-query-groups", "group-query-attention",
+    "kv-channels", "seq-length", "max-position-embeddings", "position-embedding-type", "swiglu",
+    "untie-embeddings-and-output-weights", "disable-bias-linear", "use-distributed-optimizer",
+    "overlap-grad-reduce", "overlap-param-gather", "sequence-parallel", "micro-batch-size",
+    "global-batch-size", "recompute-granularity", "recompute-method", "recompute-num-layers",
+    "recompute-modules", "recompute-activations", "transformer-impl", "use-mcore-models",
+    "use-flash-attn", "attention-backend", "make-vocab-size-divisible-by", "padded-vocab-size",
+    "num-experts", "moe-router-topk", "moe-ffn-hidden-size", "moe-layer-freq",
+    "moe-grouped-gemm", "moe-token-dispatcher-type", "moe-flex-dispatcher-backend",
+    "moe-router-load-balancing-type", "moe-shared-expert-intermediate-size",
+    "moe-permute-fusion", "multi-latent-attention", "q-lora-rank", "kv-lora-rank",
+    "mtp-num-layers", "pipeline-model-parallel-layout", "tp-comm-overlap",
+    "num-layers-per-virtual-pipeline-stage", "num-virtual-stages-per-pipeline-rank",
+    "overlap-moe-expert-parallel-comm", "delay-wgrad-compute", "cuda-graph-impl",
+    "cuda-graph-scope", "enable-cuda-graph", "external-cuda-graph", "fp8-format", "fp8-recipe",
+    "use-megatron-fsdp", "data-parallel-sharding-strategy", "decoder-first-pipeline-num-layers",
+    "decoder-last-pipeline-num-layers", "accumulate-allreduce-grads-in-fp32", "tokenizer-type",
+    "init-method-std", "split", "train-iters", "lr-decay-iters", "vocab-size",
+    "normalization", "squared-relu", "rotary-base", "rotary-percent",
+    "use-rotary-position-embeddings", "checkpoint-activations", "pad-vocab-size-to",
+)  # fmt: skip
+_PRINTED = "|".join(name.replace("-", "_") for name in _OWN if "-" in name)
+MEGATRON_ARGUMENTS = Dialect(
+    name="Megatron-LM arguments",
+    read=_read_arguments,
+    software="Megatron-LM",
+    signs=(flags(*_OWN), r"\bpretrain_(?:gpt|bert|t5|mamba|vlm)\.py\b"),
+    finish=finish,
+    joins=frozenset(("DeepSpeed",)),
+)
+MEGATRON_LOG = Dialect(
+    name="Megatron-LM log",
+    read=_read_log,
+    software="Megatron-LM",
+    signs=(rf"\b(?:{_PRINTED})\s?\.{{6,}}",),
+    finish=finish,
+    contains=frozenset((MEGATRON_ARGUMENTS.name,)),
+)
