@@ -142,9 +142,7 @@ def test_a_table_of_positions_is_told_with_its_key():
 def test_every_key_is_told_with_what_became_of_it():
     text = json.dumps({**LLAMA, "text_config": {"head_dim": 128}, "torch_dtype": "x"}, indent=1)
     told = {one.key: (one.line, one.kind, one.meaning) for one in import_run(text).entries}
-    none = (
-        "without effect: how the file's weights are stored; training's precision is said elsewhere"
-    )
+    none = "how the file's weights are stored; training's precision is said elsewhere"
     family = "the family; its defaults are those of Transformers 4.57"
     assert told["model_type"] == (2, "understood", family)
     assert told["num_hidden_layers"] == (3, "understood", "model.num_layers = 32")

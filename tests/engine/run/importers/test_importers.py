@@ -106,7 +106,7 @@ def test_an_encoder_is_named_as_left_out():
 @pytest.mark.parametrize("key", ["some_rank", "another_width"])
 def test_a_key_that_is_not_known_is_told_so(key):
     told = {entry.key: entry.meaning for entry in import_run(json.dumps(LLAMA | {key: 8})).entries}
-    assert told[key] == "not known to this importer"
+    assert told[key] == "not known here"
 
 
 # A degree that a run file need not name.
