@@ -1,24 +1,25 @@
 """Counters of network ports: meaning, width in bits, and what growth indicates.
 
 InfiniBand's counters stay at their largest value when they are full; Ethernet's and those of
-`rdma statistic` begin anew at zero.
+`rdma statistic` begin anew at zero. Adapters of one kind share names that mean different things
+(`rx_bytes` is software's with mlx5 and the port's with bnxt), so each has a table of its own; those
+of Ethernet and RDMA stand in `ethernet_counters` and `rdma_counters`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.core.units import Bytes, Count, Seconds
 
-# What a counter's growth says, from what is surely broken to what is merely busy.
-BROKEN, LOST, PAUSED, PAUSES, MARKED, WAITS, DATA, PACKETS = (
-    "broken",
-    "lost",
-    "paused",
-    "pauses",
-    "marked",
-    "waits",
-    "data",
-    "packets",
+# What a counter's growth says, from what is surely broken to what is merely busy. `HOST`: this
+# host's adapter had no room; `FRAMES`: pauses whose time nothing counts; `CORRECTED`: bits that
+# coding repaired; `PRIORITY`: data that another counter of the port holds as well.
+BROKEN, PCIE, LOST, HOST, PAUSED, PAUSES, CORRECTED, MODULE = (
+    *("broken", "pcie", "lost", "host", "paused", "pauses", "corrected", "module"),
+)
+FRAMES, MARKED, WAITS, DATA, PRIORITY, PACKETS, STALLED = (
+    *("frames", "marked", "waits", "data", "priority", "packets", "stalled"),
 )
 
 
@@ -29,9 +30,10 @@ class PortCounter:
     Attributes:
         says: what its growth says, of those above; empty: nothing by itself.
         meaning: in a few words.
-        bits: of its width, where the plain `perfquery` prints it.
+        bits: of its width, where a tool prints it in full.
         unit: bytes or seconds that one count stands for; 0: it counts things.
         sends: whether it counts what leaves the port.
+        gauge: whether it is a state of the moment, in percent, and no count.
     """
 
     says: str
@@ -39,6 +41,48 @@ class PortCounter:
     bits: Count = 64
     unit: Bytes | Seconds = 0.0
     sends: bool = False
+    gauge: bool = False
+
+
+Patterns = tuple[tuple[re.Pattern[str], PortCounter], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterTable:
+    """The counters of one tool or adapter.
+
+    Attributes:
+        name: of tool or adapter.
+        kind: of the text that holds them: "perfquery", "sysfs", "ethtool", "rdma" or "sonic".
+        counters: by name. patterns: of names that come with a number, tried after the names.
+        sign: a name that only this table has; a text without any is of an unknown adapter.
+        source: key of the bibliography.
+    """
+
+    name: str
+    kind: str
+    counters: Mapping[str, PortCounter]
+    sign: re.Pattern[str]
+    source: str
+    patterns: Patterns = ()
+
+    def find(self, name: str) -> PortCounter | None:
+        """Return the counter of a name; None if it is not known."""
+        if name in self.counters:
+            return self.counters[name]
+        return next((own for pattern, own in self.patterns if pattern.fullmatch(name)), None)
+
+
+def count(
+    says: str, meaning: str, unit: float = 0.0, *, sends: bool = False, gauge: bool = False
+) -> PortCounter:
+    """Return a counter of 64 bits."""
+    return PortCounter(says=says, meaning=meaning, unit=unit, sends=sends, gauge=gauge)
+
+
+def patterns(rows: Mapping[str, PortCounter]) -> Patterns:
+    """Return patterns of names, compiled."""
+    return tuple((re.compile(pattern), counter) for pattern, counter in rows.items())
 
 
 def _ib(
@@ -56,69 +100,79 @@ INFINIBAND: Mapping[str, PortCounter] = {
     "PortRcvRemotePhysicalErrors": _ib(BROKEN, "packets that an earlier link had damaged", 16),
     "LocalLinkIntegrityErrors": _ib(BROKEN, "bursts of errors on this link", 4),
     "PortRcvSwitchRelayErrors": _ib("", "packets that a switch could not forward", 16),
+    "PortXmitConstraintErrors": _ib(LOST, "packets that a rule kept from leaving", 8, sends=True),
+    "PortRcvConstraintErrors": _ib(LOST, "packets that a rule kept from entering", 8),
     "PortXmitDiscards": _ib(LOST, "packets dropped on the way out", 16, sends=True),
     "ExcessiveBufferOverrunErrors": _ib(LOST, "buffers that overran", 4),
     "VL15Dropped": _ib("", "management packets dropped", 16),
+    "QP1Dropped": _ib("", "management packets dropped", 16),
     "PortXmitData": _ib(DATA, "data sent, in words of 4 bytes", 32, 4.0, sends=True),
     "PortRcvData": _ib(DATA, "data received, in words of 4 bytes", 32, 4.0),
     "PortXmitPkts": _ib(PACKETS, "packets sent", 32, sends=True),
     "PortRcvPkts": _ib(PACKETS, "packets received", 32),
+    "PortUnicastXmitPkts": _ib(PACKETS, "packets to one receiver sent", 64, sends=True),
+    "PortUnicastRcvPkts": _ib(PACKETS, "packets to one receiver received", 64),
+    "PortMulticastXmitPkts": _ib(PACKETS, "packets to several sent", 64, sends=True),
+    "PortMulticastRcvPkts": _ib(PACKETS, "packets to several received", 64),
     "PortXmitWait": _ib(WAITS, "ticks with data to send and no credit", 32, sends=True),
 }
+# Linux's names of the same in /sys/class/infiniband/DEVICE/ports/PORT/counters, as
+# Documentation/ABI/stable/sysfs-class-infiniband lists them; packets and data have 64 bits there.
+_SYSFS_NAMES = {
+    "symbol_error": "SymbolErrorCounter",
+    "link_error_recovery": "LinkErrorRecoveryCounter",
+    "link_downed": "LinkDownedCounter",
+    "port_rcv_errors": "PortRcvErrors",
+    "port_rcv_remote_physical_errors": "PortRcvRemotePhysicalErrors",
+    "local_link_integrity_errors": "LocalLinkIntegrityErrors",
+    "port_rcv_switch_relay_errors": "PortRcvSwitchRelayErrors",
+    "port_xmit_constraint_errors": "PortXmitConstraintErrors",
+    "port_rcv_constraint_errors": "PortRcvConstraintErrors",
+    "port_xmit_discards": "PortXmitDiscards",
+    "excessive_buffer_overrun_errors": "ExcessiveBufferOverrunErrors",
+    "VL15_dropped": "VL15Dropped",
+    "port_xmit_data": "PortXmitData",
+    "port_rcv_data": "PortRcvData",
+    "port_xmit_packets": "PortXmitPkts",
+    "port_rcv_packets": "PortRcvPkts",
+    "unicast_xmit_packets": "PortUnicastXmitPkts",
+    "unicast_rcv_packets": "PortUnicastRcvPkts",
+    "multicast_xmit_packets": "PortMulticastXmitPkts",
+    "multicast_rcv_packets": "PortMulticastRcvPkts",
+    "port_xmit_wait": "PortXmitWait",
+}
 
-# Linux's documentation of mlx5: what ends in _phy is counted on the physical port.
-ETHERNET: Mapping[str, PortCounter] = {
-    "tx_bytes_phy": PortCounter(says=DATA, meaning="bytes sent", unit=1.0, sends=True),
-    "rx_bytes_phy": PortCounter(says=DATA, meaning="bytes received", unit=1.0),
-    "tx_packets_phy": PortCounter(says=PACKETS, meaning="packets sent", sends=True),
-    "rx_packets_phy": PortCounter(says=PACKETS, meaning="packets received"),
-    "rx_symbol_err_phy": PortCounter(says=BROKEN, meaning="symbols that could not be decoded"),
-    "rx_crc_errors_phy": PortCounter(says=BROKEN, meaning="packets with a wrong checksum"),
-    "rx_pcs_symbol_err_phy": PortCounter(says=BROKEN, meaning="errors that coding did not correct"),
-    "link_down_events_phy": PortCounter(says=BROKEN, meaning="times the link went down"),
-    "rx_discards_phy": PortCounter(says=LOST, meaning="packets dropped, no buffer in the port"),
-    "tx_discards_phy": PortCounter(says=LOST, meaning="packets dropped on the way out", sends=True),
-    "rx_out_of_buffer": PortCounter(says=LOST, meaning="packets dropped, the host gave no buffer"),
-    "rx_global_pause": PortCounter(says="", meaning="pause frames for the whole link received"),
-    "tx_global_pause": PortCounter(
-        says="", meaning="pause frames for the whole link sent", sends=True
+
+def _wide(counter: PortCounter) -> PortCounter:
+    bits = 64 if counter.bits == 32 else counter.bits
+    return _ib(counter.says, counter.meaning, bits, counter.unit, sends=counter.sends)
+
+
+SYSFS: Mapping[str, PortCounter] = {
+    name: _wide(INFINIBAND[named]) for name, named in _SYSFS_NAMES.items()
+}
+# Columns of SONiC's `show interfaces counters`, and of `show pfc counters` by direction.
+_SWITCH_FRAMES = "pause frames of this priority"
+SONIC: Mapping[str, PortCounter] = {
+    "RX_OK": count(PACKETS, "packets received"),
+    "TX_OK": count(PACKETS, "packets sent", sends=True),
+    "RX_ERR": count(BROKEN, "packets that arrived with errors"),
+    "TX_ERR": count(BROKEN, "packets that left with errors", sends=True),
+    "RX_DRP": count(LOST, "packets dropped on the way in"),
+    "TX_DRP": count(LOST, "packets dropped on the way out", sends=True),
+    "RX_OVR": count(LOST, "packets too long for the port"),
+    "TX_OVR": count(LOST, "packets too long for the port", sends=True),
+    **{f"Rx PFC{priority}": count(FRAMES, f"{_SWITCH_FRAMES} received") for priority in range(8)},
+    **{
+        f"Tx PFC{priority}": count(FRAMES, f"{_SWITCH_FRAMES} sent", sends=True)
+        for priority in range(8)
+    },
+}
+_ANY = re.compile(r".*")
+TABLES: tuple[CounterTable, ...] = (
+    CounterTable(
+        name="perfquery", kind="perfquery", counters=INFINIBAND, sign=_ANY, source="ib_counters"
     ),
-} | {
-    name: counter
-    for priority in range(8)
-    for name, counter in {
-        f"rx_prio{priority}_pause": PortCounter(says="", meaning="pause frames received"),
-        f"tx_prio{priority}_pause": PortCounter(says="", meaning="pause frames sent", sends=True),
-        f"rx_prio{priority}_pause_duration": PortCounter(
-            says=PAUSED, meaning="time for which the port was told to pause", unit=1e-6
-        ),
-        f"tx_prio{priority}_pause_duration": PortCounter(
-            says=PAUSES, meaning="time for which it told its neighbor to", unit=1e-6, sends=True
-        ),
-        f"rx_prio{priority}_discards": PortCounter(says=LOST, meaning="packets dropped, no buffer"),
-        f"rx_prio{priority}_buf_discard": PortCounter(
-            says=LOST, meaning="packets dropped, no buffer"
-        ),
-    }.items()
-}
-
-# The same for RDMA over either fabric; congestion notifications exist over Ethernet alone.
-RDMA: Mapping[str, PortCounter] = {
-    "np_ecn_marked_roce_packets": PortCounter(says=MARKED, meaning="marked packets received"),
-    "np_cnp_sent": PortCounter(says=MARKED, meaning="senders asked to slow down", sends=True),
-    "rp_cnp_handled": PortCounter(says=MARKED, meaning="times this port slowed down"),
-    "out_of_sequence": PortCounter(says=LOST, meaning="packets that came out of order"),
-    "packet_seq_err": PortCounter(says=LOST, meaning="requests to send again received"),
-    "local_ack_timeout_err": PortCounter(says=LOST, meaning="answers that never came"),
-    "implied_nak_seq_err": PortCounter(says=LOST, meaning="answers that show a loss"),
-    "roce_adp_retrans": PortCounter(says=LOST, meaning="messages sent again", sends=True),
-    "out_of_buffer": PortCounter(says="", meaning="messages that the host had no room for"),
-    "rnr_nak_retry_err": PortCounter(says="", meaning="answers that the receiver was not ready"),
-    "duplicate_request": PortCounter(says="", meaning="requests that came twice"),
-    "rx_icrc_encapsulated": PortCounter(says=BROKEN, meaning="packets with a wrong checksum"),
-}
-KINDS: Mapping[str, Mapping[str, PortCounter]] = {
-    "perfquery": INFINIBAND,
-    "ethtool": ETHERNET,
-    "rdma": RDMA,
-}
+    CounterTable(name="sysfs", kind="sysfs", counters=SYSFS, sign=_ANY, source="ib_sysfs"),
+    CounterTable(name="SONiC", kind="sonic", counters=SONIC, sign=_ANY, source="sonic_commands"),
+)

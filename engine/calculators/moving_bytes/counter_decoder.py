@@ -6,11 +6,26 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.catalog.port_counters import BROKEN, DATA, LOST, MARKED, PAUSED, PAUSES, WAITS
+from engine.catalog.port_counters import (
+    BROKEN,
+    CORRECTED,
+    DATA,
+    FRAMES,
+    HOST,
+    LOST,
+    MARKED,
+    MODULE,
+    PAUSED,
+    PAUSES,
+    PCIE,
+    PRIORITY,
+    STALLED,
+    WAITS,
+)
 from engine.core import units
-from engine.core.inputs import GBITS, Number, Sample, Scalar, Text, Unit
+from engine.core.inputs import GBITS, Number, Scalar, Text, Unit
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.text import say
+from engine.core.text import escape_braces, say
 from engine.core.units import (
     BANDWIDTH,
     BYTES,
@@ -24,183 +39,18 @@ from engine.core.units import (
     Seconds,
     Share,
 )
-from engine.core.views import Badge, Cell, Table, Value
+from engine.core.views import Badge, Cell, Citation, Table, Value
+from engine.form.counter_samples import SAMPLES
 from engine.form.text_validation import text_check
 from engine.run.logs.counters import LONGEST_COUNTERS, CounterLog, read_counters
 from engine.simulate.collectives.counter_rates import (
     ANOMALIES,
+    IMPOSSIBLE,
+    UNKNOWN,
     CounterGrowth,
     PortReadings,
     port_readings,
 )
-
-_START_TIME = 1_763_800_000
-
-
-def _clock(seconds: float) -> str:
-    return f"{_START_TIME + seconds:.3f}\n"
-
-
-def _ethtool(values: Mapping[str, int]) -> str:
-    rows = "".join(f"     {name}: {value}\n" for name, value in values.items())
-    return f"NIC statistics:\n{rows}"
-
-
-def _perfquery(values: Mapping[str, int]) -> str:
-    rows = "".join(f"{name}:".ljust(33, ".") + f"{value}\n" for name, value in values.items())
-    head = "# Port extended counters: Lid 6 port 1 (CapMask: 0x5A00 CapMask2: 0x02)\n"
-    return (
-        f"{head}PortSelect:......................1\nCounterSelect:...................0x0000\n{rows}"
-    )
-
-
-def _rdma(values: Mapping[str, int]) -> str:
-    return "link mlx5_0/1 " + " ".join(f"{name} {value}" for name, value in values.items()) + "\n"
-
-
-def _increased(values: Mapping[str, int], grown: Mapping[str, int]) -> dict[str, int]:
-    return {name: value + grown.get(name, 0) for name, value in values.items()}
-
-
-_ROCE = {
-    "rx_bytes_phy": 91_337_120_455_218,
-    "tx_bytes_phy": 88_120_417_733_101,
-    "rx_discards_phy": 0,
-    "rx_crc_errors_phy": 0,
-    "rx_pcs_symbol_err_phy": 0,
-    "link_down_events_phy": 1,
-    "rx_prio3_pause": 148_213,
-    "rx_prio3_pause_duration": 33_201_190,
-    "tx_prio3_pause": 0,
-    "tx_prio3_pause_duration": 0,
-}
-_IB = {
-    "SymbolErrorCounter": 17,
-    "LinkErrorRecoveryCounter": 0,
-    "LinkDownedCounter": 0,
-    "PortRcvErrors": 3,
-    "PortXmitDiscards": 0,
-    "PortXmitData": 7_710_355_219_433,
-    "PortRcvData": 7_698_120_338_274,
-    "PortXmitPkts": 7_530_001_822,
-    "PortRcvPkts": 7_518_118_034,
-    "PortXmitWait": 10_455_012,
-}
-_LINK = {
-    "out_of_buffer": 135,
-    "out_of_sequence": 0,
-    "packet_seq_err": 12,
-    "local_ack_timeout_err": 2,
-    "roce_adp_retrans": 14,
-    "rp_cnp_handled": 502_113,
-    "np_ecn_marked_roce_packets": 1_204_118,
-    "np_cnp_sent": 640_022,
-}
-
-
-def _two_readings(first: str, second: str, apart: float) -> str:
-    return _clock(0.0) + first + _clock(apart) + second
-
-
-SAMPLES: Mapping[str, Sample] = {
-    "paused": Sample(
-        title="RoCE, paused",
-        text=_two_readings(
-            _ethtool(_ROCE),
-            _ethtool(
-                _increased(
-                    _ROCE,
-                    {
-                        "rx_bytes_phy": 118_400_000_000,
-                        "tx_bytes_phy": 117_900_000_000,
-                        "rx_prio3_pause": 41_870,
-                        "rx_prio3_pause_duration": 3_310_000,
-                    },
-                )
-            ),
-            10.0,
-        ),
-    ),
-    "cable": Sample(
-        title="InfiniBand, a bad cable",
-        text=_two_readings(
-            _perfquery(_IB),
-            _perfquery(
-                _increased(
-                    _IB,
-                    {
-                        "SymbolErrorCounter": 212,
-                        "LinkErrorRecoveryCounter": 2,
-                        "PortRcvErrors": 96,
-                        "PortXmitData": 41_250_000_000,
-                        "PortRcvData": 40_830_000_000,
-                        "PortXmitPkts": 40_300_000,
-                        "PortRcvPkts": 39_900_000,
-                    },
-                )
-            ),
-            10.0,
-        ),
-    ),
-    "credits": Sample(
-        title="InfiniBand, no credits",
-        text=_two_readings(
-            _perfquery(_IB),
-            _perfquery(
-                _increased(
-                    _IB,
-                    {
-                        "PortXmitData": 44_100_000_000,
-                        "PortRcvData": 96_300_000_000,
-                        "PortXmitPkts": 43_100_000,
-                        "PortRcvPkts": 94_100_000,
-                        "PortXmitWait": 812_400_000,
-                    },
-                )
-            ),
-            10.0,
-        ),
-    ),
-    "healthy": Sample(
-        title="InfiniBand, busy",
-        text=_two_readings(
-            _perfquery(_IB),
-            _perfquery(
-                _increased(
-                    _IB,
-                    {
-                        "PortXmitData": 118_900_000_000,
-                        "PortRcvData": 118_700_000_000,
-                        "PortXmitPkts": 116_100_000,
-                        "PortRcvPkts": 116_000_000,
-                    },
-                )
-            ),
-            10.0,
-        ),
-    ),
-    "lost": Sample(
-        title="RoCE, packets lost",
-        text=_two_readings(
-            _rdma(_LINK),
-            _rdma(
-                _increased(
-                    _LINK,
-                    {
-                        "out_of_sequence": 1_422,
-                        "packet_seq_err": 611,
-                        "local_ack_timeout_err": 37,
-                        "roce_adp_retrans": 640,
-                        "np_cnp_sent": 2_108,
-                        "np_ecn_marked_roce_packets": 3_921,
-                    },
-                )
-            ),
-            10.0,
-        ),
-    ),
-}
-
 
 _SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": 3600.0}, quantity=units.SECONDS)
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
@@ -224,12 +74,13 @@ class Inputs:
     counters: Annotated[
         str,
         Text(
-            label="Output of perfquery, ethtool -S or rdma statistic, twice",
+            label="Counters of a port, read twice",
             longest=LONGEST_COUNTERS,
             samples=SAMPLES,
             rows=10,
             placeholder="date +%s.%N; ethtool -S eth0; sleep 10; date +%s.%N; ethtool -S eth0",
-            help="A line of date +%s.%N before each says how far apart they are.",
+            help="Of perfquery, ethtool -S, rdma statistic, /sys/class/infiniband or SONiC. A line "
+            "of date +%s.%N before each says how far apart they are.",
             check=text_check(read_text),
         ),
     ] = SAMPLES["paused"].text
@@ -308,14 +159,33 @@ class Result:
 TITLE = "Counter decoder"
 QUESTION = "What do the counters of this port say: is it the network?"
 EQUATIONS = ()
-_ORDER = (BROKEN, LOST, PAUSES, PAUSED, WAITS, MARKED, "busy", "idle")
+_ORDER = (
+    *(IMPOSSIBLE, BROKEN, PCIE, LOST, HOST, PAUSES, PAUSED, STALLED, CORRECTED, MODULE, FRAMES),
+    *(WAITS, UNKNOWN, MARKED, "busy", "idle"),
+)
+_HOST_NEXT = (
+    "Look into the host: PCIe link width and generation, IOMMU, memory of the other socket, a slow "
+    "GPU, buffers of the adapter's queues."
+)
 # Verdict -> badge, what it means, what to do next.
 _WORDS = {
+    IMPOSSIBLE: (
+        "Cannot say",
+        "A share is above 100 %: told to pause {paused}, sent {sent_share} and received "
+        "{received_share} of the port.",
+        "Several ports in one text, another time between the readings, or another speed of the "
+        "port would do that. Paste one port, and set its speed.",
+    ),
     BROKEN: (
         "A bad link",
         "Errors grow on the link itself.",
         "Clean or change cable and transceiver, then read again. Look at the other end: errors "
         "are counted where they arrive.",
+    ),
+    PCIE: (
+        "A bad PCIe link",
+        "Errors grow between the adapter and its host.",
+        "Move the adapter to another slot, and bring its firmware and the BIOS up to date.",
     ),
     LOST: (
         "Packets are lost",
@@ -323,10 +193,15 @@ _WORDS = {
         "Find the port that drops: read every port on the way. Over Ethernet, compare priority, "
         "PFC and ECN of host and switch.",
     ),
+    HOST: (
+        "This host drops packets",
+        "Packets arrived, and this adapter or its host had no room for them.",
+        _HOST_NEXT,
+    ),
     PAUSES: (
         "This host pauses others",
         "The host takes data more slowly than it arrives, and tells its switch to stop.",
-        "Look into the host: PCIe link width, a slow GPU, memory of the other socket.",
+        _HOST_NEXT,
     ),
     PAUSED: (
         "Paused by the network",
@@ -334,11 +209,39 @@ _WORDS = {
         "The cause is elsewhere: read the ports that this host sends to, and look for the one "
         "that pauses others.",
     ),
+    STALLED: (
+        "This host's PCIe is too slow",
+        "The adapter waited for PCIe in the last second.",
+        _HOST_NEXT,
+    ),
+    CORRECTED: (
+        "Many errors, all corrected",
+        "Coding repaired {corrected_bits} bits of a million, far more than on a sound link.",
+        "Nothing is lost yet. Clean or change cable and transceiver before something is, and see "
+        "whether the transceiver is too hot.",
+    ),
+    MODULE: (
+        "The transceiver complains",
+        "The port's transceiver reported a fault, and no counter shows lost data.",
+        "Look at its temperature and seat; change it if the count goes on.",
+    ),
+    FRAMES: (
+        "Paused, for a time that nobody counts",
+        "Pause frames came or went, and these counters do not say how long the pauses were.",
+        "Read the other end: adapters of hosts count microseconds. On a switch, a frame that it "
+        "received means that the neighbor is too slow.",
+    ),
     WAITS: (
         "Waiting for credits",
         "The port had data to send and no credit from its neighbor.",
         "The cause is elsewhere: follow the route to the port that is full, and look at its "
         "receiver.",
+    ),
+    UNKNOWN: (
+        "Cannot say",
+        "Nothing known speaks against the port, but {because}.",
+        "Look up what unknown counters mean in the documentation of the adapter. Use perfquery -x, "
+        "whose counters do not fill up. Paste all that the tool prints.",
     ),
     MARKED: (
         "Congested, and under control",
@@ -363,8 +266,9 @@ def solve(inputs: Inputs) -> Result:
     text = read_text(inputs.counters)
     read_ports = port_readings(text, inputs.apart, inputs.line_rate)
     worst = min(read_ports, key=lambda port: _ORDER.index(port.verdict), default=None)
-    sent = worst.sent if worst and _has_counter(worst, DATA) else math.nan
-    received = worst.received if worst and _has_counter(worst, DATA) else math.nan
+    has_data = worst is not None and _has_counter(worst, DATA, PRIORITY)
+    sent = worst.sent if worst and has_data else math.nan
+    received = worst.received if worst and has_data else math.nan
     return Result(
         text=text,
         ports=read_ports,
@@ -379,9 +283,9 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _has_counter(port: PortReadings, says: str) -> bool:
-    """Return whether the text has a counter of this kind."""
-    return any(growth.counter and growth.counter.says == says for growth in port.growth)
+def _has_counter(port: PortReadings, *says: str) -> bool:
+    """Return whether the text has a counter of one of these kinds."""
+    return any(growth.counter and growth.counter.says in says for growth in port.growth)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -414,11 +318,49 @@ def _verdict(present: Presenter, result: Result) -> Badge:
             text="Read once",
             sentence="A counter alone says nothing: it may be years old. Read it twice.",
         )
-    name, sentence, _ = _WORDS[result.worst.verdict]
-    good = result.worst.verdict in ("busy", "idle", MARKED)
-    return Badge(
-        text=name, sentence=present.say(sentence), color="compute" if good else "communication"
+    port = result.worst
+    name, sentence, _ = _WORDS[port.verdict]
+    good = port.verdict in ("busy", "idle", MARKED)
+    unsure = port.verdict in (UNKNOWN, IMPOSSIBLE)
+    sentence = sentence.replace("{because}", _because(port))
+    said = present.say(
+        sentence + _priorities(port),
+        corrected_bits=(port.corrected * 1e6, COUNT),
+        **{f"p{at}": (share, SHARE) for at, (_, share) in enumerate(_shares(port))},
     )
+    color = "muted" if unsure else "compute" if good else "communication"
+    return Badge(text=name, sentence=said, color=color)
+
+
+def _because(port: PortReadings) -> str:
+    """Return why nothing can be said of a port: unknown counters that grew, known ones full."""
+    parts = []
+    for names, words in (
+        (port.unknown, "grew and is not known here" if len(port.unknown) == 1 else
+         "grew and are not known here"),
+        (port.full, "is full" if len(port.full) == 1 else "are full"),
+    ):  # fmt: skip
+        if names:
+            more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+            parts.append(f"{', '.join(names[:4])}{more} {words}")
+    nothing = "this text counts no errors, losses or pauses"
+    return escape_braces(", and ".join(parts) or nothing)
+
+
+def _shares(port: PortReadings) -> tuple[tuple[str, Share], ...]:
+    """Return the priorities that carry what arrives, the busiest first."""
+    ordered = sorted(port.priorities.items(), key=lambda pair: -pair[1])
+    return tuple((name, share) for name, share in ordered if share >= 0.005)[:8]
+
+
+def _priorities(port: PortReadings) -> str:
+    """Return a sentence on the priorities of received data; empty where nothing counts them."""
+    shares = _shares(port)
+    if not shares:
+        return ""
+    numbers = [next(c for c in name if c.isdigit()) for name, _ in shares]
+    parts = [f"{{p{at}}} on priority {number}" for at, number in enumerate(numbers)]
+    return f" Of what arrives, {', '.join(parts)}."
 
 
 def _next_badge(result: Result) -> Badge:
@@ -444,6 +386,8 @@ def _growth_table(result: Result) -> Table:
         )
         for growth in shown
     )
+    if table := result.worst.table:
+        rows += ((f"Described for {table.name} by", "", "", Citation((table.source,))),)
     return Table(
         title=f"What grew on {result.worst.name}",
         columns=("Counter", "Growth", "Rate", "It counts"),
@@ -457,6 +401,8 @@ def _growth_cell(growth: CounterGrowth) -> Cell:
     odd = ANOMALIES.get(growth.odd, "")
     if growth.grown is None:
         return odd
+    if growth.counter and growth.counter.gauge:
+        return say("{g} now", g=(growth.grown / 100, SHARE))
     unit, quantity, _ = _unit(growth)
     return say(f"{odd} {{g}}".strip(), g=(growth.grown * unit, quantity))
 
@@ -477,7 +423,7 @@ def _unit(growth: CounterGrowth) -> tuple[float, Quantity, Quantity]:
     counter = growth.counter
     if counter is None or not counter.unit:
         return 1.0, COUNT, COUNT
-    if counter.says == DATA:
+    if counter.says in (DATA, PRIORITY):
         return counter.unit, BYTES, BANDWIDTH
     return counter.unit, SECONDS, SHARE
 

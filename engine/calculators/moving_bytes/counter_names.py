@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.catalog.ethernet_counters import MLX5 as ETHERNET
 from engine.catalog.port_counters import (
     BROKEN,
-    ETHERNET,
+    HOST,
     INFINIBAND,
     LOST,
     MARKED,
     PAUSED,
     PAUSES,
-    RDMA,
     WAITS,
     PortCounter,
 )
+from engine.catalog.rdma_counters import MLX5 as RDMA
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Count
@@ -75,10 +76,11 @@ TROUBLES: Mapping[str, Fault] = {
     ),
     "host": Fault(
         name="a host that takes data too slowly",
-        says=(PAUSES,),
+        says=(PAUSES, HOST),
         infiniband="The host's own port shows nothing. The switch port that faces it waits: read "
         "PortXmitWait there.",
-        roce="The host pauses its switch. Look at its PCIe link and its memory.",
+        roce="The host pauses its switch, or its adapter drops what it has no room for. Look at "
+        "its PCIe link and its memory.",
     ),
     "congested": Fault(
         name="congestion under control",

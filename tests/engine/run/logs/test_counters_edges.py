@@ -70,15 +70,15 @@ def test_fields_that_choose_counters_count_nothing(name):
 @each(
     ("line", "reason"),
     [
-        ("sent 4", "no counter, and no heading of one of the three tools"),
+        ("sent 4", "no counter, and no heading of a tool that is read"),
         ("rx: 1.5", "rx has no whole number behind it"),
         ("rx:", "rx has no number"),
         ("rx: " + "9" * 21, "rx has no whole number behind it"),
         ("link a/1 sent", "'sent' stands without its number"),
         ("link a/1 sent 4 got", "'got' stands without its number"),
         ("link a/1 sent 4 " + "g" * 31, f"'{'g' * 30}' stands without its number"),
-        ("0763800000", "no counter, and no heading of one of the three tools"),
-        ("x " * 40, "no counter, and no heading of one of the three tools"),
+        ("0763800000", "no counter, and no heading of a tool that is read"),
+        ("x " * 40, "no counter, and no heading of a tool that is read"),
     ],
 )
 def test_a_line_that_is_not_understood_is_kept_with_its_reason(line, reason):
