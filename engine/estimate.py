@@ -39,7 +39,7 @@ def estimate(run: Run) -> dict[str, Any]:
             f"its {compute_precision} peak is taken."
         )
     if training.lora_rank:
-        notes.append("Adapters alone are trained; mfu also counts gradients of frozen weights.")
+        notes.append("Adapters alone are trained; mfu counts no gradients of frozen weights.")
     notes += _memory_notes(fit, cluster.gpu.memory)
     low, high, basis = step_range(run, total)
     return {

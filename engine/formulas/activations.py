@@ -104,6 +104,15 @@ def linear_input(training: Training) -> Bytes:
     return {"fp8": FP8, "fp4": FP4}.get(training.precision, HALF)
 
 
+def feed_forward_input(training: Training) -> Bytes:
+    """Return the bytes of one element that a linear layer of the feed-forward part keeps.
+
+    A frozen layer without an adapter has no weight gradient, and keeps nothing for one.
+    """
+    frozen = training.lora_rank and training.lora_layers == "attention"
+    return 0.0 if frozen else linear_input(training)
+
+
 def norm_input(model: Model, training: Training) -> Bytes:
     """Return the bytes per value of its input that a norm keeps.
 
@@ -165,13 +174,13 @@ def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Byte
     gates = 2 if model.mlp == "swiglu" else 1
     # Not fused, the gate's activation is kept beside its input.
     gated = HALF if gates == 2 and not training.compiled else 0.0
-    return (gates * HALF + gated + linear_input(training)) * width / plan.tensor_parallel
+    return (gates * HALF + gated + feed_forward_input(training)) * width / plan.tensor_parallel
 
 
 def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the bytes per token of a feed-forward part's norm and dropout."""
     mask = MASK if _has_dropout(model, training) else 0.0
-    inputs = norm_input(model, training) + linear_input(training) + mask
+    inputs = norm_input(model, training) + feed_forward_input(training) + mask
     return model.hidden_size * inputs * replicated_share(plan)
 
 
@@ -255,7 +264,7 @@ def modules_repeated(
     share, stored = replicated_share(plan), linear_input(training)
     repeated = 0.0
     if "layernorm" in modules:
-        repeated += 2 * model.hidden_size * stored * share
+        repeated += model.hidden_size * (stored + feed_forward_input(training)) * share
     if "mla_up_proj" in modules and model.attention == "mla":
         latent = model.query_latent_size + model.key_value_latent_size + model.rotary_head_size
         repeated += attention_inputs(model, plan) - HALF * latent * share
@@ -272,7 +281,7 @@ def modules_repeated(
 def _activated(model: Model, training: Training) -> Bytes:
     """Return the bytes per inner value that the activation need not keep if it is repeated."""
     stored = linear_input(training)
-    return stored + (2 * (HALF - stored) if model.mlp == "swiglu" else 0.0)
+    return feed_forward_input(training) + (2 * (HALF - stored) if model.mlp == "swiglu" else 0.0)
 
 
 def _sparse_repeated(

@@ -247,11 +247,14 @@ def _ends(model: Model, plan: Plan, *, first: bool, last: bool) -> Parameters:
     return total
 
 
-def adapter_parameters(model: Model, plan: Plan, lora_rank: Count, num_layers: Count) -> Parameters:
+def adapter_parameters(
+    model: Model, plan: Plan, training: Training, num_layers: Count
+) -> Parameters:
     """Return the parameters of the adapters of so many layers: r(in + out) per linear layer.
 
-    Hu et al. 2021. Every linear layer of attention and feed-forward part has one, routed experts
-    have none. The side that a rank's part of the layer does not split is on every rank.
+    Hu et al. 2021. Every linear layer of the attention has one, and of the feed-forward part where
+    `lora_layers` says so; routed experts have none. The side that a rank's part of the layer does
+    not split is on every rank.
     """
     heads, tensor, hidden = model.num_attention_heads, plan.tensor_parallel, model.hidden_size
     queries, keys = heads * head_size(model), model.num_key_value_heads * head_size(model)
@@ -262,7 +265,9 @@ def adapter_parameters(model: Model, plan: Plan, lora_rank: Count, num_layers: C
         if model.num_experts
         else model.ffn_hidden_size
     )
+    if training.lora_layers == "attention":
+        width = 0
     matrices = 3 if model.mlp == "swiglu" else 2
     whole = (4 + (matrices if width else 0)) * hidden
     split = queries + keys + values + attended + matrices * width
-    return lora_rank * num_layers * (whole + split / tensor)
+    return training.lora_rank * num_layers * (whole + split / tensor)

@@ -12,9 +12,14 @@ from engine.run.parallelism import Training
 def model_operations(
     model: Model, training: Training, counting: Counting = STEP_MODEL
 ) -> Operations:
-    """Return the operations of one step by a convention: all ranks, recomputation not counted."""
+    """Return the operations of one step by a convention: all ranks, recomputation not counted.
+
+    Frozen weights have no gradient: of the three products of a weight two are left (Hu et al. 2021).
+    """
     tokens = training.global_batch_size * training.sequence_length
-    return tokens * token_operations(model, training.sequence_length, counting)
+    each = token_operations(model, training.sequence_length, counting)
+    frozen = MULTIPLY_ADD * matrix_parameters(model) if training.lora_rank else 0.0
+    return tokens * (each - frozen)
 
 
 def hardware_operations(

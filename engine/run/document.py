@@ -90,6 +90,8 @@ def read_document(document: object, model_of: ModelReader = read_model) -> Run:
         plan["sequence_parallel"] = plan["tensor_parallel"] > 1
     if training["schedule"] is None:
         training["schedule"] = "interleaved" if plan["virtual_pipeline"] > 1 else "1f1b"
+    if training["overlap_expert_parallel"] is None:  # one key stood for both once
+        training["overlap_expert_parallel"] = training["overlap_tensor_parallel"]
     run = Run(
         model=model,
         cluster=Cluster(**cluster),

@@ -18,6 +18,7 @@ Schedule = Literal[
 Framework = Literal["megatron", "fsdp", "deepspeed", "xla"]
 GradientPrecision = Literal["", "bf16", "fp16", "fp32"]
 Optimizer = Literal["adam", "sgd", "muon"]
+LoraLayers = Literal["attention", "all"]
 Transport = Literal["infiniband", "efa-v1", "efa-v2", "efa-v3", "efa-v4", "roce", "nvlink-network"]
 # What recomputation by module can repeat, by Megatron's names (--recompute-modules).
 MODULES = (
@@ -143,6 +144,9 @@ class Training:
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
         optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
         lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
+        lora_layers: which linear layers have them: those of the "attention", as Hu et al. 2021, the
+            default of PEFT and MLPerf's benchmark (its reference, run_llama_70B_scrolls_r16.sh:
+            "qkv_proj,o_proj"), or "all" but those of routed experts, as QLoRA does.
         quantized_weights: in fp8 and fp4, linear layers keep no weights in 16 bits beside those
             that their products read (fp8-param-gather of Megatron).
         quantized_once: in fp8, the products of both passes read one copy of a weight: with one
@@ -176,6 +180,7 @@ class Training:
     fused_norms: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
+    lora_layers: LoraLayers = "attention"
     quantized_weights: bool = False
     quantized_once: bool = False
     block_scales: bool = False

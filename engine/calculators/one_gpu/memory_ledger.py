@@ -112,6 +112,7 @@ def plan_and_training(inputs: Inputs) -> tuple[Plan, Training]:
         framework="fsdp",
         eager_loss=not inputs.compiled_loss,
         lora_rank=0 if inputs.trained == "full" else inputs.lora_rank,
+        lora_layers="all",
     )
     return plan, training
 

@@ -11,6 +11,8 @@ from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.layer.product_time import GROUPED, launched_gemms
 
+# Linear layers of the feed-forward part.
+FEED_FORWARD = ("mlp_up", "mlp_down", "shared_up", "shared_down")
 # Kernels forward and backward. Two and four are products; eager, the scale and the sum with the
 # frozen result are kernels too, and backward the scale and the sum of both gradients of the input.
 KERNELS, KERNELS_COMPILED = (4, 6), (2, 4)
@@ -24,7 +26,8 @@ def adapter_times(
 ) -> tuple[Seconds, Seconds]:
     """Return the time of a layer's adapters forward and backward: y = W x + s B (A x).
 
-    Each linear layer of the blocks has one, routed experts and the router have none. The products
+    The linear layers of the attention have one, those of the feed-forward part where `lora_layers`
+    says so; routed experts and the router have none. The products
     with A and B are thin: each takes as long as its tiles or its bytes do, whichever is longer.
     What goes over the whole result, and the sum of two gradients of the input, are operators of
     their own.
@@ -38,8 +41,9 @@ def adapter_times(
     forward_sweeps, backward_sweeps, input_sweeps = SWEEPS_COMPILED if compiled else SWEEPS
     kernels = KERNELS_COMPILED if compiled else KERNELS
     gemms = layer_gemms(model, plan, training, sparse=sparse)
+    frozen = {*GROUPED, "router", *(FEED_FORWARD if training.lora_layers == "attention" else ())}
     for gemm in launched_gemms(gemms, model, plan, rank):
-        if gemm.name in GROUPED or gemm.name == "router":
+        if gemm.name in frozen:
             continue
         rows, columns, inner = gemm.m, gemm.n, gemm.k
         sweep = HALF * rows * gemm.count / rank.memory

@@ -16,6 +16,11 @@ from engine.run.parallelism import Plan, Training
 from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group
 from engine.simulate.layer.expert_exchange import TokenRoutes, exchange_tokens
 
+# Kernels of each further step of a ring, forward and backward, beside its attention: half sequences
+# made contiguous, the merge of results and of normalizers, gradients added (Transformer Engine's
+# AttnFuncWithCPAndKVP2P of context_parallel.py).
+RING_KERNELS: tuple[Count, Count] = (5, 8)
+
 PassTimes = tuple[Seconds, Seconds]  # forward, backward
 
 HALF: Bytes = 2.0
@@ -64,7 +69,10 @@ def context_ring(
         block=block,
         hop=send_time(block, _hop_bandwidth(rank, group), min(2, group.nodes), rank.network),
         steps=steps,
-        merged=(merged * each[0] / rank.memory, merged * each[1] / rank.memory),
+        merged=(
+            merged * each[0] / rank.memory + steps * RING_KERNELS[0] * rank.common.kernel_gap,
+            merged * each[1] / rank.memory + steps * RING_KERNELS[1] * rank.common.kernel_gap,
+        ),
         group=group,
     )
 

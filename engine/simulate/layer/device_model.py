@@ -46,6 +46,7 @@ class RankRates:
         software: family of the software.
         quantized: whether linear layers convert their operands to fp8.
         launches: launch time of the host for a layer with experts, forward.
+        dense_launches: likewise, for a layer without; 0: nothing waits for it.
         busiest: tokens of the busiest expert rank over the mean.
         common: constants of all types of GPU.
         placed: GPUs of one node that belong to the same group, by axis. What is not there follows
@@ -67,6 +68,7 @@ class RankRates:
     software: Software
     quantized: bool
     launches: Seconds
+    dense_launches: Seconds
     busiest: Ratio
     common: CommonConstants
     placed: Mapping[Axis, Count] = field(default_factory=dict)
@@ -109,6 +111,7 @@ def rank_rates(
         software=software,
         quantized=quantized,
         launches=common.grace_launches if gpu.host_link != "PCIe" else common.expert_launches,
+        dense_launches=_dense_launches(gpu, training, common),
         busiest=1.0 if training.even_routing else common.busiest,
         common=common,
     )
@@ -137,6 +140,7 @@ def _scale_rates(rank: RankRates, pace: Ratio) -> RankRates:
         scale_up=rank.scale_up / pace,
         port=rank.port / pace,
         launches=rank.launches * pace,
+        dense_launches=rank.dense_launches * pace,
     )
 
 
@@ -157,6 +161,19 @@ def _attention_share(
     share = common.first_attention if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
+
+
+def _dense_launches(gpu: Gpu, training: Training, common: CommonConstants) -> Seconds:
+    """Return the host's time to launch a pass of a layer without experts; 0: kernels are captured.
+
+    Megatron's modules are Python around Transformer Engine's; what the compiler of PyTorch makes of
+    a layer has few kernels, which the host launches in less time than they take.
+    """
+    if training.cuda_graphs or training.framework != "megatron":
+        return 0.0
+    grace = gpu.host_link != "PCIe"
+    share = common.grace_launches / common.expert_launches if grace else 1.0
+    return share * common.dense_launches
 
 
 def _scale_up_domain(gpu: Gpu) -> Count:

@@ -91,17 +91,16 @@ def layer_time(
     forward = products.forward + attention + elementwise[0] / rank.memory
     backward = gradients + core[1] + (score_traffic[1] + elementwise[1]) / rank.memory + accumulate
     if rank.quantized:
-        forward += _conversion_bytes(products, rank) / rank.memory
-        backward += FP8_CONVERSION * products.written / rank.memory
+        forward += _conversion_bytes(products, training, rank) / rank.memory
+        backward += _conversion(training) * products.written / rank.memory
     forward += passes.kernels[0] * rank.common.kernel_gap
     backward += passes.kernels[1] * rank.common.kernel_gap
     if training.lora_rank:
         adapter = adapter_times(model, plan, training, rank, sparse=sparse)
         forward, backward = forward + adapter[0], backward + adapter[1]
     weight = products.weight_gradient + accumulate
-    idle = (0.0, 0.0, 0.0)
-    if sparse and not training.cuda_graphs:
-        idle = _launch_waits(rank, (forward, backward - weight, weight))
+    launches = rank.dense_launches if not sparse else 0.0 if training.cuda_graphs else rank.launches
+    idle = _launch_waits(launches, (forward, backward - weight, weight))
     forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
     again = _repeated_collective_share(training, rank)
     repeated_elementwise = elementwise[0]
@@ -129,14 +128,15 @@ def layer_time(
 
 
 def _launch_waits(
-    rank: RankRates, times: tuple[Seconds, Seconds, Seconds]
+    launches: Seconds, times: tuple[Seconds, Seconds, Seconds]
 ) -> tuple[Seconds, Seconds, Seconds]:
-    """Return the time that a layer with experts waits for kernel launches of the host.
+    """Return the time that a layer waits for kernel launches of the host.
 
     `times` is the computation forward, for the gradients of the inputs and for those of the
-    weights; each has about as many kernels. Collectives run meanwhile as they do beside products.
+    weights; each has about as many kernels, and what is
+    frozen has none. Collectives run meanwhile as they do beside products.
     """
-    forward, inputs, weights = (max(0.0, rank.launches - time) for time in times)
+    forward, inputs, weights = (max(0.0, launches - time) if time else 0.0 for time in times)
     return forward, inputs, weights
 
 
@@ -177,10 +177,19 @@ def _score_bytes(scores: Scores, training: Training, passes: Passes) -> tuple[By
     return count * passes.score[0], count * passes.score[1]
 
 
-def _conversion_bytes(products: LayerProducts, rank: RankRates) -> Bytes:
+def _conversion(training: Training) -> Bytes:
+    """Return the bytes per element that conversion to fp8 moves.
+
+    Beside a frozen weight no product needs columns: Transformer Engine's quantizers write those for
+    weight gradients only (`set_usage(columnwise=...)` of module/linear.py).
+    """
+    return FP8_CONVERSION - (1.0 if training.lora_rank else 0.0)
+
+
+def _conversion_bytes(products: LayerProducts, training: Training, rank: RankRates) -> Bytes:
     """Return the bytes of fp8 conversions of inputs, and of weights that are not kept."""
     kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
-    return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
+    return _conversion(training) * (products.read + (0.0 if kept else products.weights))
 
 
 def _repeated_collective_share(training: Training, rank: RankRates) -> Share:

@@ -14,6 +14,7 @@ from engine.formulas.activations import (
     HALF,
     MASK,
     SINGLE,
+    feed_forward_input,
     linear_input,
     norm_input,
     replicated_share,
@@ -171,7 +172,7 @@ def _attention_bytes(model: Model, training: Training, shape: _LayerShape) -> di
 
 def _feed_forward_bytes(model: Model, training: Training, shape: _LayerShape) -> dict[str, Bytes]:
     """Return tensor -> bytes per token of the feed-forward half of the layer."""
-    hidden, stored = model.hidden_size, linear_input(training)
+    hidden, stored = model.hidden_size, feed_forward_input(training)
     sizes: dict[str, Bytes] = {}
     if copies := norm_input(model, training) - HALF:
         sizes["norm_copies_2"] = copies * hidden * shape.share

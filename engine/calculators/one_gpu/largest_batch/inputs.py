@@ -156,7 +156,7 @@ def fit_with_changes(inputs: Inputs) -> tuple[BatchFit, tuple[Text, ...]]:
     """
     run, changes = nearest_run(run_inputs(inputs, inputs.micro_batch_size))
     if inputs.trained == "lora":
-        run = replace(run, training=replace(run.training, lora_rank=LORA_RANK))
+        run = replace(run, training=replace(run.training, lora_rank=LORA_RANK, lora_layers="all"))
     return batch_fit(run, inputs.margin), changes
 
 

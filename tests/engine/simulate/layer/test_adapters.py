@@ -38,7 +38,7 @@ def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
 
 def test_the_weights_of_qlora_are_those_of_a_published_checkpoint():
     """The file of unsloth/llama-3-8b-bnb-4bit, NF4 with double quantization, has 5.70 GB."""
-    adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), TRAINING.lora_rank, 32)
+    adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), TRAINING, 32)
     assert held("qlora", ranks=1).parameters - adapters == pytest.approx(5.70e9, rel=1e-3)
 
 
