@@ -17,6 +17,7 @@ from engine.formulas.parameters import (
     sparse_layer_parameters,
 )
 from engine.run.parallelism import (
+    LoraLayers,
     Plan,
     Training,
     first_piece,
@@ -248,7 +249,7 @@ def _ends(model: Model, plan: Plan, *, first: bool, last: bool) -> Parameters:
 
 
 def adapter_parameters(
-    model: Model, plan: Plan, training: Training, num_layers: Count
+    model: Model, plan: Plan, lora_rank: Count, num_layers: Count, lora_layers: LoraLayers
 ) -> Parameters:
     """Return the parameters of the adapters of so many layers: r(in + out) per linear layer.
 
@@ -265,9 +266,9 @@ def adapter_parameters(
         if model.num_experts
         else model.ffn_hidden_size
     )
-    if training.lora_layers == "attention":
+    if lora_layers == "attention":
         width = 0
     matrices = 3 if model.mlp == "swiglu" else 2
     whole = (4 + (matrices if width else 0)) * hidden
     split = queries + keys + values + attended + matrices * width
-    return training.lora_rank * num_layers * (whole + split / tensor)
+    return lora_rank * num_layers * (whole + split / tensor)

@@ -14,7 +14,7 @@ def model_operations(
 ) -> Operations:
     """Return the operations of one step by a convention: all ranks, recomputation not counted.
 
-    Frozen weights have no gradient: of the three products of a weight two are left (Hu et al. 2021).
+    Frozen weights have no gradient: two of a weight's three products are left (Hu et al. 2021).
     """
     tokens = training.global_batch_size * training.sequence_length
     each = token_operations(model, training.sequence_length, counting)

@@ -90,8 +90,6 @@ def read_document(document: object, model_of: ModelReader = read_model) -> Run:
         plan["sequence_parallel"] = plan["tensor_parallel"] > 1
     if training["schedule"] is None:
         training["schedule"] = "interleaved" if plan["virtual_pipeline"] > 1 else "1f1b"
-    if training["overlap_expert_parallel"] is None:  # one key stood for both once
-        training["overlap_expert_parallel"] = training["overlap_tensor_parallel"]
     run = Run(
         model=model,
         cluster=Cluster(**cluster),
@@ -198,7 +196,17 @@ def read_training(section: object, problems: list[str]) -> dict[str, Any]:
     """Return the training settings; `recompute` may be a list of recomputed modules."""
     modules = section.get("recompute") if isinstance(section, Mapping) else None
     if not isinstance(section, Mapping) or not isinstance(modules, list):
-        return read_section("training", section, TRAINING, problems)
+        return with_both_overlaps(read_section("training", section, TRAINING, problems))
     check_words("training.recompute", modules, RECOMPUTED, problems)
     values = read_section("training", {**section, "recompute": "modules"}, TRAINING, problems)
-    return values if problems else values | {"recompute_modules": tuple(modules)}
+    return values if problems else with_both_overlaps(values) | {"recompute_modules": tuple(modules)}
+
+
+def with_both_overlaps(values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings in which the one switch of older files speaks for experts too.
+
+    `overlap_tensor_parallel` was a switch of both before `overlap_expert_parallel` was a key.
+    """
+    if values.get("overlap_expert_parallel", ...) is None:
+        values["overlap_expert_parallel"] = values["overlap_tensor_parallel"]
+    return values

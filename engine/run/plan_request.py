@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from engine.catalog.constants import KEPT_FREE
 from engine.core.units import Count, Tokens
-from engine.run.document import InputError, read_cluster
+from engine.run.document import InputError, read_cluster, with_both_overlaps
 from engine.run.file import read_model, read_run
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.keys import PLAN, TRAINING, spec_without
@@ -95,7 +95,9 @@ def read_request(document: object) -> PlanRequest:
             ("tokens", _TOKENS, 0),
         )
     }
-    training = read_section("training", document.get("training", {}), _TRAINING, problems)
+    training = with_both_overlaps(
+        read_section("training", document.get("training", {}), _TRAINING, problems)
+    )
     chosen = _read_choices(document.get("choose", {}), problems)
     free = _read_free_share(document.get("kept_free", KEPT_FREE), problems)
     if problems or model is None:

@@ -27,7 +27,7 @@ SETTINGS = {
     if field.default is not MISSING and field.name not in EXAMPLE
 } | {"kept_free": next(f.default for f in fields(PlanningJob) if f.name == "kept_free")}
 # What a run file derives from others where it is left out.
-DERIVED = {"schedule", "sequence_parallel", "price_per_hour"}
+DERIVED = {"overlap_expert_parallel", "schedule", "sequence_parallel", "price_per_hour"}
 
 
 @each("name", names())

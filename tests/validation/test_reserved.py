@@ -62,6 +62,7 @@ def held(name, length, batch, mode):
         compiled=False,
         recompute=mode,
         lora_rank=16,
+        lora_layers="all",
     )
     return training, adapter_memory(MODELS[name], PLAN, training, "lora", trapped=False)
 

@@ -66,7 +66,10 @@ def _mixed_unit_memory(model: Model, plan: Plan, training: Training, memory: Mem
     """
     ranks = sharding_ranks(plan)
     whole = rank_parameters(model, plan, training)
-    adapters = adapter_parameters(model, plan, training, model.num_layers) / ranks
+    adapters = (
+        adapter_parameters(model, plan, training.lora_rank, model.num_layers, training.lora_layers)
+        / ranks
+    )
     adapter_bytes = state_bytes(training).parameter * adapters
     frozen = memory.parameters - adapter_bytes
     layers = 1 - whole.ends / (whole.dense + whole.experts)

@@ -247,7 +247,7 @@ def _with_adapters(
     """Return the states where only adapters are trained: whole for them, weights for the rest."""
     parameters = rank_parameters(model, plan, training, stage)
     layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
-    adapters = adapter_parameters(model, plan, training, layers)
+    adapters = adapter_parameters(model, plan, training.lora_rank, layers, training.lora_layers)
     # Adapters are in 16 bits.
     types = unquantized(state_bytes(training)) if quantizes(training) else state_bytes(training)
     trained = sharded_states(adapters, types, split, sharding_ranks(plan))

@@ -91,7 +91,7 @@ def _units(model: Model, plan: Plan, training: Training, buffers: Bytes) -> _Uni
     gathers = 1.0 if buffers else 0.0  # FSDP1 gathers nothing on one rank
     output = embedding_parameters(model) if model.tied_embeddings else output_parameters(model)
     trained = 0.0 if training.lora_rank else 1.0
-    adapters = adapter_parameters(model, plan, training, 1)
+    adapters = adapter_parameters(model, plan, training.lora_rank, 1, training.lora_layers)
     return _Units(
         root=gathers * root,
         layer=gathers * layer,

@@ -78,6 +78,7 @@ SWITCHES = [
 ]
 SCHEDULES = "gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min, dualpipe"
 WORDS = [
+    ("training.lora_layers", "attention, all"),
     ("model.attention", "gqa, mla"),
     ("cluster.transport", "infiniband, efa-v1, efa-v2, efa-v3, efa-v4, roce, nvlink-network"),
     ("training.precision", "bf16, fp16, fp8, fp4"),
@@ -120,7 +121,7 @@ DEFAULTS = {
         "schedule": None,
         "overlap_gradient_reduce": True,
         "overlap_tensor_parallel": False,
-        "overlap_expert_parallel": False,
+        "overlap_expert_parallel": None,
         "framework": "megatron",
         "compiled": True,
         "gradient_precision": "",
@@ -130,6 +131,7 @@ DEFAULTS = {
         "exchange": "auto",
         "even_routing": True,
         "lora_rank": 0,
+        "lora_layers": "attention",
         "quantized_weights": False,
         "quantized_once": False,
         **dict.fromkeys(("keeps_quantized_products", "eager_loss", "fused_norms"), False),

@@ -23,7 +23,12 @@ def adapters() -> Iterator[Pair]:
         compiled, trained = row["compiled"] == "1", row["trained"]
         rank = 0 if trained == "full" else RANK
         training = training_of(
-            row, framework="fsdp", compiled=compiled, recompute=row["recompute"], lora_rank=rank
+            row,
+            framework="fsdp",
+            compiled=compiled,
+            recompute=row["recompute"],
+            lora_rank=rank,
+            lora_layers="all",
         )
         model, plan = MODELS[row["model"]], Plan(world_size=1, zero_stage=3)
         trapped = trained == "together"

@@ -21,7 +21,7 @@ SHAPES += [(4096, 14336), (4096, 14336), (14336, 4096)]
 
 
 def times(rank_changes, model="llama-3-8b", *, sparse=False, **changes):
-    training = run(lora_rank=ADAPTER, framework="fsdp", **changes)
+    training = run(lora_rank=ADAPTER, framework="fsdp", **{"lora_layers": "all", **changes})
     found = rank_rates(H100, training)
     rank = replace(found, matmul=1e40, fill=0.0, **rank_changes)
     return adapter_times(MODELS[model], Plan(world_size=1), training, rank, sparse=sparse)
@@ -69,3 +69,9 @@ def test_a_layer_takes_its_adapters_times_longer_than_without_them():
     assert adapted.forward - bare.forward == pytest.approx(aside[0])
     assert adapted.repeated - bare.repeated == pytest.approx(aside[0])
     assert 0 < aside[0] < bare.forward
+
+
+def test_adapters_of_the_attention_leave_the_feed_forward_part_alone():
+    rank = {"memory": 1e40, "common": replace(COMMON, kernel_gap=GAP)}
+    forward, backward = times(rank, compiled=True, lora_layers="attention")
+    assert (forward, backward) == pytest.approx((4 * 2 * GAP, 4 * 4 * GAP))  # Q, K, V, output

@@ -1,5 +1,7 @@
 """Adapters against a published warning, and what each way of training keeps."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.catalog.models import MODELS
@@ -15,6 +17,7 @@ TRAINING = Training(
     sequence_length=2048,
     framework="fsdp",
     lora_rank=16,
+    lora_layers="all",
 )
 
 
@@ -38,7 +41,7 @@ def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
 
 def test_the_weights_of_qlora_are_those_of_a_published_checkpoint():
     """The file of unsloth/llama-3-8b-bnb-4bit, NF4 with double quantization, has 5.70 GB."""
-    adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), TRAINING, 32)
+    adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), 16, 32, "all")
     assert held("qlora", ranks=1).parameters - adapters == pytest.approx(5.70e9, rel=1e-3)
 
 
@@ -61,3 +64,14 @@ def test_the_trap_costs_nothing_where_all_is_trained():
 
 def test_adapters_leave_the_activations():
     assert held("lora").activations == held("full").activations
+
+
+def test_a_frozen_feed_forward_part_without_adapters_keeps_no_inputs_of_its_products():
+    def activations(layers):
+        training = replace(TRAINING, lora_layers=layers)
+        plan = Plan(world_size=8, zero_stage=3)
+        return adapter_memory(LLAMA, plan, training, "lora", trapped=False).activations
+
+    tokens = TRAINING.micro_batch_size * TRAINING.sequence_length
+    inputs = 32 * tokens * 2 * (LLAMA.hidden_size + LLAMA.ffn_hidden_size)
+    assert activations("all") - activations("attention") == pytest.approx(inputs)
