@@ -199,7 +199,9 @@ def read_training(section: object, problems: list[str]) -> dict[str, Any]:
         return with_both_overlaps(read_section("training", section, TRAINING, problems))
     check_words("training.recompute", modules, RECOMPUTED, problems)
     values = read_section("training", {**section, "recompute": "modules"}, TRAINING, problems)
-    return values if problems else with_both_overlaps(values) | {"recompute_modules": tuple(modules)}
+    if problems:
+        return values
+    return with_both_overlaps(values) | {"recompute_modules": tuple(modules)}
 
 
 def with_both_overlaps(values: dict[str, Any]) -> dict[str, Any]:
