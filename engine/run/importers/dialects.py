@@ -4,17 +4,25 @@ The order is that of completion: of software that describes one job together, th
 """
 
 from engine.run.importers.accelerate import ACCELERATE_YAML
+from engine.run.importers.axolotl import AXOLOTL
 from engine.run.importers.bridge import BRIDGE_OVERRIDES
 from engine.run.importers.config_json import CONFIG_JSON
 from engine.run.importers.deepspeed import DEEPSPEED_JSON
 from engine.run.importers.dialect import Dialect
+from engine.run.importers.gpt_neox import GPT_NEOX
+from engine.run.importers.llama_factory import LLAMA_FACTORY
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG
+from engine.run.importers.megatron_yaml import MEGATRON_YAML
+from engine.run.importers.nemo1 import NEMO_1
 from engine.run.importers.run_file import RUN_FILE
+from engine.run.importers.swift import SWIFT
 from engine.run.importers.torchtitan_dialects import (
     TORCHTITAN_FLAGS,
     TORCHTITAN_PYTHON,
     TORCHTITAN_TOML,
 )
+from engine.run.importers.training_arguments_dialects import TRAINER_PYTHON, TRAINING_ARGUMENTS
+from engine.run.importers.verl import VERL
 
 DIALECTS: tuple[Dialect, ...] = (
     RUN_FILE,
@@ -22,6 +30,15 @@ DIALECTS: tuple[Dialect, ...] = (
     TORCHTITAN_TOML,
     TORCHTITAN_PYTHON,
     TORCHTITAN_FLAGS,
+    LLAMA_FACTORY,
+    AXOLOTL,
+    SWIFT,
+    VERL,
+    TRAINER_PYTHON,
+    TRAINING_ARGUMENTS,
+    GPT_NEOX,
+    NEMO_1,
+    MEGATRON_YAML,
     DEEPSPEED_JSON,
     ACCELERATE_YAML,
     BRIDGE_OVERRIDES,

@@ -11,12 +11,14 @@ import time
 
 from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
 from engine.run.importers.import_report import TextError
+from tests.engine.run.importers.format_texts import FORMATS
 from tests.engine.run.importers.hf_files import FILES
 from tests.engine.run.importers.real_files import MEANT, real
 from tests.engine.run.importers.texts import TEXTS
 
 SEEDS = (
     [text for text, _ in TEXTS.values()]
+    + [text for _, text, _ in FORMATS.values()]
     + [real(name) for name in MEANT]
     + [json.dumps(one[1], indent=1) for one in FILES]
 )

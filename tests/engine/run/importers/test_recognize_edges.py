@@ -72,7 +72,10 @@ def test_a_text_is_what_two_of_its_signs_say(text, dialect):
         ("run --learning_rate 4 --nproc-per-node 8", "none"),
         ('{"model_type": "llama"}', "model_type (Hugging Face config.json)"),
         ('{"a": 1}', "none"),
-        ("fsdp_config:\n  reshard_after_forward: true\nsequence_len: 4096", "none"),
+        (
+            "fsdp_config:\n  reshard_after_forward: true\nsequence_len: 4096",
+            "sequence-len (axolotl YAML)",
+        ),
     ],
 )
 def test_a_text_with_fewer_signs_is_refused_and_they_are_named(text, seen):

@@ -1,0 +1,210 @@
+"""Tables of a software's keys: what each sets, notes, changes unmodeled, or leaves unchanged."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from engine.run.importers.import_report import (
+    ReportEntry,
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
+    shorten,
+    whole_number,
+)
+from engine.run.importers.unknown_keys import report_unknown
+
+Handler = Callable[[Setting, RunDraft], None]
+WORKED = "worked into what is derived below"
+_ABSENT = ("none", "null", "", "{}", "[]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTable:
+    """What is known of a software's keys; a key that stands in none of the fields is not known.
+
+    Attributes:
+        counts: key -> path of a run file whose whole number it is.
+        noted: key -> name of a note that is a whole number and worked into derived values.
+        handlers: key -> what reads it.
+        not_modeled: key -> what it may change that the answer does not show; said where it is on.
+        without_effect: reason -> keys that change neither time nor memory of a step for it.
+    """
+
+    counts: Mapping[str, str] = field(default_factory=dict)
+    noted: Mapping[str, str] = field(default_factory=dict)
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    not_modeled: Mapping[str, str] = field(default_factory=dict)
+    without_effect: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def joined(self, other: "KeyTable") -> "KeyTable":
+        """Return this table with another's keys, which win."""
+        reasons = {
+            reason: self.without_effect.get(reason, ()) + other.without_effect.get(reason, ())
+            for reason in {**self.without_effect, **other.without_effect}
+        }
+        return KeyTable(
+            counts={**self.counts, **other.counts},
+            noted={**self.noted, **other.noted},
+            handlers={**self.handlers, **other.handlers},
+            not_modeled={**self.not_modeled, **other.not_modeled},
+            without_effect=reasons,
+        )
+
+
+def read_keys(settings: list[Setting], table: KeyTable, draft: RunDraft) -> None:
+    """Read settings by a table; keys are compared without dashes in front, with underscores."""
+    for setting in settings:
+        read_key(setting, table, draft)
+
+
+def read_key(setting: Setting, table: KeyTable, draft: RunDraft) -> None:
+    """Read one setting by a table."""
+    name = plain_name(setting.key)
+    if name in table.handlers:
+        table.handlers[name](setting, draft)
+    elif name in table.counts or name in table.noted:
+        _number(setting, name, table, draft)
+    elif name in table.not_modeled:
+        if is_off(setting.value):
+            draft.report(setting, "understood", "off")
+        else:
+            draft.report_not_modeled(setting, table.not_modeled[name])
+    elif reason := reason_without_effect(name, table):
+        draft.report(setting, "without effect", reason)
+    else:
+        report_unknown(setting, draft)
+
+
+def reason_without_effect(name: str, table: KeyTable) -> str:
+    """Return why a key has no effect, or nothing; a key that ends in `*` names all that begin so.
+
+    The part of a nested key in front of its first point counts as well: `datasets.path`.
+    """
+    for reason, keys in table.without_effect.items():
+        for key in keys:
+            if key.endswith("*"):
+                if name.startswith(key[:-1]):
+                    return reason
+            elif name == key or name.startswith(f"{key}."):
+                return reason
+    return ""
+
+
+def _number(setting: Setting, name: str, table: KeyTable, draft: RunDraft) -> None:
+    if is_absent(setting.value):
+        draft.report(setting, "understood", "not set")
+        return
+    number = whole_number(setting.value)
+    if number is None:
+        refuse_value(setting, "a whole number is needed", draft)
+    elif name in table.counts:
+        draft.set_value(setting, table.counts[name], number)
+    else:
+        draft.notes[table.noted[name]] = number
+        draft.report(setting, "understood", WORKED)
+
+
+def refuse_value(setting: Setting, needed: str, draft: RunDraft) -> None:
+    """Report a value that cannot be read, which stops the answer."""
+    draft.report(setting, "not known", needed)
+    draft.contradictions.append(
+        f"line {setting.line}: {shorten(setting.key)} is {shorten(setting.value)}; {needed}"
+    )
+
+
+def remark(draft: RunDraft, key: str, value: object, what: str, line: int = 0) -> None:
+    """Report what the answer leaves out and no single setting says."""
+    draft.report_not_modeled(Setting(key=key, value=value, line=line), what)
+
+
+def tell(draft: RunDraft, key: str, value: object, why: str) -> None:
+    """Report a value that follows from others and is no key of a run file."""
+    draft.entries.append(
+        ReportEntry(key=key, value=shorten(value), line=0, kind="derived", meaning=why)
+    )
+
+
+def plain_name(key: str) -> str:
+    """Return a key without the dashes of a flag and the plus signs of an override."""
+    return key.lstrip("-+").replace("-", "_")
+
+
+def is_absent(value: object) -> bool:
+    """Return whether a value says nothing: null, none, an empty text, list or mapping."""
+    return value is None or str(value).strip().lower() in _ABSENT
+
+
+def is_off(value: object) -> bool:
+    """Return whether a value turns something off, or says nothing."""
+    return is_absent(value) or str(value).strip().lower() in ("false", "no", "off", "0", "0.0")
+
+
+def is_on(setting: Setting, draft: RunDraft) -> bool | None:
+    """Return whether a setting is on; None where it was reported: off, or no truth value."""
+    if is_off(setting.value):
+        draft.report(setting, "understood", "off")
+        return None
+    if is_true(setting.value):
+        return True
+    refuse_value(setting, "true or false is needed", draft)
+    return None
+
+
+def switch(path: str, on: object, off: object = None) -> Handler:
+    """Return a reader of true and false: the values of a path for both; None sets nothing."""
+
+    def read(setting: Setting, draft: RunDraft) -> None:
+        if off is not None and is_off(setting.value):
+            draft.set_value(setting, path, off)
+        elif is_on(setting, draft):
+            draft.set_value(setting, path, on)
+
+    return read
+
+
+def note_text(name: str) -> Handler:
+    """Return a reader that keeps a value for what is derived from it."""
+
+    def read(setting: Setting, draft: RunDraft) -> None:
+        if not is_absent(setting.value):
+            draft.notes[name] = setting.value
+        draft.report(setting, "understood", WORKED)
+
+    return read
+
+
+# Flags and variables of torchrun, deepspeed, accelerate and sbatch; keys of what they launch.
+_PER_NODE = (
+    "nproc_per_node", "NPROC_PER_NODE", "GPUS_PER_NODE", "gpus_per_node", "ntasks_per_node",
+    "num_gpus", "NGPU", "NUM_GPUS",
+)  # fmt: skip
+_NODES = ("nnodes", "NNODES", "nodes", "num_nodes", "NUM_NODES")
+_LAUNCHER = {
+    "where the processes meet": (
+        "master_addr", "master_port", "node_rank", "machine_rank", "rdzv_*", "main_process_ip",
+        "main_process_port", "standalone", "hostfile", "local_rank", "max_restarts", "MASTER_ADDR",
+        "MASTER_PORT", "NODE_RANK", "RANK", "log_dir", "redirects", "tee", "module",
+    ),
+    "a choice of the batch system": (
+        "job_name", "output", "error", "time", "partition", "exclusive", "account", "mem",
+        "cpus_per_task", "constraint", "qos", "mail_*", "ntasks",
+    ),
+}  # fmt: skip
+
+
+def read_launch(setting: Setting, draft: RunDraft) -> bool:
+    """Read how many processes are launched; return whether the setting says so."""
+    name = plain_name(setting.key)
+    if name in _PER_NODE or name in _NODES:
+        number = positive_number(str(setting.value).partition(":")[0])
+        if number is None:
+            refuse_value(setting, "how many processes are launched is a whole number", draft)
+        else:
+            draft.notes["per_node" if name in _PER_NODE else "nodes"] = number
+            draft.report(setting, "understood", "how many processes are launched")
+        return True
+    if reason := reason_without_effect(name, KeyTable(without_effect=_LAUNCHER)):
+        draft.report(setting, "without effect", reason)
+        return True
+    return False

@@ -1,0 +1,336 @@
+"""Importer of ms-swift: `swift sft|pt|rlhf` on the Trainer, `megatron sft|pt|rlhf` on Megatron.
+
+Read at commit 3602360a (4.6). Defaults of `swift` (swift/trainers/arguments.py,
+swift/arguments/base_args/base_args.py): tuner_type lora (:93), lora_rank 8 at all linear layers
+(tuner_args.py:126, :133), per_device_train_batch_size 1 (:129), gradient_checkpointing True (:134),
+gradient_accumulation_steps ceil(16 / micro-batch / GPUs) (:285), max_length the model's longest
+(base_args.py:197), precision that of the model's file; `--fsdp fsdp2` shards everything and
+recomputes (swift/config/fsdp2.json), `--deepspeed zeroN` is a file of its own.
+Defaults of `megatron` (swift/megatron/arguments/megatron_args.py): tuner_type full (:449),
+micro_batch_size 1 and global_batch_size 16 (:482), recompute_granularity selective (:484),
+use_distributed_optimizer True (:587), expert_tensor_parallel_size 1 (:619), sequence parallelism
+off and without effect at tensor parallelism 1; sequences are packing_length or max_length long.
+"""
+
+import re
+
+from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.import_report import RunDraft, Setting, shorten
+from engine.run.importers.key_table import (
+    WORKED,
+    KeyTable,
+    is_absent,
+    is_off,
+    plain_name,
+    read_key,
+    read_launch,
+    refuse_value,
+    tell,
+)
+from engine.run.importers.megatron_dialects import finish as finish_megatron_run
+from engine.run.importers.megatron_family import read_megatron_key
+from engine.run.importers.repositories import derive_named_model, note_model
+from engine.run.importers.shell import script_flags
+from engine.run.importers.trainer import (
+    MICRO,
+    STEPS,
+    TrainerDefaults,
+    finish_trainer,
+    read_attention,
+    read_fsdp_words,
+    world_size,
+)
+from engine.run.importers.training_arguments import TABLE as TRAINER_TABLE
+from engine.run.importers.training_arguments import read_length, read_packing, read_targets
+
+SOFTWARE = "ms-swift 4.6"
+DEFAULTS = TrainerDefaults(
+    software=SOFTWARE, micro=1, steps=1, recompute="full", length=0, precision="bf16"
+)
+_COMMAND = re.compile(
+    r"(?<![\w./-])(swift|megatron)\s+(sft|pt|rlhf)\b|swift/cli/(_megatron/)?(sft|pt|rlhf)\.py"
+)
+
+
+def _tuner(setting: Setting, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    draft.notes["tuner"] = word
+    if word in ("lora", "full"):
+        draft.report(setting, "understood", WORKED)
+    elif word == "lora_llm":
+        draft.report_not_modeled(setting, "images' layers are trained in full; LoRA alone is shown")
+    else:
+        draft.report_not_modeled(setting, "other adapters; LoRA is shown")
+
+
+def _preferences(setting: Setting, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    if word in ("dpo", "orpo", "simpo", "cpo", "kto", "rm"):
+        draft.notes["sequences of a sample"] = 2
+        what = "the pass and the weights of a reference model; a sample is two sequences"
+        draft.report_not_modeled(setting, what)
+    else:
+        what = "reinforcement learning: the training pass alone is shown, without generation"
+        draft.report_not_modeled(setting, what)
+
+
+def _rank(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["lora rank"] = setting.value
+    draft.report(setting, "understood", WORKED)
+
+
+def _fsdp(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value) == "fsdp2":
+        draft.notes["fsdp"] = ["full_shard", "auto_wrap"]
+        draft.set_value(setting, "parallelism.zero_stage", 3)
+    else:
+        read_fsdp_words(setting, draft)
+
+
+def _bits(setting: Setting, draft: RunDraft) -> None:
+    if is_absent(setting.value):
+        draft.report(setting, "understood", "not set")
+    else:
+        bits = shorten(setting.value)
+        what = f"frozen weights are kept in {bits} bits; 16 are shown, which take more"
+        draft.report_not_modeled(setting, what)
+
+
+def _frozen(setting: Setting, draft: RunDraft) -> None:
+    if is_off(setting.value):
+        draft.report(setting, "understood", "off")
+    else:
+        draft.report_not_modeled(
+            setting, "part of the model is frozen; all of it is shown as trained"
+        )
+
+
+_SHARED = KeyTable(
+    handlers={
+        "model": note_model,
+        "tuner_type": _tuner,
+        "train_type": _tuner,
+        "sft_type": _tuner,
+        "rlhf_type": _preferences,
+        "lora_rank": _rank,
+        "target_modules": read_targets,
+        "max_length": read_length,
+        "packing": read_packing,
+        "freeze_llm": _frozen,
+        "freeze_parameters": _frozen,
+        "freeze_parameters_ratio": _frozen,
+        "quant_bits": _bits,
+        "quant_method": _bits,
+    },
+    not_modeled={
+        "packing_length": "the length of a pack; max_length is shown",
+        "use_vllm": "generation by vLLM is not in the step that is shown",
+        "num_generations": "generation is not in the step that is shown",
+        "enable_dft_loss": "another loss",
+        "cross_entropy_loss_fusion": "a loss whose kernels take less memory and time",
+        "teacher_model": "another model's pass",
+        "modules_to_save": "further layers are trained in full",
+        "freeze_vit": "images; the language model alone is shown",
+        "model_kwargs": "the model's file is changed",
+        "offload_model": "weights wait in the host's memory while others generate",
+        "offload_optimizer": "states wait in the host's memory while others generate",
+        "offload_bridge": "weights wait in the host's memory while others generate",
+        "offload_teacher_model": "weights wait in the host's memory while others generate",
+        "use_precision_aware_optimizer": "the optimizer's states in fewer bits",
+        "exp_avg_dtype": "the optimizer's states in fewer bits",
+        "exp_avg_sq_dtype": "the optimizer's states in fewer bits",
+        "main_grads_dtype": "gradients in fewer bits",
+        "moe_expert_capacity_factor": "tokens are dropped; all are shown",
+        "config_file": "a file of its own beside the flags; paste it too",
+        "use_logits_to_keep": "fewer logits are kept",
+        "max_model_len": "the longest sequence of the model",
+        "chord_sft_per_device_train_batch_size": "a supervised batch beside that of generation",
+        "teacher_deepspeed": "how another model is sharded",
+        "experts_impl": "how the experts' products are computed",
+        "linear_decoupled_in_proj": "how products are joined",
+        "megatron_extra_kwargs": "further arguments",
+    },
+    without_effect={
+        "how data are loaded": (
+            "dataset*", "val_dataset", "cached_*", "split_dataset_ratio", "load_from_cache_file",
+            "columns", "system", "model_name", "model_author", "truncation_strategy", "template*",
+            "max_pixels", "loss_scale", "stream*", "custom_*", "lazy_tokenize", "packing_num_proc",
+            "packing_strategy", "padding_side", "interleave_prob", "shuffle_*", "norm_bbox",
+            "agent_template", "use_chat_template", "enable_thinking", "add_non_thinking_prefix",
+            "external_plugins", "strict", "truncation*", "dataloader_*", "train_dataloader_shuffle",
+            "remove_unused_columns", "response_prefix", "new_special_tokens", "init_strategy",
+        ),
+        "saving lies between steps of training": (
+            "output_dir", "add_version", "save_*", "create_checkpoint_symlink", "merge_lora",
+            "load_args", "load_data_args", "push_to_hub", "hub_*", "use_hf", "safe_serialization",
+            "max_shard_size", "resume_*", "no_save_optim", "no_save_rng", "no_load_*", "finetune",
+            "async_save", "use_flash_ckpt", "save", "load", "mcore_*", "ignore_data_skip",
+        ),
+        "images' layers; the language model alone is shown": (
+            "freeze_aligner", "vit_*", "aligner_lr",
+        ),
+        "how weights are loaded": (
+            "model_type", "model_revision", "task_type", "num_labels", "adapters", "init_weights",
+            "local_repo_path", "rope_scaling", "check_model", "use_cpu_initialization", "ref_*",
+            "bridge_backend", "language_model_only", "trainable_parameters*", "tuner_backend",
+            "ignore_args_error", "bnb_4bit_*",
+        ),
+        "numbers of the loss or of the optimizer": (
+            "lr", "min_lr", "lr_*", "beta", "rpo_alpha", "loss_type", "epsilon*", "temperature",
+            "top_*", "reward_*", "weight_decay*", "clip_grad", "adam_*", "moe_aux_loss_coeff",
+            "moe_z_loss_coeff", "label_smoothing", "desirable_weight", "undesirable_weight",
+            "simpo_gamma", "cpo_alpha", "muon_*", "sgd_momentum", "cross_entropy_fusion_impl",
+            "calculate_per_token_loss", "delta", "scale_rewards", "advantage_estimator", "lmbda",
+            "sft_alpha", "tau_*", "gkd_logits_topk", "center_rewards_coefficient", "fipo_*",
+            "kl_in_reward", "chord_mu_*", "chord_enable_phi_function", "loss_weights",
+        ),
+        "logging": ("logging_*", "report_to", "wandb_*", "swanlab_*", "tensorboard_*", "log_*",
+                    "callbacks", "enable_channel_loss", "acc_*", "acc_strategy"),
+        "evaluation lies between steps of training": ("eval_*", "infer_backend", "max_new_tokens"),
+        "generation is not in the step that is shown": (
+            "vllm_*", "sleep_level", "max_turns", "multi_turn_scheduler", "dynamic_sample",
+            "overlong_filter", "soft_*", "cosine_*", "repetition_*", "steps_per_generation",
+            "num_iterations", "generation_batch_size", "max_resample_times", "move_model_batches",
+            "async_generate", "sync_ref_model", "importance_sampling_*", "max_completion_length",
+            "rollout_*", "router_replay_mode", "use_gym_env", "gym_env",
+        ),
+        "how many steps there are": ("num_train_epochs", "max_epochs", "train_iters", "max_steps"),
+        "adapters of any strength take the same": (
+            "lora_alpha", "lora_dropout", "lora_bias", "use_rslora", "lora_dtype",
+            "lorap_lr_ratio", "lora_ga_*",
+        ),
+        "randomness": ("seed", "data_seed"),
+        "without padding; full sequences are shown": ("padding_free",),
+        "collecting garbage between steps": ("manual_gc*",),
+    },
+)  # fmt: skip
+_TRAINER = TRAINER_TABLE.joined(_SHARED).joined(
+    KeyTable(
+        counts={
+            "sequence_parallel_size": "parallelism.context_parallel",
+            "deepspeed_autotp_size": "parallelism.tensor_parallel",
+        },
+        handlers={"attn_impl": read_attention, "fsdp": _fsdp},
+        not_modeled={
+            "zero_hpz_partition_size": "ZeRO++: weights are sharded in a node",
+            "use_galore": "another optimizer; Adam's states and time are shown",
+            "lisa_activated_layers": "only a few layers are trained at a time",
+            "optimizer": "another optimizer; Adam's states and time are shown",
+            "device_map": "layers on several GPUs of one process",
+            "max_memory": "layers on several GPUs of one process",
+        },
+    )
+)
+
+
+def import_swift(settings: list[Setting], draft: RunDraft) -> None:
+    """Import flags of `swift sft` into a draft."""
+    for setting in settings:
+        if not read_launch(setting, draft):
+            read_key(setting, _TRAINER, draft)
+
+
+def import_megatron_swift(settings: list[Setting], draft: RunDraft) -> None:
+    """Import flags of `megatron sft` into a draft."""
+    draft.notes["megatron swift"] = True
+    draft.values["training.framework"] = "megatron"
+    for setting in settings:
+        name = plain_name(setting.key)
+        known = name in _SHARED.handlers or name in _SHARED.not_modeled
+        if read_launch(setting, draft):
+            continue
+        if known:
+            read_key(setting, _SHARED, draft)
+        elif name == "recompute_granularity" and is_off(setting.value):
+            draft.set_value(setting, "training.recompute", "none")
+        elif name in ("torch_dtype", "bf16", "fp16"):
+            _type(setting, name, draft)
+        else:
+            _megatron_or_data(setting, name, draft)
+
+
+def _type(setting: Setting, name: str, draft: RunDraft) -> None:
+    word = str(setting.value).lower() if name == "torch_dtype" else name
+    if is_off(setting.value):
+        draft.report(setting, "understood", "off")
+    elif word in ("bfloat16", "bf16", "float16", "fp16"):
+        draft.set_value(
+            setting, "training.precision", "fp16" if word == "float16" or word == "fp16" else "bf16"
+        )
+    else:
+        refuse_value(setting, "known are bfloat16 and float16", draft)
+
+
+def _megatron_or_data(setting: Setting, name: str, draft: RunDraft) -> None:
+    """Read a Megatron argument; what that reader does not know may be swift's own."""
+    count, warnings = len(draft.entries), len(draft.warnings)
+    read_megatron_key(setting, name, draft)
+    if draft.entries[-1].kind == "not known" and len(draft.entries) == count + 1:
+        del draft.entries[count:], draft.warnings[warnings:]
+        read_key(setting, _SHARED, draft)
+
+
+def finish_swift(draft: RunDraft) -> None:
+    """Derive the run by the Trainer's rules or by Megatron's, with swift's defaults."""
+    notes = draft.notes
+    mega = "megatron swift" in notes
+    if notes.get("tuner", "full" if mega else "lora") != "full":
+        rank = notes.get("lora rank", 8)
+        draft.derive("training.lora_rank", int(rank), f"tuner_type lora ({SOFTWARE})")
+    if "sequence_length" not in draft.values:
+        draft.contradictions.append(
+            "no --max_length: swift takes the longest of the model; the text does not say it"
+        )
+    if mega:
+        _finish_megatron(draft)
+    else:
+        _finish_trainer(draft)
+
+
+def _finish_megatron(draft: RunDraft) -> None:
+    derive_named_model(draft)
+    draft.values["training.framework"] = "megatron"
+    draft.assume("training.global_batch_size", 16, f"--global_batch_size ({SOFTWARE})")
+    draft.assume("parallelism.zero_stage", 1, f"use_distributed_optimizer ({SOFTWARE})")
+    draft.assume("parallelism.expert_tensor_parallel", 1, f"({SOFTWARE})")
+    draft.assume("training.precision", "bf16", "that of the model's file")
+    if draft.get("parallelism.tensor_parallel") == 1:
+        draft.values["parallelism.sequence_parallel"] = False
+    finish_megatron_run(draft)
+    draft.assume("training.recompute", "selective", f"recompute_granularity ({SOFTWARE})")
+
+
+def _finish_trainer(draft: RunDraft) -> None:
+    notes = draft.notes
+    parts = draft.get("parallelism.tensor_parallel") * draft.get("parallelism.context_parallel")
+    if not notes.get(STEPS):
+        world = world_size(draft, parts)
+        notes[STEPS] = max(1, -(-16 // ((notes.get(MICRO) or 1) * world)))
+        tell(draft, STEPS, notes[STEPS], f"ceil(16 / micro-batch / GPUs) ({SOFTWARE})")
+    finish_trainer(draft, DEFAULTS)
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    settings = script_flags(piece.text, piece.line)
+    commands = [match[0] for match in _COMMAND.finditer(piece.text)]
+    mega = any("megatron" in command for command in commands)
+    (import_megatron_swift if mega else import_swift)(settings, draft)
+
+
+SWIFT = Dialect(
+    name="ms-swift flags",
+    read=_read,
+    software="ms-swift",
+    signs=(
+        r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)\b",
+        r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)[\s\\]+--\w+",
+        r"swift/cli/(?:_megatron/)?(?:sft|pt|rlhf)\.py",
+        flags(
+            "tuner_type", "train_type", "split_dataset_ratio", "load_from_cache_file", "attn_impl",
+            "rlhf_type", "freeze_vit", "freeze_aligner", "model_author", "save_safetensors",
+        ),
+    ),
+    finish=finish_swift,
+    joins=frozenset(("DeepSpeed", "accelerate")),
+    contains=frozenset(("Megatron-LM arguments", "Hugging Face TrainingArguments")),
+)  # fmt: skip

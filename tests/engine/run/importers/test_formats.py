@@ -1,0 +1,69 @@
+"""Each format says what it was meant to say, and no key of these texts is unknown."""
+
+import pytest
+
+from engine.run.importers.assemble import import_run
+from engine.run.importers.dialects import DIALECTS
+from tests.each import each
+from tests.engine.run.importers.format_texts import FORMATS
+
+
+def value_at(document, path):
+    section, _, key = path.partition(".")
+    found = document.get(section)
+    return found.get(key) if key and isinstance(found, dict) else None if key else found
+
+
+@each("name", FORMATS)
+def test_a_format_says_what_it_was_meant_to_say(name):
+    _, text, meant = FORMATS[name]
+    job = import_run(text)
+    assert job.contradictions == ()
+    assert job.run is not None
+    found = {path: value_at(job.document, path) for path in meant}
+    assert found == dict(meant)
+
+
+@each("name", FORMATS)
+def test_every_line_of_a_text_has_an_outcome(name):
+    _, text, _ = FORMATS[name]
+    job = import_run(text)
+    assert [entry for entry in job.entries if entry.kind in ("not known", "not read")] == []
+    assert len(job.dialects) == 1
+
+
+@each("name", FORMATS)
+def test_a_key_that_no_one_knows_is_called_so(name):
+    source, text, _ = FORMATS[name]
+    if name == "Trainer Python":
+        text = text.replace("packing=True", "packing=True, foo_expert_size=7")
+    elif name.startswith("verl"):
+        text = text.replace("python3", "python3").rstrip().removesuffix("$@").rstrip(" \\")
+        text += " \\\n    actor_rollout_ref.actor.foo_expert_size=7 model.foo_expert_size=7\n"
+    elif text.lstrip().startswith(("#", "{")) and "{" in text:
+        text = text.replace("{", '{\n  "foo_expert_size": 7,', 1)
+    elif "\\\n" in text:
+        text = text.rstrip() + " \\\n    --foo_expert_size 7\n"
+    else:
+        lines = text.rstrip().splitlines()
+        indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
+        text = "\n".join([*lines, f"{indent}foo_expert_size: 7", ""])
+    job = import_run(text)
+    told = [entry for entry in job.entries if "foo_expert_size" in entry.key]
+    assert {entry.kind for entry in told} <= {"not known", "not modeled"}, source
+    assert told, source
+    assert any("foo_expert_size" in warning for warning in job.warnings) or name == "NeMo 1"
+
+
+def test_formats_have_names_of_their_own():
+    names = [dialect.name for dialect in DIALECTS]
+    assert len(set(names)) == len(names)
+    assert {name for dialect in DIALECTS for name in dialect.contains} <= set(names)
+
+
+@pytest.mark.parametrize("other", ["NeMo 1", "verl FSDP", "GPT-NeoX"])
+def test_two_trainers_in_one_paste_are_no_job(other):
+    first, second = FORMATS["axolotl FSDP"][1], FORMATS[other][1]
+    job = import_run(f"--- a.yaml ---\n{first}\n--- b ---\n{second}")
+    assert job.run is None
+    assert any("two trainers" in said for said in job.contradictions)
