@@ -9,7 +9,19 @@ from engine.core import text
 from engine.core.inputs import Scalar, Text
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
-from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count, Seconds, Share, TokenRate
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    FLOP_RATE,
+    SECONDS,
+    SHARE,
+    Bytes,
+    Count,
+    Quantity,
+    Seconds,
+    Share,
+    TokenRate,
+)
 from engine.core.views import Axis, Badge, Cell, Lines, Rule, Series, Table
 from engine.form import short_job
 from engine.form.adjusted_inputs import with_changes
@@ -19,7 +31,14 @@ from engine.form.run.prediction_text import value_with_range
 from engine.form.text_validation import text_check
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
-from engine.simulate.measured.log_check import MFU_TOLERANCE, LogCheck, check_log
+from engine.simulate.measured.log_check import (
+    MFU_TOLERANCE,
+    LogCheck,
+    check_log,
+    credible_mfu,
+    is_another_job,
+    is_another_model,
+)
 from engine.simulate.memory.memory_check import MemoryReadings, modeled_readings
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 
@@ -58,8 +77,9 @@ class Inputs(short_job.Shape):
             longest=LONGEST_LOG,
             samples=SAMPLES,
             rows=10,
-            placeholder="Paste the lines that Megatron-LM, torchtitan, DeepSpeed, nanotron or "
-            "litgpt print while they train",
+            placeholder="Paste the lines that your software prints while it trains: Megatron-LM, "
+            "NeMo, GPT-NeoX, torchtitan, DeepSpeed, Hugging Face's Trainer, ms-swift, nanotron, "
+            "litgpt, MaxText, LLM Foundry, OLMo-core, nanoGPT or MLPerf's events",
             help="Other lines may stand between them.",
             check=text_check(parse_log),
         ),
@@ -183,7 +203,7 @@ def solve(inputs: Inputs) -> Result:
         step_time=steady.median,
         predicted=check.predicted,
         token_rate=check.token_rate,
-        mfu=check.mfu,
+        mfu=credible_mfu(check),
         spread=(steady.high - steady.low) / steady.median,
         drift=steady.drift,
         slow=steady.slow,
@@ -232,12 +252,10 @@ def verdict(result: Result) -> Badge:
     if abs(check.steady.drift) > _DRIFTS:
         way = "slower" if check.steady.drift > 0 else "faster"
         drift = f" It becomes {way}: {{drift}} from the first quarter of the log to the last."
-    batch = result.run.training.global_batch_size
-    if check.batch != batch:
-        numbers |= {"logged": (check.batch, COUNT), "batch": (batch, COUNT)}
-        words = "A step of this log takes {logged} sequences, a step of the job below takes "
-        words += "{batch}. Describe your run below to compare the two."
-        return Badge(text="Another job", sentence=say(words + drift, **numbers), color="muted")
+    if is_another_job(check, result.run):
+        words, other = _differences(result, check)
+        sentence = say(words + " Describe your run below." + drift, **numbers, **other)
+        return Badge(text="Another job", sentence=sentence, color="muted")
     if check.steady.median > check.most:
         words = "{off} above the prediction, whose range is {low} to {high}: look at the spread, "
         words += "then at what waits."
@@ -250,14 +268,52 @@ def verdict(result: Result) -> Badge:
     return Badge(text="As predicted", sentence=say(words + drift, **numbers), color="compute")
 
 
+def _differences(result: Result, check: LogCheck) -> tuple[str, dict[str, tuple[float, Quantity]]]:
+    """Return how a log differs from the job below, in words and numbers."""
+    run = result.run
+    rows = (
+        ("takes {logged0} sequences a step", "{asked0}", check.batch,
+         run.training.global_batch_size),
+        ("has sequences of {logged1} tokens", "{asked1}", check.sequence_length,
+         run.training.sequence_length),
+        ("runs on {logged2} GPUs", "{asked2}", check.gpus, run.plan.world_size),
+    )  # fmt: skip
+    numbers: dict[str, tuple[float, Quantity]] = {}
+    parts = []
+    for at, (words, asked, logged, form) in enumerate(rows):
+        if logged != form:
+            parts.append(f"{words}, not {asked}")
+            numbers |= {f"logged{at}": (logged, COUNT), f"asked{at}": (form, COUNT)}
+    sentence = f"This log {' and '.join(parts)} as in the job below." if parts else ""
+    numbers |= {"mfu": (check.mfu, SHARE), "share": (check.printed_share, SHARE)}
+    numbers["flops"] = (check.printed_flops, FLOP_RATE)
+    if check.mfu > 1:
+        sentence += " By the job below a GPU would reach {mfu} of its peak, which is impossible."
+    if is_another_model(check):
+        sentence += " The log prints {flops} for a GPU, {share} of its peak; by the job below it "
+        sentence += "would be {mfu}."
+    return sentence.strip(), numbers
+
+
 def printed(result: Result) -> text.Text:
     """Return a comparison of the log's MFU with the model's."""
     check = result.found
-    if check is None or not check.printed_mfu:
+    if check is None:
         return "the log prints none"
-    if abs(check.printed_mfu / check.mfu - 1) <= MFU_TOLERANCE:
-        return say("the log prints {p}", p=(check.printed_mfu, SHARE))
-    return say("the log prints {p}: another count or another peak", p=(check.printed_mfu, SHARE))
+    numbers = {
+        "p": (check.printed_mfu or check.printed_share, SHARE),
+        "f": (check.printed_flops, FLOP_RATE),
+        "ours": (check.mfu, SHARE),
+    }
+    if credible_mfu(check) != check.mfu:
+        words = "by the {f} that the log prints; " if check.printed_flops else ""
+        return say(words + "by the job below it would be {ours}, so that is another", **numbers)
+    if not numbers["p"][0]:
+        return "the log prints none"
+    words = "the log prints {p}" if check.printed_mfu else "the log prints {f}, {p} of the peak"
+    if abs(numbers["p"][0] / check.mfu - 1) > MFU_TOLERANCE:
+        words += ": another count or another peak"
+    return say(words, **numbers)
 
 
 def steps(result: Result) -> Lines:
@@ -298,6 +354,7 @@ def reading(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         ("Printed by", result.log.source, ""),
         ("Steps read", say("{n}", n=(len(result.log.steps), COUNT)), ""),
+        ("Each printed by", say("up to {n} ranks", n=(result.log.copies, COUNT)), ""),
         ("Lines that could not be read", say("{n}", n=(result.log.unread, COUNT)), ""),
     ]
     if result.found is not None:
@@ -321,6 +378,13 @@ def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:
         ),
         ("Sequences of a step", say("{n}", n=(check.batch, COUNT)), say("{n}", n=(batch, COUNT))),
     ]
+    for label, count, asked in (
+        ("Tokens of a sequence", check.sequence_length, result.run.training.sequence_length),
+        ("GPUs", check.gpus, result.run.plan.world_size),
+    ):
+        rows.append((label, say("{n}", n=(count, COUNT)), say("{n}", n=(asked, COUNT))))
+    if check.printed_flops:
+        rows.append(("FLOP/s of a GPU", say("{f}", f=(check.printed_flops, FLOP_RATE)), ""))
     for label, read, model in (
         ("Allocated", check.allocated, ours.allocated),
         ("Reserved", check.reserved, ours.reserved),

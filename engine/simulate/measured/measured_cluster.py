@@ -73,14 +73,14 @@ def own_constants(calibration: Calibration, gpu: str) -> OwnConstants | None:
 
 
 def with_log_pace(own: OwnConstants, text: ClusterMeasurements, run: Run) -> OwnConstants:
-    """Return the constants with the pace of a logged job; unchanged if no step has a time.
+    """Return the constants with the pace of a logged job; unchanged without a possible one.
 
     A log holds what is the cluster's and what is the job's own. The weight of the former is what
     groups of published runs have in common.
     """
     plain = replace(run, cluster=replace(run.cluster, own=own))
     log_check = check_log(text.log, plain) if text.log else None
-    if log_check is None:
+    if log_check is None or log_check.mfu > 1:
         return own
     name = next(name for name in run_classes(plain) if name in CLASSES)
     ratio = log_check.steady.median / run_step_time(plain).total

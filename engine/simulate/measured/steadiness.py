@@ -35,8 +35,13 @@ class Steadiness:
 
 
 def steadiness(values: Sequence[float]) -> Steadiness:
-    """Return the statistics of at least one value; the first tenth is warm-up."""
+    """Return the statistics of at least one value; the first tenth is warm-up.
+
+    Of two or three values the first is, if it is slow.
+    """
     skipped = min(_MOST_WARM_UP, max(1, int(len(values) * _WARM_UP))) if len(values) > 3 else 0
+    if 1 < len(values) <= 3 and values[0] > SLOW * max(values[1:]):
+        skipped = 1
     used = values[skipped:]
     middle = quantile(used, 0.5)
     quarter = max(1, len(used) // 4)

@@ -5,6 +5,8 @@ with more fields, DeepSpeed's timer and its pipeline, nanotron of 2023, 2024 and
 is not named, no line says.
 """
 
+from tests.engine.run.logs.more_lines import LINES as MORE_LINES
+
 GiB = 2.0**30
 MiB = 2.0**20
 LINES = {
@@ -172,4 +174,5 @@ LINES = {
             }
         ],
     ),
+    **MORE_LINES,
 }

@@ -68,3 +68,74 @@ def test_a_damaged_log_is_read_or_refused(source):
     chance = random.Random(f"damaged logs of {source}")
     kinds = {tried(mutated(chance, source)) for _ in range(2000)}
     assert kinds == {"read", "refused"}
+
+
+def test_a_log_that_every_rank_prints_counts_each_step_once():
+    line = "[titan] - INFO - step: {}  loss: 9.0  memory: {}GiB(12.5%)  tps: {}  mfu: 1.0%\n"
+    ranks = [(1, 10, 100), (1, 11, 102), (2, 10, 6000), (1, 10, 104), (2, 12, 6000), (2, 10, 6030)]
+    log = read_training_log("".join(line.format(*rank) for rank in ranks))
+    assert (log.copies, len(log.steps)) == (3, 2)
+    assert [step.token_rate for step in log.steps] == [102, 6000]
+    assert [step.reserved for step in log.steps] == [11 * 2**30, 12 * 2**30]
+
+
+def test_ranks_may_print_their_steps_out_of_order():
+    line = "step: {}  tps: 100\n"
+    log = read_training_log("".join(line.format(n) for n in (970, 980, 810, 820, 810, 970)))
+    assert [step.number for step in log.steps] == [810, 820, 970, 980]
+
+
+def test_steps_without_a_number_are_not_one_step():
+    log = read_training_log("CurrSamplesPerSec=4.0,\nCurrSamplesPerSec=5.0,\n")
+    assert (len(log.steps), log.copies) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "[rank0]: Training starts at step 1, with local batch size 1, global batch size 32, "
+            "sequence length 8192, total steps 1000 (warmup 200)",
+            (32, 8192, 0),
+        ),
+        ("  seq_length ...................................... 4096", (0, 4096, 0)),
+        ("  world_size ...................................... 64", (0, 0, 64)),
+        ("  train_batch_size ................ 32..........................updated", (32, 0, 0)),
+        (
+            "  Total train batch size (w. parallel, distributed & accumulation) = 1,024",
+            (1024, 0, 0),
+        ),
+        (
+            ':::MLLOG {"namespace": "", "key": "global_batch_size", "value": 8, "metadata": {}}',
+            (8, 0, 0),
+        ),
+        ("the global batch size is large ...", (0, 0, 0)),
+    ],
+)
+def test_what_a_log_says_of_its_job(line, said):
+    job = read_training_log(line + "\n" + LINES["torchtitan's wps"][1]).job
+    assert (job.batch, job.sequence_length, job.gpus) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("\n{'loss': 2.1, 'epoch': 0.1}\n", "line 2: .* seen: dictionaries of a loss without"),
+        ("step:10 - actor/pg_loss:0.1 - timing_s/step:51.2\n", "line 1: .* seen: verl"),
+        ("2020 | INFO | train_inner | epoch 001: loss=9, wps=57.3\n", "seen: fairseq"),
+        ("epoch 1 loss 2.3\n", "seen: lines with a loss and no time"),
+        (
+            "Map: 100%|###| 10/10 [00:01<00:00, 9.10s/it]\n",
+            "line 1: no step is recognized; allowed",
+        ),
+    ],
+)
+def test_an_unknown_log_is_refused_with_what_was_seen(text, seen):
+    with pytest.raises(TextError, match=seen):
+        read_training_log(text)
+
+
+def test_a_rate_of_mlperf_that_may_be_of_tokens_is_not_taken():
+    text = LINES["MLPerf, sequences per second"][1].replace("3072", "1211105280")
+    with pytest.raises(TextError, match="no step is recognized"):
+        read_training_log(text)

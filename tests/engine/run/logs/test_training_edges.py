@@ -39,7 +39,7 @@ def test_a_line_of_memory_after_a_step_of_megatron_has_both_its_marks(after, hel
 
 
 def test_memory_belongs_to_the_step_before_it():
-    first, second = steps(MEGATRON + MEMORY + MEGATRON)
+    first, second = steps(MEGATRON + MEMORY + MEGATRON.replace("iteration 5", "iteration 6"))
     assert (first.reserved, second.reserved) == (400 * MiB, 0)
     with pytest.raises(TextError, match="no step is recognized"):
         read_training_log(MEMORY + "Peak reserved: 4.00MiB\n" + LITGPT_MEMORY)

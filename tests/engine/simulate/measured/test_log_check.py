@@ -93,3 +93,72 @@ def test_a_log_with_another_batch_is_not_held_against_the_prediction():
     told = shown(log="sample:megatron")["verdict"]["html"]
     assert "Another job" in told
     assert "Another job" not in shown()["verdict"]["html"]
+
+
+RANKS = "".join(
+    f"[titan] - INFO - step:  {step}  loss:  9.0  memory: 10.00GiB(12.50%)  tps: {rate}  tflops: "
+    f"{rate / 20}  mfu: {rate / 200}%\n"
+    for step, rate in ((1, 100), (1, 100), (2, 6000), (2, 6000), (3, 6000), (3, 6000))
+)
+NEOX = (
+    " samples/sec: 8.000 | iteration       {}/   10000 | elapsed time per iteration (ms): 4000.0 | "
+    "approx flops per GPU: 110.0TFLOPS | lm_loss: 1.1E+01 |\n"
+)
+MEGATRON = (
+    " [2026-01-01 00:00:01] iteration       {}/     100 | elapsed time per iteration (ms): 500.0 | "
+    "throughput per GPU (TFLOP/s/GPU): 240.0 | global batch size:    16 | lm loss: 1.8 |\n"
+)
+
+
+def test_a_log_of_every_rank_has_no_spread_and_no_drift():
+    found = check_log(read_training_log(RANKS), RUN)
+    assert (found.numbers, found.steady.skipped, found.steady.drift) == ((1, 2, 3), 1, 0)
+    assert found.steady.high == found.steady.low
+    html = shown_of(RANKS)["reading"]
+    assert "up to 2 ranks" in str(html)
+
+
+def shown_of(text):
+    return reply({"calculator": "log_check", "typed": {"log": text}})["outputs"]
+
+
+def test_the_batch_of_neox_follows_from_its_rate():
+    found = check_log(read_training_log(NEOX.format(34) + NEOX.format(35)), RUN)
+    assert found.batch == 32
+    assert found.token_rate == pytest.approx(32 * 8192 / 8 / 4.0)
+    assert "takes 32 sequences a step, not 16" in shown_of(NEOX.format(34))["verdict"]["html"]
+
+
+def test_an_mfu_above_the_whole_is_another_job():
+    found = shown_of(MEGATRON.format(11) + MEGATRON.format(12))
+    assert "Another job" in found["verdict"]["html"]
+    assert "which is impossible" in found["verdict"]["html"]
+    assert "by the 240" in found["mfu"]["note"]
+    assert found["mfu"]["value"] == pytest.approx(240e12 / RUN.cluster.gpu.peak["bf16"])
+    checked = check_log(read_training_log(MEGATRON.format(11)), RUN)
+    peak = RUN.cluster.gpu.peak["bf16"]
+    assert checked.printed_share == pytest.approx(240e12 / peak)
+
+
+def test_length_and_gpus_of_a_log_come_before_those_of_the_form():
+    head = (
+        "1: [rank0]: Training starts at step 1, with local batch size 1, global batch size 32, "
+        "sequence length 8192, total steps 1000 (warmup 200)\n  world_size .......... 32\n"
+    )
+    line = "step: 10  loss: 1.5  memory: 26.47GiB(33.47%)  wps: 1,786  mfu: 10.46%\n"
+    found = check_log(read_training_log(head + 4 * line), RUN)
+    assert found.steady.median == pytest.approx(8192 / 1786)
+    assert (found.batch, found.gpus) == (32, 32)
+    assert "runs on 32 GPUs, not 8" in shown_of(head + line)["verdict"]["html"]
+
+
+def test_printed_operations_far_from_the_job_are_of_another_model():
+    text = LOG_AT_240.format(5.0)
+    assert "Another job" in shown_of(text)["verdict"]["html"]
+    assert "The log prints" in shown_of(text)["verdict"]["html"]
+
+
+LOG_AT_240 = (
+    "iteration 5/ 10 | elapsed time per iteration (ms): {}E+04 | throughput per GPU "
+    "(TFLOP/s/GPU): 240.0 | global batch size: 16 |\n"
+)
