@@ -117,7 +117,7 @@ def exposed_time(communication: Seconds, backward: Seconds, num_buckets: Count) 
     it starts one N-th of the backward pass late. The step pays the larger. One bucket hides
     nothing; many leave max(0, T_comm - T_bwd). `communication` is all N all-reduces, each with its
     own latency. Source: derived for the bucketing of Li et al. 2020;
-    `engine.simulate.streams.backward` gives the same by simulation. Limit: overlap slows neither
+    `tests/engine/simulate/test_programs.py` plays it. Limit: overlap slows neither
     stream down.
     """
     tail = communication / num_buckets

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from engine.catalog.accelerators import Gpu
+from engine.catalog.reader_constants import OwnConstants
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.communication import (
@@ -96,10 +97,18 @@ def cluster_wires(
     ports_per_node: Count,
     port: Bandwidth,
     latency: Seconds = INFINIBAND.step,
+    own: OwnConstants | None = None,
 ) -> ClusterWires:
-    """Return the machine of an all-reduce: `gpus_per_node` GPUs share the scale-up links."""
+    """Return the machine of an all-reduce: `gpus_per_node` GPUs share the scale-up links.
+
+    `own` are constants that were measured on it, in place of the catalog's.
+    """
     cluster = Cluster(
-        gpu=gpu, gpus_per_node=gpus_per_node, nics_per_node=ports_per_node, nic_bandwidth=port
+        gpu=gpu,
+        gpus_per_node=gpus_per_node,
+        nics_per_node=ports_per_node,
+        nic_bandwidth=port,
+        own=own,
     )
     return ClusterWires(
         rank=replace(collective_rank(cluster, latency), domain=gpus_per_node),

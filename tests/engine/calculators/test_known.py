@@ -45,7 +45,16 @@ RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
     *("import_job", "log_check", "fabric_compare", "trace_check", "context_lab", "run_forecast"),
-    *("planner", "capstone", "sandbox", "checkpoint_lab", "muon_lab", "wire_types", "calibrate"),
+    *(
+        "gradient_sync",
+        "planner",
+        "capstone",
+        "sandbox",
+        "checkpoint_lab",
+        "muon_lab",
+        "wire_types",
+        "calibrate",
+    ),
 )
 # Times of a step that are typed, measured, or of no training: (calculator, output).
 NOT_PREDICTED = {

@@ -14,7 +14,6 @@ WITHOUT = {
         ("algorithm_race", "collective_at_scale", "collectives_by_hand", "slow_port"),
         "collectives on the machine that all these pages open on, at its published rates",
     ),
-    "gradient_sync": "its links and ports are the reader's own",
     "job_time": "a published plan's speed; the reader's is typed or comes from the estimate",
     "calibrate": "it makes them, and shows them beside the catalog's",
     "claims_checked": "published claims, about the machines that they name",

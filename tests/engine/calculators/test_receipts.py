@@ -12,7 +12,7 @@ from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 # Not the left side: a part of the sum on the right, or what the equation was solved for.
 OTHER_SIDE = {"bandwidth_part", "latency_part", "largest"}
 # A bound, marked as one beside the number of the composed model: (calculator, output).
-BOUNDS = {("gradient_sync", "all_reduce_time")}
+BOUNDS = {("gradient_sync", "all_reduce_time"), ("gradient_sync", "exposed_time")}
 # Three equations in one.
 MANY = {"fit_two_points"}
 

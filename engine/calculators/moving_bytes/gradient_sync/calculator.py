@@ -28,7 +28,7 @@ from engine.formulas import bandwidth, overlap
 
 TITLE = "Gradient sync lab"
 QUESTION = "How long does the all-reduce of the gradients take, and does it matter?"
-FORMERLY = {"scale_up": ""}
+FORMERLY = {"scale_up": "", "utilization": ""}
 PRESETS = {
     "A published calculator's inputs": {
         "published": True,
@@ -40,14 +40,12 @@ PRESETS = {
     "Llama 3 8B on 128 nodes of 8": {
         "parameters": 8.03e9,
         "world_size": 1024,
-        "algorithm": "hierarchical",
     },
     "14B with ZeRO-1 on 64 nodes of 8": {
         "parameters": 14e9,
         "sharding": "zero1",
         "world_size": 512,
         "tokens_per_gpu": 8192,
-        "algorithm": "auto",
         "bucket": 256 * 2.0**20,
     },
 }
@@ -58,12 +56,10 @@ EQUATIONS = (
     bandwidth.ALGORITHM_BANDWIDTH,
     bandwidth.BUS_BANDWIDTH,
     overlap.COMPUTE_TIME,
-    overlap.BACKWARD_TIME,
     overlap.EXPOSED_TIME,
     overlap.STEP_TIME,
     overlap.COMMUNICATION_SHARE,
     overlap.EFFICIENCY,
-    overlap.BREAK_EVEN,
     overlap.REQUIRED_BANDWIDTH,
 )
 

@@ -7,10 +7,10 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import BILLIONS, MEBIBYTES, MICROSECONDS, Choice, Number, Switch
 from engine.core.units import MICRO, Bytes, Gbit, MiB
-from engine.form.fields import COMPUTING, PORT, LabGpu
+from engine.form.fields import PORT, LabGpu, OwnConstants
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.simulate.collectives.cluster_wires import cluster_wires
-from engine.simulate.data_parallel.gradient_sync import DataParallelJob
+from engine.run.software import DDP_BUCKET
+from engine.simulate.data_parallel.sync_step import SyncJob
 from engine.simulate.memory.allocator import usable_bytes
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
@@ -22,8 +22,6 @@ ALGORITHMS = {
     "in_network": "in-network (NVLS, SHARP)",
 }
 
-
-_COMPUTING = "Share of the dense bf16 peak that forward and backward reach when nothing waits."
 SHARDING = {"none": "replicated (DDP)", "zero1": "ZeRO-1, gathered during the next forward"}
 
 
@@ -62,9 +60,9 @@ class Inputs:
             label="Algorithm",
             options=ALGORITHMS,
             help="Automatic is what NCCL chooses for the size of a message, sums in a node's "
-            "switch included.",
+            "switch included. Halves of an all-reduce, in ZeRO-1, are always its choice.",
         ),
-    ] = "ring"
+    ] = "auto"
     overlap: Annotated[
         bool,
         Switch(label="Overlap with the backward pass", help="Reduce buckets as they are ready."),
@@ -106,9 +104,10 @@ class Inputs:
             high=1024 * MiB,
             scale="log",
             advanced=True,
-            help="PyTorch DDP reduces in buckets of 25 MiB unless told otherwise.",
+            help="PyTorch DDP reduces in buckets of 25 MiB unless told otherwise; the tensor that "
+            "reaches the limit closes one.",
         ),
-    ] = 25 * MiB
+    ] = DDP_BUCKET
     accumulation: Annotated[
         int,
         Number(
@@ -123,7 +122,6 @@ class Inputs:
     ] = 1
     # 8 H200 are as fast as 8 H100 and hold the states of 7B parameters on every GPU.
     gpu: LabGpu = "h200"
-    utilization: Annotated[float, replace(COMPUTING, help=_COMPUTING)] = 0.5
     sharding: Annotated[str, Choice(label="Optimizer state", options=SHARDING, advanced=True)] = (
         "none"
     )
@@ -131,6 +129,7 @@ class Inputs:
         bool,
         Switch(label="Show a published calculator's digits beside ours"),
     ] = False
+    own_constants: OwnConstants = ""
 
 
 def states_of(inputs: Inputs) -> Bytes:
@@ -145,25 +144,22 @@ def missing_of(inputs: Inputs) -> Bytes:
     return max(0.0, states_of(inputs) - usable_bytes(GPUS[inputs.gpu].memory))
 
 
-def job_of(inputs: Inputs) -> DataParallelJob:
+def job_of(inputs: Inputs) -> SyncJob:
     """Return the step that the inputs describe; a GPU brings its own links."""
-    return DataParallelJob(
+    return SyncJob(
         parameters=inputs.parameters,
         element=ELEMENT[inputs.dtype],
-        wires=cluster_wires(
-            GPUS[inputs.gpu],
-            inputs.world_size,
-            inputs.gpus_per_node,
-            inputs.ports_per_node,
-            inputs.port,
-            inputs.latency,
-        ),
+        gpu=inputs.gpu,
+        world_size=inputs.world_size,
+        gpus_per_node=inputs.gpus_per_node,
+        ports_per_node=inputs.ports_per_node,
+        port=inputs.port,
         algorithm=inputs.algorithm,
         bucket=inputs.bucket,
         overlap=inputs.overlap,
         zero1=inputs.sharding == "zero1",
-        tokens=inputs.tokens_per_gpu,
+        tokens=float(inputs.tokens_per_gpu),
         accumulation=inputs.accumulation,
-        utilization=inputs.utilization,
-        peak=GPUS[inputs.gpu].peak["bf16"],
+        latency=inputs.latency,
+        own=inputs.own_constants,
     )

@@ -12,9 +12,9 @@ from engine.form.published_sync_calculator import SOURCE, published_outputs
 
 def published_values(result: Result) -> dict[str, str]:
     """Return its outputs for the reader's job."""
-    job, wires = result.job, result.job.wires
-    line = wires.port * wires.ports_per_node
-    return published_outputs(job.parameters, job.element, wires.world_size, line)
+    job = result.job
+    line = job.port * job.ports_per_node
+    return published_outputs(job.parameters, job.element, job.world_size, line)
 
 
 def ring_note(result: Result) -> Published:
@@ -68,7 +68,12 @@ def _rows(present: Presenter, result: Result) -> tuple[tuple[str, str, Text, Tex
             present.say("{compute_time}"),
             say("what it prints is the time of {n} tokens", n=tokens),
         ),
-        ("step", "Step", present.say("{step_time}"), "it adds both times; overlap is ignored"),
+        (
+            "step",
+            "Step",
+            present.say("{step_time}"),
+            "it adds both times; overlap, optimizer and host are ignored",
+        ),
         ("overhead", "Communication share", present.say("{exposed_share}"), artifact),
         ("efficiency", "GPU efficiency", present.say("{efficiency}"), artifact),
         (

@@ -7,7 +7,7 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of,
 from engine.catalog.hardware import GPUS
 from engine.core.inputs import Number
 from engine.core.units import Seconds
-from engine.simulate.data_parallel.gradient_sync import GradientAllReduce, job_step_time
+from engine.simulate.data_parallel.sync_step import GradientAllReduce, sync_step
 
 Change = Mapping[str, float | int | str | bool]
 LOWER = {"fp32": "bf16", "bf16": "fp8"}
@@ -44,7 +44,7 @@ def _changed_inputs(inputs: Inputs, change: Change) -> Inputs:
 
 
 def _step_time_after(inputs: Inputs, change: Change) -> Seconds:
-    step = job_step_time(job_of(_changed_inputs(inputs, change)))
+    step = sync_step(job_of(_changed_inputs(inputs, change))).parts.total
     tokens = float(change.get("tokens_per_gpu", inputs.tokens_per_gpu))
     accumulation = float(change.get("accumulation", inputs.accumulation))
     return step * inputs.tokens_per_gpu * inputs.accumulation / (tokens * accumulation)

@@ -18,18 +18,16 @@ from engine.core.units import (
     Share,
     Tokens,
 )
-from engine.form.missing_range import NO_RANGE
 from engine.simulate.collectives.cluster_wires import TierBytes
-from engine.simulate.data_parallel.gradient_sync import (
-    DataParallelJob,
-    GradientAllReduce,
-    StepPasses,
-    Zero1Streams,
-)
-from engine.simulate.streams.backward import BackwardStep
+from engine.simulate.data_parallel.sync_step import GradientAllReduce, SyncJob, SyncStep
+from engine.simulate.data_parallel.sync_streams import SyncSpan
+from engine.simulate.step.prediction_evidence import Evidence
 
-NO_SLOWDOWN = "Overlap slows neither stream down; measured contention costs more."
-NO_ATTENTION = "Six operations per parameter and token; attention scores are left out."
+MODEL = (
+    "The step of the estimate, of a dense model of so many parameters with the proportions of the "
+    "nearest Llama: PyTorch's kernels, sequences of at most 4,096 tokens, nothing recomputed."
+)
+_STEP = {"assumes": (MODEL,), "sources": ("li2020",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,29 +41,30 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The results; `job`, `sync` and `now` are the job, its all-reduce and its step time.
+    """The results; `job`, `sync` and `now` are the job, its all-reduce and its step.
 
     Attributes:
         tiers: bytes of a flat ring, and of a hierarchical all-reduce.
         way: algorithm and protocol of the all-reduce, as NCCL writes them.
         by_algorithm: the time of every algorithm on these wires.
         curve, ports: over `TOKENS_COLUMN`, the step and the port that hides the all-reduce.
-        streams, halves: one step on two streams; that of ZeRO-1 in halves.
+        streams: the last micro-batch of a step on two streams.
+        evidence: on which a prediction of the step rests.
         tried: single changes that help, the best first.
         printed_tokens: that a published calculator's compute time is the time of.
         ring_time, tree_time: of rings over the network alone, as that calculator means them.
     """
 
-    job: DataParallelJob
+    job: SyncJob
     sync: GradientAllReduce
-    now: StepPasses
+    now: SyncStep
     algorithm: str
     tiers: tuple[TierBytes, TierBytes]
     by_algorithm: Mapping[str, Seconds]
     curve: Lazy[Curve]
     ports: Lazy[tuple[Bandwidth, ...]]
-    streams: Lazy[BackwardStep]
-    halves: Lazy[Zero1Streams]
+    streams: Lazy[tuple[SyncSpan, ...]]
+    evidence: Evidence
     tried: Lazy[tuple[TriedChange, ...]]
     printed_tokens: Tokens
     ring_time: Seconds
@@ -121,27 +120,55 @@ class Result:
     step_tokens: Annotated[Tokens, Output(symbol="t", of="tokens_per_gpu")]
     compute_time: Annotated[
         Seconds,
-        Output("Compute", "Tc", "forward and backward of {step_tokens} tokens", "compute"),
+        Output(
+            "Compute",
+            "Tc",
+            "forward and backward of {step_tokens} tokens",
+            "compute",
+            assumes=(MODEL, "u is what the kernels reach in this model, not an input."),
+        ),
+    ]
+    reached: Annotated[
+        Share,
+        Output(
+            "MFU while computing",
+            "u",
+            "of the dense bf16 peak, in the two passes",
+            assumes=(
+                "Model FLOPs utilization with six operations per parameter and token, embedding "
+                "included; attention scores are not counted.",
+                MODEL,
+            ),
+        ),
     ]
     backward_time: Annotated[
-        Seconds, Output("Backward pass", "Tb", "what the all-reduce can hide behind", "compute")
+        Seconds,
+        Output("Backward pass", "Tb", "what the all-reduce can hide behind", "compute", **_STEP),
     ]
+    closing_time: Annotated[
+        Seconds,
+        Output(
+            "Optimizer, host, slowest GPU",
+            note="of the step, with nothing to hide",
+            color="optimizer",
+            **_STEP,
+        ),
+    ]
+    working_time: Annotated[Seconds, Output("All but exposed communication", "Tc")]
     communication: Annotated[Seconds, Output(symbol="Tm")]
     num_buckets: Annotated[Count, Output(symbol="N")]
     exposed_time: Annotated[
         Seconds,
-        Output(
-            "Exposed communication", "Te", "{ideal_exposed} with ideal overlap", "communication"
-        ),
+        Output("Exposed communication", "Te", "{contention} of it is contention", "communication"),
     ]
-    ideal_exposed: Seconds
-    step_time: Annotated[
+    exposed_bound: Annotated[Seconds, Output(symbol="Te")]
+    contention: Seconds
+    step_time: Annotated[Seconds, Output("Step", "Ts")]
+    estimate: Annotated[
         Seconds,
         Output(
-            "Step",
-            "Ts",
-            "compute plus exposed",
-            assumes=("The optimizer's own time is left out.", NO_RANGE),
+            "Step as software runs it unasked",
+            note="algorithms by NCCL's choice, buckets of 25 MiB",
         ),
     ]
     blocking_share: Annotated[
@@ -154,11 +181,20 @@ class Result:
         ),
     ]
     exposed_share: Annotated[
-        Share, Output("Exposed share", "q", "share of the step, as set", assumes=(NO_SLOWDOWN,))
+        Share, Output("Exposed share", "q", "share of the step, as set", **_STEP)
     ]
     efficiency: Annotated[
         Share,
-        Output("Efficiency", "q", "{ideal_efficiency} with ideal overlap", assumes=(NO_SLOWDOWN,)),
+        Output(
+            "Efficiency",
+            "q",
+            "{ideal_efficiency} with ideal overlap",
+            assumes=(
+                "The speed relative to free communication. Ideal: buckets without end, latency or "
+                "contention, a bound.",
+                MODEL,
+            ),
+        ),
     ]
     ideal_efficiency: Share
     states: Annotated[
@@ -183,9 +219,12 @@ class Result:
             "t",
             "the backward pass is as long as the all-reduce",
             assumes=(
-                "Where the backward pass is as long as the all-reduce in one piece.",
+                "The least tokens of which the backward pass is as long as the all-reduce in one "
+                "piece: a bound.",
                 "Buckets pay their latencies again: with many small ones more tokens are needed.",
+                MODEL,
             ),
+            sources=("li2020",),
             of="tokens_per_gpu",
         ),
     ]
@@ -196,7 +235,7 @@ class Result:
             "B",
             "at {tokens_per_gpu} tokens per GPU",
             assumes=(
-                "Bandwidth only: latencies and the tail of the last bucket are left out.",
+                "A bound: latencies, contention and the tail of the last bucket are left out.",
                 "V is what one port sends, over the share of its line rate that it reaches; "
                 "{ports_per_node} per node.",
             ),

@@ -4,12 +4,13 @@ from functools import partial
 
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
-from engine.calculators.moving_bytes.gradient_sync.result import NO_ATTENTION, NO_SLOWDOWN, Result
+from engine.calculators.moving_bytes.gradient_sync.result import MODEL, Result
 from engine.catalog.hardware import GPUS
 from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
-from engine.core.units import BYTES
+from engine.core.units import BYTES, SECONDS
 from engine.core.views import Formula, Receipt, Table, Value
+from engine.form.run.prediction_text import value_with_range
 from engine.formulas import communication, hierarchy, overlap
 
 TIME_EQUATION = {
@@ -162,24 +163,24 @@ def _latency_words(inputs: Inputs, result: Result) -> str:
 def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
     """Return the values of the step: computation, exposed time, and the bandwidth that hides it."""
     peak = f"{GPUS[inputs.gpu].name}, dense bf16 peak {{peak}}."
-    one_pass = {"t": "tokens_per_gpu"}
     link = result.link if result.num_nodes == 1 else "Network port"
+    working = {"Tc": "working_time"}
     return {
-        "compute_time": partial(present.value, "compute_time", assumes=(peak, NO_ATTENTION)),
-        "backward_time": partial(
-            present.value, "backward_time", assumes=(peak, NO_ATTENTION), symbols=one_pass
-        ),
+        "compute_time": partial(present.value, "compute_time", assumes=(peak,)),
+        "reached": partial(present.value, "reached", assumes=(peak,)),
+        "backward_time": partial(present.value, "backward_time", assumes=(peak,)),
         "exposed_time": partial(_exposed_value, present, inputs),
-        "step_time": partial(present.value, "step_time"),
+        "closing_time": partial(present.value, "closing_time"),
+        "step_time": partial(_step_value, present, inputs, result),
         "blocking_share": partial(
-            present.value, "blocking_share", symbols={"Te": "all_reduce_time"}
+            present.value, "blocking_share", symbols={"Te": "all_reduce_time", **working}
         ),
-        "exposed_share": partial(present.value, "exposed_share"),
-        "efficiency": partial(present.value, "efficiency", equation=overlap.EFFICIENCY),
+        "exposed_share": partial(present.value, "exposed_share", symbols=working),
+        "efficiency": partial(
+            present.value, "efficiency", equation=overlap.EFFICIENCY, symbols=working
+        ),
         "states": partial(_states_value, present, inputs, result),
-        "break_even_tokens": partial(
-            present.value, "break_even_tokens", symbols={"Tm": "all_reduce_time"}
-        ),
+        "break_even_tokens": partial(present.value, "break_even_tokens"),
         "required_bandwidth": partial(
             present.value,
             "required_bandwidth",
@@ -187,6 +188,28 @@ def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
             symbols={"V": "port_sent", "a": "port_wait"},
         ),
     }
+
+
+def _step_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
+    """Return the step with its range, and as software runs it unasked where that is another."""
+    asked: Text = (
+        "As software runs it unasked: algorithms by NCCL's choice, buckets of PyTorch's size."
+    )
+    note: Text = "compute, exposed communication, optimizer and host"
+    if result.estimate != result.step_time:
+        asked = present.say(
+            "Algorithm, type of gradients or bucket are what no software takes unasked; that step "
+            "takes {estimate}, and the range is of it."
+        )
+        note = say("{estimate} as software runs it unasked", estimate=(result.estimate, SECONDS))
+    return value_with_range(
+        present,
+        "step_time",
+        result.evidence,
+        assumes=(MODEL, asked),
+        note=note,
+        symbols={"Tc": "working_time"},
+    )
 
 
 def _states_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
@@ -200,19 +223,35 @@ def _states_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
 
 
 def _exposed_value(present: Presenter, inputs: Inputs) -> Value:
-    buckets = present.say("{num_buckets} equal buckets, each paying its own latencies.")
     if not inputs.overlap:
-        blocking = "Without overlap all of the all-reduce is exposed."
-        return present.value("exposed_time", receipt=Receipt(assumptions=(blocking,)))
+        blocking = "Without overlap all of the communication is exposed."
+        return present.value("exposed_time", receipt=Receipt(assumptions=(blocking, MODEL)))
+    buckets = present.say(
+        "{num_buckets} buckets of whole tensors, full at equal intervals, and one of the embedding "
+        "behind the backward pass; each pays its own latencies."
+    )
+    beside = "Passes are slower beside collectives, by the bytes that these move: contention."
     if inputs.sharding == "zero1":
         halves: Text = (
             "ZeRO-1: half of the bytes behind the backward pass, half behind the next forward pass;"
             " the exposed parts of both halves are added."
         )
-        sharded = Receipt(assumptions=(halves, buckets, NO_SLOWDOWN), sources=("rajbhandari2020",))
+        sharded = Receipt(
+            assumptions=(halves, buckets, beside, MODEL), sources=("rajbhandari2020",)
+        )
         return present.value("exposed_time", receipt=sharded)
-    whole = present.receipt(overlap.EXPOSED_TIME, buckets, NO_SLOWDOWN)
-    return present.value("exposed_time", receipt=whole)
+    return present.value(
+        "exposed_time",
+        equation=overlap.EXPOSED_TIME,
+        symbols={"Te": "exposed_bound"},
+        assumes=(
+            "The equation is a bound: equal buckets, none for the embedding, and no contention. "
+            "The number is that of the step.",
+            buckets,
+            beside,
+            MODEL,
+        ),
+    )
 
 
 def traffic(result: Result) -> Table:

@@ -1,12 +1,11 @@
-"""One data-parallel step on a cluster's wires, against numbers worked out by hand."""
+"""All-reduces on a cluster's wires, against numbers worked out by hand."""
 
 from dataclasses import replace
 
 import pytest
 
 from engine.catalog.hardware import GPUS
-from engine.core.units import GB, MICRO, Gbit, MiB
-from engine.formulas.overlap import compute_time, tokens_of
+from engine.core.units import GB, MICRO, Gbit
 from engine.simulate.collectives.cluster_wires import (
     all_reduce_time,
     all_reduce_way,
@@ -21,34 +20,11 @@ from engine.simulate.collectives.cluster_wires import (
     sent_bytes,
 )
 from engine.simulate.collectives.collective import collective_time
-from engine.simulate.data_parallel.gradient_sync import (
-    DataParallelJob,
-    break_even,
-    gradient_all_reduce,
-    job_step_time,
-    required_port,
-    step_passes,
-    step_streams,
-    zero_1_streams,
-)
 
 # A port of 400 Gb/s to each of 8 GPUs; 8 nodes of 8 with a port to each GPU.
 EIGHT = cluster_wires(GPUS["h100"], 8, 1, 1, 400 * Gbit, 3 * MICRO)
 NODES = cluster_wires(GPUS["h100"], 64, 8, 8, 400 * Gbit, 3 * MICRO)
 SIZE = 14 * GB
-JOB = DataParallelJob(
-    parameters=7e9,
-    element=2.0,
-    wires=EIGHT,
-    algorithm="ring",
-    bucket=1400 * 1e6,
-    overlap=True,
-    zero1=False,
-    tokens=4096,
-    accumulation=1,
-    utilization=0.5,
-    peak=989.4e12,
-)
 
 
 def test_a_ring_of_eight_ports_takes_557_milliseconds():
@@ -133,58 +109,6 @@ def test_a_flat_ring_and_a_hierarchy_move_as_much_out_of_a_node():
 def test_what_a_gpu_sends_by_each_algorithm():
     sent = {name: sent_bytes(NODES, name, SIZE) / GB for name in ("ring", "tree", "in_network")}
     assert sent == pytest.approx({"ring": 27.5625, "tree": 28.0, "in_network": 1.75})
-
-
-def test_the_step_of_the_published_example():
-    # 6 * 7e9 * 4096 / (0.5 * 989.4e12) = 347.7 ms of computation, two thirds of it backward.
-    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
-    assert (now.compute, now.backward) == (pytest.approx(0.34774, rel=1e-4), now.compute * 2 / 3)
-
-
-def test_ten_buckets_start_one_tenth_of_the_backward_pass_late():
-    # T_comm - 0.9 T_bwd = 10 * (55.7 + 0.061 ms) - 0.9 * 231.83 ms
-    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
-    assert now.exposed == pytest.approx(0.556818 + 10 * 60.9e-6 - 0.9 * now.backward, abs=1e-6)
-
-
-def test_the_all_reduce_is_hidden_from_9839_tokens():
-    # 556.879 ms * 0.5 * 989.4e12 / (4 * 7e9)
-    assert break_even(JOB, gradient_all_reduce(JOB)) == pytest.approx(9839, abs=1)
-
-
-def test_a_port_of_961_gigabits_hides_it():
-    # 24.5 GB / 231.83 ms are 845.4 Gb/s, 0.88 of what the port must have.
-    now = step_passes(JOB, gradient_all_reduce(JOB), 4096)
-    port = required_port(JOB, gradient_all_reduce(JOB), now.backward)
-    assert port / Gbit == pytest.approx(845.4 / 0.88, abs=0.1)
-
-
-def test_tokens_of_a_time_undo_the_time_of_tokens():
-    time = compute_time(7e9, 4096, 0.5, 989.4e12)
-    assert tokens_of(time, 7e9, 0.5, 989.4e12) == pytest.approx(4096)
-
-
-def test_accumulation_pays_one_all_reduce_for_all_micro_batches():
-    now, four = (
-        step_passes(job, gradient_all_reduce(job), 4096)
-        for job in (JOB, replace(JOB, accumulation=4))
-    )
-    assert job_step_time(replace(JOB, accumulation=4)) == pytest.approx(
-        4 * now.compute + four.exposed
-    )
-
-
-@pytest.mark.parametrize("overlap", [True, False])
-def test_the_drawn_step_ends_when_the_formula_says(overlap):
-    job = replace(JOB, overlap=overlap, bucket=25 * MiB)
-    now = step_passes(job, gradient_all_reduce(job), 4096)
-    assert step_streams(job, gradient_all_reduce(job), now).total == pytest.approx(now.step)
-
-
-def test_the_halves_of_zero_1_take_the_step_of_zero_1():
-    job = replace(JOB, zero1=True)
-    now = step_passes(job, gradient_all_reduce(job), 4096)
-    assert zero_1_streams(gradient_all_reduce(job), now).total == pytest.approx(now.step)
 
 
 def test_twice_the_ports_never_take_longer():
