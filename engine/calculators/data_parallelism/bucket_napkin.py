@@ -21,6 +21,7 @@ from engine.simulate.data_parallel.reduce_buckets import (
     BucketTimes,
     bucket_times,
     bucketed_backward,
+    composed_wait,
 )
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
@@ -34,6 +35,8 @@ MODELS = (0.1 * GIGA, 100 * GIGA)
 _ASSUMES = (
     "Gradients in bf16, complete at an even pace; one reduction on the wire at a time.",
     "Nodes of eight GPUs. Attention scores are left out.",
+    "A bound: the pass is not slower beside reductions, and the embedding's gradient is complete "
+    "with the others.",
 )
 
 
@@ -70,7 +73,15 @@ class Inputs:
     tokens: LabTokens = 4096
     utilization: Annotated[
         float,
-        Number(label="MFU while computing", unit=PERCENT, low=0.1, high=1.0, step=0.01),
+        Number(
+            label="MFU while computing",
+            unit=PERCENT,
+            low=0.1,
+            high=1.0,
+            step=0.01,
+            help="Of the dense bf16 peak, with four operations per parameter and token in the "
+            "backward pass (6P by convention, without attention scores).",
+        ),
     ] = 0.4
     ranks: LabRanks = 8
     overlap: Annotated[
@@ -114,7 +125,25 @@ class Result:
     ]
     computing: Annotated[Seconds, _output("To compute a bucket", "backward", "compute")]
     sending: Annotated[Seconds, _output("To reduce it", "alone on the wire", "communication")]
-    exposed: Annotated[Seconds, _output("Exposed", "of {isolated} in all", "communication")]
+    exposed: Annotated[
+        Seconds, _output("Exposed, a bound", "of {isolated} in all", "communication")
+    ]
+    composed: Annotated[
+        Seconds,
+        Output(
+            "By the estimate",
+            note="what a step waits for them, contention included",
+            color="communication",
+            assumes=(
+                "A dense model of so many parameters with the proportions of the nearest Llama, "
+                "under DeepSpeed's stage 2; with whole all-reduces, without sharding. Its kernels "
+                "set the pace of the backward pass, not the MFU above.",
+                "Equal buckets, and the embedding's behind the pass. Passes are slower beside "
+                "reductions. Without overlap, all is one message.",
+            ),
+            sources=("deepspeed_config",),
+        ),
+    ]
     share: Annotated[Share, _output("Exposed share", "of all reductions", "communication")]
     isolated: Annotated[Seconds, _output("All reductions", "one after the other", "communication")]
     buffers: Annotated[
@@ -154,6 +183,7 @@ def solve(inputs: Inputs) -> Result:
         computing=ran.computing,
         sending=ran.sending,
         exposed=ran.exposed,
+        composed=composed_wait(job),
         share=ran.exposed / ran.isolated,
         isolated=ran.isolated,
         buffers=ran.buffers,
@@ -297,7 +327,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs)
     return {
         "timeline": partial(timeline, inputs, result),
-        **present.values("exposed", "buckets"),
+        **present.values("exposed", "composed", "buckets"),
         "computing": present.value("computing", published=_published(present, inputs)),
         "sending": present.value("sending"),
         "regime": _regime(present, inputs, result),

@@ -1,15 +1,22 @@
-"""Gradient buckets of one backward pass: number, reduction time and exposed time."""
+"""Gradient buckets of one backward pass: number, reduction time and exposed time.
+
+A textbook bound, with a backward pass at a typed share of the peak and no contention; beside it
+the estimate's wait for the same buckets.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from engine.catalog.hardware import GPUS
 from engine.catalog.reader_constants import parse_constants
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, Tokens
 from engine.formulas.overlap import backward_time
-from engine.run.parallelism import Cluster, Training
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.data_parallel.dense_shape import dense_shape
 from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.step.stage_time import layer_costs
+from engine.simulate.step.step_time import pipeline_cost, replica_cost, step_from_costs
 from engine.simulate.streams.workload import CollectiveGroup, nccl_group
 
 GRADIENT: Bytes = 2.0
@@ -77,21 +84,48 @@ class BucketedBackward:
     buffers: Bytes
 
 
-def reduction_wire(job: BucketJob) -> CollectiveGroup:
-    """Return the link model of the reductions."""
-    cluster = Cluster(
+def _cluster(job: BucketJob) -> Cluster:
+    return Cluster(
         gpu=GPUS[job.gpu],
         gpus_per_node=_PER_NODE,
         nics_per_node=_PER_NODE,
         nic_bandwidth=job.port,
         own=parse_constants(job.own),
     )
-    training = Training(
-        micro_batch_size=1, global_batch_size=job.ranks, sequence_length=round(job.tokens)
+
+
+def _training(job: BucketJob) -> Training:
+    return Training(
+        micro_batch_size=1,
+        global_batch_size=job.ranks,
+        sequence_length=max(1, round(job.tokens)),
+        framework="deepspeed",
+        gradient_precision="bf16",
+        overlap_gradient_reduce=job.overlap,
     )
-    rank = rank_rates(cluster, training)
-    group = rank_group(rank, job.ranks, 1)
-    return nccl_group(rank, group)
+
+
+def reduction_wire(job: BucketJob) -> CollectiveGroup:
+    """Return the link model of the reductions."""
+    rank = rank_rates(_cluster(job), _training(job))
+    return nccl_group(rank, rank_group(rank, job.ranks, 1))
+
+
+def composed_wait(job: BucketJob) -> Seconds:
+    """Return what a step of the estimate waits for the reductions, contention included.
+
+    A dense model of so many parameters under ZeRO-2 or, with whole all-reduces, without sharding;
+    buckets are equal, and the embedding has one of its own behind the backward pass.
+    """
+    model, training = dense_shape(job.parameters), _training(job)
+    plan = Plan(world_size=job.ranks, zero_stage=0 if job.whole else 2)
+    rank = rank_rates(_cluster(job), training)
+    rank = replace(rank, software=replace(rank.software, bucket=job.bucket))
+    cost = pipeline_cost(model, plan, training, layer_costs(model, plan, training, rank))
+    replicas = replica_cost(model, plan, training, rank, cost.weights)
+    step = step_from_costs(model, plan, training, rank, cost, replicas)
+    # DeepSpeed gathers updated parameters when the step is over: no part of the reductions.
+    return step.data_parallel - replicas.exchange.gather
 
 
 def bucketed_backward(job: BucketJob) -> BucketedBackward:

@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from engine.simulate.data_parallel.reduce_buckets import BucketJob, bucket_times, bucketed_backward
+from engine.catalog.hardware import GPUS
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.run import Run
+from engine.simulate.data_parallel.dense_shape import dense_shape
+from engine.simulate.data_parallel.reduce_buckets import (
+    BucketJob,
+    bucket_times,
+    bucketed_backward,
+    composed_wait,
+)
+from engine.simulate.step.step_time import step_time
 
 NAPKIN = BucketJob(
     parameters=7e9, bucket=5e8, tokens=4096, utilization=0.4, gpu="h100", ranks=8, port=50e9
@@ -59,3 +69,28 @@ def test_the_closed_form_is_the_simulation(parameters, bucket, tokens, port, who
     assert told.count == len(ran)
     assert told.backward + told.exposed == pytest.approx(ran[-1].end)
     assert told.isolated == pytest.approx(sum(piece.end - piece.start for piece in ran))
+
+
+def test_the_estimate_of_deepspeeds_buckets_is_its_own():
+    # With the size that DeepSpeed takes unasked, what a step waits for is the estimate's.
+    run = Run(
+        model=dense_shape(7e9),
+        cluster=Cluster(gpu=GPUS["h100"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9),
+        plan=Plan(world_size=8, zero_stage=0),
+        training=Training(
+            micro_batch_size=1,
+            global_batch_size=8,
+            sequence_length=4096,
+            framework="deepspeed",
+            gradient_precision="bf16",
+        ),
+    )
+    step = step_time(run.model, run.cluster, run.plan, run.training)
+    assert composed_wait(replace(NAPKIN, whole=True)) == pytest.approx(step.data_parallel)
+
+
+@pytest.mark.parametrize("bucket", [5e7, 5e8, 2e9])
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_the_bound_is_less_than_what_the_estimate_waits_for(bucket, ranks):
+    job = replace(NAPKIN, bucket=bucket, ranks=ranks)
+    assert bucketed_backward(job).exposed < composed_wait(job)
