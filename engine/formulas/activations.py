@@ -11,6 +11,7 @@ from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Ratio, Share, Tokens
 from engine.formulas.operations import local_tokens
+from engine.formulas.states import BLOCK_SCALE
 from engine.run.parallelism import (
     CHEAP,
     Plan,
@@ -26,8 +27,6 @@ SINGLE: Bytes = 4.0
 MASK: Bytes = 1.0
 FP8: Bytes = 1.0
 FP4: Bytes = 0.5 + 1 / 16  # 4 bits, and 8 bits of scale for each 16 values (NVFP4)
-# MXFP8: 8 bits of scale for each 32 values of 8 bits (OCP Microscaling Formats 2023, section 6.3).
-BLOCK_SCALE: Share = 1 / 32
 
 
 @record

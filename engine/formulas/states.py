@@ -7,8 +7,7 @@ from dataclasses import replace
 from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
 from engine.core.equation import Equation
 from engine.core.record import record
-from engine.core.units import Bytes, Count, Parameters, Ratio
-from engine.formulas.activations import BLOCK_SCALE
+from engine.core.units import Bytes, Count, Parameters, Ratio, Share
 from engine.formulas.parameters import (
     dense_layer_parameters,
     embedding_parameters,
@@ -27,6 +26,9 @@ from engine.run.parallelism import (
     scales_blocks,
     shards_all,
 )
+
+# MXFP8: 8 bits of scale for each 32 values of 8 bits (OCP Microscaling Formats 2023, section 6.3).
+BLOCK_SCALE: Share = 1 / 32
 
 
 @record

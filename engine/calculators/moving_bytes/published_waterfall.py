@@ -7,6 +7,7 @@ from typing import Annotated
 
 from engine.catalog.constants import LOAD
 from engine.catalog.hardware import LINKS
+from engine.catalog.message_stages import PUBLISHED, SYNC_LATENCY
 from engine.core.inputs import GBITS, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
@@ -23,11 +24,10 @@ from engine.core.units import (
     Share,
 )
 from engine.core.views import Citation, Published, Table
-from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, PUBLISHED, at, published
+from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, at, published
 from engine.form.message.inputs import PRESETS as WATERFALLS
 from engine.form.message.inputs import Inputs as Waterfall
 from engine.formulas.message import MESSAGE_TIME
-from engine.simulate.network.message_path import SYNC_LATENCY
 
 _PUBLISHED_SOURCES = ("day1inference",)
 _SHARE_NOTE = "{pcie} of {time}: its latencies as they are, and the bytes at the port's line rate."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from engine.catalog.message_stages import EFA_CARD, ETHERNET_HOP, PUBLISHED, STAGES
 from engine.core.inputs import (
     GBITS,
     MICROSECONDS,
@@ -105,38 +106,38 @@ class Inputs:
     ] = "pix"
     launch: Annotated[
         float, _latency("Kernel launch", "From the call on the host to the first instruction.")
-    ] = 4 * MICRO
+    ] = STAGES["launch"]
     post: Annotated[
         float, _latency("Doorbell", "A work request is written, and the card is told.")
-    ] = 0.5 * MICRO
+    ] = STAGES["post"]
     read: Annotated[
         float, _latency("HBM read", "The first line of the data comes out of the GPU's memory.")
-    ] = 0.35 * MICRO
+    ] = STAGES["read"]
     pcie_out: Annotated[
         float,
         _latency("PCIe to card", "The card asks for data and gets them: there and back."),
-    ] = 1 * MICRO
+    ] = STAGES["pcie_out"]
     transmit: Annotated[
         float, _latency("Card sends", "Packets are built and leave for the cable.")
-    ] = 0.5 * MICRO
+    ] = STAGES["transmit"]
     hops: Annotated[int, Number(label="Switches", low=0, high=6, whole=True, advanced=True)] = 3
-    hop: Annotated[float, _latency("One switch", "Port to port, with its cable.")] = 0.13 * MICRO
+    hop: Annotated[float, _latency("One switch", "Port to port, with its cable.")] = STAGES["hop"]
     receive: Annotated[
         float, _latency("Card receives", "Packets are checked and their address is found.")
-    ] = 0.5 * MICRO
-    pcie_in: Annotated[float, _latency("PCIe to GPU", "A write, which nobody answers.")] = (
-        0.5 * MICRO
-    )
+    ] = STAGES["receive"]
+    pcie_in: Annotated[float, _latency("PCIe to GPU", "A write, which nobody answers.")] = STAGES[
+        "pcie_in"
+    ]
     write: Annotated[float, _latency("HBM write", "Until another reader would see the data.")] = (
-        0.3 * MICRO
+        STAGES["write"]
     )
     finish: Annotated[
         float, _latency("Flag", "The receiver polls until it sees that all is there.")
-    ] = 0.5 * MICRO
+    ] = STAGES["finish"]
     copy: Annotated[
         float,
         _latency("One host copy", "Start of a copy between GPU and host; only without GPUDirect."),
-    ] = 6 * MICRO
+    ] = STAGES["copy"]
     world_size: Annotated[
         int,
         Number(
@@ -177,21 +178,6 @@ class Inputs:
     ] = 100 * MILLI
 
 
-# Eight stages, the middles of the ranges that a widely read page gives; it has no other stages.
-PUBLISHED: Mapping[str, float] = {
-    "launch": 4 * MICRO,
-    "post": 0.0,
-    "read": 0.12 * MICRO,
-    "pcie_out": 3.5 * MICRO,
-    "transmit": 1.3 * MICRO,
-    "hop": 1.2 * MICRO,
-    "receive": 1.3 * MICRO,
-    "pcie_in": 3.5 * MICRO,
-    "write": 0.12 * MICRO,
-    "finish": 0.0,
-}
-
-
 def published(**changes: float) -> Inputs:
     """Return the published waterfall, over a port of 400 Gb/s unless changed."""
     return Inputs(**{**PUBLISHED, "hops": 1, **changes})  # type: ignore[arg-type]
@@ -211,11 +197,11 @@ def at(inputs: Inputs, **changes: float | str | bool) -> MessageTiming:
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "InfiniBand NDR, 1 kB": {"message": 1 * KB},
     "InfiniBand NDR, 64 MiB": {"message": 64 * MiB},
-    "RoCE, 400 Gb/s": {"hop": 0.5 * MICRO},
+    "RoCE, 400 Gb/s": {"hop": ETHERNET_HOP},
     "EFA v2, four cards per GPU": {
-        "hop": 0.5 * MICRO,
-        "transmit": 6 * MICRO,
-        "receive": 6 * MICRO,
+        "hop": ETHERNET_HOP,
+        "transmit": EFA_CARD,
+        "receive": EFA_CARD,
     },
     "NCCL, Simple": {"protocol": "simple"},
     "No GPUDirect, other socket": {"direct": False, "placement": "sys"},

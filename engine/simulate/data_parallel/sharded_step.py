@@ -179,7 +179,7 @@ def sharded_job(setting: ShardedSetting) -> ShardedJob:
         exchange = replace(replicas.exchange, units=1 if whole else model.num_layers // unit + 1)
         work = _sharded_work(common, sharded_units(plan, rank, weights, exchange, passes))
     else:
-        work = bucketed_work(common, rank, weights, replicas.exchange)
+        work = _bucketed_work(common, rank, weights, replicas.exchange)
     return ShardedJob(work=work, run=run, estimate=estimate, unit=unit, evidence=evidence(run))
 
 
@@ -194,7 +194,7 @@ def _sharded_work(common: Workload, units: ShardedUnits) -> Workload:
     )
 
 
-def bucketed_work(
+def _bucketed_work(
     common: Workload, rank: RankRates, weights: RankWeights, exchange: DataParallelExchange
 ) -> Workload:
     """Return the workload with gradients in buckets, passes cut where one is full."""

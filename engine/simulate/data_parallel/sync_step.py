@@ -105,7 +105,6 @@ class SyncStep:
         weights: parameters of a GPU.
         exchange: of gradients, and of parameters in ZeRO-1, before any overlap.
         forward, backward: one pass each, alone.
-        contention: by which passes are longer beside the exchange; a part of what is exposed.
     """
 
     run: Run
@@ -115,7 +114,6 @@ class SyncStep:
     exchange: DataParallelExchange
     forward: Seconds
     backward: Seconds
-    contention: Seconds
 
     @property
     def closing(self) -> Seconds:
@@ -174,11 +172,6 @@ def sync_step(job: SyncJob) -> SyncStep:
     exchange = _forced(job, cost.weights, replicas.exchange)
     replicas = replace(replicas, exchange=exchange)
     forward, backward = cost.slowest.forward, cost.slowest.total - cost.slowest.forward
-    longer = 0.0
-    if job.overlap:
-        longer = lengthened_pass(rank, cost.weights, (exchange.gradient, backward)) - backward
-        if job.zero1:
-            longer += lengthened_pass(rank, cost.weights, (HALF, forward)) - forward
     return SyncStep(
         run=run,
         parts=step_from_costs(model, plan, training, rank, cost, replicas),
@@ -187,8 +180,18 @@ def sync_step(job: SyncJob) -> SyncStep:
         exchange=exchange,
         forward=forward,
         backward=backward,
-        contention=longer,
     )
+
+
+def slower_passes(job: SyncJob, step: SyncStep) -> tuple[Seconds, Seconds]:
+    """Return the forward and the backward pass as long as they are beside collectives."""
+    forward, backward = step.forward, step.backward
+    if not job.overlap:
+        return forward, backward
+    weights = step.weights
+    if job.zero1:
+        forward = lengthened_pass(step.rank, weights, (HALF, forward))
+    return forward, lengthened_pass(step.rank, weights, (step.exchange.gradient, backward))
 
 
 def unasked(job: SyncJob) -> SyncJob:

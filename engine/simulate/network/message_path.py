@@ -5,25 +5,15 @@ from dataclasses import dataclass
 from math import ceil, fsum
 
 from engine.catalog.hardware import GPUS
-from engine.core.units import GB, KB, MICRO, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
+from engine.catalog.message_stages import DETOUR, PCIE, SOCKETS, SYNC_LATENCY
+from engine.core.units import GB, KB, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
 from engine.formulas.message import latency_share, message_time
 from engine.simulate.network.message import Stage
 
-# PCIe 5.0 x16 between devices: 54.3 GB/s measured, of 63; over the sockets NCCL plans with 22.
-PCIE: Bandwidth = 54.3 * GB
-SOCKETS: Bandwidth = 22 * GB
 MEMORY: Bandwidth = GPUS["h100"].memory_bandwidth
-# Per crossing: another PCIe switch or two, or both sockets and the link between them. Assumed.
-DETOUR: Mapping[str, Seconds] = {"pix": 0.0, "pxb": 0.15 * MICRO, "sys": 0.5 * MICRO}
-# One hop of NCCL's protocols, beside the path itself; the share of a network port that each leaves
-# for data, which follows from the flags that it sends; and bytes sent for each byte of data. NCCL's
-# tuner plans with still less of LL over all ports of a node (45 GB/s on two nodes, 35 on more).
-SYNC_LATENCY: Mapping[str, Seconds] = {
-    "raw": 0.0,
-    "ll": 1 * MICRO,
-    "ll128": 2 * MICRO,
-    "simple": 6 * MICRO,
-}
+# The share of a network port that each protocol of NCCL leaves for data, which follows from the
+# flags that it sends; and bytes sent for each byte of data. NCCL's tuner plans with still less of
+# LL over all ports of a node (45 GB/s on two nodes, 35 on more).
 DATA_SHARE: Mapping[str, Share] = {
     "raw": 1.0,
     "ll": 1 / 2,

@@ -3,15 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from engine.catalog.constants import KEPT_FREE
 from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.core.inputs import BILLIONS, MEBIBYTES, MICROSECONDS, Choice, Number, Switch
 from engine.core.units import MICRO, Bytes, Gbit, MiB
 from engine.form.fields import PORT, LabGpu, OwnConstants
+from engine.formulas.batch import usable_memory
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.software import DDP_BUCKET
 from engine.simulate.data_parallel.sync_step import SyncJob
-from engine.simulate.memory.allocator import usable_bytes
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
@@ -139,9 +140,14 @@ def states_of(inputs: Inputs) -> Bytes:
     return sharded_states(inputs.parameters, kept, stage, inputs.world_size).total
 
 
+def room_of(inputs: Inputs) -> Bytes:
+    """Return the memory of a GPU that may be filled."""
+    return usable_memory(GPUS[inputs.gpu].memory, KEPT_FREE)
+
+
 def missing_of(inputs: Inputs) -> Bytes:
     """Return by how much the states exceed the memory of a GPU that may be filled."""
-    return max(0.0, states_of(inputs) - usable_bytes(GPUS[inputs.gpu].memory))
+    return max(0.0, states_of(inputs) - room_of(inputs))
 
 
 def job_of(inputs: Inputs) -> SyncJob:

@@ -10,6 +10,7 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import (
     Inputs,
     job_of,
     missing_of,
+    room_of,
     states_of,
 )
 from engine.calculators.moving_bytes.gradient_sync.remedies import try_changes
@@ -42,11 +43,11 @@ from engine.simulate.data_parallel.sync_step import (
     ideal_exposed,
     reached_share,
     required_port,
+    slower_passes,
     sync_step,
     unasked,
 )
 from engine.simulate.data_parallel.sync_streams import sync_spans
-from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.step.prediction_evidence import evidence
 
 LOW, HIGH = 256, 1_048_576
@@ -116,7 +117,7 @@ def solve(inputs: Inputs) -> Result:
         num_buckets=now.exchange.units,
         exposed_time=exposed,
         exposed_bound=exposed_time(now.communication, now.backward, now.exchange.units),
-        contention=now.contention,
+        contention=sum(slower_passes(job, now)) - now.forward - now.backward,
         step_time=now.parts.total,
         estimate=sync_step(unasked(job)).parts.total,
         blocking_share=communication_share(now.working, sync.collective),
@@ -124,7 +125,7 @@ def solve(inputs: Inputs) -> Result:
         efficiency=efficiency(now.working, exposed),
         ideal_efficiency=efficiency(now.working, ideal),
         states=states_of(inputs),
-        memory=usable_bytes(GPUS[inputs.gpu].memory),
+        memory=room_of(inputs),
         missing=missing_of(inputs),
         break_even_tokens=break_even(job),
         required_bandwidth=required_port(job, sync.algorithm, now.backward),

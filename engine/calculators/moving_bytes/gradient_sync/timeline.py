@@ -6,7 +6,6 @@ from engine.core.outputs import Presenter
 from engine.core.units import SECONDS
 from engine.core.views import Axis, Lane, Rule, Span, Timeline
 from engine.simulate.data_parallel.sync_streams import SyncSpan
-from engine.simulate.streams.streams import COMPUTE
 
 LANES = (Lane(key="compute", label="compute"), Lane(key="communication", label="network"))
 _WORDS = {"update": "optimizer", "other": "host, and waiting for the slowest GPU"}
@@ -32,16 +31,15 @@ def timeline(present: Presenter, inputs: Inputs, result: Result) -> Timeline:
 
 
 def _span(span: SyncSpan, reduces: str) -> Span:
-    lane = "compute" if span.stream == COMPUTE else "communication"
     kind = {"gather": "all-gather", "reduce": reduces}.get(span.kind, span.kind)
     label = _WORDS.get(kind, f"{kind}, {name}" if (name := _buckets(span)) else kind)
     return Span(
         key=f"{label}{' exposed' if span.exposed else ''}",
-        lane=lane,
+        lane=span.stream,
         start=span.start,
         end=span.end,
         label=label,
-        color="optimizer" if span.kind == "update" else lane,
+        color="optimizer" if span.kind == "update" else span.stream,
         exposed=span.exposed,
         links=(f"bucket:{span.last}",) if span.last else (),
     )

@@ -53,6 +53,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     )
     return {
         "one_way": present.value("one_way"),
+        "sent_by_nccl": present.value("sent_by_nccl"),
         "pcie_share": present.value("pcie_share", published=published),
         "break_even": present.value("break_even"),
         "effective": present.value("effective", symbols={"M": "message"}),

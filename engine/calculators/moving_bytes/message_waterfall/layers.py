@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from engine.calculators.moving_bytes.message_waterfall.names import NAMES
 from engine.catalog.constants import LOAD_HIGH, LOAD_LOW
+from engine.catalog.message_stages import SYNC_LATENCY
 from engine.core.text import Text, say
 from engine.core.units import MICRO, SECONDS, Seconds
 from engine.core.views import Citation, Table
 from engine.form.message.inputs import Inputs
-from engine.simulate.network.message_path import SYNC_LATENCY, MessageTiming
+from engine.simulate.network.message_path import MessageTiming
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,16 @@ from engine.formulas.message import break_even_size, effective_bandwidth, pcie_b
 from engine.formulas.overlap import exposed_time
 from engine.simulate.collectives.cluster_wires import cluster_wires
 from engine.simulate.collectives.collective import collective_time
+from engine.simulate.layer.device_model import RankRates, rank_group
 from engine.simulate.network.message import StageTransit, stage_transits
 from engine.simulate.network.message_path import SENT_RATIO, MessageTiming, message_timings
+from engine.simulate.step.exposed_exchange import bucketed_wait
+from engine.simulate.step.sharding_time import RankWeights, lengthened_pass
 
 COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
 DRAWN = 8  # pieces at most in the picture of the pipeline
 _SOURCES = ("kentino", "dewing", "p2pmark", "nccl_topo", "hu2025")
+_GPU = ACCELERATORS["H100-SXM"]
 _ABOUT = "{num_buckets} all-reduces of {message} over {world_size} GPUs, one per node."
 
 
@@ -143,11 +147,30 @@ class Result:
     exposed: Annotated[
         Seconds,
         Output(
-            "Exposed in the step",
+            "Exposed in the step, a bound",
             "Te",
-            "what the step waits for",
+            "{composed} with contention, as the estimate counts it",
             "communication",
-            assumes=(_ABOUT, "They start at even intervals of the backward pass."),
+            assumes=(
+                _ABOUT,
+                "They start at even intervals of the backward pass, which is not slower for them: "
+                "a bound.",
+                "The estimate makes the pass longer by what the bytes take of an H100.",
+            ),
+        ),
+    ]
+    composed: Seconds
+    sent_by_nccl: Annotated[
+        Seconds,
+        Output(
+            "The same send by the estimate",
+            note="as messages between pipeline stages are timed",
+            color="communication",
+            assumes=(
+                "NCCL's send between two nodes, in the protocol for its size, by times fitted to "
+                "measured curves; not from stages.",
+            ),
+            sources=("nccl_tuning", "nccl_tests"),
         ),
     ]
 
@@ -161,7 +184,9 @@ def solve(inputs: Inputs) -> Result:
     data = inputs.message / way.wire
     rate = effective_bandwidth(inputs.message, way.time)
     large = effective_bandwidth(LARGE, at(inputs, message=LARGE).time)
-    count, alone = inputs.num_buckets, _all_reduce_time(inputs)
+    count, wires = inputs.num_buckets, cluster_wires(_GPU, inputs.world_size, 1, 1, inputs.link)
+    alone = count * collective_time(wires.rank, wires.group, inputs.message)
+    pair = rank_group(wires.rank, 2, 1)
     return Result(
         one=way,
         other=other,
@@ -206,10 +231,13 @@ def solve(inputs: Inputs) -> Result:
         wire_minimum=count * ring_bytes_sent(inputs.message, inputs.world_size) / inputs.link,
         isolated=alone,
         exposed=exposed_time(alone, inputs.backward, count),
+        composed=_composed_wait(wires.rank, count * inputs.message, alone, inputs),
+        sent_by_nccl=collective_time(wires.rank, pair, inputs.message, "send_receive"),
     )
 
 
-def _all_reduce_time(inputs: Inputs) -> Seconds:
-    """Return the time of sequential all-reduces of the message's size with one GPU per node."""
-    wires = cluster_wires(ACCELERATORS["H100-SXM"], inputs.world_size, 1, 1, inputs.link)
-    return inputs.num_buckets * collective_time(wires.rank, wires.group, inputs.message)
+def _composed_wait(rank: RankRates, moved: Bytes, alone: Seconds, inputs: Inputs) -> Seconds:
+    """Return what a step of the estimate waits for these all-reduces, contention included."""
+    weights = RankWeights(common=moved, experts=0.0)
+    slower = lengthened_pass(rank, weights, (1.0, inputs.backward))
+    return slower - inputs.backward + bucketed_wait(alone, inputs.num_buckets, slower)

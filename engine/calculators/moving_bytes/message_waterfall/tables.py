@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from engine.calculators.moving_bytes.message_waterfall.result import Result
+from engine.catalog.message_stages import PUBLISHED, SYNC_LATENCY
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, with_digits
 from engine.core.views import Badge, Challenge, Condition, Table
-from engine.form.message.inputs import PROTOCOLS, PUBLISHED, Inputs
-from engine.simulate.network.message_path import DATA_SHARE, SYNC_LATENCY
+from engine.form.message.inputs import PROTOCOLS, Inputs
+from engine.simulate.network.message_path import DATA_SHARE
 
 
 def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
