@@ -94,15 +94,21 @@ def _reductions(buckets: _Buckets, passed: str, sent: str) -> Iterator[SyncSpan]
     bounds = [count * index // groups for index in range(groups + 1)]
     free = 0.0
     for before, last in pairwise(bounds):
-        number = {"first": before + 1, "last": last}
         yield SyncSpan(
-            stream=COMPUTE, kind=passed, start=interval * before, end=interval * last, **number
+            stream=COMPUTE,
+            kind=passed,
+            start=interval * before,
+            end=interval * last,
+            first=before + 1,
+            last=last,
         )
         start = max(free, interval * (before + 1))
         # Equal buckets, evenly spaced: the group ends after work without a pause from its start,
         # or one collective after its last bucket is full, whichever is later.
         free = max(start + (last - before) * each, interval * last + each)
-        group = SyncSpan(stream=COMMUNICATION, kind=sent, start=start, end=free, **number)
+        group = SyncSpan(
+            stream=COMMUNICATION, kind=sent, start=start, end=free, first=before + 1, last=last
+        )
         yield from _cut(group, end)
     if buckets.behind:
         start = max(free, end)
