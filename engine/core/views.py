@@ -27,6 +27,7 @@ from engine.core.view_types.table import (
     Cell,
     Citation,
     Table,
+    WebLink,
     cell_text,
     table_texts,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "Timeline",
     "Value",
     "View",
+    "WebLink",
     "cell_text",
     "table_texts",
 ]

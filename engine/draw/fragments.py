@@ -14,6 +14,7 @@ from engine.core.views import (
     Citation,
     Remedy,
     Table,
+    WebLink,
     table_texts,
 )
 from engine.draw.escape import escape
@@ -99,6 +100,8 @@ def _cell(cell: Cell, said: str) -> str:
         kept += f' data-job="{escape(cell.job)}"' if cell.job else ""
         page = f"../../{cell.page}/" if cell.page else ""
         return f'<a href="{page}?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
+    if isinstance(cell, WebLink):
+        return f'<a href="{escape(cell.address)}">{escape(cell.text)}</a>'
     return cite_links(cell.keys) if isinstance(cell, Citation) else escape(said)
 
 

@@ -35,7 +35,15 @@ class CalculatorLink:
     job: str = ""
 
 
-Cell = Text | Citation | CalculatorLink
+@dataclass(frozen=True, slots=True)
+class WebLink:
+    """A cell that links to a page outside of the site, by an address of the catalog."""
+
+    text: str
+    address: str
+
+
+Cell = Text | Citation | CalculatorLink | WebLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +62,7 @@ class Table:
 
 def cell_text(cell: Cell, display: Display = DEFAULT) -> str:
     """Return a cell as plain text: its sentence, citation keys or link text."""
-    if isinstance(cell, CalculatorLink):
+    if isinstance(cell, CalculatorLink | WebLink):
         return cell.text
     return ", ".join(cell.keys) if isinstance(cell, Citation) else render_text(cell, display)
 

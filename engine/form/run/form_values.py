@@ -7,6 +7,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.power_limited import LIMITED_GPU
 from engine.catalog.reader_constants import format_constants
+from engine.core.parsing import exact_text
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.nearest_valid import EXPERTS
 from engine.run.parallelism import GradientPrecision
@@ -40,13 +41,26 @@ def inputs_of(run: Run) -> Inputs:
     return Inputs(**values)  # type: ignore[arg-type]
 
 
+def estimate_query(inputs: Inputs) -> str:
+    """Return the query string of `estimate_run` for these inputs, defaults left out."""
+    usual = Inputs()
+    pairs = ((field.name, getattr(inputs, field.name)) for field in fields(Inputs))
+    return "&".join(
+        f"estimate_run.{name}={exact_text(value)}"
+        for name, value in pairs
+        if value != getattr(usual, name)
+    )
+
+
 def fits_form(run: Run) -> bool:
     """Return whether the form has a field for all that this run says."""
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
+    gpu = run.cluster.gpu
+    sold = gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
     latent = run.model.attention == "mla" and not named
     unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
-    return not (latent or unsaid or plan.expert_tensor_parallel > 1)
+    return sold and not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 
 def _gpu_key(run: Run) -> str:

@@ -199,6 +199,17 @@ class Inputs:
             advanced=True,
         ),
     ] = 1
+    lora_rank: Annotated[
+        int,
+        Number(
+            label="LoRA rank",
+            low=0,
+            high=1024,
+            whole=True,
+            advanced=True,
+            help="0 trains all parameters.",
+        ),
+    ] = UNASKED.lora_rank
     own_constants: OwnConstants = ""
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192

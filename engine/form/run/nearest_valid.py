@@ -64,6 +64,7 @@ _TRAINING = (
     "quantized_once",
     "keeps_quantized_products",
     "eager_loss",
+    "lora_rank",
 )
 _WORDS = {
     "num_key_value_heads": "key-value heads",

@@ -60,6 +60,8 @@ RANGED = (
 NOT_PREDICTED = {
     ("log_check", "step_time"): "measured, in the reader's log",
     ("trace_check", "step_time"): "measured, in the reader's trace",
+    ("mlperf_runs", "step"): "measured, in a published log",
+    ("mlperf_runs", "to_train"): "steps and evaluations of a published log, added up",
     ("sweep_result", "step"): "measured, or computed elsewhere, in the reader's table",
     ("checkpoint_lab", "stall"): "how long steps wait for a checkpoint",
     ("message_waterfall", "exposed"): "of one message",

@@ -15,7 +15,7 @@ from engine.core.equation import Equation
 from engine.core.inputs import Number
 from engine.core.text import Sentence, render_text
 from engine.core.units import COUNT, SHARE
-from engine.core.views import Badge, Bars, CalculatorLink, Code, Shape, Table, Value
+from engine.core.views import Badge, Bars, CalculatorLink, Code, Shape, Table, Value, WebLink
 from tests.each import each
 from tests.engine.calculators.tried import sample, tries, views_at
 
@@ -138,7 +138,7 @@ def texts(thing):
     if isinstance(thing, str | Sentence):
         yield render_text(thing)
     # Of a link its text is shown, and not its address.
-    for part in (thing.text,) if isinstance(thing, CalculatorLink) else parts(thing):
+    for part in (thing.text,) if isinstance(thing, CalculatorLink | WebLink) else parts(thing):
         yield from texts(part)
 
 

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 from engine.catalog.published_runs import SOURCES
-from engine.core.parsing import exact_text
 from engine.core.units import Bytes, Count, Ratio, Seconds
-from engine.form.run.form_values import inputs_of
+from engine.form.run.form_values import estimate_query, inputs_of
 from engine.form.run.inputs import Inputs
 from engine.formulas.parameters import total_parameters
 from engine.run.published import PublishedRun
@@ -162,10 +161,4 @@ def named(rows: Sequence[Published]) -> tuple[str, ...]:
 
 def query_of(row: Published) -> str:
     """Return the query string of this run in `estimate_run`."""
-    usual = Inputs()
-    pairs = ((field.name, getattr(row.inputs, field.name)) for field in fields(Inputs))
-    return "&".join(
-        f"estimate_run.{name}={exact_text(value)}"
-        for name, value in pairs
-        if value != getattr(usual, name)
-    )
+    return estimate_query(row.inputs)

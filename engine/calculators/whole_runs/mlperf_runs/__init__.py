@@ -1,0 +1,1 @@
+"""Audited steps of MLPerf® Training benchmarks beside what the model predicts."""

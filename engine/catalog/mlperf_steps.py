@@ -1,0 +1,64 @@
+"""Predicted steps of the rows of MLPerf® Training, written by `tests.validation.mlperf`."""
+
+from functools import cache
+
+from engine.catalog.mlperf_steps_table import TEXT
+from engine.core.record import record
+from engine.core.units import Seconds
+
+# Parts of a step, as `StepTime` names them.
+TERMS = (
+    *("compute", "tensor_parallel", "context_parallel", "expert_parallel", "pipeline"),
+    *("data_parallel", "bubble", "optimizer", "other"),
+)
+
+
+@record
+class MlperfStep:
+    """The predicted step of a row.
+
+    Attributes:
+        key: of the row.
+        seen: whether a constant was fitted to it.
+        predicted: the step.
+        low, high: the range in which four of five such steps are to lie.
+        warned: whether the estimate says that it extrapolates.
+        fits: whether the memory model says that the plan fits.
+        range_class: the class of runs that the range is of.
+        terms: the parts of the step, in the order of `TERMS`.
+        query: the run in the form of the estimate; "" where the form has no field for it.
+    """
+
+    key: str
+    seen: bool
+    predicted: Seconds
+    low: Seconds
+    high: Seconds
+    warned: bool
+    fits: bool
+    range_class: str
+    terms: tuple[Seconds, ...]
+    query: str
+
+
+@cache
+def mlperf_steps() -> dict[str, MlperfStep]:
+    """Return row -> its predicted step, of all rows with a run file."""
+    _, *lines = TEXT.splitlines()
+    return {step.key: step for step in map(_read, lines)}
+
+
+def _read(line: str) -> MlperfStep:
+    key, seen, predicted, low, high, warned, fits, range_class, *terms, query = line.split("\t")
+    return MlperfStep(
+        key=key,
+        seen=seen == "yes",
+        predicted=float(predicted),
+        low=float(low),
+        high=float(high),
+        warned=warned == "yes",
+        fits=fits == "yes",
+        range_class=range_class,
+        terms=tuple(map(float, terms)),
+        query=query,
+    )

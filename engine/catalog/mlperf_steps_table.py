@@ -1,0 +1,5 @@
+"""The text of `mlperf_steps_table.tsv` beside this file; in a browser, the text itself."""
+
+from pkgutil import get_data
+
+TEXT = (get_data(__package__, "mlperf_steps_table.tsv") or b"").decode()
