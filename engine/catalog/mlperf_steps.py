@@ -44,8 +44,12 @@ class MlperfStep:
 @cache
 def mlperf_steps() -> dict[str, MlperfStep]:
     """Return row -> its predicted step, of all rows with a run file."""
-    _, *lines = TEXT.splitlines()
-    return {step.key: step for step in map(_read, lines)}
+    return read_steps(TEXT)
+
+
+def read_steps(text: str) -> dict[str, MlperfStep]:
+    """Return row -> its predicted step, of the text of such a table."""
+    return {step.key: step for step in map(_read, text.splitlines()[1:])}
 
 
 def _read(line: str) -> MlperfStep:

@@ -12,13 +12,13 @@ first of the two tables, and no more.
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.calculators.whole_runs.mlperf_runs.groups import DIVISIONS, groups
-from engine.calculators.whole_runs.mlperf_runs.read import compared
+from engine.calculators.whole_runs.mlperf_runs.read import Compared, rows_of
 from engine.catalog.mlperf_runs import SEEN, mlperf_runs
-from engine.catalog.mlperf_steps import TERMS
+from engine.catalog.mlperf_steps import TERMS, read_steps
 from engine.form.run.form_values import estimate_query, fits_form, inputs_of
 from engine.run.document import read_document
 from engine.run.run import Run
@@ -117,11 +117,11 @@ def text() -> str:
     return "\n".join(lines()) + "\n"
 
 
-def report() -> None:
+def report(rows: Sequence[Compared]) -> None:
     """Print the errors and the hits of the ranges, by every division."""
     for division, title in DIVISIONS.items():
         print(f"\n{title:60s} rows  mean  bias worst in range warned, in %")
-        for one in groups(compared(), division):
+        for one in groups(rows, division):
             shares = (one.errors.mean, one.errors.bias, one.errors.worst, one.inside, one.warned)
             numbers = "".join(f"{100 * share:6.1f}" for share in shares)
             print(f"{one.name[:60]:60s}{len(one.rows):5d}{numbers}")
@@ -132,8 +132,9 @@ def main() -> None:
     if sys.argv[1:]:
         copy(*map(Path, sys.argv[1:3]))
         return
-    TARGET.write_text(text(), encoding="utf-8")
-    report()
+    predicted = text()
+    TARGET.write_text(predicted, encoding="utf-8")
+    report(rows_of(read_steps(predicted)))
 
 
 if __name__ == "__main__":

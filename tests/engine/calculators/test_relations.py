@@ -40,6 +40,7 @@ NO_PART = {
     ("bubble_conventions", "over_ideal"),
     ("schedule_lab", "bubble_over_ideal"),
     ("parallelism_modeler", "ratio"),
+    ("mlperf_runs", "bias"),
     ("published_runs", "bias"),
     ("published_runs", "sharded_bias"),
     ("published_runs", "worst"),

@@ -93,5 +93,9 @@ class Compared:
 @cache
 def compared() -> tuple[Compared, ...]:
     """Return the rows whose steps are compared, in the order of the table."""
-    steps = mlperf_steps()
+    return rows_of(mlperf_steps())
+
+
+def rows_of(steps: Mapping[str, MlperfStep]) -> tuple[Compared, ...]:
+    """Return the rows that count, each with its predicted step."""
     return tuple(Compared(row=row, step=steps[row.key]) for row in mlperf_runs() if row.counted)
