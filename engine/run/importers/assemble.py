@@ -14,6 +14,7 @@ from engine.run.importers.import_report import (
     TextError,
     shorten,
 )
+from engine.run.importers.launch import finish_launch
 from engine.run.importers.megatron_derived import finish_scaling
 from engine.run.importers.recognize import recognize
 from engine.run.run import Run
@@ -73,6 +74,7 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
         raise TextError(f"line 1: {len(text)} characters; allowed: at most {LONGEST_TEXT}")
     draft, given = RunDraft(), defaults or ImportDefaults(cluster=DGX_H100)
     recognized = recognize(text)
+    draft.notes["text"] = text
     _check_software(recognized.pieces, draft)
     for piece in recognized.pieces:
         draft.dialects.append(piece.dialect)
@@ -108,6 +110,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
         if defaults.world_size:
             # Asked for beside the text: what is derived, as the batch, follows from it.
             draft.values["parallelism.world_size"] = defaults.world_size
+        finish_launch(draft, int(defaults.cluster["gpus_per_node"]))
         _derive(draft)
         document = _run_document(draft, defaults)
     run = None

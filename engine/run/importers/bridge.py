@@ -5,6 +5,7 @@ import re
 from engine.catalog.models import MODELS
 from engine.run.importers.dialect import Dialect, Piece
 from engine.run.importers.import_report import RunDraft, Setting
+from engine.run.importers.launch import take_launch
 from engine.run.importers.megatron import import_megatron
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
 from engine.run.importers.python_keys import read_python, require_single_configuration
@@ -100,9 +101,6 @@ def _normalize(text: str) -> str:
     return word.replace("llama31", "llama3")
 
 
-_LAUNCH = ("--nproc_per_node", "--nproc-per-node", "--nnodes", "--nodes", "--gpus-per-node")
-
-
 def _read(piece: Piece, draft: RunDraft) -> None:
     draft.values.setdefault("training.framework", "megatron")
     settings = read_overrides(resolve_variables(piece.text), piece.line)
@@ -111,8 +109,7 @@ def _read(piece: Piece, draft: RunDraft) -> None:
         named = [setting for setting in settings if setting.key == "recipe"]
         settings = named + read_python(piece.text, piece.line)
     import_bridge(settings, draft)
-    flags = [setting for setting in script_flags(piece.text, piece.line) if setting.key in _LAUNCH]
-    import_megatron(flags, draft)
+    take_launch(script_flags(piece.text, piece.line), draft)
 
 
 BRIDGE_OVERRIDES = Dialect(

@@ -40,19 +40,21 @@ class Unread:
         first: line, from 1.
         last: line.
         seen: signs of dialects, too few to tell one.
+        reason: why it is not read.
     """
 
     name: str
     first: int
     last: int
     seen: tuple[str, ...] = ()
+    reason: str = "no format that is known here"
 
     def sentence(self) -> str:
         """Return what is not read, and which signs were seen."""
         place = f"lines {self.first}-{self.last}" if self.last > self.first else f"line {self.last}"
         where = place if self.name == place else f"{self.name}, {place}"
         seen = "; ".join(self.seen) or "none"
-        return f"{where}: not read: no format that is known here; signs seen: {seen}"
+        return f"{where}: not read: {self.reason}; signs seen: {seen}"
 
 
 Read = Callable[[Piece, RunDraft], None]
@@ -71,6 +73,8 @@ class Dialect:
         finish: derives values from several settings and assumes the software's defaults.
         joins: other software whose texts describe the same job together with this one.
         contains: names of dialects whose signs stand in this one's texts as well.
+        weak: gives way to any other dialect of the same text.
+        refuses: says why a text of this dialect is not read after all; empty if it is.
     """
 
     name: str
@@ -81,6 +85,8 @@ class Dialect:
     finish: Callable[[RunDraft], None] | None = None
     joins: frozenset[str] = frozenset()
     contains: frozenset[str] = frozenset()
+    weak: bool = False
+    refuses: Callable[[str], str] | None = None
     patterns: tuple[re.Pattern[str], ...] = field(init=False)
 
     def __post_init__(self) -> None:

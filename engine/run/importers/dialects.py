@@ -10,6 +10,7 @@ from engine.run.importers.config_json import CONFIG_JSON
 from engine.run.importers.deepspeed import DEEPSPEED_JSON
 from engine.run.importers.dialect import Dialect
 from engine.run.importers.gpt_neox import GPT_NEOX
+from engine.run.importers.launch import LAUNCH_SCRIPT
 from engine.run.importers.llama_factory import LLAMA_FACTORY
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG
 from engine.run.importers.megatron_yaml import MEGATRON_YAML
@@ -44,5 +45,6 @@ DIALECTS: tuple[Dialect, ...] = (
     BRIDGE_OVERRIDES,
     MEGATRON_LOG,
     MEGATRON_ARGUMENTS,
+    LAUNCH_SCRIPT,
 )
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}

@@ -29,11 +29,15 @@ class Setting:
         key: as the text writes it.
         value: as read; `True` for a switch.
         line: counted from 1.
+        condition: of a script's branch that nothing in the text decides; otherwise empty.
+        branches: conditions and branches that it stands in, by number.
     """
 
     key: str
     value: Any
     line: int
+    condition: str = ""
+    branches: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

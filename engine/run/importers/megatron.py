@@ -10,12 +10,12 @@ from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
     Setting,
-    positive_number,
     shorten,
     whole_number,
 )
+from engine.run.importers.launch import take_launch
 from engine.run.importers.layouts import parse_layout
-from engine.run.importers.unknown_keys import report_unknown
+from engine.run.importers.unknown_keys import report_unknown, settle_conditions
 
 VERSION = "Megatron Core 0.20"
 
@@ -122,8 +122,13 @@ WITHOUT_EFFECT = (
 def import_megatron(settings: list[Setting], draft: RunDraft) -> None:
     """Import Megatron-LM arguments into a draft."""
     draft.values.setdefault("training.framework", "megatron")
-    for setting in settings:
+    for setting in settle_conditions(take_launch(settings, draft), draft, _matters):
         _import_setting(setting, setting.key.removeprefix("--").replace("_", "-").lower(), draft)
+
+
+def _matters(setting: Setting) -> bool:
+    name = setting.key.removeprefix("--").replace("_", "-").lower()
+    return name in COUNTS or name in SWITCHES or name in NOTED or name in _SPECIAL
 
 
 def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -137,8 +142,6 @@ def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
         draft.report(setting, "understood", "worked into what is derived below")
     elif name in _SPECIAL and not negated:
         _SPECIAL[name](setting, draft)
-    elif name in ("nproc-per-node", "gpus-per-node", "ntasks-per-node", "nnodes", "nodes"):
-        _launched(setting, name, draft)
     elif name in SWITCHES or name in NOTED or name in _SPECIAL:
         _turned_off(setting, name, draft)
     else:
@@ -190,15 +193,6 @@ def _count(setting: Setting, path: str, draft: RunDraft) -> None:
         draft.report(setting, "understood", "copies of the sharded optimizer")
     else:
         draft.set_value(setting, path, number)
-
-
-def _launched(setting: Setting, name: str, draft: RunDraft) -> None:
-    number = positive_number(str(setting.value).partition(":")[0])
-    if number is None:
-        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
-        return
-    draft.notes["nodes" if name in ("nnodes", "nodes") else "per_node"] = number
-    draft.report(setting, "understood", "how many processes are launched")
 
 
 def _precision(setting: Setting, draft: RunDraft) -> None:

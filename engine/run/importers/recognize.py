@@ -49,19 +49,26 @@ def _read_part(part: Part, found: Recognized) -> None:
     dialects = _dialects_of(rest)
     if len(dialects) > 1:
         raise TextError(_tie(dialects, rest, part.line))
-    if dialects:
+    refuses = dialects[0].refuses if dialects else None
+    reason = refuses(rest) if refuses else ""
+    if dialects and not reason:
         found.pieces.append(
             Piece(dialect=dialects[0].name, text=rest, line=part.line, name=part.name)
         )
     elif not part.optional:
-        found.unread.append(_unread(rest, part.line, part.name, _seen(rest)))
+        found.unread.append(_unread(rest, part.line, part.name, _seen(rest), reason or _UNKNOWN))
 
 
-def _unread(text: str, line: int, name: str, seen: tuple[str, ...]) -> Unread:
+_UNKNOWN = "no format that is known here"
+
+
+def _unread(
+    text: str, line: int, name: str, seen: tuple[str, ...], reason: str = _UNKNOWN
+) -> Unread:
     filled = [number for number, said in enumerate(text.splitlines(), line) if said.strip()]
     first, last = (filled[0], filled[-1]) if filled else (line, line)
     place = f"lines {first}-{last}" if last > first else f"line {last}"
-    return Unread(name=name or place, first=first, last=last, seen=seen)
+    return Unread(name=name or place, first=first, last=last, seen=seen, reason=reason)
 
 
 def _dialects_of(text: str) -> list[Dialect]:
@@ -69,7 +76,8 @@ def _dialects_of(text: str) -> list[Dialect]:
     said = without_comments(text)
     taken = [one for one in DIALECTS if one.signs and len(one.signs_in(said)) >= ENOUGH]
     contained = {name for one in taken for name in one.contains}
-    return [one for one in taken if one.name not in contained]
+    known = [one for one in taken if one.name not in contained]
+    return [one for one in known if not one.weak] or known
 
 
 def _tie(dialects: Sequence[Dialect], text: str, line: int) -> str:

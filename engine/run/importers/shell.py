@@ -1,194 +1,248 @@
-"""Flags of a launch script, with variables, arrays, continued lines and sums resolved.
+"""Settings of a launch script: the flags that its commands hand to a trainer, and launch facts."""
 
-No command is run. What a variable holds is what the text assigns to it; a default in
-`${NAME:-8}` counts, an argument such as `$1` does not and is told.
-"""
-
-import ast
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.run.importers.import_report import Setting
+from engine.run.importers.shell_expansion import Branch, Environment, ShellWord, text_of
+from engine.run.importers.shell_script import Command, run_script
+from engine.run.importers.shell_words import Bit, shell_tokens
+from engine.run.importers.unknown_keys import IDLE
 
-_ASSIGNED = re.compile(
-    r"^\s*(?:export\s+|local\s+|declare\s+|readonly\s+)?([A-Za-z_]\w{0,80})="
-    r"(\$\{\w{1,80}:?[-=][\"']?[^{}\"'\n]{0,200}[\"']?\}|\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']*(?:\(\([^()\n]{0,200}\)\))?)"
+# Commands that start no training; their flags are their own.
+_TOOLS = frozenset(
+    word
+    for line in (
+        "echo printf cat mkdir ls cp mv rm ln touch chmod cd pwd exit return set shift unset trap",
+        "pip pip3 conda mamba apt apt-get yum wget curl git tar unzip sed awk grep tail head tee",
+        "sleep kill pkill killall nvidia-smi rocm-smi module source . date hostname which ps wait",
+        "huggingface-cli hf aws gsutil gcloud rsync scp jq cut tr wc sort find xargs ulimit test [",
+        "scontrol squeue scancel alias type command hash read",
+    )
+    for word in line.split()
 )
-_VARIABLE = re.compile(
-    r"\$\{([A-Za-z_]\w{0,80})(?::?[-=]([^{}\n]{0,200}))?\}|\$([A-Za-z_]\w{0,80})"
-)
-_SUM = re.compile(r"\$\(\(([^()\n]{0,200})\)\)")
-_ENDS = frozenset((";", "|", "||", "&", "&&", ">", ">>", "<", "2>&1", "then", "fi", "do", "done"))
-_LONGEST = 2000
-_OPERATORS: Mapping[type, Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-}
+# What runs another command: its own flags come before it.
+_WRAPPERS = frozenset(
+    ("docker", "podman", "singularity", "apptainer", "ray", "uv", "nsys", "ncu", "env", "numactl",
+     "time", "nohup", "ssh", "kubectl", "sudo", "timeout", "stdbuf", "pdsh", "poetry")
+)  # fmt: skip
+_SLURM = ("srun", "sbatch", "salloc", "mpirun", "mpiexec")
+LAUNCHERS = ("torchrun", "deepspeed", "accelerate", *_SLURM)
+_PROGRAMS = (*LAUNCHERS, "python", "python3", "bash", "sh")
+_SHORT = {"-N": "--nodes", "-n": "--ntasks", "-np": "--np", "-G": "--gpus"}
+_LONGEST_LIST = 64
+LAUNCH_VARIABLES = (
+    "NNODES", "NUM_NODES", "NUM_MACHINES", "NPROC_PER_NODE", "GPUS_PER_NODE", "NUM_GPUS_PER_NODE",
+    "NGPU", "NGPUS", "NUM_GPUS", "CUDA_VISIBLE_DEVICES", "WORLD_SIZE",
+)  # fmt: skip
+_SBATCH = re.compile(r"^[ \t]*#SBATCH[ \t]+([^\n]{1,300})$", re.MULTILINE)
+_ENDS = (";", "&&", "||", "|", "&")
 
 
 def script_flags(text: str, first_line: int = 1) -> list[Setting]:
-    """Return every `--flag value` of a script, in order; a flag without a value is `True`.
+    """Return every `--flag value` that a script hands on, and what its variables say of nodes.
 
-    The value of a flag with several words is the list of them.
+    A flag without a value is `True`, the value of one with several words is the list of them.
+    A flag in a branch that nothing decides carries the condition.
     """
-    variables = _variables(text)
-    tokens = _tokens(text, variables, first_line)
-    flags: list[Setting] = []
-    place = 0
-    while place < len(tokens):
-        word, line = tokens[place]
-        place += 1
-        if not word.startswith("--") or len(word) < 3:
-            continue
-        key, _, value = word.partition("=")
-        values = [value] if value else []
-        while not value and place < len(tokens) and _is_value(tokens[place], line):
-            # What an unknown variable holds behind a value are further arguments.
-            if not values or not tokens[place][0].startswith("$"):
-                values.append(tokens[place][0])
-            place += 1
-        flags.append(Setting(key=key, value=_join_values(values), line=line))
-    said = {flag.key.replace("-", "_") for flag in flags}
-    return flags + [
-        flag for flag in _launcher_settings(text, variables) if not said & _FLAGS_OF[flag.key]
-    ]
+    script = run_script(text, first_line)
+    settings = list(_slurm(text, first_line))
+    parts = [part for command in script.commands for part in started(command)]
+    flags = [flag for words in parts for flag in _flags(words)]
+    idle = _flags(_unused(script.environment))
+    if flags and idle:
+        names = {flag.key for flag in flags}
+        idle = [_conditional(flag, IDLE) for flag in idle if flag.key not in names]
+    idle += _flags(_unused(script.environment, exported=True))
+    settings += [*_decided(flags, script.environment.counts), *idle]
+    return [*_variables(script.environment), *settings]
 
 
 def resolve_variables(text: str) -> str:
-    """Return a script with its variables replaced by their assigned values."""
-    variables = _variables(text)
-    return "\n".join(_resolve_line(line, variables) for line in text.splitlines())
+    """Return a script with its variables replaced by their last values."""
+    environment = run_script(text).environment
+    return "\n".join(_resolve_line(line, environment) for line in text.splitlines())
 
 
-def _resolve_line(line: str, variables: Mapping[str, str]) -> str:
-    """Return a line with its variables resolved; a long line is resolved word by word."""
-    if len(line) <= _LONGEST:
-        return _substitute(line, variables)
-    return " ".join(_substitute(word, variables) for word in line.split(" "))
+_EXPANSION = re.compile(r"\$\(\(([^\n]{1,200}?)\)\)|\$\{([^{}\n]{1,200})\}|\$([A-Za-z_]\w{0,80})")
 
 
-def _join_values(values: list[str]) -> object:
+def _resolve_line(line: str, environment: Environment) -> str:
+    def value(match: re.Match[str]) -> str:
+        inside = match[1] or match[2] or match[3]
+        bit = Bit("sum" if match[1] else "variable", inside, 0)
+        said = text_of(environment.expanded(bit))
+        # Arguments that a variable holds are read where they are assigned.
+        return "" if said.lstrip().startswith("--") else said
+
+    return _EXPANSION.sub(value, line[:40_000])
+
+
+# Commands
+
+
+def started(command: Command) -> Iterator[Sequence[ShellWord]]:
+    """Yield what a command starts: its words, and those of a command in quotes."""
+    words = list(command.words)
+    first = _basename(words[0].text)
+    if first in ("eval", "exec"):
+        words = words[1:]
+    elif first in _WRAPPERS:
+        place = next((at for at, word in enumerate(words) if _is_program(word)), len(words))
+        words = words[place:]
+    if not words or _basename(words[0].text) in _TOOLS or _is_tool(words):
+        return
+    plain = [word for word in words if not _is_command(word.text)]
+    if plain:
+        yield plain
+    for word in words:
+        if _is_command(word.text):
+            for part in _commands(word.inner()):
+                yield from started(Command(tuple(part), word.line))
+
+
+def _commands(words: Sequence[ShellWord]) -> Iterator[list[ShellWord]]:
+    """Yield the commands of a text in quotes."""
+    part: list[ShellWord] = []
+    for word in words:
+        end = word.text in _ENDS or word.text.endswith(";")
+        if not end or word.text not in _ENDS:
+            part.append(ShellWord(word.text.rstrip(";"), word.line, word.branches))
+        if end and part:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _is_tool(words: Sequence[ShellWord]) -> bool:
+    texts = [word.text for word in words[:4]]
+    modules = (["-m", "pip"], ["-m", "venv"], ["-m", "ensurepip"])
+    return _basename(texts[0]).startswith("python") and texts[1:3] in modules
+
+
+def _basename(text: str) -> str:
+    return text.rpartition("/")[2]
+
+
+def _is_program(word: ShellWord) -> bool:
+    return _basename(word.text) in _PROGRAMS
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a word is a whole command, as behind `bash -c`."""
+    parts = text.split()
+    return len(parts) > 1 and any(_basename(part) in _PROGRAMS for part in parts)
+
+
+def _unused(environment: Environment, *, exported: bool = False) -> list[ShellWord]:
+    """Return the words of variables that hold flags and that nothing expands here."""
+    words: list[ShellWord] = []
+    mine = {name for name in environment.values if (name in environment.exported) is exported}
+    names = sorted(mine - environment.used, key=environment.lines.get)  # type: ignore[arg-type]
+    for name in names:
+        if "--" in text_of(environment.values[name]):
+            words += environment.words_of(name)
+    return words
+
+
+# Flags
+
+
+def _flags(words: Sequence[ShellWord]) -> list[Setting]:
+    """Return the flags of a command with their values."""
+    flags: list[Setting] = []
+    place, launcher = 0, ""
+    while place < len(words):
+        word = words[place]
+        place += 1
+        launcher = _basename(word.text) if _is_program(word) else launcher
+        key, _, value = word.text.partition("=")
+        if launcher in _SLURM and (short := re.match(r"(-N|-np|-n|-G)(\d*)$", key)):
+            key, value = _SHORT[short[1]], short[2] or value
+        elif re.fullmatch(r"\$[A-Za-z_]\w*", word.text):
+            flags.append(Setting(key=word.text, value="", line=word.line))
+            continue
+        elif not key.startswith("--") or len(key) < 3:
+            continue
+        values = [value] if value else []
+        while not value and place < len(words) and _is_value(words[place].text):
+            if values and words[place].text.startswith("$"):
+                break  # what an unknown variable holds behind a value are further arguments
+            values.append(words[place].text)
+            place += 1
+        condition = _condition(word.branches)
+        flags.append(
+            Setting(
+                key=key,
+                value=_join_values(values),
+                line=word.line,
+                condition=condition,
+                branches=tuple((one.identifier, one.number) for one in word.branches),
+            )
+        )
+    return flags
+
+
+def _condition(branches: Sequence[Branch]) -> str:
+    return "; ".join(dict.fromkeys(branch.condition for branch in branches))
+
+
+def _conditional(flag: Setting, condition: str) -> Setting:
+    return Setting(key=flag.key, value=flag.value, line=flag.line, condition=condition)
+
+
+def _join_values(values: Sequence[str]) -> object:
     if not values:
         return True
-    return values[0] if len(values) == 1 else values[:64]
+    return values[0] if len(values) == 1 else list(values[:_LONGEST_LIST])
 
 
-def _is_value(token: tuple[str, int], line: int) -> bool:
-    word, at = token
-    plain = not word.startswith("--") and word not in _ENDS
-    return at == line and plain and not word.endswith((".py", ".sh"))
+def _is_value(text: str) -> bool:
+    option = re.match(r"--|-[A-Za-z]", text)
+    return not option and not text.endswith((".py", ".sh")) and _basename(text) not in _PROGRAMS
 
 
-def _variables(text: str) -> dict[str, str]:
-    """Return the final value of each variable, limited in length."""
-    variables: dict[str, str] = {}
-    for line in text.splitlines():
-        match = _ASSIGNED.match(line)
-        if match:
-            value = match[2].strip("\"'")
-            variables[match[1]] = _substitute(value, variables)[:_LONGEST]
-    return variables
+def _decided(flags: Sequence[Setting], counts: Mapping[int, int]) -> list[Setting]:
+    """Return the flags; one that stands in every branch alike has no condition."""
+    branches: dict[tuple[str, str, int], set[int]] = {}
+    for flag in flags:
+        if len(flag.branches) == 1:
+            identifier, number = flag.branches[0]
+            branches.setdefault((flag.key, str(flag.value), identifier), set()).add(number)
+    certain = {
+        key: False
+        for key, numbers in branches.items()
+        if len(numbers) >= counts.get(key[2], 1 << 30)
+    }
+    decided: list[Setting] = []
+    for flag in flags:
+        same = (flag.key, str(flag.value), flag.branches[0][0]) if len(flag.branches) == 1 else None
+        if same not in certain:
+            decided.append(flag)
+        elif not certain[same]:
+            certain[same] = True
+            decided.append(_conditional(flag, ""))
+    return decided
 
 
-def _substitute(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with variables and sums resolved; unknown variables stay."""
-
-    def named(match: re.Match[str]) -> str:
-        name = match[1] or match[3]
-        default = match[0] if match[2] is None else match[2].strip("\"'")
-        value = variables.get(name, default)
-        # Arguments that a variable holds are read where they are assigned.
-        return "" if value.lstrip().startswith("--") else value
-
-    text = _VARIABLE.sub(named, text[:_LONGEST])
-    text = _VARIABLE.sub(named, text[:_LONGEST])  # a default may hold another variable
-    return _SUM.sub(
-        lambda match: _evaluate_sum(_substitute_names(match[1], variables)), text[: 4 * _LONGEST]
-    )
+def _slurm(text: str, first_line: int) -> Iterator[Setting]:
+    """Yield the options of lines such as `#SBATCH --nodes=4`."""
+    for match in _SBATCH.finditer(text):
+        line = first_line + text.count("\n", 0, match.start())
+        words = [ShellWord("srun", line)]
+        words += [
+            ShellWord(token.text, line) for token in shell_tokens(match[1]) if token.kind == "word"
+        ]
+        yield from _flags(words)
 
 
-def _substitute_names(text: str, variables: Mapping[str, str]) -> str:
-    """Return a sum with its variables replaced; inside a sum they need no dollar sign."""
-    return re.sub(r"[A-Za-z_]\w*", lambda match: variables.get(match[0], match[0]), text)[:200]
-
-
-def _evaluate_sum(text: str) -> str:
-    try:
-        return str(_evaluate(ast.parse(text.strip(), mode="eval").body))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "$((...))"
-
-
-def _evaluate(node: ast.expr) -> int:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value < 10**12:
-        return node.value
-    if isinstance(node, ast.BinOp):
-        left, right = _evaluate(node.left), _evaluate(node.right)
-        if isinstance(node.op, ast.Div | ast.FloorDiv) and right:
-            return left // right
-        if type(node.op) in _OPERATORS and abs(left) < 10**12 and abs(right) < 10**12:
-            return _OPERATORS[type(node.op)](left, right)
-    raise ValueError("no sum of whole numbers")
-
-
-def _tokens(text: str, variables: Mapping[str, str], first_line: int) -> list[tuple[str, int]]:
-    """Return the words of the script with their lines; comments, quotes and brackets are gone."""
-    tokens: list[tuple[str, int]] = []
-    for number, line in enumerate(text.splitlines(), first_line):
-        code = re.sub(r"(^|\s)#(?!SBATCH).*$", " ", line)
-        code = re.sub(r"\$\{?\w+\[[@*]\]\}?", " ", code)
-        code = _substitute(code.removesuffix("\\").replace("\x01", ""), variables)
-        code = re.sub(r"^(\s*(?:export\s+)?[A-Za-z_]\w*)=[\"'(]?", " ", code)
-        code = re.sub(r"\$\{(\w+)\}", r"$\1", code)  # an unknown variable stays one word
-        words: list[str] = []
-        code = _QUOTED.sub(lambda match, kept=words: _protect(match, kept), code)  # type: ignore[misc]
-        code = re.sub(r"[\"'(){}\[\]]|\\(?=\s|$)", " ", code)
-        for word in code.split():
-            plain = re.sub(r"\x01(\d+)\x01", lambda match: words[int(match[1])], word)  # noqa: B023
-            tokens.append((plain[:_LONGEST], number))
-    return tokens
-
-
-# A quoted word without spaces keeps its brackets.
-_QUOTED = re.compile(r"\"([^\"\s]{1,500})\"|'([^'\s]{1,500})'")
-
-
-def _protect(match: re.Match[str], words: list[str]) -> str:
-    words.append(match[1] or match[2])
-    return f"\x01{len(words) - 1}\x01"
-
-
-# What variables say of nodes counts where no launcher's flag (its hyphens as underscores) does.
-_NODES = frozenset(("__nnodes", "__nodes"))
-_PER_NODE = frozenset(("__nproc_per_node", "__gpus_per_node"))
-_FLAGS_OF = {
-    "NNODES": _NODES,
-    "NUM_NODES": _NODES,
-    "GPUS_PER_NODE": _PER_NODE,
-    "NPROC_PER_NODE": _PER_NODE,
-    "WORLD_SIZE": _NODES,
-    "NGPU": _PER_NODE,
-}
-
-
-def _launcher_settings(text: str, variables: Mapping[str, str]) -> list[Setting]:
-    """Return node and process counts from well-known variables."""
-    settings = []
-    for name in _FLAGS_OF:
-        value = variables.get(name, "")
-        if value.isdigit():
-            line = next(
-                (
-                    n
-                    for n, text_line in enumerate(text.splitlines(), 1)
-                    if f"{name}=" in text_line.lstrip()
-                ),
-                0,
-            )
-            settings.append(Setting(key=name, value=value, line=line))
-    return settings
+def _variables(environment: Environment) -> Iterator[Setting]:
+    """Yield node and process counts that variables of well-known names hold."""
+    for name in LAUNCH_VARIABLES:
+        value = text_of(environment.values.get(name, []))
+        if re.fullmatch(r"\d[\d,]*", value, re.ASCII):
+            yield Setting(key=name, value=value, line=environment.lines.get(name, 0))
 
 
 _PRINTED = re.compile(r"^.{0,60}?\b([a-z][a-z0-9_]{2,60})\s?\.{3,}\s?(.{0,300})$")

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.run.importers.shell_words import HANDED_ON
+
 # "--- config.json ---", "=== a ===", "---": not what logs print around their arguments.
 _MARK = re.compile(
     r"^\s*(?:(?:-{3}|={3})|(?:-{3,5}|={3,5})\s*(?P<name>[^\s=-][^=\n]{0,120}?)\s*[-=]*)\s*$"
@@ -78,6 +80,8 @@ def _with_written_files(text: str, start: int, name: str) -> Iterator[Part]:
     parts = []
     while at < len(lines):
         match = _HERE.search(lines[at]) if "<<" in lines[at] else None
+        if match and HANDED_ON.search(lines[at]) and not _WRITTEN.search(match["rest"]):
+            match = None  # a part of the script, which another shell runs
         kept.append(lines[at])
         at += 1
         end = _end_of_document(lines, at, match["end"]) if match else None

@@ -11,11 +11,11 @@ from engine.run.importers.import_report import (
     RunDraft,
     Setting,
     is_true,
-    positive_number,
     shorten,
     whole_number,
 )
-from engine.run.importers.unknown_keys import report_unknown
+from engine.run.importers.launch import take_launch
+from engine.run.importers.unknown_keys import report_unknown, settle_conditions
 
 COUNTS: Mapping[str, str] = {
     "parallelism.tensor_parallel_degree": "parallelism.tensor_parallel",
@@ -48,14 +48,14 @@ WITHOUT_EFFECT = (
     "training.dataset", "training.steps", "training.max_norm", "training.seed", "dataloader", "def",
     "training.deterministic", "training.gc", "optimizer.lr", "optimizer.eps", "optimizer.beta",
     "optimizer.weight", "optimizer.implementation", "model.tokenizer", "model.hf", "model.print",
-    "validator", "dump_folder", "nnodes", "optimizer.early",
+    "validator", "dump_folder", "optimizer.early",
 )  # fmt: skip
 
 
 def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
     """Import torchtitan settings into a draft."""
     draft.values["training.framework"] = "fsdp"
-    for setting in settings:
+    for setting in settle_conditions(take_launch(settings, draft), draft, _matters):
         name = setting.key.removeprefix("--").replace("-", "_")
         name = _current_name(name.removeprefix("config.").removeprefix("cfg."))
         if name in COUNTS:
@@ -76,6 +76,10 @@ def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
             )
         else:
             report_unknown(setting, draft)
+
+
+def _matters(setting: Setting) -> bool:
+    return not setting.key.removeprefix("--").startswith(WITHOUT_EFFECT)
 
 
 def _current_name(name: str) -> str:
@@ -148,16 +152,6 @@ def _optimizer(setting: Setting, name: str, draft: RunDraft) -> None:
     draft.set_value(setting, "training.optimizer", "muon" if "muon" in word else "adam")
 
 
-def _processes(setting: Setting, name: str, draft: RunDraft) -> None:
-    number = positive_number(setting.value)
-    if number:
-        key = "nodes" if name in ("nnodes", "NNODES") else "per_node"
-        draft.notes[key] = number
-        draft.report(setting, "understood", "how many processes are launched")
-    else:
-        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
-
-
 def _flavor(setting: Setting, name: str, draft: RunDraft) -> None:
     draft.notes["model.flavor"] = setting.value
     draft.report(setting, "understood", "the size of the model")
@@ -182,8 +176,4 @@ _HANDLERS = {
     "parallelism.disable_sequence_parallel": _sequence,
     "parallelism.enable_async_tensor_parallel": _async,
     "optimizer.name": _optimizer,
-    "nproc_per_node": _processes,
-    "nnodes": _processes,
-    "NGPU": _processes,
-    "NNODES": _processes,
 }

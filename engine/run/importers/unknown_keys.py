@@ -1,6 +1,7 @@
 """Keys of a known format that are not known here, and which of them the answer must warn of."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 
 from engine.run.importers.import_report import RunDraft, Setting, shorten
 
@@ -35,3 +36,44 @@ def report_unknown(setting: Setting, draft: RunDraft) -> None:
     if may_change_memory(setting):
         where = f" (line {setting.line})" if setting.line else ""
         draft.warnings.append(f"{shorten(setting.key)}{where} is not known here")
+
+
+# Of a flag that a script holds in a variable which none of its commands expands.
+IDLE = "held by a variable that no command here uses"
+
+
+def settle_conditions(
+    settings: Sequence[Setting], draft: RunDraft, matters: Callable[[Setting], bool]
+) -> Iterator[Setting]:
+    """Yield the settings that hold for certain; report those in branches that nothing decides.
+
+    `matters`: whether a setting changes the job; then no answer is given until it is decided.
+    """
+    certain = {(setting.key, str(setting.value)) for setting in settings if not setting.condition}
+    for setting in settings:
+        if setting.key.startswith("$"):
+            _report_unsaid(setting, draft)
+            continue
+        if not setting.condition:
+            yield setting
+            continue
+        if setting.condition == IDLE:
+            draft.report(setting, "not known", IDLE)
+            draft.warnings.append(f"{shorten(setting.key)} (line {setting.line}) is {IDLE}")
+            continue
+        draft.report(setting, "not known", f"only where {setting.condition}; nothing here says it")
+        if matters(setting) and (setting.key, str(setting.value)) not in certain:
+            draft.contradictions.append(
+                f"line {setting.line}: {shorten(setting.key)} {shorten(setting.value)} holds only "
+                f"where {setting.condition}, and nothing in the text says whether it does"
+            )
+
+
+def _report_unsaid(setting: Setting, draft: RunDraft) -> None:
+    """Report arguments in a variable that the command expands and the text does not assign."""
+    if f"{setting.key[1:]}=" in draft.notes.get("text", ""):
+        draft.report(setting, "understood", "arguments, read where the text assigns them")
+        return
+    said = "arguments that the text does not say"
+    draft.report(setting, "not known", said)
+    draft.warnings.append(f"{shorten(setting.key)} (line {setting.line}) holds {said}")

@@ -58,25 +58,12 @@ def test_copies_of_the_optimizer_are_noted():
     assert taken(("--num-distributed-optimizer-instances", "4")).notes == {"instances": 4}
 
 
-@each("name", ["nnodes", "nodes"])
-@each("value, number", [("1", 1), ("4", 4), ("2:8", 2), (3, 3)])
-def test_nodes_are_noted(name, value, number):
-    draft = taken((f"--{name}", value))
-    assert draft.notes == {"nodes": number}
-    assert told(draft) == [("understood", "how many processes are launched")]
-
-
-@each("name", ["nproc_per_node", "gpus-per-node", "ntasks-per-node"])
-@each("value, number", [("1", 1), ("8", 8)])
-def test_processes_of_a_node_are_noted(name, value, number):
-    assert taken((f"--{name}", value)).notes == {"per_node": number}
-
-
 @each("value", ["gpu", "0", "-1", "$NODES", ":8"])
 def test_processes_that_are_no_number_are_ignored(value):
     draft = taken(("--nnodes", value))
     assert draft.notes == {}
     assert told(draft) == [("not known", f"{value} is no whole number")]
+    assert draft.warnings == [f"--nnodes (line 7) is {value}, which the text does not say"]
 
 
 @each(

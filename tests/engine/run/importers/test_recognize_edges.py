@@ -69,7 +69,7 @@ def test_a_text_is_what_two_of_its_signs_say(text, dialect):
         ("# --num-layers 4 --hidden-size 8", "none"),
         ("echo --num-layers 4 --hidden-size 8", "none"),
         ("x: 1 # start it with --num-layers 4 --hidden-size 8", "none"),
-        ("run --learning_rate 4 --nproc-per-node 8", "none"),
+        ("run --learning_rate 4 --nproc-per-node 8", "--nproc-per-node (launch script)"),
         ('{"model_type": "llama"}', "model_type (Hugging Face config.json)"),
         ('{"a": 1}', "none"),
         (

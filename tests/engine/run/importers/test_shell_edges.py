@@ -15,17 +15,17 @@ def flags(text, first=1):
         ("run --a=1 --b= --c", [("--a", "1", 1), ("--b", True, 1), ("--c", True, 1)]),
         ("run --a=1 2", [("--a", "1", 1)]),
         ("run --a 1 2 3", [("--a", ["1", "2", "3"], 1)]),
-        ("run --a 1 $MORE", [("--a", "1", 1)]),
+        ("run --a 1 $MORE", [("--a", "1", 1), ("$MORE", "", 1)]),
         ("run --a $A", [("--a", "$A", 1)]),
         ("run --a ${A}", [("--a", "$A", 1)]),
-        ("run --a 1 ${MORE}", [("--a", "1", 1)]),
-        ("run --a 1 $MORE 2", [("--a", ["1", "2"], 1)]),
-        ("run -- --ab -c", [("--ab", "-c", 1)]),
-        ("run --a \\\n 1 --b 2", [("--a", True, 1), ("--b", "2", 2)]),
+        ("run --a 1 ${MORE}", [("--a", "1", 1), ("$MORE", "", 1)]),
+        ("run --a 1 $MORE 2", [("--a", "1", 1), ("$MORE", "", 1)]),
+        ("run -- --ab -c", [("--ab", True, 1)]),
+        ("run --a \\\n 1 --b 2", [("--a", "1", 1), ("--b", "2", 2)]),
         ("run --a 1 ; x", [("--a", "1", 1)]),
         ("run --a 1 | tee log", [("--a", "1", 1)]),
         ("run --a x.py --b y.sh", [("--a", True, 1), ("--b", True, 1)]),
-        ("run --a 'b c' \"d\"", [("--a", ["b", "c", "d"], 1)]),
+        ("run --a 'b c' \"d\"", [("--a", ["b c", "d"], 1)]),
         ("run --a '([0]*3+[1]*2)'", [("--a", "([0]*3+[1]*2)", 1)]),
         ("run --a 1 # --b 2\n# --c 3", [("--a", "1", 1)]),
         ("#SBATCH --nodes 4", [("--nodes", "4", 1)]),
@@ -89,7 +89,7 @@ TRILLION = 10**12
         (f"2 - 2 * {TRILLION // 2}", None),
         ("9 / 0", None),
         ("9 // 2", "4"),
-        ("9 % 2", None),
+        ("9 % 2", "1"),
         ("B * 2", None),
         ("1.5 * 2", None),
         ("-1", None),
@@ -102,12 +102,6 @@ def test_a_sum_is_one_of_whole_numbers_below_a_trillion(term, found):
 
 def test_a_script_is_resolved_line_by_line():
     assert resolve_variables("A=4\nmodel.x=$A  y\n") == "A=4\nmodel.x=4  y"
-
-
-@each("length, kept", [(2000, True), (2001, False)])
-def test_of_a_word_2000_characters_are_read(length, kept):
-    word = "x" * (length - 2)
-    assert resolve_variables(f"A=1\n{word}$A").endswith("x1" if kept else "x$")
 
 
 def test_a_long_line_is_resolved_word_by_word():
@@ -127,25 +121,6 @@ def test_a_long_line_is_resolved_word_by_word():
 )
 def test_variables_of_a_launcher_count(text, name, line):
     assert (name, "4", line) in flags(text)
-
-
-@each(
-    "text, counted",
-    [
-        ("NNODES=4\nrun --nnodes 2", False),
-        ("NNODES=4\nrun --nodes 2", False),
-        ("NNODES=4\nrun --nproc-per-node 8", True),
-        ("NNODES=$UNKNOWN\nrun --x 1", False),
-        ("NNODES=\nrun --x 1", False),
-    ],
-)
-def test_a_flag_of_a_launcher_goes_before_its_variable(text, counted):
-    assert ("NNODES" in [key for key, *_ in flags(text)]) is counted
-
-
-def test_a_flag_of_processes_goes_before_its_variable():
-    found = flags("GPUS_PER_NODE=4\nNNODES=2\nrun --gpus-per-node 8")
-    assert found == [("--gpus-per-node", "8", 3), ("NNODES", "2", 2)]
 
 
 def test_what_megatron_prints_is_told_with_its_line():

@@ -67,10 +67,6 @@ def test_a_setting_says_what_it_does(key, value, path, found):
         ("model_spec", "8B", {"model.flavor": "8B"}),
         ("def", "llama3_8b", {"recipe": "llama3_8b"}),
         ("compile.components", ["loss"], {"compiled parts": ["loss"]}),
-        ("nnodes", "2", {"nodes": 2}),
-        ("NNODES", 2, {"nodes": 2}),
-        ("--nproc_per_node", "8", {"per_node": 8}),
-        ("NGPU", 1, {"per_node": 1}),
     ],
 )  # fmt: skip
 def test_a_setting_that_is_worked_out_later_is_noted(key, value, notes):

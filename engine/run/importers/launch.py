@@ -1,0 +1,245 @@
+"""Launch facts of a text: nodes, processes on each, processes in all, whoever starts them.
+
+torchrun, DeepSpeed's and accelerate's launchers, Slurm, MPI, Ray as RL frameworks ask it, and
+variables of these names. What the launcher of the processes says goes before what the scheduler
+says, and that before a variable.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.run.importers.dialect import Dialect, Piece, assignments, flags, words
+from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
+from engine.run.importers.shell import LAUNCH_VARIABLES, script_flags
+from engine.run.importers.unknown_keys import may_change_memory, report_unknown
+
+_Kind = Literal["nodes", "per_node", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    kind: _Kind
+    rank: int
+    number: int
+    line: int
+    key: str
+
+
+# name -> (what it counts, rank: a lower one goes first).
+_COUNTS: Mapping[str, tuple[_Kind, int]] = {
+    "nnodes": ("nodes", 0),
+    "num_nodes": ("nodes", 0),
+    "num_machines": ("nodes", 0),
+    "actor_num_nodes": ("nodes", 0),
+    "nodes": ("nodes", 1),
+    "NNODES": ("nodes", 2),
+    "NUM_NODES": ("nodes", 2),
+    "NUM_MACHINES": ("nodes", 2),
+    "nproc_per_node": ("per_node", 0),
+    "num_gpus": ("per_node", 0),
+    "num_gpus_per_node": ("per_node", 0),
+    "actor_num_gpus_per_node": ("per_node", 0),
+    "gpus_per_node": ("per_node", 1),
+    "gres": ("per_node", 1),
+    "ntasks_per_node": ("per_node", 2),
+    "tasks_per_node": ("per_node", 2),
+    "NPROC_PER_NODE": ("per_node", 3),
+    "GPUS_PER_NODE": ("per_node", 3),
+    "NUM_GPUS_PER_NODE": ("per_node", 3),
+    "NGPU": ("per_node", 3),
+    "NGPUS": ("per_node", 3),
+    "NUM_GPUS": ("per_node", 3),
+    "CUDA_VISIBLE_DEVICES": ("per_node", 4),
+    "num_processes": ("total", 0),
+    "np": ("total", 0),
+    "ntasks": ("total", 1),
+    "gpus": ("total", 1),
+    "WORLD_SIZE": ("total", 2),
+}
+# Flags of launchers that say where processes run and talk, not how many there are.
+_QUIET = words(
+    """node_rank machine_rank master_addr master_port master_ip main_process_ip main_process_port
+    rdzv_id rdzv_backend rdzv_endpoint rdzv_conf standalone max_restarts role tee log_dir
+    redirects local_addr local_rank hostfile launcher ssh_port force_multi module no_python
+    job_name partition account time output error exclusive mem mem_per_cpu cpus_per_task qos
+    constraint container_image container_mounts container_workdir mpi label kill_on_bad_exit
+    unbuffered cpu_bind ntasks_per_core wait export hint distribution mail_type mail_user
+    dependency array chdir open_mode signal requeue comment reservation exclude nodelist wckey
+    allow_run_as_root bind_to map_by mca use_env config_file same_network enable_each_rank_log
+    no_requeue ntasks_per_gpu segment network threads_per_core cpus_per_gpu working_dir address
+    runtime_env_json no_wait overlap export_env container_name no_container_mount_home"""
+)
+_WHERE = "where processes run and talk to each other, not how many there are"
+
+
+def take_launch(settings: Sequence[Setting], draft: RunDraft) -> list[Setting]:
+    """Note the launch facts among settings of a script; return the other settings."""
+    rest = []
+    for setting in settings:
+        name = _name(setting.key)
+        if setting.condition and (name in _COUNTS or name == "include"):
+            rest.append(setting)
+        elif name in _COUNTS:
+            _note(setting, name, draft)
+        elif name == "include":
+            _note_included(setting, draft)
+        elif name in _QUIET:
+            draft.report(setting, "without effect", _WHERE)
+        else:
+            rest.append(setting)
+    return rest
+
+
+def is_launch_flag(key: str) -> bool:
+    """Return whether a flag belongs to a launcher."""
+    return _name(key) in _COUNTS or _name(key) in _QUIET or _name(key) == "include"
+
+
+def _name(key: str) -> str:
+    return key.removeprefix("--").replace("-", "_")
+
+
+def _note(setting: Setting, name: str, draft: RunDraft) -> None:
+    number = _READ.get(name, _plain)(setting.value)
+    if number is None and name in ("gres", "CUDA_VISIBLE_DEVICES", "gpus"):
+        draft.report(setting, "not known", "no count of GPUs")
+    elif number is None:
+        said = f"{shorten(setting.value)} is no whole number"
+        draft.report(setting, "not known", said)
+        draft.warnings.append(
+            f"{shorten(setting.key)} (line {setting.line}) is {shorten(setting.value)}, which the "
+            "text does not say"
+        )
+    else:
+        kind, rank = _COUNTS[name]
+        _facts(draft).append(_Fact(kind, rank, number, setting.line, shorten(setting.key)))
+        draft.report(setting, "understood", _MEANINGS[kind])
+
+
+_MEANINGS = {
+    "nodes": "how many nodes are launched",
+    "per_node": "how many processes are launched on a node",
+    "total": "how many processes are launched in all",
+}
+
+
+def _facts(draft: RunDraft) -> list[_Fact]:
+    facts: list[_Fact] = draft.notes.setdefault("launch", [])
+    return facts
+
+
+def _plain(value: Any) -> int | None:  # noqa: ANN401
+    return positive_number(str(value).partition(":")[0])
+
+
+def _listed(value: Any) -> int | None:  # noqa: ANN401
+    """Return how many devices a list such as 0,1,2,3 names."""
+    text = str(",".join(map(str, value)) if isinstance(value, list) else value)
+    return len(text.split(",")) if re.fullmatch(r"\d{1,3}(,\d{1,3})*", text) else None
+
+
+def _resources(value: Any) -> int | None:  # noqa: ANN401
+    """Return the GPUs in `gpu:8` or `gpu:h100:8`."""
+    match = re.fullmatch(r"gpu(?::[\w.-]+)??:(\d{1,4})(?:\(.*\))?", str(value))
+    return int(match[1]) if match and int(match[1]) else None
+
+
+def _typed(value: Any) -> int | None:  # noqa: ANN401
+    """Return the count in `8` or `h100:8`."""
+    return positive_number(str(value).rpartition(":")[2])
+
+
+_READ: Mapping[str, Callable[[Any], int | None]] = {
+    "CUDA_VISIBLE_DEVICES": _listed,
+    "gres": _resources,
+    "gpus_per_node": _typed,
+    "gpus": _typed,
+    "nodes": lambda value: positive_number(str(value).partition("-")[0]),
+}
+
+
+def _note_included(setting: Setting, draft: RunDraft) -> None:
+    """Note DeepSpeed's `--include host1:0,1@host2:0,1`."""
+    hosts = str(setting.value).split("@")
+    counts = {_listed(host.partition(":")[2]) for host in hosts}
+    count = counts.pop() if len(counts) == 1 else None
+    if count is None:
+        draft.report_not_modeled(setting, "hosts with unlike or unsaid numbers of GPUs")
+        return
+    _facts(draft).append(_Fact("nodes", 0, len(hosts), setting.line, "--include"))
+    _facts(draft).append(_Fact("per_node", 0, count, setting.line, "--include"))
+    draft.report(setting, "understood", "nodes and processes on each")
+
+
+def finish_launch(draft: RunDraft, gpus_per_node: int) -> None:
+    """Derive nodes, processes on a node and the world size from the launch facts."""
+    facts = draft.notes.pop("launch", [])
+    said = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
+    nodes, per_node, total = said["nodes"], said["per_node"], said["total"]
+    if per_node:
+        draft.notes["per_node"] = per_node
+    if nodes:
+        draft.notes["nodes"] = nodes
+    if total and "parallelism.world_size" not in draft.values:
+        if nodes and per_node and nodes * per_node != total:
+            draft.contradictions.append(
+                f"{total} processes are launched in all, and {per_node} on each of {nodes} nodes"
+            )
+        draft.derive("parallelism.world_size", total, "processes that are launched in all")
+    elif nodes and not per_node and "parallelism.world_size" not in draft.values:
+        why = f"{nodes} nodes, and no text says how many processes are on each"
+        draft.notes["per_node"] = gpus_per_node
+        draft.assume("parallelism.world_size", nodes * gpus_per_node, why)
+
+
+def _decide(kind: str, facts: Sequence[_Fact], draft: RunDraft) -> int | None:
+    """Return the number of the first rank; numbers that contradict it are named."""
+    mine = sorted((fact for fact in facts if fact.kind == kind), key=lambda fact: fact.rank)
+    if not mine:
+        return None
+    first = mine[0]
+    for other in mine[1:]:
+        same_rank = other.rank == first.rank
+        clash = same_rank or (kind == "nodes" and other.rank < 2)
+        if clash and other.number != first.number:
+            draft.contradictions.append(
+                f"line {other.line}: {other.key} says {other.number}, line {first.line} says "
+                f"{first.number}: {_MEANINGS[kind]}"
+            )
+    return first.number
+
+
+def _read(piece: Piece, draft: RunDraft) -> None:
+    for setting in take_launch(script_flags(piece.text, piece.line), draft):
+        report_unknown(setting, draft)
+
+
+def _refused(text: str) -> str:
+    """Return why a launch script cannot be read alone: arguments of its trainer, by name."""
+    settings = script_flags(text)
+    unknown = [
+        setting.key
+        for setting in settings
+        if not is_launch_flag(setting.key) and may_change_memory(setting)
+    ]
+    names = ", ".join(dict.fromkeys(map(shorten, unknown[:6])))
+    return f"arguments of a trainer that is not known here ({names})" if unknown else ""
+
+
+LAUNCH_SCRIPT = Dialect(
+    name="launch script",
+    read=_read,
+    signs=(
+        flags("nproc-per-node", "nnodes", "num-gpus", "num-nodes", "num-machines", "num-processes",
+              "ntasks-per-node", "gpus-per-node", "node-rank", "master-addr", "master-port",
+              "rdzv-backend", "rdzv-endpoint", "machine-rank", "main-process-port", "include",
+              "actor-num-nodes", "actor-num-gpus-per-node"),
+        assignments(*LAUNCH_VARIABLES, "MASTER_ADDR", "MASTER_PORT", "NODE_RANK"),
+        r"(?:^|[\s/])(?:torchrun|deepspeed|srun|sbatch|mpirun|mpiexec)(?=\s)|\baccelerate launch\b",
+        r"^#SBATCH\s+--?\w[\w-]*",
+    ),
+    weak=True,
+    refuses=_refused,
+)  # fmt: skip

@@ -1,0 +1,448 @@
+"""What a launch script runs: commands with their words, as a shell reads it, and none is run.
+
+A variable is what the text assigns to it; a default in `${NAME:-8}` counts, and what nothing
+assigns stays `$NAME`. Of `if` and `case` the branch is taken that the values of the text decide.
+Where they decide none, every branch is read and its words carry the condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.run.importers.shell_expansion import Branch, Environment, Field, ShellWord
+from engine.run.importers.shell_tests import decide_sum, decide_test, matches
+from engine.run.importers.shell_words import Token, shell_tokens
+
+_CLOSING = ("then", "elif", "else", "fi", "do", "done", "esac", "}")
+_DECLARING = ("export", "local", "declare", "readonly", "typeset")
+_REDIRECTIONS = ("<<<", "&>>", "<<", ">>", "&>", ">&", "<&", ">|", "<", ">")
+_CONSTANTS = {"true": True, ":": True, "false": False}
+_DEEPEST = 8  # calls of functions
+_MOST = 4000  # commands
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its words with their lines."""
+
+    words: tuple[ShellWord, ...]
+    line: int
+
+
+@dataclass(slots=True)
+class Script:
+    """What a script does.
+
+    Attributes:
+        commands: in their order.
+        environment: variables at the end.
+    """
+
+    commands: list[Command] = field(default_factory=list)
+    environment: Environment = field(default_factory=Environment)
+
+
+def run_script(text: str, first_line: int = 1) -> Script:
+    """Return the commands and variables of a script."""
+    reader = _Reader(shell_tokens(text, first_line))
+    while reader.place < len(reader.tokens):
+        before = reader.place
+        reader.list_until(())
+        reader.place = max(reader.place, before + 1)  # a word that closes nothing
+    return reader.script
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Branches of one condition: what was followed, and which of them nothing decides."""
+
+    identifier: int
+    line: int
+    start: Environment
+    entered: bool
+    chosen: bool = False
+    closed: bool = False
+    unknown: list[str] = field(default_factory=list)
+    results: list[tuple[Branch, Environment]] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads tokens and follows them; `active` is false in branches that are not taken."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens, self.place = tokens, 0
+        self.script = Script()
+        self.active = True
+        self.functions: dict[str, tuple[int, int]] = {}
+        self.depth = 0
+        self.branches = 0
+
+    # Tokens
+
+    def peek(self) -> Token | None:
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def next_is(self, *words: str) -> bool:
+        token = self.peek()
+        if token is None:
+            return False
+        said = token.plain if token.kind == "word" else token.text
+        return said in words
+
+    def skip_lines(self) -> None:
+        while (token := self.peek()) and (
+            token.kind == "line" or (token.kind == "operator" and token.text in (";", "&"))
+        ):
+            self.place += 1
+
+    def accept(self, word: str) -> None:
+        self.skip_lines()
+        if self.next_is(word):
+            self.place += 1
+
+    # Lists
+
+    def list_until(self, ends: Sequence[str]) -> bool | None:
+        """Follow commands up to one of `ends`; return what the last one decides."""
+        said: bool | None = True
+        while True:
+            self.skip_lines()
+            if self.peek() is None or self.next_is(*ends, *_CLOSING, ")", ";;", ";&", ";;&"):
+                return said
+            before = self.place
+            said = self.chain()
+            if self.place == before:
+                self.place += 1
+
+    def chain(self) -> bool | None:
+        """Follow commands joined by && and ||."""
+        first = self.place
+        said = self.pipeline()
+        while self.next_is("&&", "||"):
+            wanted = self.next_is("&&")
+            line = self.tokens[self.place].line
+            source = self.source(first, self.place)
+            condition = f"{'' if wanted else 'not '}{source} (line {line})"
+            self.place += 1
+            while (token := self.peek()) and token.kind == "line":
+                self.place += 1
+            decided = None if said is None else said is wanted
+            said = (
+                self.guarded(decided, condition, self.pipeline)
+                if decided is not False
+                else (self.skipped(self.pipeline, said))
+            )
+        return said
+
+    def skipped(self, follow: Callable[[], bool | None], said: bool | None) -> bool | None:
+        active, self.active = self.active, False
+        follow()
+        self.active = active
+        return said
+
+    def guarded(
+        self, decided: bool | None, condition: str, follow: Callable[[], bool | None]
+    ) -> bool | None:
+        """Follow what runs if a condition holds; if nothing decides it, as a branch of two."""
+        if decided is not None or not self.active:
+            return follow()
+        self.branches += 1
+        before = self.script.environment.copy()
+        branch = Branch(self.branches, 0, condition)
+        self.script.environment.enter(branch)
+        follow()
+        self.script.environment.leave()
+        after = self.script.environment
+        self.script.environment = before
+        self.script.environment.merge([(branch, after)], whole=False)
+        return None
+
+    def pipeline(self) -> bool | None:
+        negated = self.next_is("!")
+        self.place += negated
+        said = self.command()
+        while self.next_is("|"):
+            self.place += 1
+            while (token := self.peek()) and token.kind == "line":
+                self.place += 1
+            self.command()
+            said = None
+        return said if not negated or said is None else not said
+
+    # Commands
+
+    def command(self) -> bool | None:
+        token = self.peek()
+        if token is None:
+            return True
+        compound = {
+            "if": self.conditional,
+            "case": self.cases,
+            "for": self.loop,
+            "select": self.loop,
+            "while": self.repeated,
+            "until": self.repeated,
+            "[[": self.double_test,
+            "{": lambda: self.group("}"),
+            "(": lambda: self.group(")"),
+            "function": self.named,
+        }.get(token.plain if token.kind == "word" else token.text)
+        if compound and token.kind in ("word", "operator"):
+            self.place += 1
+            return compound()
+        if token.kind == "sum":
+            self.place += 1
+            return decide_sum(self.script.environment.sum_text(token.text)) if self.active else None
+        return self.simple()
+
+    def group(self, end: str) -> bool | None:
+        said = self.list_until((end,))
+        self.accept(end)
+        return said
+
+    def simple(self) -> bool | None:
+        tokens: list[Token] = []
+        while (token := self.peek()) and token.kind not in ("line", "sum"):
+            if token.kind == "operator":
+                if token.text == "(" and len(tokens) == 1 and self.is_definition():
+                    return self.define(tokens[0].plain)
+                if token.text not in _REDIRECTIONS:
+                    break
+                if tokens and tokens[-1].plain.isdigit() and len(tokens[-1].plain) == 1:
+                    tokens.pop()  # a file descriptor
+                self.place += 2
+                continue
+            tokens.append(token)
+            self.place += 1
+        return self.perform(tokens) if self.active and tokens else None
+
+    def is_definition(self) -> bool:
+        following = self.tokens[self.place + 1 : self.place + 2]
+        return bool(following) and following[0].text == ")"
+
+    def named(self) -> bool | None:
+        """Note the function behind the word `function`."""
+        token = self.peek()
+        self.place += 1
+        return self.define(token.plain if token else "")
+
+    def define(self, name: str) -> bool | None:
+        """Note where the body of a function stands."""
+        if self.next_is("("):
+            self.place += 2
+        self.skip_lines()
+        start = self.place
+        self.skipped(self.command, True)
+        self.functions[name] = (start, self.place)
+        return True
+
+    def perform(self, tokens: Sequence[Token]) -> bool | None:
+        """Assign, decide a test, call a function, or note a command."""
+        rest = self.assigned(tokens)
+        words = self.script.environment.words(rest)
+        if not words:
+            return True
+        first = words[0].text
+        if first in ("[", "test"):
+            inner = words[1:-1] if first == "[" and words[-1].text == "]" else words[1:]
+            return decide_test([word.text for word in inner])
+        if first in _CONSTANTS:
+            return _CONSTANTS[first]
+        if first in self.functions and self.depth < _DEEPEST:
+            return self.call(first, words)
+        if len(self.script.commands) < _MOST:
+            self.script.commands.append(Command(tuple(words), rest[0].line))
+        return True
+
+    def assigned(self, tokens: Sequence[Token]) -> list[Token]:
+        """Assign what stands first in a command; return the rest of it."""
+        environment, rest = self.script.environment, list(tokens)
+        declares = rest[0].plain in _DECLARING
+        if declares:
+            if rest[0].plain == "export":
+                environment.exported |= {token.text.partition("=")[0] for token in rest[1:]}
+            rest = [token for token in rest[1:] if not token.plain.startswith("-")]
+        while rest and environment.assign(rest[0]):
+            rest.pop(0)
+        return [] if declares else rest
+
+    def call(self, name: str, words: Sequence[ShellWord]) -> bool | None:
+        """Follow the body of a function with its arguments."""
+        start, end = self.functions[name]
+        place, self.place = self.place, start
+        self.depth += 1
+        environment = self.script.environment
+        kept = {key: value for key, value in environment.values.items() if key.isdigit()}
+        for number, word in enumerate(words[1:], 1):
+            environment.values[str(number)] = [Field.of(word)]
+        said = self.command() if start < end else True
+        for number in range(1, len(words)):
+            self.script.environment.values.pop(str(number), None)
+        self.script.environment.values |= kept
+        self.depth -= 1
+        self.place = place
+        return said
+
+    # Branches
+
+    def conditional(self) -> bool | None:
+        """Follow `if`: the branch that is decided, or each with its condition."""
+        choice = self.choice()
+        while True:
+            first = self.place
+            said = self.condition(choice.entered and not choice.chosen)
+            condition = self.source(first, self.place)
+            self.accept("then")
+            self.clause(choice, condition, said)
+            self.skip_lines()
+            if not self.next_is("elif"):
+                break
+            self.place += 1
+        if self.next_is("else"):
+            self.place += 1
+            choice.closed = True
+            self.clause(choice, f"not {choice.unknown[0]}" if choice.unknown else "", said=True)
+        self.accept("fi")
+        self.settle(choice, whole=choice.closed or choice.chosen)
+        return None
+
+    def choice(self) -> _Choice:
+        self.branches += 1
+        line = self.tokens[self.place - 1].line
+        start = self.script.environment.copy()
+        return _Choice(self.branches, line, start, self.active)
+
+    def clause(self, choice: _Choice, condition: str, said: bool | None) -> None:
+        """Follow one branch, of which `said` is whether it is taken."""
+        taken = choice.entered and not choice.chosen and said is not False
+        if taken and (said is None or choice.unknown):
+            choice.unknown.append(condition)
+            label = f"{condition} (line {choice.line})"
+            branch = Branch(choice.identifier, len(choice.results), label)
+            choice.results.append(self.branch(branch, choice.start))
+        else:
+            self.followed(active=taken)
+        choice.chosen = choice.chosen or (taken and said is True)
+
+    def settle(self, choice: _Choice, *, whole: bool) -> None:
+        """Go on with one environment for all branches that were followed."""
+        if choice.results:
+            self.script.environment = choice.start
+            self.script.environment.merge(choice.results, whole=whole)
+            count = len(choice.results) + (not whole)
+            self.script.environment.counts[choice.identifier] = count
+
+    def condition(self, active: bool) -> bool | None:
+        kept, self.active = self.active, active
+        said = self.list_until(("then",))
+        self.active = kept
+        return said
+
+    def source(self, first: int, end: int) -> str:
+        """Return the words of a condition as the text has them."""
+        words = [_source(token) for token in self.tokens[first:end] if token.kind != "line"]
+        return " ".join(word for word in words if word != ";")[:80]
+
+    def followed(self, *, active: bool) -> None:
+        kept, self.active = self.active, active
+        self.list_until(("elif", "else", "fi"))
+        self.active = kept
+
+    def branch(self, branch: Branch, start: Environment) -> tuple[Branch, Environment]:
+        """Follow one branch of several with an environment of its own."""
+        self.script.environment = start.copy()
+        self.script.environment.enter(branch)
+        self.list_until(("elif", "else", "fi", "esac"))
+        self.script.environment.leave()
+        return branch, self.script.environment
+
+    def cases(self) -> bool | None:
+        """Follow `case WORD in PATTERN) ... ;; esac`."""
+        choice, subject = self.choice(), self.peek()
+        words = self.script.environment.words([subject]) if subject and self.active else []
+        said, source = " ".join(word.text for word in words), _source(subject) if subject else ""
+        self.place += 1
+        self.accept("in")
+        while True:
+            self.skip_lines()
+            if self.peek() is None or self.next_is("esac"):
+                break
+            patterns = self.patterns()
+            hit = None if "$" in said else any(matches(said, pattern) for pattern in patterns)
+            self.clause(choice, f"case {source} is {'|'.join(patterns)[:40]}", hit)
+            if self.next_is(";;", ";&", ";;&"):
+                self.place += 1
+        self.accept("esac")
+        self.settle(choice, whole=choice.chosen)
+        return None
+
+    def patterns(self) -> list[str]:
+        patterns: list[str] = []
+        while (token := self.peek()) and not (token.kind == "operator" and token.text == ")"):
+            if token.kind == "word":
+                patterns.append(token.text)
+            self.place += 1
+            if token.kind == "line":
+                break
+        if self.next_is(")"):
+            self.place += 1
+        return patterns
+
+    # Loops
+
+    def loop(self) -> bool | None:
+        """Follow the body of `for` once; with several values its variable is none of them."""
+        token = self.peek()
+        name = token.plain if token and token.kind == "word" else ""
+        self.place += 1
+        values: list[ShellWord] = []
+        self.skip_lines()
+        if self.next_is("in"):
+            self.place += 1
+            words = []
+            while (token := self.peek()) and token.kind in ("word", "array"):
+                words.append(token)
+                self.place += 1
+            values = self.script.environment.words(words) if self.active else []
+        if self.active and name:
+            self.script.environment.set_loop(name, values)
+        self.accept("do")
+        self.list_until(("done",))
+        self.accept("done")
+        return True
+
+    def repeated(self) -> bool | None:
+        """Follow the body of `while` once, unless its condition is false."""
+        said = self.list_until(("do",))
+        self.accept("do")
+        active, self.active = self.active, self.active and said is not False
+        self.list_until(("done",))
+        self.active = active
+        self.accept("done")
+        return True
+
+    def double_test(self) -> bool | None:
+        """Decide `[[ ... ]]`."""
+        tokens: list[Token] = []
+        while (token := self.peek()) and not self.next_is("]]"):
+            tokens.append(token)
+            self.place += 1
+        self.place += 1
+        if not self.active:
+            return None
+        texts = []
+        for token in tokens:
+            if token.kind == "word":
+                words = self.script.environment.words([token])
+                texts.append(" ".join(word.text for word in words))
+            elif token.kind != "line":
+                texts.append(token.text)
+        return decide_test(texts)
+
+
+def _source(token: Token) -> str:
+    """Return a token as the text has it, nearly."""
+    said = {"variable": "${%s}", "sum": "$((%s))", "command": "$(%s)"}
+    parts = [bit.text if bit.kind == "text" else said[bit.kind] % bit.text for bit in token.bits]
+    return "".join(parts) or token.text
