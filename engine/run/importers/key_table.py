@@ -8,11 +8,15 @@ from engine.run.importers.import_report import (
     RunDraft,
     Setting,
     is_true,
-    positive_number,
     shorten,
     whole_number,
 )
-from engine.run.importers.unknown_keys import report_unknown
+from engine.run.importers.launch import take_launch
+from engine.run.importers.unknown_keys import (
+    may_change_memory,
+    report_unknown,
+    settle_conditions,
+)
 
 Handler = Callable[[Setting, RunDraft], None]
 WORKED = "worked into what is derived below"
@@ -174,37 +178,10 @@ def note_text(name: str) -> Handler:
     return read
 
 
-# Flags and variables of torchrun, deepspeed, accelerate and sbatch; keys of what they launch.
-_PER_NODE = (
-    "nproc_per_node", "NPROC_PER_NODE", "GPUS_PER_NODE", "gpus_per_node", "ntasks_per_node",
-    "num_gpus", "NGPU", "NUM_GPUS",
-)  # fmt: skip
-_NODES = ("nnodes", "NNODES", "nodes", "num_nodes", "NUM_NODES")
-_LAUNCHER = {
-    "where the processes meet": (
-        "master_addr", "master_port", "node_rank", "machine_rank", "rdzv_*", "main_process_ip",
-        "main_process_port", "standalone", "hostfile", "local_rank", "max_restarts", "MASTER_ADDR",
-        "MASTER_PORT", "NODE_RANK", "RANK", "log_dir", "redirects", "tee", "module",
-    ),
-    "a choice of the batch system": (
-        "job_name", "output", "error", "time", "partition", "exclusive", "account", "mem",
-        "cpus_per_task", "constraint", "qos", "mail_*", "ntasks",
-    ),
-}  # fmt: skip
-
-
 def read_launch(setting: Setting, draft: RunDraft) -> bool:
-    """Read how many processes are launched; return whether the setting says so."""
-    name = plain_name(setting.key)
-    if name in _PER_NODE or name in _NODES:
-        number = positive_number(str(setting.value).partition(":")[0])
-        if number is None:
-            refuse_value(setting, "how many processes are launched is a whole number", draft)
-        else:
-            draft.notes["per_node" if name in _PER_NODE else "nodes"] = number
-            draft.report(setting, "understood", "how many processes are launched")
-        return True
-    if reason := reason_without_effect(name, KeyTable(without_effect=_LAUNCHER)):
-        draft.report(setting, "without effect", reason)
-        return True
-    return False
+    """Read what a script says of its processes, and what no branch of it decides.
+
+    Return whether the setting was of this kind.
+    """
+    certain = list(settle_conditions([setting], draft, may_change_memory))
+    return not certain or not take_launch(certain, draft)

@@ -6,19 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from engine.run.importers.import_report import RunDraft, Setting, shorten
 
 UNKNOWN = "not known here"
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
 # Words of names that may be a size, a degree, or a switch of memory.
-_SIZES = frozenset(
-    word
-    for line in (
-        """hidden size sizes rank ranks dim dims layer layers head heads expert experts parallel
-    parallelism degree shard shards sharding sharded offload offloading checkpointing recompute
-    recomputation recomputed remat batch batches length len seq sequence context precision dtype
-    fp32 fp16 bf16 fp8 fp4 mxfp8 nvfp4 int8 int4 quantization quantize quantized accumulation nodes
-    gpus devices world vocab vocabulary ffn intermediate stage stages zero compress compression
-    window topk tensor pipeline virtual microbatch microbatches tokens width depth multiplier
-    lora adapter freeze frozen tie tied mtp optimizer ddp fsdp""",
-    )
-    for word in line.split()
+_SIZES = words_of(
+    """accumulation activation adapter attention attn batch batches batchsize bf16 checkpointing
+    compile compiled compress compression context cp ddp deepspeed degree depth devices dim dims
+    dmodel dp dtype embd embed embedding ep expert experts ffn flash fp16 fp32 fp4 fp8 freeze frozen
+    fsdp gpus head heads hidden int4 int8 intermediate kernel layer layers len length liger lora
+    maxlen microbatch microbatches mixed moe mtp multiplier mxfp8 nhead nlayer nlayers nodes nvfp4
+    offload offloading optim optimizer packed packing parallel parallelism pipeline pp precision
+    quant quantization quantize quantized rank ranks recompute recomputed recomputation remat seq
+    seqlen sequence shard sharded sharding shards size sizes stage stages tensor tie tied tokens
+    topk tp virtual vocab vocabulary width window world zero"""
 )
 _OFF = ("false", "none", "null", "0", "no", "off", "{}", "")
 
