@@ -1,7 +1,7 @@
 """Sentences with numbers, rendered in the reader's units."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.core.numbers import DEFAULT, NAMED_DIGITS, Display, format_value
@@ -34,6 +34,21 @@ def say(template: str, **numbers: tuple[float, Quantity]) -> Sentence:
 def escape_braces(text: str) -> str:
     """Return a text with braces doubled, for use in a sentence's template."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def joined(sentences: Sequence[Text]) -> Sentence:
+    """Return several sentences as one text, their numbers kept."""
+    template, numbers = [], {}
+    for at, sentence in enumerate(sentences):
+        if isinstance(sentence, str):
+            template.append(escape_braces(sentence))
+            continue
+        part = sentence.template
+        for key, number in sentence.numbers.items():
+            part = part.replace(f"{{{key}}}", f"{{n{at}_{key}}}")
+            numbers[f"n{at}_{key}"] = number
+        template.append(part)
+    return Sentence(" ".join(template), numbers)
 
 
 def render_text(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:

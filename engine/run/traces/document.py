@@ -83,6 +83,7 @@ class RankTrace:
         file: its name.
         rank: as the trace says; -1 where it does not.
         world_size: likewise; 0 where it does not.
+        gpu: name of the GPUs of its host; empty where it does not say.
         origin: when the times begin, by the host's clock.
         events: of the file, all kinds.
         skipped: events whose times are no times.
@@ -97,6 +98,7 @@ class RankTrace:
     file: str
     rank: int
     world_size: Count
+    gpu: str
     origin: Seconds
     events: Count
     skipped: Count
@@ -196,6 +198,7 @@ def _read_rank(entry: Mapping[str, Any]) -> RankTrace:
         file=str(entry["file"]),
         rank=_whole(entry["rank"]),
         world_size=_whole(entry["world"]),
+        gpu=str(entry.get("gpu", "")),
         origin=float(entry["origin"]) * 1000 * NANO,
         events=_whole(entry["events"]),
         skipped=_whole(entry["skipped"]),

@@ -155,6 +155,7 @@ class Rank:
             "file": self._file,
             "rank": int(about["rank"]) if _is_whole(about.get("rank")) else -1,
             "world": int(about["world_size"]) if _is_whole(about.get("world_size")) else 0,
+            "gpu": _gpu_name(head.get("deviceProperties")),
             "origin": base / _PER_MICRO + first,
             "events": self._count,
             "skipped": self._skipped,
@@ -171,6 +172,13 @@ class Rank:
                 for number, start, length, device in self._steps
             ],
         }
+
+
+def _gpu_name(devices: object) -> str:
+    """Return the name of the GPUs that a trace lists; empty if they differ, or it lists none."""
+    rows = devices if isinstance(devices, list) else []
+    names = {_text(row.get("name")) if isinstance(row, Mapping) else "" for row in rows}
+    return names.pop()[:LONGEST_NAME] if len(names) == 1 else ""
 
 
 def _time(event: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -3,8 +3,9 @@
 A rule is a line "group: word, word, ...". A kernel belongs to the first group one of whose words
 its name holds, in whatever case. Two groups mean something to the account: "communication" and
 "memory copies"; every other group is computation. Copies and fills that the trace itself records
-as such are memory copies before any rule is asked. What no rule names counts as computation, and
-is listed.
+as such are memory copies before any rule is asked, but those from one GPU to another (CUPTI's
+PtoP), as copy engines run them for collectives, are communication. What no rule names counts as
+computation, and is listed.
 """
 
 from collections.abc import Mapping
@@ -16,15 +17,17 @@ from engine.run.importers.import_report import TextError, shorten
 COMMUNICATION, COPIES, UNKNOWN = "communication", "memory copies", "not named by a rule"
 COMPUTE_CLASS, COMMUNICATION_CLASS, COPY_CLASS = 1, 2, 4
 _COPY_KINDS = frozenset({"gpu_memcpy", "gpu_memset", "memcpy", "memset"})
+_BETWEEN = ("ptop", "peer", "p2p")
 _MOST_RULES: Count = 40
 _MOST_WORDS: Count = 400
 RULES = """\
-communication: nccl, rccl, hccl, msccl, nvshmem, dpsk::ep, deep_ep, allreduce, all_reduce, allgather, all_gather, reducescatter, reduce_scatter, alltoall, all_to_all, sendrecv, cross_device_reduce, one_shot_, two_shot_, multimem
+communication: nccl, rccl, hccl, msccl, nvshmem, dpsk::ep, deep_ep, deepep, hybrid_ep, hybridep, userbuffers, allreduce, all_reduce, allgather, all_gather, reducescatter, reduce_scatter, alltoall, all_to_all, sendrecv, cross_device_reduce, one_shot_, two_shot_, multimem
 memory copies: memcpy, memset, dma_
+quantization: quantize, per_token_group_quant, scaled_fp8_quant, scaled_fp4_quant, cvt_fp16_to_fp4, nvfp4_quant, cast_transpose
 attention: flash, fmha, attention, sdpa, mha_, compute_dot_do_o, convert_dq_to
 norm and softmax: norm, softmax, bn_fw, bn_bw, cross_entropy, nll_loss, gammabeta, rowwisemoments
 convolution: convolv, cudnn, winograd, conv2d, conv_depthwise, dgrad, wgrad, fprop
-matrix products: gemm, gemv, cutlass, nvjet, xmma, cublas, wgmma, cijk_, matmul, splitk, dot_kernel
+matrix products: gemm, gemv, bmm_, e2m1, cutlass, nvjet, xmma, cublas, wgmma, cijk_, matmul, splitk, dot_kernel
 optimizer: multi_tensor_apply, adam, adagrad, sgd, fusedlamb
 embedding and indexing: embedding, index, gather, scatter, permute, sort, scan, unique, jagged, partial_segment, partials_per_segment, compute_grad_weight
 element-wise and reduction: elementwise, reduce, triton_, fused, pool, catarray, copy, fill, rope, rotary, dropout, silu, gelu, transpose, distribution
@@ -39,9 +42,9 @@ class KernelRules:
 
     def group(self, kind: str, name: str) -> str:
         """Return the group of a kernel by event kind and name."""
-        if kind in _COPY_KINDS:
-            return COPIES
         low = name.lower()
+        if kind in _COPY_KINDS:
+            return COMMUNICATION if any(word in low for word in _BETWEEN) else COPIES
         for group, words in self.groups.items():
             if any(word in low for word in words):
                 return group

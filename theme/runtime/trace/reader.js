@@ -254,6 +254,7 @@ function createRankBuilder(file) {
         file,
         rank: wholeOrNull(distributed.rank) ?? -1,
         world: wholeOrNull(distributed.world_size) ?? 0,
+        gpu: gpuName(head.deviceProperties),
         origin: base / NANOSECONDS_PER_MICROSECOND + first,
         events: count,
         skipped,
@@ -287,6 +288,13 @@ function createIndex() {
       return list.push(item) - 1;
     },
   };
+}
+
+/** The name of the GPUs that a trace lists; empty if they differ, or it lists none. */
+function gpuName(devices) {
+  const rows = Array.isArray(devices) ? devices : [];
+  const names = new Set(rows.map((row) => (isObject(row) ? stringOrEmpty(row.name) : "")));
+  return names.size === 1 ? cutName([...names][0]) : "";
 }
 
 function isObject(value) {

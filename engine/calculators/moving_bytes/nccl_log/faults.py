@@ -1,11 +1,11 @@
 """Everything in a text of NCCL that speaks against the run, one sentence each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES
-from engine.core.text import Sentence, Text, escape_braces, say
+from engine.core.text import Text, escape_braces, say
 from engine.core.units import COUNT
 from engine.run.logs.nccl_debug import NcclDebug
 
@@ -20,21 +20,6 @@ def faults(result: Result) -> tuple[Text, ...]:
         found += [*_network_faults(result, debug), *_node_faults(result, debug)]
         found += _warnings(debug)
     return (*found, *_forced(result))
-
-
-def joined(sentences: Sequence[Text]) -> Sentence:
-    """Return several sentences as one text, their numbers kept."""
-    template, numbers = [], {}
-    for at, sentence in enumerate(sentences):
-        if isinstance(sentence, str):
-            template.append(escape_braces(sentence))
-            continue
-        part = sentence.template
-        for key, number in sentence.numbers.items():
-            part = part.replace(f"{{{key}}}", f"{{n{at}_{key}}}")
-            numbers[f"n{at}_{key}"] = number
-        template.append(part)
-    return Sentence(" ".join(template), numbers)
 
 
 def _several_hosts(result: Result) -> bool:

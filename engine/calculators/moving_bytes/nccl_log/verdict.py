@@ -1,10 +1,10 @@
 """The verdict on a text of NCCL: fine, not fine, or why neither can be said."""
 
-from engine.calculators.moving_bytes.nccl_log.faults import faults, joined
+from engine.calculators.moving_bytes.nccl_log.faults import faults
 from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nccl_devices import device_row, published_bandwidth
 from engine.catalog.nodes import NODES
-from engine.core.text import Text, escape_braces, say
+from engine.core.text import Text, escape_braces, joined, say
 from engine.core.units import BANDWIDTH, COUNT, SHARE
 from engine.core.views import Badge
 from engine.form.collective_names import TESTED

@@ -20,7 +20,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs)
     return {
         **present.values("step_time"),
-        "verdict": with_changes(charts.verdict(result), result.changes),
+        "verdict": with_changes(
+            charts.with_another_job(charts.verdict(result), result), result.changes
+        ),
         "predicted": value_with_range(present, "predicted", result.evidence),
         **present.values("compute", "exposed", "hidden", "copies", "idle", "waited", "bus"),
         "parts": partial(charts.parts, result),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.calculators.whole_runs.trace_check.inputs import Inputs, Result
-from engine.core.text import Sentence, say
+from engine.core.text import Sentence, joined, say
 from engine.core.units import SECONDS, SHARE, Seconds
 from engine.core.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
 from engine.form.kernel_names import short_kernel
@@ -69,6 +69,13 @@ def _badge(text: str, words: str, late: _LateRank, color: str, **shares: float) 
     numbers = {name: (share, SHARE) for name, share in shares.items()}
     numbers |= {name: (time, SECONDS) for name, time in late.numbers.items()}
     return Badge(text=text, sentence=say(words, **numbers), color=color)
+
+
+def with_another_job(badge: Badge, result: Result) -> Badge:
+    """Return a verdict that also says why nothing is compared, where that is so."""
+    if not result.another:
+        return badge
+    return replace(badge, sentence=joined((badge.sentence, result.another)))
 
 
 def parts(result: Result) -> Bars:

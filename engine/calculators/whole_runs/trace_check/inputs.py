@@ -10,7 +10,7 @@ from engine.core import text
 from engine.core.inputs import Number, Sample, Scalar, Switch, Text
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
-from engine.core.units import Bandwidth, Count, Seconds, Share
+from engine.core.units import COUNT, Bandwidth, Count, Seconds, Share
 from engine.form import short_job, trace_sample
 from engine.form.fields import OwnConstants
 from engine.form.text_validation import text_check
@@ -27,6 +27,11 @@ from engine.simulate.profile_analysis.check import TraceCheck, check_trace, mean
 from engine.simulate.profile_analysis.collectives import CollectiveKind, collective_kinds
 from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
 from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
+from engine.simulate.profile_analysis.traced_gpu import (
+    is_of_another_gpu,
+    is_of_other_ranks,
+    traced_gpus,
+)
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import StepTime
@@ -163,6 +168,7 @@ class Result:
     shown: Shown
     ranks: Lazy[tuple[RankUse, ...]]
     job: Predicted | None
+    another: text.Text
     step_time: Annotated[
         Seconds,
         Output(
@@ -269,7 +275,8 @@ def solve(inputs: Inputs) -> Result:
     checked = check_trace(inputs.trace, inputs.rules)
     shown = _shown_steps(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
     use = shown.use
-    job = _predicted(run) if inputs.compare else None
+    another = _another_job(checked, run) if inputs.compare else ""
+    job = _predicted(run) if inputs.compare and not another else None
     kernels = kernel_uses(checked.ranks[shown.rank], 0.0, _INFINITE)
     total = sum(kernel.time for kernel in kernels)
     steps = len(checked.uses[shown.rank])
@@ -280,6 +287,7 @@ def solve(inputs: Inputs) -> Result:
         shown=shown,
         ranks=Lazy(partial(rank_uses, checked)),
         job=job,
+        another=another,
         step_time=use.length,
         predicted=job.step.total if job else _INFINITE,
         compute=use.share(use.compute),
@@ -294,6 +302,24 @@ def solve(inputs: Inputs) -> Result:
         else 0.0,
         kernels=len(checked.ranks[shown.rank].trace.start),
     )
+
+
+def _another_job(checked: TraceCheck, run: Run) -> text.Text:
+    """Return why a trace is not of the job below; empty if it can be."""
+    ranks = [rank.trace for rank in checked.ranks]
+    names, asked = traced_gpus(ranks), run.cluster.gpu.name
+    words = []
+    if is_of_another_gpu(names, asked):
+        recorded = text.escape_braces(", ".join(names[:3]))
+        words.append(f"was recorded on {recorded}, the job below runs on {asked}")
+    world = max(rank.world_size for rank in ranks)
+    if is_of_other_ranks(ranks, run.plan.world_size):
+        words.append("is one of {traced} ranks, the job below has {asked}")
+    if not words:
+        return ""
+    sentence = f"Another job: the trace {' and '.join(words)}. Nothing is compared."
+    numbers = {"traced": (world, COUNT), "asked": (run.plan.world_size, COUNT)}
+    return text.say(sentence, **numbers)
 
 
 def _predicted(run: Run) -> Predicted:

@@ -202,6 +202,7 @@ def reading(result: Result) -> Table:
             (
                 trace.title,
                 trace.called if trace.rank >= 0 else "no rank recorded",
+                trace.gpu or "not named",
                 say("{n}", n=(trace.world_size, COUNT)) if trace.world_size else "–",
                 say("{n}", n=(trace.events, COUNT)),
                 say("{n}", n=(len(trace.start), COUNT)),
@@ -211,7 +212,16 @@ def reading(result: Result) -> Table:
         )
     return Table(
         title="What was read",
-        columns=("File", "Rank", "World size", "Events", "On the GPU", "Unreadable", "Steps"),
+        columns=(
+            "File",
+            "Rank",
+            "GPU",
+            "World size",
+            "Events",
+            "On the GPU",
+            "Unreadable",
+            "Steps",
+        ),
         rows=tuple(rows),
         caption="Only what ran on the GPU, and the marks of steps, reach the engine.",
     )

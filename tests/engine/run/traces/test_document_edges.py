@@ -53,6 +53,7 @@ def test_columns_become_times_in_seconds():
         file="a.json",
         rank=0,
         world_size=2,
+        gpu="",
         origin=pytest.approx(5e-6),
         events=9,
         skipped=1,

@@ -22,12 +22,14 @@ def test_a_whole_document():
         "no event",
         rank=3,
         world=8,
+        deviceProperties=[{"id": 0, "name": "NVIDIA B200"}, {"id": 1, "name": "NVIDIA B200"}],
         baseTimeNanoseconds=5000,
     )
     assert found == {
         "file": "a.json",
         "rank": 3,
         "world": 8,
+        "gpu": "NVIDIA B200",
         "origin": 15.0,  # microseconds
         "events": 5,
         "skipped": 0,
@@ -175,3 +177,20 @@ def test_a_step_has_a_number_of_at_most_15_digits(number, read_as_one):
     found = read(GEMM, step(number, 90, 40), step(number, 101.5, 2, device=True))
     times = [[-10_000, 30_000, 0], [1500, 3500, 1]]
     assert found["steps"] == ([[int(number), *row] for row in times] if read_as_one else [])
+
+
+@each(
+    ("devices", "gpu"),
+    [
+        ([{"name": "NVIDIA B200"}], "NVIDIA B200"),
+        ([{"name": "NVIDIA B200"}, {"name": "NVIDIA A100"}], ""),
+        ([{"name": 7}], ""),
+        ([{}], ""),
+        (["NVIDIA B200"], ""),
+        ([], ""),
+        ({"name": "NVIDIA B200"}, ""),
+        (None, ""),
+    ],
+)
+def test_the_gpu_of_a_trace(devices, gpu):
+    assert read(GEMM, deviceProperties=devices)["gpu"] == gpu
