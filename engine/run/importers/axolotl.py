@@ -320,9 +320,9 @@ def _read(piece: Piece, draft: RunDraft) -> None:
 
 
 _OWN = (
-    "base_model", "sequence_len", "micro_batch_size", "sample_packing", "pad_to_sequence_len",
-    "lora_target_linear", "lora_r", "adapter", "datasets", "dataset_prepared_path", "val_set_size",
-    "evals_per_epoch", "saves_per_epoch", "load_in_4bit", "num_epochs", "special_tokens",
+    "base_model", "sequence_len", "sample_packing", "pad_to_sequence_len", "lora_target_linear",
+    "adapter", "datasets", "dataset_prepared_path", "val_set_size", "evals_per_epoch",
+    "saves_per_epoch", "eval_sample_packing",
 )  # fmt: skip
 AXOLOTL = Dialect(
     name="axolotl YAML",

@@ -24,9 +24,9 @@ from engine.run.importers.import_report import (
 )
 from engine.run.importers.json_text import object_settings
 from engine.run.importers.key_table import (
+    Handler,
     KeyTable,
     is_absent,
-    is_off,
     is_on,
     note_text,
     plain_name,
@@ -99,6 +99,18 @@ def _optimizer(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "another optimizer; Adam's states and time are shown")
 
 
+def _only(known: str) -> Handler:
+    """Return the reader of a choice of which one is predicted."""
+
+    def read(setting: Setting, draft: RunDraft) -> None:
+        if str(setting.value).lower() == known:
+            draft.report(setting, "understood", "as usual")
+        else:
+            refuse_value(setting, f"of these {known} alone is read", draft)
+
+    return read
+
+
 def _sparse(setting: Setting, draft: RunDraft) -> None:
     if is_absent(setting.value) or str(setting.value) == "1":
         draft.report(setting, "understood", "no experts")
@@ -120,6 +132,7 @@ TABLE = KeyTable(
         "pipe_parallel_size": "pipe_parallel_size",
         MICRO: MICRO,
         STEPS: STEPS,
+        "gas": STEPS,
         "train_batch_size": "train_batch_size",
         "intermediate_size": "intermediate_size",
         "mlp_multiple_of": "mlp_multiple_of",
@@ -145,6 +158,8 @@ TABLE = KeyTable(
         "optimizer.type": _optimizer,
         "optimizer_type": _optimizer,
         "moe_num_experts": _sparse,
+        "mlp_type": _only("regular"),
+        "attention_head_type": _only("multihead"),
         "sequence_parallel": switch("parallelism.sequence_parallel", True, False),
         "data_types.grad_accum_dtype": lambda setting, draft: _sum_type(setting, draft),
     },
@@ -165,7 +180,9 @@ TABLE = KeyTable(
         "train_impl": "preferences: other models beside the one that is trained",
         "pipe_partition_method": "layers are taken to be cut evenly",
         "gmlp_attn_dim": "another kind of layer",
-        "mamba_selective_scan_fusion": "Mamba's layers; attention is shown",
+        "fp32_allreduce": "gradients are reduced in 32 bits",
+        "full_precision_lm_cross_entropy": "the loss in 32 bits",
+        "use_flash_cross_entropy": "a loss whose kernels take less memory",
         "expansion_factor": "the inner width is another",
         "attention_type": "another attention",
         "communication_data_type": "gradients travel in another precision",
@@ -188,6 +205,7 @@ TABLE = KeyTable(
         "dropout, whose masks are small beside the rest": (
             "attention_dropout", "hidden_dropout",
         ),
+        "Mamba's kernels, which are not predicted": ("mamba_*",),
         "norms and positions keep their size": (
             "norm", "rms_norm_epsilon", "layernorm_epsilon", "rotary_*", "use_bias_in_norms",
             "use_bias_in_mlp", "gpt_j_residual", "gpt_j_tied", "rpe_*",
@@ -242,8 +260,9 @@ def import_gpt_neox(settings: list[Setting], draft: RunDraft) -> None:
             draft.report(setting, "understood", "not set")
         elif name.partition(".")[0] == "attention_config":
             _attention(setting, draft)
-        elif name == "zero_optimization.cpu_offload" and not is_off(setting.value):
-            draft.report_not_modeled(setting, OFFLOADED)
+        elif name == "zero_optimization.cpu_offload":
+            if is_on(setting, draft):
+                draft.report_not_modeled(setting, OFFLOADED)
         elif name.startswith("zero_optimization."):
             import_deepspeed([Setting(key=name, value=setting.value, line=setting.line)], draft)
         elif not read_launch(setting, draft):

@@ -1,5 +1,7 @@
 """Keys of Megatron's arguments under the roofs of other software, whose defaults differ."""
 
+import re
+
 from engine.run.importers.import_report import RunDraft, Setting, is_true, whole_number
 from engine.run.importers.key_table import is_absent, is_off
 from engine.run.importers.megatron import import_megatron
@@ -25,9 +27,13 @@ def read_megatron_key(setting: Setting, name: str, draft: RunDraft) -> None:
         else:
             draft.set_value(setting, *pair)
         return
-    number = whole_number(setting.value)
-    switched = is_true(setting.value) and (number is None or name in _OFF)
-    value = True if switched else setting.value
+    value = setting.value
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        words = re.split(r"[,\s]+", value.strip("[] "))
+        value = [word.strip("\"'") for word in words if word]
+    number = whole_number(value)
+    if is_true(value) and (number is None or name in _OFF):
+        value = True
     import_megatron([Setting(key=name, value=value, line=setting.line)], draft)
     entry = draft.entries.pop()
     draft.report(setting, entry.kind, entry.meaning)

@@ -30,8 +30,36 @@ from engine.run.importers.yaml_text import parse_scalar, read_yaml
 PRIMUS = "Primus (fd1eeabb)"
 _VARIABLE = re.compile(r"\$\{[A-Za-z_]\w{0,80}:([^{}]{0,200})\}")
 _TURBO = "kernels of AMD that take less time and memory"
+
+
+def _other_model(setting: Setting, draft: RunDraft) -> None:
+    if not is_off(setting.value):
+        refuse_value(setting, "decoders of attention layers alone are predicted", draft)
+
+
+def _generation(setting: Setting, draft: RunDraft) -> None:
+    refuse_value(setting, "these arguments generate; they train nothing", draft)
+
+
 PRIMUS_TABLE = KeyTable(
+    handlers={
+        **dict.fromkeys(
+            ("hybrid_layer_pattern", "hybrid_override_pattern", "is_hybrid_model",
+             "hybrid_attention_ratio", "encoder_num_layers", "decoder_num_layers",
+             "mamba_state_dim", "mamba_head_dim", "mamba_num_heads", "lfm_layer_types",
+             "experimental_attention_variant"),
+            _other_model,
+        ),
+        **dict.fromkeys(
+            ("inference_max_seq_length", "num_tokens_to_generate", "inference_repeat_n",
+             "inference_dynamic_batching"),
+            _generation,
+        ),
+    },
     not_modeled={
+        "torch_compile": "compiled kernels",
+        "dynamic_cp": "context parallelism that varies",
+        "step_batch_size_schedule": "the batch grows",
         **dict.fromkeys(
             ("enable_primus_turbo", "use_turbo_attention", "use_turbo_grouped_gemm",
              "use_turbo_gemm", "use_turbo_deepep", "use_turbo_rms_norm", "use_turbo_grouped_mlp",
@@ -85,6 +113,17 @@ PRIMUS_TABLE = KeyTable(
         "a number of positions alone": ("original_max_position_embeddings",),
         "numbers of fp8's scales": (
             "fp8_amax_*", "fp8_margin", "fp8_interval", "fp8_wgrad",
+        ),
+        "the test that these arguments belong to": (
+            "LAUNCHER", "METRICS", "MODE", "TEST_TYPE", "SKIP_PYTEST", "BEFORE_SCRIPT",
+            "AFTER_SCRIPT", "deterministic_mode", "use_checkpoint_args", "async_save",
+            "use_persistent_ckpt_worker", "use_checkpoint_opt_param_scheduler",
+            "auto_detect_ckpt_format",
+        ),
+        "routers are small": ("moe_router_*",),
+        "a number of positions or of losses": (
+            "mscale", "mscale_all_dim", "tiktoken_pattern", "mtp_loss_scaling_factor",
+            "calculate_per_token_loss", "apply_query_key_layer_scaling",
         ),
         "checks between steps": ("check_for_*", "manual_gc*", "empty_cache_interval"),
     },

@@ -11,7 +11,7 @@ What it cannot say: the vocabulary, which is the tokenizer's.
 import re
 
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
-from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, is_true
+from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, is_true, shorten
 from engine.run.importers.key_table import (
     Handler,
     KeyTable,
@@ -21,6 +21,7 @@ from engine.run.importers.key_table import (
     read_key,
     read_launch,
     refuse_value,
+    remark,
 )
 from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
@@ -109,10 +110,6 @@ def _accumulation(setting: Setting, draft: RunDraft) -> None:
         refuse_value(setting, "passes follow from the two batch sizes; 1 is needed here", draft)
 
 
-def _encoder(setting: Setting, draft: RunDraft) -> None:
-    refuse_value(setting, "models with an encoder are not predicted", draft)
-
-
 def _as(name: str) -> Handler:
     return lambda setting, draft: read_megatron_key(setting, name, draft)
 
@@ -126,6 +123,9 @@ _RENAMED = {
     "ub_tp_comm_overlap": "tp_comm_overlap",
     "num_moe_experts": "num_experts",
     "use_flash_attention": "use_flash_attn",
+    "override_vocab_size": "padded_vocab_size",
+    "qkv_bias": "add_qkv_bias",
+    "enable_cuda_graph": "enable_cuda_graph",
     "overlap_grad_sync": "overlap_grad_reduce",
 }
 _PLAIN = (
@@ -180,7 +180,7 @@ TABLE = KeyTable(
         f"{_M}peft.lora_tuning.target_modules": "adapters at all linear layers are shown",
         f"{_M}moe_extended_tp": "experts over tensor-parallel ranks",
         f"{_M}optim.grad_sync_dtype": "gradients travel in another precision",
-        f"{_M}optim.overlap_param_sync": "the gather of weights is hidden in any case",
+        f"{_M}mcore_customization_config": "another kind of layer",
         f"{_M}hybrid_override_pattern": "Mamba's layers; attention is shown",
     },
     without_effect={
@@ -223,6 +223,7 @@ TABLE = KeyTable(
             f"{_M}native_amp_*", f"{_M}hysteresis", f"{_M}megatron_amp_O2", f"{_M}fp8_*",
             f"{_M}reduce_amax",
         ),
+        "the gather of weights is hidden in any case": (f"{_M}optim.overlap_param_sync",),
         "how messages are sent": (
             f"{_M}overlap_p2p_comm", f"{_M}batch_p2p_comm", f"{_M}sync_batch_comm",
             f"{_M}nccl_communicator_config_path", f"{_M}ub_tp_comm_*", f"{_M}sharp",
@@ -238,12 +239,20 @@ TABLE = KeyTable(
 )  # fmt: skip
 
 
+_ENCODERS = tuple(
+    f"{_M}{key}" for key in ("encoder.", "decoder.", "bert_", "unet_config.", "vision.", "text.")
+)
+
+
 def import_nemo1(settings: list[Setting], draft: RunDraft) -> None:
     """Import the settings of NeMo 1 into a draft."""
     draft.values.setdefault("training.framework", "megatron")
     for setting in settings:
-        if setting.key.startswith((f"{_M}encoder.", f"{_M}decoder.", f"{_M}bert_")):
-            _encoder(setting, draft)
+        if setting.key.startswith(_ENCODERS):
+            draft.notes.setdefault("encoder", setting)
+            draft.report(setting, "not modeled", "models with an encoder are not predicted")
+        elif setting.key.startswith(f"{_M}mm_cfg."):
+            draft.report_not_modeled(setting, "images: the language model alone is shown")
         elif str(setting.value).startswith("${"):
             draft.report(setting, "understood", "refers to another key")
         elif setting.key == f"{_M}peft.lora_tuning.adapter_dim":
@@ -256,6 +265,11 @@ def import_nemo1(settings: list[Setting], draft: RunDraft) -> None:
 def finish_nemo1(draft: RunDraft) -> None:
     """Derive the run by Megatron's rules with NeMo's defaults."""
     notes = draft.notes
+    if encoder := notes.get("encoder"):
+        draft.contradictions.append(
+            f"line {encoder.line}: {shorten(encoder.key)}: models with an encoder are not predicted"
+        )
+        return
     derive_named_model(draft)
     notes.setdefault("per_node", 1)
     draft.assume("sequence_length", 512, f"encoder_seq_length ({SOFTWARE})")
@@ -269,6 +283,8 @@ def finish_nemo1(draft: RunDraft) -> None:
         draft.derive(
             "training.lora_rank", int(str(rank)), f"peft_scheme lora, adapter_dim ({SOFTWARE})"
         )
+    if "model.num_layers" in draft.values and "model.vocab_size" not in draft.values:
+        remark(draft, "vocab_size", 50304, "the tokenizer's vocabulary is not in the text")
     finish_megatron_run(draft)
 
 

@@ -25,6 +25,8 @@ _RENAMED: tuple[tuple[str, str], ...] = (
     (r"^llama-?3-(8b|70b)$", r"llama-3-\1"),
     (r"^llama-?2-(7b|13b|70b)$", r"llama-2-\1"),
     (r"^codellama-34b$", "code-llama-34b"),
+    (r"^vicuna-(7b|13b)-v1\.[0-9]$", r"llama-2-\1"),
+    (r"^zephyr-7b-(alpha|beta|sft-full|dpo-full)$", "mistral-7b"),
     (r"^qwen2-(0\.5b|1\.5b|7b|72b)$", r"qwen2.5-\1"),
     (r"^qwen2\.5-coder-(0\.5b|1\.5b|3b|7b|14b|32b)$", r"qwen2.5-\1"),
     (r"^qwen2\.5-math-(1\.5b|7b|72b)$", r"qwen2.5-\1"),
@@ -40,6 +42,8 @@ _RENAMED: tuple[tuple[str, str], ...] = (
 def find_repository(name: str) -> str | None:
     """Return the catalog's key of `org/name`, of a folder that ends so, or of a plain name."""
     path = name.strip().rstrip("/").lower()[:300]
+    if cached := re.search(r"models--([\w.-]+?)--([\w.-]+?)(?:/|$)", path):
+        path = f"{cached[1]}/{cached[2]}"  # in the cache of the hub
     if path in _REPOSITORIES:
         return _REPOSITORIES[path]
     word = path.rpartition("/")[2]

@@ -321,9 +321,13 @@ def _sharding(draft: RunDraft, defaults: TrainerDefaults) -> None:
         if fsdp and "auto_wrap" not in fsdp and "wrapped" not in draft.notes:
             why = "nothing says what is one unit; a layer at a time is shown"
             remark(draft, "fsdp", " ".join(fsdp), why)
-    draft.assume(
-        "parallelism.zero_stage", 0, "neither DeepSpeed nor FSDP: every GPU keeps the whole model"
-    )
+    if "parallelism.zero_stage" not in draft.values:
+        why = "neither DeepSpeed nor FSDP is named: every GPU keeps the whole model"
+        if "per_node" in draft.notes:
+            draft.assume("parallelism.zero_stage", 0, why)
+        else:
+            remark(draft, "sharding", 0, f"{why}; a configuration of accelerate may say otherwise")
+            draft.values["parallelism.zero_stage"] = 0
 
 
 def _stage_by_name(draft: RunDraft, name: str) -> None:
@@ -410,6 +414,10 @@ def world_size(draft: RunDraft, parts: int) -> int:
         elif "nodes" in notes and notes["nodes"] > 1:
             world = notes["nodes"] * 8
             draft.derive("parallelism.world_size", world, f"{notes['nodes']} nodes, taken with 8")
-    least = -(-8 // parts) * parts
-    draft.assume("parallelism.world_size", least, "no launcher says how many GPUs; one node")
+    if "parallelism.world_size" not in draft.values:
+        least = -(-8 // parts) * parts
+        remark(
+            draft, "world_size", least, f"no text says how many GPUs there are: {least} are shown"
+        )
+        draft.values["parallelism.world_size"] = least
     return int(draft.values["parallelism.world_size"])

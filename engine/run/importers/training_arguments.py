@@ -22,6 +22,7 @@ from engine.run.importers.key_table import (
     read_key,
     read_launch,
     refuse_value,
+    remark,
     switch,
 )
 from engine.run.importers.repositories import note_model
@@ -86,15 +87,23 @@ WITHOUT_EFFECT = {
         "conv_template", "chat_template*", "tokenizer_*", "use_fast_tokenizer", "template", "split",
         "truncation*", "completion_only_loss", "assistant_only_loss", "padding_side", "eos_token",
         "pad_token", "shuffle_dataset", "accelerator_config*", "group_by_length", "interleave_*",
-        "line_by_line", "keep_linebreaks", "pad_to_multiple_of",
+        "line_by_line", "keep_linebreaks", "pad_to_multiple_of", "packing_strategy", "num_proc",
     ),
     "how the weights are loaded": (
         "trust_remote_code", "model_revision", "use_auth_token", "token", "low_cpu_mem_usage",
-        "config_name", "hf_hub_token", "ms_hub_token", "tune_mm_mlp_adapter", "version",
+        "config_name", "hf_hub_token", "ms_hub_token", "version",
         "use_cache",
         "new_special_tokens", "resize_vocab",
     ),
     "which part of the script runs": ("do_train",),
+    "rewards, prompts and samples of generation": (
+        "reward_weights", "system_prompt", "temperature", "top_p", "top_k", "vllm_*", "epsilon*",
+        "scale_rewards", "mask_truncated_completions", "code_*", "num_completions_to_print",
+        "callbacks", "benchmarks", "sync_ref_model", "ref_model_*", "cosine_*", "repetition_*",
+    ),
+    "how images are cut": ("image_*", "mm_vision_*", "mm_use_im_patch_token", "mm_patch_*",
+                           "group_by_modality_length", "mm_projector_lr"),
+    "how losses of ranks are averaged": ("average_tokens_across_devices",),
     "how processes find each other": ("ddp_timeout", "ddp_backend", "local_rank"),
     "products are taken in 16 bits": ("tf32",),
     "both ways of gradient checkpointing keep the same": (
@@ -105,6 +114,7 @@ WITHOUT_EFFECT = {
         "init_lora_weights", "lora_weight_path",
     ),
 }  # fmt: skip
+_GENERATES = "reinforcement learning: the training pass alone is shown, without generation"
 NOT_MODELED = {
     "use_liger_kernel": "its fused kernels take less time, and its loss less memory",
     "liger_kernel_config": "its fused kernels take less time, and its loss less memory",
@@ -117,8 +127,19 @@ NOT_MODELED = {
     "parallelism_config": "a mesh that is set beside the text",
     "padding_free": FULL_LENGTH,
     "mem_budget": "a budget of memory for compiled recomputation",
-    "use_vllm": "generation by vLLM is not in the step that is shown",
-    "num_generations": "generation is not in the step that is shown",
+    **dict.fromkeys(
+        (
+            "vision_tower",
+            "mm_projector_type",
+            "pretrain_mm_mlp_adapter",
+            "mm_use_im_start_end",
+            "vision_path",
+            "mlp_path",
+            "freeze_backbone",
+            "freeze_llm",
+        ),
+        "images: the language model alone is shown",
+    ),
     "gradient_checkpointing_policy": "every layer is shown as recomputed",
 }
 
@@ -143,9 +164,40 @@ def read_packing(setting: Setting, draft: RunDraft) -> None:
 
 
 def _uses_adapters(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["adapters"] = False
     if is_on(setting, draft):
         draft.notes["adapters"] = True
         draft.report(setting, "understood", WORKED)
+
+
+def _preferences(setting: Setting, draft: RunDraft) -> None:
+    """Read a key that trainers of preferences have; those of reinforcement learning too."""
+    if is_absent(setting.value):
+        draft.report(setting, "understood", "not set")
+    else:
+        draft.notes["preferences"] = True
+        draft.report(setting, "understood", WORKED)
+
+
+def _reinforcement(setting: Setting, draft: RunDraft) -> None:
+    if is_off(setting.value):
+        draft.report(setting, "understood", "off")
+    else:
+        draft.notes["reinforcement"] = True
+        draft.report_not_modeled(setting, _GENERATES)
+
+
+def _projector(setting: Setting, draft: RunDraft) -> None:
+    if is_on(setting, draft):
+        refuse_value(setting, "training of a projector alone is not predicted", draft)
+
+
+def _weight_bits(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value) == "16":
+        draft.report(setting, "understood", "weights are not quantized")
+    else:
+        what = f"frozen weights are kept in {shorten(setting.value)} bits; 16 are shown"
+        draft.report_not_modeled(setting, what)
 
 
 def read_targets(setting: Setting, draft: RunDraft) -> None:
@@ -179,6 +231,19 @@ TABLE = KeyTable(
     },
     handlers={
         "model_name_or_path": note_model,
+        **dict.fromkeys(
+            ("beta", "rpo_alpha", "loss_type", "precompute_ref_log_probs", "ref_model"),
+            _preferences,
+        ),
+        **dict.fromkeys(
+            ("reward_funcs", "reward_model", "use_vllm", "num_generations", "vllm_mode"),
+            _reinforcement,
+        ),
+        "tune_mm_mlp_adapter": _projector,
+        "lora_enable": _uses_adapters,
+        "bits": _weight_bits,
+        "flash_attn": switch("training.flash_attention", True),
+        "use_flash_attention_2": switch("training.flash_attention", True),
         "deepspeed": read_deepspeed_file,
         "fsdp": read_fsdp_words,
         "fsdp_config": note_text("fsdp file"),
@@ -238,25 +303,32 @@ def _read_class(setting: Setting, draft: RunDraft) -> None:
     draft.notes["arguments class"] = name
     if name.startswith(("DPO", "ORPO", "CPO")):
         draft.notes["sequences of a sample"] = 2
-        what = "a reference model beside the one that is trained; a sample counts as two sequences"
-        draft.report_not_modeled(setting, what)
+        draft.report_not_modeled(setting, _PAIRS)
     elif name.startswith(("GRPO", "PPO", "RLOO", "OnlineDPO", "GKD", "XPO", "NashMD")):
-        what = "reinforcement learning: generation, references and rewards; training alone is shown"
-        draft.report_not_modeled(setting, what)
+        draft.notes["reinforcement"] = True
+        draft.report_not_modeled(setting, _GENERATES)
     else:
         draft.report(setting, "understood", f"the defaults of {shorten(name)}")
+
+
+_PAIRS = "a reference model beside the one that is trained; a sample counts as two sequences"
 
 
 def finish_training_arguments(draft: RunDraft) -> None:
     """Derive the run of the Trainer."""
     notes = draft.notes
+    if "preferences" in notes and not {"reinforcement", "sequences of a sample"} & set(notes):
+        notes["sequences of a sample"] = 2
+        remark(draft, "beta", "preferences", _PAIRS)
     name = str(notes.get("arguments class", ""))
     ours = name.endswith("Config")
     if "completion length" in notes:
         length = notes["completion length"] + notes.get("prompt length", 0)
         if "sequence_length" not in draft.values:
             draft.derive("sequence_length", length, "prompt and completion at their longest")
-    if notes.get("adapters") or ("lora rank" in notes and "adapters" not in notes):
+    if "lora rank" in notes and "adapters" not in notes:
+        remark(draft, "lora_r", notes["lora rank"], "adapters are taken to be trained")
+    if notes.get("adapters", "lora rank" in notes):
         # LoraConfig and TRL's ModelConfig have the ranks 8 and 16.
         rank = notes.get("lora rank", 16 if ours else 8)
         draft.derive("training.lora_rank", rank, "adapters are trained")

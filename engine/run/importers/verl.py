@@ -178,7 +178,9 @@ _FSDP: Mapping[str, Handler] = {
     "reshard_after_forward": switch("parallelism.zero_stage", 3, 2),
     "ulysses_sequence_parallel_size": _size("ulysses"),
     "strategy": _strategy,
-    **dict.fromkeys(("param_offload", "optimizer_offload", "offload_policy"), _offloaded),
+    **dict.fromkeys(
+        ("param_offload", "grad_offload", "optimizer_offload", "offload_policy"), _offloaded
+    ),
 }
 _OPTIMIZER = (
     "lr*", "weight_decay*", "betas", "clip_grad", "min_lr*", "num_cycles", "total_training_steps",
@@ -217,6 +219,7 @@ TABLE = KeyTable(
                 "partial_pretrain": note_model,
                 "enable_gradient_checkpointing": _CHECKPOINTING,
                 "lora_rank": _lora,
+                "lora.rank": _size("lora of Megatron"),
                 "target_modules": read_targets,
             }.items()
         },
@@ -242,6 +245,10 @@ TABLE = KeyTable(
             "the optimizer's states in fewer bits"
         ),
         f"{_MODEL}override_config": "the shape of the model is changed",
+        f"{_MODEL}torch_dtype": "parameters are shown in 32 bits",
+        f"{_MODEL}mtp.enable_train": "layers that predict further tokens",
+        f"{_ACTOR}fsdp_config.mixed_precision": "another mixed precision",
+        f"{_ACTOR}state_masking": "tokens that are masked",
         "engine.model_dtype": "parameters are shown in 32 bits",
     },
     without_effect={
@@ -270,7 +277,10 @@ TABLE = KeyTable(
             "data.tokenizer", "data.trust_remote_code", "data.reward_*", "data.sampler",
             "data.dataloader_*", "data.chat_*", "data.apply_*", "data.use_shm", "data.pad_mode",
             "data.datagen", "data.balance_*", "data.train_max_*", "data.val_max_*", "data.tool_*",
-            "data.messages_key", "data.num_workers", "data.ignore_*", "data.path", "data.gen_*",
+            "data.messages_key", "data.train_data_num", "data.val_data_num",
+            "data.max_start_length",
+            "data.max_obs_length", "data.shuffle_*", "data.num_workers", "data.ignore_*",
+            "data.path", "data.gen_*",
         ),
         "how the weights are loaded": (
             f"{_MODEL}trust_remote_code", f"{_MODEL}use_shm", f"{_MODEL}external_lib",
@@ -279,13 +289,15 @@ TABLE = KeyTable(
             f"{_MODEL}lora_adapter*",
             "model.tokenizer_path",
         ),
-        "adapters of any strength take the same": (f"{_MODEL}lora_alpha", "model.lora_alpha",
+        "adapters of any strength take the same": (
+            f"{_MODEL}lora.*", "model.lora.*",f"{_MODEL}lora_alpha", "model.lora_alpha",
                                                    f"{_MODEL}exclude_modules"),
         "padding is removed; full sequences are shown": (
             f"{_MODEL}use_remove_padding", "use_remove_padding", "model.use_remove_padding",
             f"{_ACTOR}use_remove_padding",
         ),
         "how processes find each other": ("actor_rollout_ref.nccl_timeout", "ray_kwargs"),
+        "another roof, which starts verl": ("model.name",),
         "a choice of what runs": ("actor_rollout_ref.hybrid_engine", f"{_ACTOR}_target_"),
         "how FSDP finds its units and gathers": (
             f"{_ACTOR}fsdp_config.wrap_policy", f"{_ACTOR}fsdp_config.forward_prefetch",
@@ -306,6 +318,9 @@ def import_verl(settings: list[Setting], draft: RunDraft) -> None:
             draft.notes["reinforcement"] = True
         if key.startswith(_MEGATRON_HEADS):
             _megatron(setting, draft)
+        elif key.startswith("rollout."):
+            draft.notes["generation"] = True
+            draft.report(setting, "without effect", "generation is not in the step that is shown")
         elif key.startswith("engine.") and inner in _ENGINE:
             _FSDP[inner](setting, draft)
         elif key.startswith("engine.") and key not in TABLE.not_modeled:
@@ -317,6 +332,9 @@ def import_verl(settings: list[Setting], draft: RunDraft) -> None:
 def finish_verl(draft: RunDraft) -> None:
     """Derive one optimizer step of the actor, or of the supervised trainer."""
     notes = draft.notes
+    if "generation" in notes and "reinforcement" not in notes:
+        draft.contradictions.append("these overrides of verl generate; they train nothing")
+        return
     derive_named_model(draft)
     reinforced = "reinforcement" in notes
     if reinforced:
@@ -338,6 +356,8 @@ def finish_verl(draft: RunDraft) -> None:
 
 
 def _finish_megatron(draft: RunDraft) -> None:
+    if draft.notes.get("lora of Megatron"):
+        draft.derive("training.lora_rank", draft.notes["lora of Megatron"], "model.lora.rank")
     draft.values["training.framework"] = "megatron"
     why = f"engine/megatron.yaml ({SOFTWARE})"
     draft.assume("parallelism.zero_stage", 1, why)
@@ -349,6 +369,9 @@ def _finish_megatron(draft: RunDraft) -> None:
 
 
 def _finish_fsdp(draft: RunDraft) -> None:
+    if draft.notes.get("lora of Megatron"):
+        what = "of Megatron alone; FSDP reads lora_rank, so all weights are shown as trained"
+        remark(draft, "model.lora.rank", draft.notes["lora of Megatron"], what)
     draft.values["training.framework"] = "fsdp"
     draft.assume("parallelism.zero_stage", 3, f"reshard_after_forward ({SOFTWARE})")
     draft.assume("training.recompute", "full", f"enable_gradient_checkpointing ({SOFTWARE})")

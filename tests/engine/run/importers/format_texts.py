@@ -299,26 +299,51 @@ megatron sft \\
         },
     ),
     "swift": (
-        "modelscope/ms-swift examples/train/full/train.sh, cut",
+        "modelscope/ms-swift examples/train/full/train.sh",
         """
-NPROC_PER_NODE=4 CUDA_VISIBLE_DEVICES=0,1,2,3 \\
+# 76GiB
 swift sft \\
     --model Qwen/Qwen2.5-7B-Instruct \\
     --tuner_type full \\
+    --dataset 'AI-ModelScope/alpaca-gpt4-data-zh#500' \\
+              'AI-ModelScope/alpaca-gpt4-data-en#500' \\
     --torch_dtype bfloat16 \\
     --per_device_train_batch_size 1 \\
-    --deepspeed zero3 \\
-    --max_length 8192
+    --per_device_eval_batch_size 1 \\
+    --gradient_accumulation_steps 16 \\
+    --max_length 2048 \\
+    --dataloader_num_workers 4 \\
+    --model_author swift
 """,
         {
             "model": "qwen2.5-7b",
-            "sequence_length": 8192,
-            "parallelism.world_size": 4,
-            "parallelism.zero_stage": 3,
-            # ceil(16 / 1 / 4) = 4 passes.
-            "training.global_batch_size": 16,
+            "sequence_length": 2048,
+            "parallelism.zero_stage": 0,
+            "training.global_batch_size": 128,
             "training.lora_rank": None,
             **dict([_BF16, _FULL]),
+        },
+    ),
+    "swift ZeRO-3": (
+        "modelscope/ms-swift examples/train/multi-gpu/deepspeed/train_zero3.sh, without its passes",
+        """
+NPROC_PER_NODE=2 \\
+swift sft \\
+    --model Qwen/Qwen2.5-7B-Instruct \\
+    --tuner_type lora \\
+    --torch_dtype bfloat16 \\
+    --per_device_train_batch_size 1 \\
+    --lora_rank 8 \\
+    --target_modules all-linear \\
+    --max_length 2048 \\
+    --deepspeed zero3
+""",
+        {
+            "parallelism.world_size": 2,
+            "parallelism.zero_stage": 3,
+            "training.lora_rank": 8,
+            # ceil(16 / 1 / 2) = 8 passes.
+            "training.global_batch_size": 16,
         },
     ),
     "GPT-NeoX": (
@@ -448,35 +473,46 @@ modules:
         },
     ),
     "Megatron in YAML": (
-        "NVIDIA/Megatron-LM tests/functional_tests/test_cases/gpt, cut",
+        "NVIDIA/Megatron-LM tests/functional_tests/test_cases/gpt/gpt3_15b_8t_release, cut",
         """
 ENV_VARS:
   CUDA_DEVICE_MAX_CONNECTIONS: 1
+TEST_TYPE: "release"
+LAUNCHER: ft_launcher
 MODEL_ARGS:
-  --num-layers: 12
-  --hidden-size: 512
-  --num-attention-heads: 8
-  --micro-batch-size: 4
-  --global-batch-size: 32
-  --seq-length: 1024
-  --max-position-embeddings: 1024
-  --tensor-model-parallel-size: 2
-  --pipeline-model-parallel-size: 4
+  # Distributed args
+  --tensor-model-parallel-size: 8
+  --pipeline-model-parallel-size: 1
   --use-distributed-optimizer: true
+  --overlap-grad-reduce: true
+  --sequence-parallel: true
+  --disable-bias-linear: true
+  --micro-batch-size: 4
+  --untie-embeddings-and-output-weights: true
+  --position-embedding-type: rope
+  --num-layers: 32
+  --hidden-size: 6144
+  --num-attention-heads: 48
+  --group-query-attention: true
+  --num-query-groups: 8
+  --seq-length: 4096
+  --max-position-embeddings: 4096
   --bf16: true
 """,
         {
-            "model.num_layers": 12,
-            "model.learned_positions": 1024,
-            "parallelism.tensor_parallel": 2,
-            "parallelism.pipeline_parallel": 4,
+            "model.num_layers": 32,
+            "model.num_key_value_heads": 8,
+            "model.learned_positions": None,
+            "model.tied_embeddings": False,
+            "parallelism.tensor_parallel": 8,
+            "parallelism.sequence_parallel": True,
             "parallelism.zero_stage": 1,
-            "training.global_batch_size": 32,
+            "training.micro_batch_size": 4,
             **dict([_BF16]),
         },
     ),
     "NeMo 1": (
-        "NVIDIA/NeMo-Framework-Launcher launcher_scripts/conf/training/llama/llama2_7b.yaml, cut",
+        "NVIDIA/NeMo-Framework-Launcher launcher_scripts/conf/training/llama/llama2_7b.yaml",
         """
 run:
   name: llama2_7b
@@ -485,29 +521,34 @@ trainer:
   devices: 8
   precision: bf16
   max_steps: 300000
+  accumulate_grad_batches: 1
 exp_manager:
   explicit_log_dir: results
 model:
   mcore_gpt: true
   micro_batch_size: 1
-  global_batch_size: 128
-  tensor_model_parallel_size: 2
+  global_batch_size: 2048
+  rampup_batch_size: null
+  tensor_model_parallel_size: 1
   pipeline_model_parallel_size: 1
+  virtual_pipeline_model_parallel_size: null
   encoder_seq_length: 4096
   max_position_embeddings: 4096
   num_layers: 32
   hidden_size: 4096
   ffn_hidden_size: 11008
   num_attention_heads: 32
+  kv_channels: null
   bias: false
   activation: fast-swiglu
   position_embedding_type: rope
   share_embeddings_and_output_weights: false
-  activations_checkpoint_granularity: selective
-  sequence_parallel: true
+  activations_checkpoint_granularity: null
+  sequence_parallel: false
   optim:
-    name: distributed_fused_adam
+    name: mcore_distributed_optim
     lr: 1e-4
+    overlap_grad_sync: true
 """,
         {
             "model.num_layers": 32,
@@ -518,11 +559,10 @@ model:
             "model.learned_positions": None,
             "sequence_length": 4096,
             "parallelism.world_size": 128,
-            "parallelism.tensor_parallel": 2,
-            "parallelism.sequence_parallel": True,
             "parallelism.zero_stage": 1,
-            "training.global_batch_size": 128,
-            "training.recompute": "selective",
+            "training.global_batch_size": 2048,
+            "training.recompute": None,
+            "training.overlap_gradient_reduce": True,
         },
     ),
     "Trainer flags": (
