@@ -22,6 +22,7 @@ NO_STEP = {
     "bucket_lab": "plays the estimate's step tensor by tensor, and says that it has no range",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
+    "critical_tokens": "counts the tokens that hide a gather",
     "document_packing": "plays the attention of one layer",
     "data_parallel_scaling": "compares steps of one job, and says that they have no range",
     "deepspeed_linter": "prices the communication that a file asks for",

@@ -102,10 +102,12 @@ def test_stage_2_holds_less_than_three_bytes_from_15_gpus_on():
 
 
 def test_critical_tokens_are_the_peak_over_the_ports_and_half_as_many_at_half_of_it():
-    peak = solved("critical_tokens", port=25e9, ports="4")
+    short = solved("critical_tokens", port=25e9, ports="4", gradients="bf16")
+    full = solved("critical_tokens", port=25e9, ports="4")
     half = solved("critical_tokens", port=25e9, ports="4", utilization=0.5)
-    assert peak.critical == close(989e12 / 100e9, rel=1e-2)
-    assert half.critical == close(peak.critical / 2)
+    assert short.critical == close(989e12 / 100e9, rel=1e-2)
+    assert full.critical == close(1.5 * short.critical)
+    assert half.critical == close(full.critical / 2)
 
 
 def test_keeping_the_parameters_of_70b_does_not_fit():
