@@ -3,27 +3,32 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.catalog.hardware import LINKS, MEASURED
+from engine.catalog.hardware import GPUS, LINKS, MEASURED
 from engine.core.inputs import BILLIONS, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds
 from engine.core.views import Badge, Published
+from engine.form.fields import GradientType
 from engine.formulas.bandwidth import largest_buffer
 from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time
 from engine.formulas.hierarchy import flat_ring_bandwidth
 from engine.formulas.overlap import gradient_size
+from engine.run.software import GRADIENT_BYTES
+from engine.simulate.collectives.cluster_wires import all_reduce_time, cluster_wires
 
 TITLE = "Sub-second sync"
 QUESTION = "Is a 70B gradient summed in under a second on 400 Gb/s ports?"
 EQUATIONS = (RING_ALL_REDUCE,)
-PRESETS = {"One port per node": {"ports_per_node": 1}}
+PRESETS = {
+    "One port per node": {"ports_per_node": 1},
+    "Gradients in fp32": {"gradients": "fp32"},
+}
 GPUS_PER_NODE = 8
 PORT = LINKS["infiniband_ndr"]
 NVLINK = MEASURED["h200_ring"]
-ELEMENT = 2.0
 LIMIT: Seconds = 1.0
 _ASSUMES = (
-    "bf16 gradients, one ring per port, latencies left out.",
+    "A bound: one ring per port at its line rate, latencies left out.",
     "The ring is no faster than NVLink, measured at {nvlink} on 8 H200.",
 )
 _SOURCES = (PORT.source, NVLINK.source)
@@ -49,6 +54,7 @@ class Inputs:
     num_nodes: Annotated[
         int, Number(label="Nodes", low=2, high=4096, scale="log2", whole=True, symbol="m")
     ] = 8
+    gradients: GradientType = "bf16"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +67,25 @@ class Result:
     latency: Annotated[Seconds, Output(symbol="a")] = 0.0
     nvlink: Bandwidth = NVLINK.bus_bandwidth
     time: Annotated[
-        Seconds, Output("All-reduce", "T", "{ranks} GPUs, {size} of gradients", "communication")
+        Seconds,
+        Output("All-reduce, a bound", "T", "{ranks} GPUs, {size} of gradients", "communication"),
+    ]
+    composed: Annotated[
+        Seconds,
+        Output(
+            "As NCCL runs it",
+            note="on H200, as on every page",
+            color="communication",
+            assumes=(
+                "NCCL's algorithm and protocol for this size, by times fitted to measured curves; "
+                "ports at the share of their line rate that collectives reach.",
+            ),
+            sources=("nccl_tuning", "nccl_tests"),
+        ),
     ]
     largest: Annotated[
-        Parameters, Output("Largest model in one second", "", "the same wires, latencies left out")
+        Parameters,
+        Output("Bound: largest model in one second", "", "the same wires, latencies left out"),
     ]
     largest_size: Annotated[Bytes, Output(of="parameters")]
     limit: Seconds = LIMIT
@@ -72,16 +93,19 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the time of the ring, and the largest model within a second."""
-    size = gradient_size(inputs.parameters, ELEMENT)
+    element = GRADIENT_BYTES[inputs.gradients]
+    size = gradient_size(inputs.parameters, element)
     ranks = inputs.num_nodes * GPUS_PER_NODE
     wire = flat_ring_bandwidth(NVLINK.bus_bandwidth, PORT.bandwidth, inputs.ports_per_node)
     largest = largest_buffer(LIMIT, wire, ranks)
+    wires = cluster_wires(GPUS["h200"], ranks, GPUS_PER_NODE, inputs.ports_per_node, PORT.bandwidth)
     return Result(
         size=size,
         ranks=ranks,
         wire=wire,
         time=ring_all_reduce_time(size, ranks, wire),
-        largest=largest / ELEMENT,
+        composed=all_reduce_time(wires, "auto", size),
+        largest=largest / element,
         largest_size=largest,
     )
 
@@ -95,16 +119,17 @@ def views(inputs: Inputs, result: Result) -> Views:
         ports = "{ports_per_node} ports of 400 Gb/s per node carry the rings"
     return {
         "time": present.value("time", assumes=_ASSUMES, sources=_SOURCES, published=_CLAIM),
+        "composed": present.value("composed"),
         "verdict": Badge(
-            text="True" if result.time < LIMIT else "False",
-            sentence=present.say(ports + " at {wire}: {time}."),
-            color="compute" if result.time < LIMIT else "communication",
+            text="True" if result.composed < LIMIT else "False",
+            sentence=present.say(ports + " at {wire}: {time} at least, {composed} in NCCL."),
+            color="compute" if result.composed < LIMIT else "communication",
         ),
         "largest": present.value(
             "largest",
             receipt=present.receipt(
                 RING_ALL_REDUCE,
-                "Solved for the gradient that takes one second, two bytes per parameter.",
+                f"Solved for the gradient that takes one second, in {inputs.gradients}.",
                 *_ASSUMES,
                 sources=_SOURCES,
                 published=_CLAIM,

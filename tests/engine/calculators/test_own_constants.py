@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 # Calculators that rest on the catalog's constants, and ask for none of the reader's.
 WITHOUT = {
     **dict.fromkeys(
-        ("algorithm_race", "collective_at_scale", "collectives_by_hand", "slow_port"),
+        ("algorithm_race", "collective_at_scale", "collectives_by_hand", "rail_claim", "slow_port"),
         "collectives on the machine that all these pages open on, at its published rates",
     ),
     "job_time": "a published plan's speed; the reader's is typed or comes from the estimate",

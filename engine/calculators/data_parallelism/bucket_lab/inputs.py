@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
 from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit, MiB
-from engine.form.fields import PORT, LabGpu, OwnConstants, PortsPerEight
+from engine.form.fields import PORT, GradientType, LabGpu, OwnConstants, PortsPerEight
 from engine.run.software import DDP_BUCKET, DDP_FIRST_BUCKET
 from engine.simulate.data_parallel.bucketed_step import BucketedJob
 
@@ -67,15 +67,7 @@ class Inputs:
             label="Model", cites=False, options={key: model.name for key, model in OFFERED.items()}
         ),
     ] = "llama-3.2-3b"
-    dtype: Annotated[
-        Literal["bf16", "fp32"],
-        Choice(
-            label="Gradients in",
-            options={"fp32": "fp32", "bf16": "bf16"},
-            help="fp32 under autocast, where DDP keeps parameters in fp32; bf16 where the model "
-            "itself is in bf16.",
-        ),
-    ] = "fp32"
+    dtype: GradientType = "fp32"
     order: Annotated[
         str,
         Choice(

@@ -1,7 +1,7 @@
 """Inputs of the scaling calculator; the defaults are a published 7B run on A100."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from engine.catalog.constants import COMMON
 from engine.catalog.models import MODELS
@@ -14,7 +14,7 @@ from engine.core.inputs import (
     Switch,
 )
 from engine.core.units import Gbit, Tokens
-from engine.form.fields import LabGpu, OwnConstants, PortsPerEight
+from engine.form.fields import GradientType, LabGpu, OwnConstants, PortsPerEight
 from engine.simulate.data_parallel.scaling import ScalingJob
 
 LARGEST = 16_384
@@ -63,15 +63,7 @@ class Inputs:
         float,
         Number(label="Network port", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log"),
     ] = 100 * Gbit
-    gradient: Annotated[
-        Literal["bf16", "fp32"],
-        Choice(
-            label="Gradients in",
-            options={"fp32": "fp32", "bf16": "bf16"},
-            help="fp32 under autocast, where DDP keeps parameters in fp32; bf16 where the model "
-            "itself is in bf16.",
-        ),
-    ] = "fp32"
+    gradient: GradientType = "fp32"
     overlap: Annotated[bool, Switch(label="Overlap with the backward pass")] = True
     deviation: Annotated[
         float,

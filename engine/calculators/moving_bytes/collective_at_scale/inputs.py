@@ -9,6 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit
+from engine.form.fields import GradientType
 from engine.run.parallelism import Cluster
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
 from engine.simulate.collectives.collective import collective_rank
@@ -49,6 +50,7 @@ class Inputs:
         float,
         Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e12, scale="log", symbol="P"),
     ] = 7e9
+    gradients: GradientType = "bf16"
     oversubscription: Annotated[
         float,
         Number(

@@ -15,6 +15,7 @@ from engine.core.outputs import Output
 from engine.core.slices import Slices, run_to_end
 from engine.core.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.formulas.overlap import gradient_size
+from engine.run.software import GRADIENT_BYTES
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
 from engine.simulate.collectives.collective_comparison import (
     AlgorithmRun,
@@ -23,7 +24,6 @@ from engine.simulate.collectives.collective_comparison import (
 )
 from engine.simulate.network.topology import CLIMB, describe_link
 
-ELEMENT = 2.0
 _SOURCES = ("bertsekas1992", "nvidia_pxn", PORT.source, "nccl_tuning", "nccl_tests")
 ASSUMES = (
     "{simulated} H100, {local} to a node, NVLink at {nvlink} and ports at {port_bandwidth}, each "
@@ -93,7 +93,7 @@ def search(inputs: Inputs) -> Slices[Result]:
     """Simulate every algorithm of the operation in turn."""
     cluster = cluster_of(inputs)
     topology = cluster.topology
-    size = gradient_size(inputs.parameters, ELEMENT)
+    size = gradient_size(inputs.parameters, GRADIENT_BYTES[inputs.gradients])
     rank = rank_of(replace(inputs, ports_per_node=topology.ports_per_node))
     played = yield from compare_calibrated_in_slices(inputs.operation, cluster, size, rank)
     shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
