@@ -72,7 +72,9 @@ class Inputs:
             low=0.1,
             high=1.0,
             step=0.01,
-            help="100 %: the published bound. A real GPU computes longer, so it needs fewer.",
+            help="Of the dense bf16 peak, with two operations per parameter and token forward and "
+            "four backward (6N, no attention). 100 %: the published bound. A real GPU computes "
+            "longer, so it needs fewer.",
         ),
         Symbol("u"),
     ] = 1.0

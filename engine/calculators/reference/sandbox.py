@@ -11,6 +11,7 @@ from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, SHARE, Bytes, Ratio, Seconds, Share, TokenRate
 from engine.core.views import Axis, Badge, Bar, Bars, Cell, Code, Rule, Table
 from engine.estimate import estimate
+from engine.form.conventions import STEP_MODEL_COUNT
 from engine.form.imported.exports import EXPORTS
 from engine.form.memory_bar import memory_segments
 from engine.form.memory_fit import tight_mark
@@ -322,6 +323,7 @@ PRESETS = {
     },
 }
 _MODEL = ("The cost model of the site, whose constants are fitted to published runs.",)
+_MFU = (STEP_MODEL_COUNT, *_MODEL)
 _HELD = ("States, activations and buffers of the fullest rank, by the memory model of the site.",)
 
 
@@ -346,8 +348,8 @@ class Result:
     second_step: Annotated[Seconds, Output("Step of B", color="compute", assumes=_MODEL)]
     first_rate: Annotated[TokenRate, Output("Per GPU, A", assumes=_MODEL)]
     second_rate: Annotated[TokenRate, Output("Per GPU, B", assumes=_MODEL)]
-    first_mfu: Annotated[Share, Output("MFU of A", assumes=_MODEL)]
-    second_mfu: Annotated[Share, Output("MFU of B", assumes=_MODEL)]
+    first_mfu: Annotated[Share, Output("MFU of A", assumes=_MFU)]
+    second_mfu: Annotated[Share, Output("MFU of B", assumes=_MFU)]
     first_held: Annotated[Bytes, Output("Fullest GPU, A", color="memory", assumes=_HELD)]
     second_held: Annotated[Bytes, Output("Fullest GPU, B", color="memory", assumes=_HELD)]
 

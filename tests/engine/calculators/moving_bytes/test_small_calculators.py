@@ -180,10 +180,19 @@ def test_a_sixteenth_port_is_no_use_behind_nvlink():
     assert claim(ports_per_node=16)["time"].value == claim(ports_per_node=8)["time"].value
 
 
-def test_crossing_the_largest_model_flips_the_claim():
+def test_beyond_the_bounds_largest_model_the_claim_is_false_and_nccls_time_decides():
     largest = claim()["largest"].value
-    verdicts = [claim(parameters=largest * f)["verdict"].text for f in (0.999, 1.001)]
-    assert verdicts == ["True", "False"]
+    assert claim(parameters=largest * 1.001)["verdict"].text == "False"
+    for share in (0.9, 0.95, 0.97, 0.999):
+        found = claim(parameters=largest * share)
+        assert found["time"].value < 1
+        expected = "True" if found["composed"].value < 1 else "False"
+        assert found["verdict"].text == expected
+
+
+def test_gradients_in_fp32_halve_the_largest_model():
+    half, full = (claim(gradients=one)["largest"].value for one in ("fp32", "bf16"))
+    assert half == pytest.approx(full / 2)
 
 
 @pytest.mark.parametrize(
