@@ -19,12 +19,10 @@ RANGES = ("Four in five unseen runs of this kind", "The range is widened")
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
     "async_tensor": "plays one layer",
-    "bucket_lab": "plays the estimate's step tensor by tensor, and says that it has no range",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
     "critical_tokens": "counts the tokens that hide a gather",
     "document_packing": "plays the attention of one layer",
-    "data_parallel_scaling": "compares steps of one job, and says that they have no range",
     "deepspeed_linter": "prices the communication that a file asks for",
     "failure_lives": "tells the days of a run; its speed is typed",
     "job_time": "tells the days of a run, beside how published runs came out",
@@ -43,7 +41,15 @@ SIMULATED = (
     *("fsdp_knobs", "hybrid_lab", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab"),
 )
 RANGED = (
-    *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
+    *(
+        "bucket_lab",
+        "data_parallel_scaling",
+        "accumulation_cost",
+        "estimate_run",
+        "largest_batch",
+        "levers",
+        "parallel_map",
+    ),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
     *("import_job", "log_check", "fabric_compare", "trace_check", "context_lab", "run_forecast"),
     *(

@@ -10,6 +10,7 @@ from engine.calculators.data_parallelism.bucket_lab.result import solve as solve
 from engine.core.outputs import Presenter, Views
 from engine.core.units import Gbit, MiB
 from engine.core.views import Published
+from engine.form.run.prediction_text import no_range_assumptions, value_with_range
 
 FORMERLY = {"utilization": ""}
 TITLE = "The bucket lab"
@@ -34,13 +35,14 @@ def views(inputs: Inputs, result: Result) -> Views:
         claim="E4.42",
     )
     return {
-        **present.values("step_time", "exposed"),
+        "step_time": present.value("step_time", assumes=no_range_assumptions(result.evidence)),
+        "exposed": present.value("exposed"),
         "hidden": present.value("hidden", published=eta),
         "regime": bucket_views.regime(present, result),
         "timeline": partial(bucket_views.timeline, present, result),
         "curve": partial(bucket_views.curve, present, inputs, result),
+        "estimate": value_with_range(present, "estimate", result.evidence),
         **present.values(
-            "estimate",
             "output_first",
             "optimizer",
             "other",

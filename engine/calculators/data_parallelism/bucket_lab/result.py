@@ -12,7 +12,6 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import (
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.units import Bytes, Count, MiB, Parameters, Seconds, Share
-from engine.form.missing_range import NO_RANGE
 from engine.formulas.bucket_tail import published_overlap
 from engine.formulas.overlap import hidden_share
 from engine.formulas.parameters import total_parameters
@@ -20,9 +19,11 @@ from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.data_parallel.bucketed_step import (
     BucketedJob,
     BucketedStep,
+    bucketed_run,
     simulate_bucketed_step,
 )
 from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 _ASSUMES = (
     "Two streams, simulated tensor by tensor; a bucket waits for its last gradient and for the "
@@ -55,7 +56,7 @@ class Result:
     ran: BucketedStep
     step_time: Annotated[
         Seconds,
-        _output("Step", "forward, backward, what is exposed, optimizer, host", "ink", NO_RANGE),
+        _output("Step", "forward, backward, what is exposed, optimizer, host"),
     ]
     estimate: Annotated[
         Seconds,
@@ -65,7 +66,6 @@ class Result:
             assumes=(
                 "The step of the same job by the estimate: equal buckets of 25 MiB and more, full "
                 "at equal intervals of the backward pass.",
-                NO_RANGE,
             ),
             sources=_BUCKETS,
         ),
@@ -170,6 +170,7 @@ class Result:
     ]
     room: Bytes
     curve: Lazy[tuple[BucketedStep, ...]]
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -203,6 +204,7 @@ def solve(inputs: Inputs) -> Result:
         even_buckets=-int(-parameters * element // inputs.bucket),
         states=sharded_states(parameters, MIXED_PRECISION, 0, 1).total,
         room=usable_bytes(memory_of(inputs)),
+        evidence=evidence(bucketed_run(setting)),
         curve=Lazy(partial(_curve, inputs, setting)),
     )
 

@@ -12,6 +12,7 @@ from engine.calculators.data_parallelism.data_parallel_scaling.views import (
 )
 from engine.core.outputs import Presenter, Views
 from engine.core.views import Published
+from engine.form.run.prediction_text import value_with_range
 from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
 from engine.formulas.stragglers import ALL_BELOW
@@ -55,7 +56,13 @@ def views(inputs: Inputs, result: Result) -> Views:
     wall = title(3, "jitter, and failures that cost a twentieth of the time")
     return {
         "speedup": present.value("speedup", published=_CLAIM),
-        **present.values("efficiency", "tokens_per_gpu", "hiding_tokens", "enough", "step_time"),
+        **present.values("efficiency", "tokens_per_gpu", "hiding_tokens", "enough"),
+        "step_time": value_with_range(
+            present,
+            "step_time",
+            result.evidence,
+            assumes=("The range is of the step with the jitter of the estimate.",),
+        ),
         **present.values(
             "exposed", "waiting", "optimizer", "host", "all_below", "one_in", "states", "link"
         ),

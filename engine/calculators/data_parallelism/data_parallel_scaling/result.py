@@ -16,7 +16,6 @@ from engine.catalog.models import MODELS
 from engine.catalog.scaling_runs import SCALED
 from engine.core.outputs import Output
 from engine.core.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
-from engine.form.missing_range import NO_RANGE
 from engine.formulas.parameters import total_parameters
 from engine.formulas.scaling import hiding_tokens, scaling_efficiency
 from engine.formulas.states import MIXED_PRECISION
@@ -25,8 +24,10 @@ from engine.simulate.data_parallel.scaling import (
     ScalingJob,
     backward_rate,
     scaling_point,
+    scaling_run,
     tokens_that_hide,
 )
+from engine.simulate.step.prediction_evidence import Evidence, evidence
 
 QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
 SIZES = tuple(2**i for i in range(15))
@@ -35,7 +36,6 @@ _MODEL = (
     "wait for the slowest GPU, whose jitter is an input here."
 )
 _STEP: Mapping[str, Any] = {"assumes": (_MODEL,), "sources": ("li2020",)}
-_WHOLE: Mapping[str, Any] = {"assumes": (_MODEL, NO_RANGE), "sources": ("li2020",)}
 
 
 def _measured(label: str, setting: str) -> Output:
@@ -120,7 +120,7 @@ class Result:
     gradient: Annotated[Bytes, Output(symbol="b", of="gradient")]
     rate: Annotated[FlopRate, Output(symbol="F")]
     widest: Annotated[Bandwidth, Output(symbol="W", of="port")]
-    step_time: Annotated[Seconds, Output("Step", "", "of the slowest GPU", **_WHOLE)]
+    step_time: Annotated[Seconds, Output("Step", "", "of the slowest GPU", **_STEP)]
     compute: Annotated[Seconds, Output(symbol="Tc")]
     communication: Annotated[Seconds, Output(symbol="Tm")]
     exposed: Annotated[
@@ -172,6 +172,7 @@ class Result:
             sources=("rajbhandari2020",),
         ),
     ]
+    evidence: Evidence
     link: Annotated[
         Bandwidth,
         Output(
@@ -230,6 +231,7 @@ def solve(inputs: Inputs) -> Result:
         all_below=lucky,
         one_in=1 / lucky if lucky > 1 / _SEEN else math.inf,
         states=MIXED_PRECISION.total * total_parameters(MODELS[inputs.model]),
+        evidence=evidence(scaling_run(job, n, tokens_of(inputs, inputs.mode, n))),
         link=now.link,
         limit=inputs.batch / enough,
         curves=curves,
