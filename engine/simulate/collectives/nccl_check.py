@@ -29,6 +29,7 @@ from engine.simulate.collectives.nccl_forced import ForcedChoice, forced_choices
 from engine.simulate.collectives.nccl_setting import (
     NcclInputs,
     NcclSetting,
+    has_one_group,
     infer_setting,
     operation_rows,
     other_operations,
@@ -96,6 +97,7 @@ class NcclCheck:
         choices: logged choices of NCCL, one for each operation and size.
         forced: what the environment forces.
         others: operations of the table that are not judged.
+        one_group: whether all rows are of one group of ranks.
     """
 
     setting: NcclSetting
@@ -109,13 +111,14 @@ class NcclCheck:
     choices: tuple[NcclChoice, ...]
     forced: tuple[ForcedChoice, ...] = ()
     others: tuple[str, ...] = ()
+    one_group: bool = True
 
     @property
     def verdict(self) -> str:
         """Return the verdict by name.
 
         "wrong", "slow", "as set", "expected", "fast", "small", "no table"; and where nothing can be
-        said: "doubt", "no machine" or "unjudged".
+        said: "doubt", "several groups", "no machine" or "unjudged".
         """
         if not self.rows:
             return "no table"
@@ -125,6 +128,8 @@ class NcclCheck:
             return "doubt"
         if self.where is None:
             return "no machine"
+        if not self.one_group:
+            return "several groups"
         if not self.largest.expected:
             return "unjudged"
         if self.largest.expected < _PLATEAU_SHARE * self.plateau:
@@ -178,6 +183,7 @@ def check_nccl(text: NcclOutput, inputs: NcclInputs) -> NcclCheck:
         choices=choices,
         forced=forced,
         others=other_operations(text, setting.operation),
+        one_group=bool(inputs.ranks) or has_one_group(text, setting),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.catalog.nccl_devices import device_row
 from engine.catalog.nodes import NODES
-from engine.core.units import GB, Bytes, Count
+from engine.core.units import GB, Bytes, Count, Ratio
 from engine.run.logs.nccl import NcclOutput
 from engine.run.logs.nccl_debug import NcclChoice, NcclDebug
 from engine.run.logs.nccl_tests import BenchmarkRow
@@ -16,6 +16,8 @@ from engine.run.logs.nccl_tests import BenchmarkRow
 # Names of a test -> the operation; the rest are called as they are.
 _TESTS = {"alltoall": "all_to_all", "sendrecv": "send_receive"}
 _SCATTER = "reduce_scatter"
+# Printed digits of two bandwidths above 1 GB/s change their ratio by less.
+_SAME_FACTOR: Ratio = 0.03
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,23 @@ def _ranks_by_columns(text: NcclOutput, operation: str) -> Count:
     ranks = round(1 / (1 - factor))
     off = 0.01 * GB / row.algorithm_bandwidth
     return ranks if ranks >= 2 and off * ranks * ranks < 0.5 else 0
+
+
+def has_one_group(text: NcclOutput, setting: NcclSetting) -> bool:
+    """Return whether all rows are of one number of ranks, and of as many as are listed.
+
+    Two tables in one text have two factors of the bus bandwidth; a communicator that was split has
+    fewer ranks than are listed.
+    """
+    factors = [
+        row.bus_bandwidth / row.algorithm_bandwidth
+        for row in operation_rows(text, setting.operation)
+        if row.algorithm_bandwidth > GB and row.bus_bandwidth > 0
+    ]
+    if factors and max(factors) > (1 + _SAME_FACTOR) * min(factors):
+        return False
+    ranks = _ranks_by_columns(text, setting.operation)
+    return not (setting.counted and ranks and ranks < setting.ranks * (1 - _SAME_FACTOR))
 
 
 def _largest_row(text: NcclOutput) -> BenchmarkRow | None:

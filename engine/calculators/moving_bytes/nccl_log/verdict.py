@@ -21,6 +21,7 @@ _TITLES = {
     "fast": ("Faster than expected", "memory"),
     "small": ("Too small to judge", "muted"),
     "doubt": (CANNOT_SAY, "muted"),
+    "several groups": (CANNOT_SAY, "muted"),
     "no machine": (CANNOT_SAY, "muted"),
     "unjudged": (CANNOT_SAY, "muted"),
     "no table": ("No table", "muted"),
@@ -107,6 +108,13 @@ def _doubt(result: Result) -> Text:
     )
 
 
+def _several_groups(result: Result) -> Text:
+    return (
+        "The rows are of several numbers of GPUs, or of fewer than are listed, by the ratio of "
+        "their two bandwidths. Paste one table, or set the number of GPUs."
+    )
+
+
 def _no_machine(result: Result) -> Text:
     devices = result.text.devices
     if not devices:
@@ -155,6 +163,7 @@ _SENTENCES = {
     "fast": _fast,
     "small": _small,
     "doubt": _doubt,
+    "several groups": _several_groups,
     "no machine": _no_machine,
     "unjudged": _unjudged,
     "no table": _no_table,

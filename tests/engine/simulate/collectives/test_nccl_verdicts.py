@@ -167,6 +167,19 @@ def test_an_all_reduce_of_two_is_no_broadcast():
     assert solve(Inputs(log=text)).found.setting.operation == "all_reduce"
 
 
+def test_two_tables_of_two_groups_get_no_verdict():
+    both = table("NVIDIA H100 80GB HBM3", 470.0) + table("NVIDIA H100 80GB HBM3", 430.0, ranks=16)
+    title, sentence = said(both)
+    assert (title, "several numbers of GPUs" in sentence) == ("Cannot say", True)
+
+
+def test_a_split_communicator_gets_no_verdict():
+    # 16 ranks are listed, and the columns are those of 8.
+    text = table("NVIDIA H100 80GB HBM3", 470.0, ranks=16, factor=1.75)
+    assert said(text)[0] == "Cannot say"
+    assert said(text, ranks=8, nodes=1)[0] == "As expected"
+
+
 LOG = "gpu1:1:9 [0] NCCL INFO "
 BROKEN_LOG = (
     f"{LOG}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB\n"
