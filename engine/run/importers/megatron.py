@@ -10,11 +10,14 @@ from engine.run.importers.import_report import (
     OFFLOADED,
     RunDraft,
     Setting,
+    positive_number,
     shorten,
     whole_number,
 )
+from engine.run.importers.key_table import reason_without_effect
 from engine.run.importers.launch import take_launch
 from engine.run.importers.layouts import parse_layout
+from engine.run.importers.megatron_keys import MEGATRON_KEYS
 from engine.run.importers.unknown_keys import report_unknown, settle_conditions
 
 VERSION = "Megatron Core 0.20"
@@ -51,6 +54,8 @@ COUNTS: Mapping[str, str] = {
     "qk-pos-emb-head-dim": "model.rotary_head_size",
     "v-head-dim": "model.value_head_size",
     "world-size": "parallelism.world_size",
+    "model-parallel-size": "parallelism.tensor_parallel",  # before 2.0
+    "zero-stage": "parallelism.zero_stage",  # Megatron-DeepSpeed
     "num-distributed-optimizer-instances": "notes.instances",
 }
 SWITCHES: Mapping[str, tuple[str, Any]] = {
@@ -73,10 +78,25 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "grad-reduce-in-bf16": ("training.gradient_precision", "bf16"),
     "accumulate-allreduce-grads-in-fp32": ("training.gradient_precision", "fp32"),
     "use-distributed-optimizer": ("parallelism.zero_stage", 1),
+    "overlapped-distributed-optimizer": ("parallelism.zero_stage", 1),  # Megatron-LLaMA
+    "use-torch-fsdp2": ("parallelism.zero_stage", 3),
     "fp8-param-gather": ("training.quantized_weights", True),
     "fp8-param": ("training.quantized_weights", True),
     "fp4-param-gather": ("training.quantized_weights", True),
     "fp4-param": ("training.quantized_weights", True),
+}
+# Other names of the same, of older releases and of configurations in Python.
+ALIASES: Mapping[str, str] = {
+    "num-layers-in-first-pipeline-stage": "decoder-first-pipeline-num-layers",
+    "num-layers-in-last-pipeline-stage": "decoder-last-pipeline-num-layers",
+    "use-custom-fsdp": "use-megatron-fsdp",
+    "checkpoint-num-layers": "recompute-num-layers",
+    "activations-checkpoint-num-layers": "recompute-num-layers",
+    "activations-checkpoint-method": "recompute-method",
+    "activations-checkpoint-granularity": "recompute-granularity",
+    "checkpoint-activations": "full-recomputation",
+    "deepspeed-activation-checkpointing": "full-recomputation",
+    "cuda-graph-scope": "cuda-graph-modules",
 }
 # Kept for what is derived from several of them.
 NOTED = (
@@ -103,20 +123,6 @@ NOTED = (
     "account-for-loss-in-pipeline-split",
     "moe-enable-deepep",
 )
-WITHOUT_EFFECT = (
-    "lr", "min-lr", "weight-decay", "adam-", "clip-grad", "init-method", "train-iters",
-    "train-samples", "train-steps", "exit-", "log-", "tensorboard", "wandb", "save", "load", "eval",
-    "data-", "split", "tokenizer", "vocab-file", "merge-file", "seed", "num-workers", "dataloader",
-    "ckpt", "checkpoint", "no-load", "no-save", "dist-ckpt", "use-mcore", "use-legacy", "timing",
-    "attention-dropout", "hidden-dropout", "norm-epsilon", "normalization", "rotary-", "use-rope",
-    "master-", "rdzv", "node-rank", "node_rank", "standalone", "mock-data", "override-opt",
-    "distributed-backend", "distributed-timeout", "finetune", "reset-", "profile", "nsys",
-    "max_restarts",
-    "lr-", "moe-aux-loss", "moe-router-load", "moe-z-loss", "moe-router-dtype", "moe-router-enable",
-    "transformer-impl", "eod-", "manual-gc", "job-name", "output", "error", "time", "partition",
-    "exclusive", "account", "mem", "container", "mpi", "apply-layernorm-1p", "squared-relu",
-    "qk-layernorm", "add-qkv-bias",
-)  # fmt: skip
 
 
 def import_megatron(settings: list[Setting], draft: RunDraft) -> None:
@@ -128,10 +134,12 @@ def import_megatron(settings: list[Setting], draft: RunDraft) -> None:
 
 def _matters(setting: Setting) -> bool:
     name = setting.key.removeprefix("--").replace("_", "-").lower()
+    name = ALIASES.get(name, name)
     return name in COUNTS or name in SWITCHES or name in NOTED or name in _SPECIAL
 
 
 def _import_setting(setting: Setting, name: str, draft: RunDraft) -> None:
+    name = ALIASES.get(name, name)
     negated = str(setting.value).lower() in ("false", "none", "0") and setting.value is not True
     if name in COUNTS:
         _count(setting, COUNTS[name], draft)
@@ -158,14 +166,18 @@ def _switch(setting: Setting, name: str, draft: RunDraft) -> None:
 
 def _report_rest(setting: Setting, name: str, negated: bool, draft: RunDraft) -> None:
     """Report a setting that no run file has a key for."""
+    key = name.replace("-", "_")
     if name == "overlap-param-gather":
         said = "the prediction hides what it can of this gather in any case"
         draft.report(setting, "without effect", said)
-    elif "offload" in name and not negated:
+    elif negated and (key in MEGATRON_KEYS.not_modeled or "offload" in name):
+        draft.report(setting, "understood", "off")
+    elif key in MEGATRON_KEYS.not_modeled:
+        draft.report_not_modeled(setting, MEGATRON_KEYS.not_modeled[key])
+    elif reason := reason_without_effect(key, MEGATRON_KEYS):
+        draft.report(setting, "without effect", reason)
+    elif "offload" in name:
         draft.report_not_modeled(setting, OFFLOADED)
-    elif name.startswith((*WITHOUT_EFFECT, "no-")):
-        said = "changes neither the time nor the memory that is predicted here"
-        draft.report(setting, "without effect", said)
     else:
         report_unknown(setting, draft)
 
@@ -276,7 +288,88 @@ def _note_known(setting: Setting, draft: RunDraft, name: str, known: tuple[str, 
         )
 
 
+def _full_recomputation(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["recompute-granularity"] = "full"
+    draft.report(setting, "understood", "an older name of --recompute-granularity full")
+
+
+def _padded_vocabulary(setting: Setting, draft: RunDraft) -> None:
+    number = positive_number(setting.value)
+    if number is None:
+        _count(setting, "model.vocab_size", draft)
+    else:
+        draft.notes["pad-vocab-size-to"] = number
+        draft.report(setting, "understood", "the rows of the embedding, whatever the vocabulary is")
+
+
+def _delayed_weights(setting: Setting, draft: RunDraft) -> None:
+    said = "weight gradients fill the exchange that --overlap-moe-expert-parallel-comm hides"
+    draft.report(setting, "understood", said)
+
+
+def _graph_modules(setting: Setting, draft: RunDraft) -> None:
+    words = setting.value if isinstance(setting.value, list) else [str(setting.value)]
+    names = [name for word in words for name in str(word).replace(",", " ").split()]
+    if all(name in ("full", "full_iteration") for name in names):
+        draft.report(setting, "understood", "every launch of the layers is captured")
+    else:
+        said = "the launches of these modules alone are captured; all are shown as captured"
+        draft.report_not_modeled(setting, said)
+
+
+def _context_exchange(setting: Setting, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    if word == "p2p":
+        draft.report(setting, "understood", "the ring that is shown")
+    elif draft.values.get("parallelism.context_parallel", 2) > 1:
+        said = f"context parallelism by {shorten(word)}; a ring is shown"
+        draft.report_not_modeled(setting, said)
+    else:
+        draft.report(setting, "without effect", "there is no context parallelism")
+
+
+def _state_space(setting: Setting, draft: RunDraft) -> None:
+    draft.report(setting, "not modeled", "layers of a state-space model are not predicted")
+    draft.contradictions.append(
+        f"line {setting.line}: {shorten(setting.key)}: layers that differ from one another, or of "
+        "a state-space model, are not predicted"
+    )
+
+
+def _no_positions(setting: Setting, draft: RunDraft) -> None:
+    draft.notes.setdefault("position-embedding-type", "none")
+    draft.report(setting, "understood", "no learned positions")
+
+
+def _resharding(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["torch-fsdp2-no-reshard"] = True
+    draft.report(setting, "understood", "gathered weights are kept until the backward pass")
+
+
+def _weight_shards(setting: Setting, draft: RunDraft) -> None:
+    if positive_number(setting.value) == 1:
+        draft.report(setting, "understood", "weights are not sharded further")
+    else:
+        draft.report_not_modeled(setting, "weights that are sharded beside the optimizer")
+
+
 _SPECIAL = {
+    "full-recomputation": _full_recomputation,
+    "pad-vocab-size-to": _padded_vocabulary,
+    "delay-wgrad-compute": _delayed_weights,
+    "cuda-graph-modules": _graph_modules,
+    "cp-comm-type": _context_exchange,
+    "is-hybrid-model": _state_space,
+    "hybrid-layer-pattern": _state_space,
+    "hybrid-override-pattern": _state_space,
+    "heterogeneous-layers-config-path": _state_space,
+    "heterogeneous-layers-config-encoded-json": _state_space,
+    "no-position-embedding": _no_positions,
+    "torch-fsdp2-no-reshard-after-forward": _resharding,
+    "gtp-weight-remat-size": _weight_shards,
+    "expert-gtp-weight-remat-size": _weight_shards,
+    "tensor-parallel-num-weight-shards": _weight_shards,
+    "expert-tensor-parallel-num-weight-shards": _weight_shards,
     "moe-permute-fusion": _permute_fusion,
     "moe-shared-expert-overlap": _shared_experts,
     "moe-token-dispatcher-type": _dispatcher,

@@ -17,6 +17,7 @@ from engine.run.importers.import_report import (
 from engine.run.importers.layouts import read_layout
 from engine.run.importers.megatron import VERSION
 
+_MOST_LAYERS = 4096
 ONLY = "only leading or alternating dense layers are known."
 
 
@@ -31,6 +32,9 @@ def finish_megatron(draft: RunDraft) -> None:
         draft.derive(
             "parallelism.zero_stage", stages.get(strategy, 0), f"Megatron-FSDP, {shorten(strategy)}"
         )
+    if notes.get("torch-fsdp2-no-reshard") and draft.get("parallelism.zero_stage", 0) == 3:
+        said = "--torch-fsdp2-no-reshard-after-forward"
+        draft.derive("parallelism.zero_stage", 2, said)
     if "Megatron-Bridge overrides" in draft.dialects:
         _recipe_defaults(draft)
     draft.assume("parallelism.zero_stage", 0, f"no --use-distributed-optimizer ({VERSION})")
@@ -94,6 +98,8 @@ def _recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     )
     if not granularity and modules and "Megatron-Bridge overrides" in draft.dialects:
         granularity = "selective"  # as the recipes below these overrides set it
+    if not granularity and notes.get("recompute-method") not in (None, "None"):
+        granularity = "full"  # as releases before 2.6 have it, without a granularity
     if granularity == "full":
         draft.derive("training.recompute", *_nearest_recomputation(draft, notes))
     elif granularity == "selective" and modules not in (None, "core_attn", ["core_attn"]):
@@ -152,6 +158,8 @@ def _derive_model(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     gated = draft.values["model.mlp"] == "swiglu"
     width = int(hidden * 4 * 2 / 3 / 64) * 64 if gated else 4 * hidden
     draft.assume("model.ffn_hidden_size", width, f"from --hidden-size ({VERSION})")
+    if notes.get("pad-vocab-size-to"):
+        draft.derive("model.vocab_size", notes["pad-vocab-size-to"], "--pad-vocab-size-to")
     if "model.vocab_size" not in draft.values:
         draft.assume("model.vocab_size", 50304, "GPT-2's, padded: no --vocab-size, no file is read")
     if not is_true(notes.get("group-query-attention", "model.num_key_value_heads" in draft.values)):
@@ -221,8 +229,25 @@ def _layer_by_layer(draft: RunDraft, experts: list[int]) -> None:
         draft.contradictions.append(f"{reason}: {ONLY}")
 
 
+def _listed(text: str) -> list[int]:
+    """Return the entries of a list of 0 and 1 in Python: [1]*24, [0]*3+[1]*58, [0,1]*12."""
+    said = re.sub(r"[()'\"\s]", "", text[:20_000])
+    term = r"\[([01](?:,[01])*)\](?:\*(\d{1,4}))?"
+    if not re.fullmatch(rf"{term}(?:\+{term})*", said):
+        return []
+    found = [
+        (re.findall("[01]", match[1]), int(match[2] or 1)) for match in re.finditer(term, said)
+    ]
+    if sum(len(entries) * count for entries, count in found) > _MOST_LAYERS:
+        return []
+    return [int(entry) for entries, count in found for _ in range(count) for entry in entries]
+
+
 def _frequency(draft: RunDraft, text: str) -> None:
     """Derive the layers without experts from a number or a list such as ([0]*3+[1]*58)."""
+    if entries := _listed(text):
+        _layer_by_layer(draft, entries)
+        return
     text = re.sub(r"[][()'\"\s]", "", text)
     if re.fullmatch(r"[01](,[01]){2,4095}", text):
         _layer_by_layer(draft, [int(entry) for entry in text.split(",")])

@@ -47,6 +47,8 @@ SIZES = [
     ("qk-pos-emb-head-dim", LATENT, "model.rotary_head_size"),
     ("v-head-dim", LATENT, "model.value_head_size"),
     ("sequence-length", "", "sequence_length"),
+    ("model-parallel-size", "", "parallelism.tensor_parallel"),
+    ("zero-stage", "", "parallelism.zero_stage"),
 ]
 # Those that JOB has, where another value stands in place of its own.
 OWN = [
@@ -118,6 +120,8 @@ MEANT = [
     ("grad-reduce-in-bf16", "training.gradient_precision", "bf16"),
     ("accumulate-allreduce-grads-in-fp32", "training.gradient_precision", "fp32"),
     ("use-distributed-optimizer", "parallelism.zero_stage", 1),
+    ("overlapped-distributed-optimizer", "parallelism.zero_stage", 1),
+    ("use-torch-fsdp2", "parallelism.zero_stage", 3),
     # Weights are kept and gathered in the 8 or 4 bits of the products.
     ("fp8-param-gather", "training.quantized_weights", True),
     ("fp8-param", "training.quantized_weights", True),
