@@ -4,6 +4,8 @@
 others of A100, H100 and the Blackwells are fitted by `tests/validation/fit.py` to published
 training runs, near published kernel benchmarks. A type without runs takes the best products of its
 benchmarks, less 6 % that the power limit costs in training, and the attention of its generation;
+MI355X takes hipBLASLt's products and AITER's attention as HipKittens measured them (2025), MI300X
+and MI325X, of which no such table is known, its attention in the ratio of their products;
 V100 and L40S have no benchmark in the tables and take estimates from their generation.
 """
 
