@@ -86,14 +86,14 @@ _OF_GPUS: tuple[Row, ...] = (
     _other("Instinct MI300X", "bekman_accelerators"),
     _other("Instinct MI325X", "bekman_accelerators"),
     _other("Instinct MI355X", "bekman_accelerators", "hipkittens2025"),
-    (f"{_GPU}Instinct MI355X.attention_forward", "Instinct MI355X: fused attention, of the peak", SHARE,
+    (f"{_GPU}Instinct MI355X.attention_forward", "Instinct MI355X: fused attention", SHARE,
      (941 / 2516, 1246 / 2516), "AITER's kernels, causal, 2,048 to 16,384 tokens, less 6 %",
      ("hipkittens2025",)),
 )  # fmt: skip
 _OF_STEPS: tuple[Row, ...] = (
     (_COMMON + "kernel_gap", "gap between two small kernels", SECONDS, None,
      "assumed: what profiles of A100 and H100 show", ()),
-    (_COMMON + "dense_launches", "host's launches of a pass of a layer without experts", SECONDS, None,
+    (_COMMON + "dense_launches", "launches of a pass of a layer without experts", SECONDS, None,
      "between 120 launches of 8 us and two rows of SimuMax on B200", ("simumax",)),
     (_COMMON + "expert_product", "start and end of an expert in a grouped product", SECONDS, None,
      "fits grouped products on A100 and B200 best", ("simumax",)),
