@@ -28,6 +28,8 @@ Range = tuple[Ratio, Ratio]
 HELD, LEAST = 0.85, 0.75
 # A class needs so many runs; what it holds is told, and tested, from so many on.
 FEWEST, TOLD = 6, 10
+# A class of so many runs lies halfway between its own range and that of the class around it.
+ALIKE = 3
 # Shares that are left out at either end: the first range that holds enough is taken.
 _SHARES = [count / 1000 for count in range(300, -1, -1)]
 # The classes of jobs that the promise is tested for; a source, or what it says, is not a job's.
@@ -66,11 +68,30 @@ def range_of(errors: Sequence[Both]) -> Range:
 
 def ranges(found: Sequence[PublishedRun], logs: Logs) -> dict[str, tuple[Count, Ratio, Ratio]]:
     """Return of each class its runs and its range."""
-    return {
+    own = {
         name: (len(rows), *range_of([logs[row] for row in rows]))
-        for name, rows in sorted(_members(found).items())
+        for name, rows in _members(found).items()
         if len(rows) >= FEWEST
     }
+    found_ranges: dict[str, tuple[Count, Ratio, Ratio]] = {}
+    for name in sorted(own, key=len):
+        around = [other for other in found_ranges if name.startswith(f"{other} ")]
+        one_job = around and name.startswith("adapters")  # all of them one benchmark's
+        found_ranges[name] = _widened(own[name], found_ranges[around[-1]]) if one_job else own[name]
+    return dict(sorted(found_ranges.items()))
+
+
+def _widened(
+    own: tuple[Count, Ratio, Ratio], around: tuple[Count, Ratio, Ratio]
+) -> tuple[Count, Ratio, Ratio]:
+    """Return a class's range, widened towards the range around it, the more the fewer its runs.
+
+    Runs of one job on one system err alike; another job errs as the class around.
+    """
+    count, low, high = own
+    share = count / (count + ALIKE)
+    low = min(low, share * low + (1 - share) * around[1])
+    return count, low, max(high, share * high + (1 - share) * around[2])
 
 
 def _members(found: Sequence[PublishedRun]) -> dict[str, list[str]]:

@@ -1,9 +1,9 @@
 """Range of a predicted step time, from out-of-sample errors of runs of its class.
 
-The constants were fitted again without each source, and without each model, and tried on it. The
-errors of a class of runs then say in what range four of five measured steps lie, in either way. A
-run beyond what was measured gets a wider one, and is told so. Constants measured on the cluster
-itself narrow it by what they explain.
+The constants were fitted again without each source, and without each model, and tried on it; runs
+of MLPerf Training were never fitted. The errors of a class of runs then say in what range four of
+five measured steps lie, in either way. A run beyond what was measured gets a wider one, and is told
+so. Constants measured on the cluster itself narrow it by what they explain.
 """
 
 import math
@@ -13,6 +13,8 @@ from engine.catalog.measured_collectives import MOST_GATHERED
 from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.core.record import record
 from engine.core.units import Count, Ratio, Seconds, Share
+from engine.formulas.operations import MULTIPLY_ADD, local_tokens
+from engine.formulas.parameters import matrix_parameters
 from engine.run.parallelism import sharding_ranks
 from engine.run.run import Run
 from engine.simulate.step.error_attribution import explained_variance
@@ -55,22 +57,25 @@ def run_classes(run: Run) -> tuple[str, ...]:
     software = f"{'' if training.compiled else 'eager '}{software}"
     bits = {"fp8": "fp8", "fp4": "fp4"}.get(training.precision, "16 bits")
     gpu = run.cluster.gpu.name.split()[0]
-    return (
-        f"{kind} in {bits} with {software} on {gpu}",
-        f"{kind} in {bits} with {software}",
-        f"{kind} in {bits}",
-        kind,
+    of = f"adapters of {kind}" if training.lora_rank else kind
+    names = (
+        f"{of} in {bits} with {software} on {gpu}",
+        f"{of} in {bits} with {software}",
+        f"{of} in {bits}",
+        of,
     )
+    return names if of == kind else (*names, kind)
 
 
 def prediction_spread(run: Run) -> PredictionSpread:
     """Return the error range of the predicted step time of a run."""
     name = next(name for name in run_classes(run) if name in CLASSES)
     runs, low, high = CLASSES[name]
-    beyond = tuple(_extrapolations(run))
+    beyond = tuple(_extrapolations(run, name))
+    times = len(beyond) + max(0, _halvings(run) - 1)  # a short layer is in `beyond` once
     explained_share = explained_variance(run, name)
     narrower = (1 - explained_share) ** 0.5
-    wider = (EXTRAPOLATION_FACTOR ** len(beyond) - 1) * narrower * (high - low) / 2
+    wider = (EXTRAPOLATION_FACTOR**times - 1) * narrower * (high - low) / 2
     # Predicted over measured: where predictions were too slow, the step lies below.
     return PredictionSpread(
         name=name,
@@ -88,24 +93,54 @@ def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, PredictionSpr
     return step * prediction.low, step * prediction.high, prediction
 
 
-def _extrapolations(run: Run) -> Iterator[str]:
-    """Yield sentences on where a run extrapolates beyond the fitted runs."""
+def layer_at_peak(run: Run) -> Seconds:
+    """Return the time of a layer and micro-batch on a rank at the peak of its GPU.
+
+    Where it is short, launches, latencies and small tiles decide, which long layers say little of.
+    """
+    model, training = run.model, run.training
+    passes = 2 if training.lora_rank else 3
+    weights = matrix_parameters(model) / model.num_layers / run.plan.tensor_parallel
+    gpu = run.cluster.gpu
+    rate = gpu.peak[gpu.computes_in(training.precision)]
+    return passes * MULTIPLY_ADD * local_tokens(run.plan, training) * weights / rate
+
+
+def _halvings(run: Run) -> Count:
+    """Return how often the shortest layer of the fit must be halved to be as short; 0: it is not.
+
+    Each halving widens the range like a thing that no run has. Of adapters, short layers are among
+    the runs of their class.
+    """
+    ratio = REACH[run_classes(run)[-1]][3] / layer_at_peak(run)
+    return 0 if ratio <= 1 or run.training.lora_rank else math.ceil(math.log2(ratio))
+
+
+def _extrapolations(run: Run, name: str) -> Iterator[str]:
+    """Yield sentences on where a run extrapolates beyond the runs of its class, `name`."""
     yield from _larger_than_fit(run)
     gpu = run.cluster.gpu.name
-    if gpu.split()[0] not in FITTED and not _has_measured_products(run):
+    unfitted = gpu.split()[0] not in FITTED and not _has_measured_products(run)
+    if unfitted and not name.endswith(f" on {gpu.split()[0]}"):
         yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
     yield from _unfitted_settings(run)
 
 
 def _larger_than_fit(run: Run) -> Iterator[str]:
     """Yield sentences on where a run is larger than the fitted runs of its kind."""
-    gpus, length, experts = REACH[run_classes(run)[-1]]
+    gpus, length, experts, shortest = REACH[run_classes(run)[-1]]
     of = "run of the fit with experts" if run.model.num_experts else "run of the fit"
     if (size := run.plan.world_size) > gpus:
         yield f"The largest {of} has {gpus:,} GPUs; this one has {size:,}."
     if (tokens := run.training.sequence_length) > length:
         yield f"The longest sequence of a {of} has {length:,} tokens; this one has {tokens:,}."
-    ranks = sharding_ranks(run.plan) if run.plan.zero_stage else 1
+    if _halvings(run):
+        yield (
+            f"A layer and micro-batch take {1e6 * layer_at_peak(run):,.0f} µs at the peak of the "
+            f"GPU; the shortest of a {of} take {1e6 * shortest:,.0f}."
+        )
+    gathers = run.plan.zero_stage == 3 or (run.plan.zero_stage and not run.training.lora_rank)
+    ranks = sharding_ranks(run.plan) if gathers else 1
     if ranks > MOST_GATHERED:
         yield f"Gathers were measured over {MOST_GATHERED} ranks at most; these go over {ranks:,}."
     if run.model.num_experts > experts:
@@ -119,10 +154,10 @@ def _unfitted_settings(run: Run) -> Iterator[str]:
         yield "No run with XLA was fitted."
     elif software not in CLASSES:
         yield f"Fewer than {FEWEST} runs of the fit are {software}."
+    if run.model.num_experts and not training.even_routing:
+        yield "Routers of most runs of the fit are forced to be even; this one is left to itself."
     if training.optimizer != "adam":
         yield f"No run of the fit has the optimizer {_OPTIMIZERS[training.optimizer]}."
-    if training.lora_rank:
-        yield "No run of the fit trains adapters alone."
 
 
 def _has_measured_products(run: Run) -> bool:

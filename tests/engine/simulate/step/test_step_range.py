@@ -5,8 +5,14 @@ import math
 import pytest
 
 from engine.catalog.unseen_errors import CLASSES, REACH
+from engine.formulas.parameters import matrix_parameters
 from engine.run.file import read_run
-from engine.simulate.step.step_range import EXTRAPOLATION_FACTOR, prediction_spread, step_range
+from engine.simulate.step.step_range import (
+    EXTRAPOLATION_FACTOR,
+    layer_at_peak,
+    prediction_spread,
+    step_range,
+)
 from tests.engine.run.test_run_file import GOOD
 from tests.validation.any_run import changed
 
@@ -41,7 +47,8 @@ BEYOND = [
     (DENSE, "training", {"compiled": False}, "dense models in 16 bits with eager Megatron"),
     (DENSE, "training", {"framework": "xla"}, "with XLA"),
     (DENSE, "training", {"optimizer": "muon"}, "the optimizer Muon"),
-    (DENSE, "training", {"lora_rank": 16}, "adapters alone"),
+    (DENSE, "training", {"lora_rank": 16}, "adapters of dense models in 16 bits with Megatron"),
+    (SPARSE, "training", {"even_routing": False}, "left to itself"),
     ({**DENSE, "model": "kimi-k2"}, "training", {}, "more than 256 experts"),
 ]
 
@@ -75,3 +82,23 @@ def test_a_longer_sequence_than_any_of_its_kind_is_told(document, kind):
     longer = prediction_spread(read_run({**document, "sequence_length": 2 * longest}))
     assert within.beyond == ()
     assert f"{longest:,} tokens" in longer.beyond[0]
+
+
+def test_each_halving_of_the_shortest_layer_widens_the_range_like_a_thing_that_no_run_has():
+    shortest = REACH["dense models"][3]
+    run = read_run(DENSE)
+    tokens = run.training.sequence_length * run.training.micro_batch_size
+    length = int(tokens * shortest / layer_at_peak(run) / 3)  # two halvings, rounded up
+    one = found({**DENSE, "sequence_length": length // 64 * 64})
+    assert len(one.beyond) == 1
+    assert "at the peak of the GPU" in one.beyond[0]
+    _, low, high = CLASSES[one.name]
+    wider = (EXTRAPOLATION_FACTOR**2 - 1) * (high - low) / 2
+    assert math.log(one.high) == pytest.approx(-low + wider)
+
+
+def test_a_layer_at_the_peak_by_hand():
+    run = read_run(DENSE)
+    tokens = run.training.micro_batch_size * run.training.sequence_length
+    weights = matrix_parameters(run.model) / run.model.num_layers / run.plan.tensor_parallel
+    assert layer_at_peak(run) == pytest.approx(6 * tokens * weights / run.cluster.gpu.peak["bf16"])
