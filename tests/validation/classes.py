@@ -9,7 +9,9 @@ Key = Callable[[PublishedRun], str]
 
 
 def kind(case: PublishedRun) -> str:
-    """Dense, or a mixture of experts."""
+    """Dense, a mixture of experts, or adapters of either."""
+    if case.run.training.lora_rank:
+        return "adapters"
     return "mixture" if case.moe else "dense"
 
 

@@ -118,7 +118,7 @@ def _halvings(run: Run) -> Count:
 
 def _extrapolations(run: Run, name: str) -> Iterator[str]:
     """Yield sentences on where a run extrapolates beyond the runs of its class, `name`."""
-    yield from _larger_than_fit(run)
+    yield from sizes_beyond_fit(run)
     gpu = run.cluster.gpu.name
     unfitted = gpu.split()[0] not in FITTED and not _has_measured_products(run)
     if unfitted and not name.endswith(f" on {gpu.split()[0]}"):
@@ -126,8 +126,8 @@ def _extrapolations(run: Run, name: str) -> Iterator[str]:
     yield from _unfitted_settings(run)
 
 
-def _larger_than_fit(run: Run) -> Iterator[str]:
-    """Yield sentences on where a run is larger than the fitted runs of its kind."""
+def sizes_beyond_fit(run: Run) -> Iterator[str]:
+    """Yield sentences on where a run differs in size from the fitted runs of its kind."""
     gpus, length, experts, shortest = REACH[run_classes(run)[-1]]
     of = "run of the fit with experts" if run.model.num_experts else "run of the fit"
     if (size := run.plan.world_size) > gpus:
@@ -145,6 +145,8 @@ def _larger_than_fit(run: Run) -> Iterator[str]:
         yield f"Gathers were measured over {MOST_GATHERED} ranks at most; these go over {ranks:,}."
     if run.model.num_experts > experts:
         yield f"No model of the fit has more than {experts} experts."
+    if run.model.num_experts and not run.training.even_routing:
+        yield "Routers of most runs of the fit are forced to be even; this one is left to itself."
 
 
 def _unfitted_settings(run: Run) -> Iterator[str]:
@@ -154,8 +156,6 @@ def _unfitted_settings(run: Run) -> Iterator[str]:
         yield "No run with XLA was fitted."
     elif software not in CLASSES:
         yield f"Fewer than {FEWEST} runs of the fit are {software}."
-    if run.model.num_experts and not training.even_routing:
-        yield "Routers of most runs of the fit are forced to be even; this one is left to itself."
     if training.optimizer != "adam":
         yield f"No run of the fit has the optimizer {_OPTIMIZERS[training.optimizer]}."
 

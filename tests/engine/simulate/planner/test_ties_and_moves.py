@@ -70,7 +70,8 @@ def test_a_slower_plan_says_in_which_parts():
     assert found.verdict == "slower"
     assert found.slower == found.plan.step / BEST.step > 1.2
     assert sum(found.parts.values()) == pytest.approx(found.plan.step - BEST.step)
-    assert max(found.parts, key=found.parts.get) == "tensor_parallel"
+    # An eighth of a layer takes less time than the host needs to launch it.
+    assert sorted(found.parts, key=found.parts.get)[-2:] == ["tensor_parallel", "compute"]
 
 
 def test_a_plan_in_range_ties():
