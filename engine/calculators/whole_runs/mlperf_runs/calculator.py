@@ -113,7 +113,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "scatter": partial(pictures.scatter, result, inputs.across),
         "picked_verdict": pictures.verdict(chosen, picked),
         "picked_bars": partial(pictures.bars, picked),
-        **chosen.values("picked_step", "picked_measured", "picked_jitter"),
+        **chosen.values("picked_step", "picked_measured"),
         "picked_table": partial(pictures.picked_table, picked),
         "run_file": partial(pictures.run_file, picked),
         "groups": partial(pictures.group_table, result),

@@ -74,16 +74,7 @@ class Picked:
             sources=_SOURCES,
         ),
     ]
-    picked_jitter: Annotated[
-        Ratio,
-        Output(
-            "Jitter",
-            note="99th percentile over median",
-            basis="measured",
-            assumes=("Zero where the log tells too few steps.", _UNVERIFIED),
-            sources=_SOURCES,
-        ),
-    ]
+    picked_jitter: Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

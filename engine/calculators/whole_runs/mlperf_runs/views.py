@@ -106,6 +106,8 @@ def verdict(present: Presenter, picked: Picked) -> Badge:
     words = f"{row.name}, {row.row.submitter}, {row.row.version}: measured {{picked_measured}} "
     words += f"(unverified), predicted {{picked_step}} ({signed_share(row.error)}), with a range "
     words += "from {low} to {high}."
+    if row.row.jitter:
+        words += " The 99th percentile of its steps is {picked_jitter} the median."
     return Badge(
         text="Inside the range" if row.inside else "Outside the range",
         sentence=present.say(words, low=(row.step.low, SECONDS), high=(row.step.high, SECONDS)),
