@@ -13,11 +13,18 @@ TABLES: tuple[CounterTable, ...] = (
 
 
 def table_of(kind: str, names: Collection[str]) -> CounterTable | None:
-    """Return the table whose signs most of the names show; None for an unknown adapter."""
-    shown = {
-        table.name: (sum(table.sign.fullmatch(name) is not None for name in names), table)
+    """Return the table whose signs most of the names show; None for an unknown adapter.
+
+    A list of names with colons may be of `rdma statistic` as well, by whoever printed it.
+    """
+    return _most_shown(kind, names) or (_most_shown("rdma", names) if kind == "ethtool" else None)
+
+
+def _most_shown(kind: str, names: Collection[str]) -> CounterTable | None:
+    shown = [
+        (sum(table.sign.fullmatch(name) is not None for name in names), table)
         for table in TABLES
         if table.kind == kind
-    }
-    most, table = max(shown.values(), key=lambda pair: pair[0], default=(0, None))
+    ]
+    most, table = max(shown, key=lambda pair: pair[0], default=(0, None))
     return table if most else None

@@ -24,8 +24,10 @@ _CLOCK = re.compile(r"(1\d{9})(\.\d{1,9})?$")
 _PERFQUERY = re.compile(r"# Port (extended )?counters: (.+?)(?: \(CapMask.*)?$")
 _DOTTED = re.compile(r"([A-Z][A-Za-z0-9]*):\.*(\S*)$")
 _ETHTOOL = re.compile(r"NIC statistics(?: for (\S+))?:$")
-_COMMAND = re.compile(r"(?:.{0,80}[$#>]\s+)?(?:sudo\s+)?ethtool\s+-S\s+([\w.:-]{1,40})\s*$")
-_COLON = re.compile(r"((?:\[\d{1,4}\]: )?[a-z][\w.\[\]-]*):\s*(\S*)$")
+_COMMAND = re.compile(
+    r"(?:.{0,80}[$#>]\s+|`)?(?:sudo\s+)?ethtool\s+-S\s+([\w.:-]{1,40})\s*(?:\|[^;]{0,80})?`?$"
+)
+_COLON = re.compile(r"((?:\[\d{1,4}\]: )?[a-z][\w.\[\]-]*) ?:\s*(\S*)$")
 _LINK = re.compile(r"link (\S+?)(?:\s+(.*))?$")
 _PAIR = re.compile(r"([a-z][a-z0-9_]*)\s+(\S+)$")
 _NUMBER = re.compile(r"(?:\d{1,20}|0x[0-9a-fA-F]{1,16})$")

@@ -47,6 +47,8 @@ _ENV = re.compile(r"(NCCL_[A-Z0-9_]{2,40}) set by environment to (\S{0,60})")
 _VIA = re.compile(r"via (P2P|SHM|NET)/?([\w ]{0,30})")
 _PORTS = re.compile(r"\[\d{1,2}\]([\w.-]{1,40}):\d{1,3}/(\w{2,10})")
 _RANKS = re.compile(r"\brank \d{1,7} n[rR]anks (\d{1,7})\b(?: nNodes (\d{1,7})\b)?")
+_PLATFORM = re.compile(r"NET/OFI Running on ([\w-]{2,20})(?:\.\w{1,20})? platform")
+_FOUND = re.compile(r"NET/OFI Selected [Pp]rovider is .{1,80}\(found (\d{1,4}) nics\)")
 _RACK = re.compile(r"\bMNNVL ([01])\b")
 _VERSION = re.compile(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})")
 
@@ -87,6 +89,7 @@ class NcclDebug:
         fabric: "IB" or "RoCE" by the ports' own lines; empty likewise.
         ports: that one process uses, 0 where no line lists them.
         multicast: whether the switch can add: "available", "not available", or empty.
+        platform: machine type that Amazon's plug-in names, as "p5"; empty where no line does.
         rack: whether NVLink joins hosts (MNNVL): "on", "off", or empty where no line says.
         ways: kind of transport -> channels that took it.
         direct: channels between nodes with GPUDirect RDMA.
@@ -105,6 +108,7 @@ class NcclDebug:
     ports: Count = 0
     multicast: str = ""
     rack: str = ""
+    platform: str = ""
     ways: Mapping[str, Count] = field(default_factory=dict)
     direct: Count = 0
     variables: tuple[EnvironmentVariable, ...] = ()
@@ -118,6 +122,7 @@ class _DebugState:
 
     def __init__(self) -> None:
         self.version = self.network = self.fabric = self.multicast = self.rack = ""
+        self.platform = ""
         self.ranks = self.said_nodes = self.ports = self.direct = 0
         self.hosts: set[str] = set()
         self.ways: dict[str, int] = {}
@@ -152,6 +157,7 @@ def read_nccl_debug(text: str) -> NcclDebug:
         ports=state.ports,
         multicast=state.multicast,
         rack=state.rack,
+        platform=state.platform,
         ways=state.ways,
         direct=state.direct,
         variables=tuple(state.variables.values()),
@@ -256,6 +262,12 @@ def _read_network(state: _DebugState, number: int, line: str) -> bool:
         ports = _PORTS.findall(line)
         state.ports = max(state.ports, len(ports))
         state.fabric = state.fabric or (ports[0][1] if ports else "")
+        return True
+    if match := _PLATFORM.search(line):
+        state.platform = match[1].lower()
+        return True
+    if match := _FOUND.search(line):
+        state.ports = max(state.ports, int(match[1]))
         return True
     if "NVLS multicast support is " in line:
         word = "not available" if "is not available" in line else "available"

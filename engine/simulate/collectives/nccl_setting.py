@@ -69,7 +69,8 @@ def infer_setting(
 ) -> NcclSetting:
     """Return the setting of a text, from the reader's inputs and the text."""
     table, debug = text.table, text.debug
-    machine = inputs.machine or _table_machine(text)
+    platform = debug.platform if debug and debug.platform in NODES else ""
+    machine = inputs.machine or platform or _table_machine(text)
     operation = inputs.operation or _operation(text, choices)
     counted = inputs.ranks or (table.ranks if table else 0) or (debug.ranks if debug else 0)
     column_ranks = _ranks_by_columns(text, operation)

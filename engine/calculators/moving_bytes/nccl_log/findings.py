@@ -81,7 +81,7 @@ def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
     setting, table, debug = result.found.setting, result.text.table, result.text.debug
     version = (table.version if table else "") or (debug.version if debug else "")
     counted = "the text, or you" if setting.counted else "the ratio of two columns, or one node"
-    named = "you" if setting.chosen else "the name of the GPU"
+    named = "you" if setting.chosen else "the name of the GPU, or Amazon's plug-in"
     machine = NODES[setting.machine].name if setting.machine else "not known"
     devices = ", ".join(result.text.devices[:_SHOWN])
     operation = TESTED.get(setting.operation, setting.operation)

@@ -247,3 +247,31 @@ def test_several_adapters_in_one_text_have_verdicts_of_their_own():
     text = twice(ethtool, MLX5 | {"rx_discards_phy": 90}) + twice(rdma, RDMA)
     kinds = [own.verdict for own in port_readings(read_counters(text), 10.0, LINE)]
     assert kinds == ["host", "idle"]
+
+
+def test_a_list_of_efas_files_is_read_as_rdma():
+    # As a loop over /sys/class/infiniband/.../hw_counters prints it (perftest, issue 113).
+    names = (
+        "cmds_err",
+        "completed_cmds",
+        "keep_alive_rcvd",
+        "rdma_read_wrs",
+        "rx_bytes",
+        "rx_drops",
+    )
+    text = "".join(f"{name} :{1000 * at}\n" for at, name in enumerate(names))
+    grown = text.replace("rx_bytes :4000", "rx_bytes :9000")
+    found = port(text + grown)
+    assert (found.table.name, found.received, found.verdict) == ("EFA", 500.0, "idle")
+
+
+def test_two_lists_without_headings_under_a_command():
+    # byteps, issue 179: bytes by priority before and after.
+    text = (
+        "Before benchmarking:\n`ethtool -S enp178s0f0 |grep prio`\n     rx_prio0_bytes: "
+        "88034564921216\n     rx_prio3_bytes: 0\nAfter:\n     rx_prio0_bytes: 88171136852706\n"
+        "     rx_prio3_bytes: 0\n"
+    )
+    found = port(text)
+    assert found.received == pytest.approx(136.57e9 / 10, rel=1e-4)
+    assert found.priorities["rx_prio0_bytes"] == 1.0

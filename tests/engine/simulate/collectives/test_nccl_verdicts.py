@@ -217,3 +217,29 @@ def test_faults_of_a_log_stand_beside_its_table():
     title, sentence = said(text)
     assert title == "Slow"
     assert [words for words in FAULTS if words not in sentence] == []
+
+
+def test_amazons_plug_in_names_the_machine():
+    # As of aws-ofi-nccl 1.1 and 1.11 (its issues 64, 65 and 715).
+    old = "ip-1:1:1 [0] NCCL INFO NET/OFI Running on P4d platform, Setting NCCL_TOPO_FILE\n"
+    new = "ip-1:1:1 [0] NCCL INFO NET/OFI Running on p5.48xlarge platform, Setting NCCL_TOPO_FILE\n"
+    assert solve(Inputs(log=old)).found.setting.machine == "p4d"
+    assert solve(Inputs(log=new)).found.setting.machine == "p5"
+    log = new + table("NVIDIA H100 80GB HBM3", 480.0, ranks=16)
+    assert solve(Inputs(log=log)).found.setting.machine == "p5"
+    assert solve(Inputs(log=log, machine="dgx-h100")).found.setting.machine == "dgx-h100"
+
+
+def test_a_p4d_without_gpudirect_expects_what_a_p4d_reaches():
+    log = (
+        "ip-1:1:1 [0] NCCL INFO NET/OFI Running on P4d platform, Setting NCCL_TOPO_FILE\n"
+        "ip-1:1:1 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)\n"
+        "ip-1:1:1 [0] NCCL INFO Channel 00 : 8[101c0] -> 0[101c0] [receive] via "
+        "NET/AWS Libfabric/0\n"
+        "ip-1:1:1 [0] NCCL INFO comm 0x7f rank 0 nranks 16 cudaDev 0 busId 101c0 - Init COMPLETE\n"
+    )
+    title, sentence = said(log)
+    assert title == "Faults in the log"
+    assert "GPUDirect RDMA carries 0 of the 1 channels" in sentence
+    assert "ports" not in sentence
+    assert solve(Inputs(log=log)).found.plateau < 100 * GB
