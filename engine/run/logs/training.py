@@ -61,8 +61,8 @@ _OTHERS = {
     "timing_s/": "verl",
     "| train_inner |": "fairseq",
     "interval_runtime:": "PaddleNLP",
-    "'loss':": "dictionaries of a loss without a speed",
-    "loss": "lines with a loss and no time",
+    "'loss':": "losses without a speed",
+    "loss": "losses without a time",
 }
 
 
@@ -113,18 +113,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _error_reason(lines: Iterable[tuple[int, str]]) -> str:
-    allowed = (
-        "allowed: lines of Megatron-LM ('elapsed time per iteration'), GPT-NeoX ('samples/sec:'), "
-        "torchtitan ('tps:'), DeepSpeed ('SamplesPerSec='), nanotron ('tokens_per_sec_per_gpu:'), "
-        "litgpt ('iter time:'), NeMo ('train_step_timing in s'), MaxText ('completed step:'), "
-        "nanoGPT ('iter 5: loss'), Hugging Face's Trainer (its bar with 's/it', or "
-        "'train_steps_per_second'), LLM Foundry ('Train throughput/'), OLMo-core "
-        "('throughput/device/TPS'), MLPerf ('tracked_stats')"
-    )
+    allowed = f"allowed: lines of {', '.join(_READERS)}"
     for mark, name in _OTHERS.items():
         number = next((number for number, line in lines if mark in line), 0)
         if number:
-            return f"line {number}: no step is recognized; seen: {name}; {allowed}"
+            return f"line {number}: no step is recognized ({name}); {allowed}"
     return f"line 1: no step is recognized; {allowed}"
 
 
