@@ -34,6 +34,7 @@ class Software:
         stops_early: full recomputation ends before the last product of the layer, whose result is
             not needed (PyTorch's checkpoint without re-entrance; Megatron's repeats all of it).
         python_activations: unfused, bias, GELU, dropout and residual are chains of small kernels.
+        reduces_whole: below stage 3 gradients are all-reduced, and each rank keeps its shard.
         bucket: parameters whose gradients are reduced in one collective, where not all is sharded.
         bucket_per_rank: likewise, for each rank of the group; the larger of both counts.
         bucket_bytes: of gradients instead, whose bucket is closed by the tensor that reaches the
@@ -54,6 +55,7 @@ class Software:
     selective_repeats_products: bool
     stops_early: bool
     python_activations: bool
+    reduces_whole: bool = False
     bucket: Parameters = 4e7
     bucket_per_rank: Parameters = 0.0
     bucket_bytes: Bytes = 0.0
@@ -113,10 +115,13 @@ SOFTWARE: Mapping[Framework, Software] = {
     ),
     # DeepSpeed: each bf16 gradient is converted to fp32 and added by separate kernels, then zeroed
     # (2 + 4 + 12 + 2 bytes). Ranks sum them in the type of the model (`communication_data_type` of
-    # runtime/engine.py: fp16 or bf16 where that is enabled). Its gathers of ZeRO-3 run as if over
+    # runtime/engine.py: fp16 or bf16 where that is enabled), in stages 1 and 2 by an all-reduce of
+    # buckets with shards of several ranks (`use_multi_rank_bucket_allreduce`, true unasked;
+    # BF16_Optimizer all-reduces too). Its gathers of ZeRO-3 run as if over
     # one port of a node, which only the runs of Narayanan et al. 2021, table 2, show: the one entry
     # inferred from measurements.
     "deepspeed": Software(
+        reduces_whole=True,
         bucket=5e8,
         gradient=2.0,
         adds_in_place=False,

@@ -179,6 +179,8 @@ def sharded_job(setting: ShardedSetting) -> ShardedJob:
         exchange = replace(replicas.exchange, units=1 if whole else model.num_layers // unit + 1)
         work = _sharded_work(common, sharded_units(plan, rank, weights, exchange, passes))
     else:
+        if rank.software.reduces_whole:
+            common = replace(common, data=replace(common.data, scatter=common.data.all_reduce))
         work = _bucketed_work(common, rank, weights, replicas.exchange)
     return ShardedJob(work=work, run=run, estimate=estimate, unit=unit, evidence=evidence(run))
 

@@ -143,7 +143,8 @@ def data_parallel_exchange(
         # The gradient of the embedding is there last, in a bucket of its own.
         body = replace(weights, common=weights.common - weights.embedding)
         last = replace(last, common=weights.embedding)
-    operation = "reduce_scatter" if plan.zero_stage else "all_reduce"
+    whole = plan.zero_stage == 0 or (plan.zero_stage < 3 and rank.software.reduces_whole)
+    operation = "all_reduce" if whole else "reduce_scatter"
     scatters, copies, gathers = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
     if not training.lora_rank:  # of frozen weights there are no gradients
         scatters = (
