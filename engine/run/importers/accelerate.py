@@ -13,7 +13,8 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
-from engine.run.importers.unknown_keys import report_unknown
+from engine.run.importers.key_table import KeyTable, read_key
+from engine.run.importers.trainer import fsdp_config_handlers
 from engine.run.importers.yaml_text import read_yaml
 
 ACCELERATE = "accelerate 1.15"
@@ -24,15 +25,48 @@ _COUNTS: Mapping[str, str] = {
     "deepspeed_config.zero_stage": "parallelism.zero_stage",
     "num_processes": "parallelism.world_size",
 }
-_QUIET = (
-    "compute_environment", "debug", "downcast_bf16", "machine_rank", "main_", "rdzv",
-    "same_network", "tpu", "use_cpu", "enable_cpu", "fsdp_config.fsdp_auto",
-    "fsdp_config.fsdp_backward", "ipex",
-    "fsdp_config.fsdp_cpu", "fsdp_config.fsdp_state", "fsdp_config.fsdp_sync",
-    "fsdp_config.fsdp_use",
-    "fsdp_config.fsdp_transformer", "fsdp_config.fsdp_offload", "fsdp_config.fsdp_forward",
-    "deepspeed_config", "dynamo_config", "distributed_type",
-    "parallelism_config.parallelism_config_sp_", "gpu_ids", "num_machines", "mpirun",
+_TABLE = KeyTable(
+    handlers=fsdp_config_handlers(),
+    not_modeled={
+        "deepspeed_config.deepspeed_config_file": "a file with the rest of DeepSpeed's settings; "
+        "paste it too",
+        "fp8_config.opt_level": "MS-AMP keeps states in eight bits",
+        "fp8_config.optimization_level": "MS-AMP keeps states in eight bits",
+        "deepspeed_config.deepspeed_moe_layer_cls_names": "experts that are not sharded",
+    },
+    without_effect={
+        "where processes run and meet": (
+            "compute_environment", "machine_rank", "main_*", "rdzv_backend", "same_network",
+            "gpu_ids", "num_machines", "mpirun_config", "enable_cpu_affinity", "command_file",
+            "commands", "deepspeed_config.deepspeed_multinode_launcher",
+            "deepspeed_config.deepspeed_hostfile", "deepspeed_config.deepspeed_exclusion_filter",
+            "deepspeed_config.deepspeed_inclusion_filter",
+        ),
+        "a switch for finding faults": ("debug",),
+        "counts on TPUs alone": ("tpu_*", "downcast_bf16"),
+        "counts on processors alone": ("use_cpu", "ipex_config"),
+        "which engine runs; its other keys say the rest": ("distributed_type",),
+        "how weights begin and are saved": (
+            "deepspeed_config.zero3_init_flag", "deepspeed_config.zero3_save_16bit_model",
+        ),
+        "a number of the optimizer": ("deepspeed_config.gradient_clipping",),
+        "where offloaded states lie": (
+            "deepspeed_config.offload_optimizer_nvme_path",
+            "deepspeed_config.offload_param_nvme_path", "deepspeed_config.offload_optimizer_device",
+            "deepspeed_config.offload_param_device",
+        ),
+        "how the compiler works": (
+            "dynamo_config.dynamo_mode", "dynamo_config.dynamo_use_dynamic",
+            "dynamo_config.dynamo_use_fullgraph", "dynamo_config.dynamo_use_regional_compilation",
+        ),
+        "numbers of fp8's scales": ("fp8_config",),
+        "how sequences are cut": (
+            "parallelism_config.parallelism_config_cp_comm_strategy",
+            "parallelism_config.parallelism_config_sp_seq_length*",
+            "parallelism_config.parallelism_config_sp_attn_implementation",
+            "parallelism_config.parallelism_config_sp_backend",
+        ),
+    },
 )  # fmt: skip
 
 
@@ -47,10 +81,14 @@ def import_accelerate(settings: list[Setting], draft: RunDraft) -> None:
     )
     draft.values["training.framework"] = "deepspeed" if kind == "DEEPSPEED" else "fsdp"
     sharded = ("fsdp_config.fsdp_reshard_after_forward", "fsdp_config.fsdp_sharding_strategy")
+    if kind == "MEGATRON_LM":
+        draft.contradictions.append(
+            "distributed_type is MEGATRON_LM: of accelerate, FSDP and DeepSpeed are read"
+        )
     for setting in settings:
         if setting.key.startswith("parallelism_config."):
             draft.notes["sizes"] = True
-        if kind in _COPIED and setting.key in sharded:
+        if kind in _COPIED and _current_name(setting.key) in sharded:
             draft.report(setting, "without effect", f"distributed_type is {kind}")
         else:
             _import_setting(setting, draft)
@@ -59,7 +97,7 @@ def import_accelerate(settings: list[Setting], draft: RunDraft) -> None:
 
 
 def _import_setting(setting: Setting, draft: RunDraft) -> None:
-    name, word = setting.key, str(setting.value)
+    name, word = _current_name(setting.key), str(setting.value)
     if name in _COUNTS:
         number = whole_number(setting.value)
         if number is None:
@@ -78,6 +116,12 @@ def _import_setting(setting: Setting, draft: RunDraft) -> None:
         _report_rest(setting, name, word, draft)
 
 
+def _current_name(key: str) -> str:
+    """Return a key as accelerate has it since 2023: `fsdp_` stands in front of FSDP's."""
+    rest = key.removeprefix("fsdp_config.")
+    return f"fsdp_config.fsdp_{rest}" if rest != key and not rest.startswith("fsdp_") else key
+
+
 def _is_ignored(name: str, word: str) -> bool:
     return name == "mixed_precision" and word.lower() in ("no", "none", "false")
 
@@ -91,11 +135,8 @@ def _report_rest(setting: Setting, name: str, word: str, draft: RunDraft) -> Non
         draft.report_not_modeled(setting, said)
     elif name.endswith(_OFFLOADS) and word.lower() in ("true", "cpu", "nvme"):
         draft.report_not_modeled(setting, OFFLOADED)
-    elif name.startswith(_QUIET) or name == "fsdp_config.fsdp_version":
-        said = "changes neither time nor memory that is predicted here"
-        draft.report(setting, "without effect", said)
     else:
-        report_unknown(setting, draft)
+        read_key(setting, _TABLE, draft)
 
 
 _OFFLOADS = ("offload_params", "offload_optimizer_device", "offload_param_device")
@@ -103,19 +144,10 @@ _DEGREES = (
     "parallelism_config.parallelism_config_dp_",
     "parallelism_config.parallelism_config_sp_size",
 )
-_STRATEGIES = {"FULL_SHARD": 3, "SHARD_GRAD_OP": 2, "NO_SHARD": 0, "HYBRID_SHARD": 3, "1": 3}
 _KEYS: Mapping[str, Callable[[str], tuple[str, Any]]] = {
     "mixed_precision": lambda word: (
         "training.precision",
         word if word in ("bf16", "fp16", "fp8") else "bf16",
-    ),
-    "fsdp_config.fsdp_reshard_after_forward": lambda word: (
-        "parallelism.zero_stage",
-        3 if word.lower() in ("true", "full_shard") else 2,
-    ),
-    "fsdp_config.fsdp_sharding_strategy": lambda word: (
-        "parallelism.zero_stage",
-        _STRATEGIES.get(word.upper(), 3),
     ),
     "fsdp_config.fsdp_activation_checkpointing": lambda word: (
         "training.recompute",
@@ -135,6 +167,9 @@ def finish_accelerate(draft: RunDraft) -> None:
     parts = draft.get("parallelism.tensor_parallel") * draft.get("parallelism.context_parallel")
     draft.assume("parallelism.world_size", 8, "num_processes is missing; one node")
     world = draft.values["parallelism.world_size"]
+    if draft.notes.get("shards in a node"):
+        per_node = min(draft.notes.get("per_node", 8), draft.get("parallelism.world_size", 8))
+        draft.derive("parallelism.shard_group", per_node, "a copy in every node")
     if copies > 1:
         sharded = draft.notes.get("dp_shard_size") or max(1, world // parts // copies)
         group = sharded * draft.get("parallelism.context_parallel")

@@ -5,6 +5,7 @@ fields have other names (`num_tokens_per_microbatch_per_dp_rank` and so on).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from engine.run.importers.import_report import (
     OFFLOADED,
@@ -14,8 +15,10 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
+from engine.run.importers.key_table import read_key, reason_without_effect
 from engine.run.importers.launch import take_launch
-from engine.run.importers.unknown_keys import report_unknown, settle_conditions
+from engine.run.importers.torchtitan_keys import TITAN_KEYS
+from engine.run.importers.unknown_keys import settle_conditions
 
 COUNTS: Mapping[str, str] = {
     "parallelism.tensor_parallel_degree": "parallelism.tensor_parallel",
@@ -41,15 +44,6 @@ NOTED = (
     "model.name",
     "model.flavor",
 )
-WITHOUT_EFFECT = (
-    "job.", "profiling.", "profiler.", "metrics.", "checkpoint.", "lr_scheduler.", "comm.",
-    "fault_",
-    "validation.", "experimental.", "memory_estimation.", "debug.", "hf_assets", "tokenizer",
-    "training.dataset", "training.steps", "training.max_norm", "training.seed", "dataloader", "def",
-    "training.deterministic", "training.gc", "optimizer.lr", "optimizer.eps", "optimizer.beta",
-    "optimizer.weight", "optimizer.implementation", "model.tokenizer", "model.hf", "model.print",
-    "validator", "dump_folder", "optimizer.early",
-)  # fmt: skip
 
 
 def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
@@ -70,16 +64,18 @@ def import_torchtitan(settings: list[Setting], draft: RunDraft) -> None:
             draft.report(setting, "understood", "the model, if its name is that of one")
         elif "offload" in name and is_true(setting.value):
             draft.report_not_modeled(setting, OFFLOADED)
-        elif name.startswith(WITHOUT_EFFECT):
-            draft.report(
-                setting, "without effect", "changes neither time nor memory that is predicted here"
-            )
         else:
-            report_unknown(setting, draft)
+            _read_rest(setting, name, draft)
+
+
+def _read_rest(setting: Setting, name: str, draft: RunDraft) -> None:
+    """Report a setting that no run file has a key for, with its key as the text has it."""
+    read_key(Setting(key=name, value=setting.value, line=setting.line), TITAN_KEYS, draft)
+    draft.entries[-1] = replace(draft.entries[-1], key=shorten(setting.key))
 
 
 def _matters(setting: Setting) -> bool:
-    return not setting.key.removeprefix("--").startswith(WITHOUT_EFFECT)
+    return not reason_without_effect(setting.key.removeprefix("--"), TITAN_KEYS)
 
 
 def _current_name(name: str) -> str:
@@ -112,7 +108,7 @@ def _checkpoint(setting: Setting, name: str, draft: RunDraft) -> None:
     elif word in ("none", "noac", "noac.config"):
         draft.set_value(setting, "training.recompute", "none")
     else:
-        draft.report(setting, "without effect", "changes little of what is kept")
+        _read_rest(setting, name, draft)
 
 
 def _compiled(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -124,18 +120,21 @@ def _compiled(setting: Setting, name: str, draft: RunDraft) -> None:
     elif name == "compile.enable_async_tensor_parallel":
         _async(setting, name, draft)
     else:
-        said = "changes neither time nor memory that is predicted here"
-        draft.report(setting, "without effect", said)
+        _read_rest(setting, name, draft)
 
 
 def _converters(setting: Setting, name: str, draft: RunDraft) -> None:
     word = str(setting.value).lower()
-    if "nvfp4" in word:
+    # What the section of a converter says counts where the converter is named.
+    detail = name.startswith("float8.") and name != "float8.enable_float8_linear"
+    if detail:
+        _read_rest(setting, name, draft)
+    elif "nvfp4" in word:
         draft.set_value(setting, "training.precision", "fp4")
     elif "float8" in word or "mx" in word or ("float8" in name and is_true(setting.value)):
         draft.set_value(setting, "training.precision", "fp8")
     else:
-        draft.report(setting, "without effect", "a detail of the converter")
+        _read_rest(setting, name, draft)
 
 
 def _sequence(setting: Setting, name: str, draft: RunDraft) -> None:
@@ -161,7 +160,33 @@ def _graphs(setting: Setting, name: str, draft: RunDraft) -> None:
     draft.set_value(setting, "training.cuda_graphs", not is_true(setting.value))
 
 
+def _mixed(setting: Setting, name: str, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    if word in ("bfloat16", "bf16", "float16", "fp16"):
+        draft.set_value(setting, "training.precision", "bf16" if "b" in word else "fp16")
+    else:
+        said = "training in single precision is not predicted here: bf16 is taken"
+        draft.report_not_modeled(setting, said)
+
+
+def _reduced(setting: Setting, name: str, draft: RunDraft) -> None:
+    if str(setting.value).lower() == "float32":
+        draft.report(setting, "understood", "gradients are summed in 32 bits, as is shown")
+    else:
+        draft.report_not_modeled(setting, TITAN_KEYS.not_modeled[name])
+
+
+def _weights(setting: Setting, name: str, draft: RunDraft) -> None:
+    if str(setting.value).lower() == "float32":
+        draft.report(setting, "understood", "weights are kept in 32 bits, as is shown")
+    else:
+        draft.report_not_modeled(setting, TITAN_KEYS.not_modeled[name])
+
+
 _HANDLERS = {
+    "training.mixed_precision_param": _mixed,
+    "training.mixed_precision_reduce": _reduced,
+    "training.dtype": _weights,
     "model_spec.converters": _converters,
     "model_spec": _flavor,
     "activation_checkpoint": _checkpoint,

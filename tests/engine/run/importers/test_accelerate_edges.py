@@ -6,7 +6,6 @@ from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
 SINGLE = "training in single precision is not predicted here: bf16 is taken"
-QUIET = "changes neither time nor memory that is predicted here"
 STAGE, WORLD = "parallelism.zero_stage", "parallelism.world_size"
 
 
@@ -34,7 +33,8 @@ FSDP, SIZES = "fsdp_config.fsdp_", "parallelism_config.parallelism_config_"
         (f"{FSDP}sharding_strategy", "NO_SHARD", STAGE, 0),
         (f"{FSDP}sharding_strategy", "HYBRID_SHARD", STAGE, 3),
         (f"{FSDP}sharding_strategy", 1, STAGE, 3),
-        (f"{FSDP}sharding_strategy", "OTHER", STAGE, 3),
+        (f"{FSDP}sharding_strategy", 2, STAGE, 2),
+        ("fsdp_config.sharding_strategy", "FULL_SHARD", STAGE, 3),
         (f"{FSDP}activation_checkpointing", True, "training.recompute", "full"),
         (f"{FSDP}activation_checkpointing", False, "training.recompute", "none"),
         ("dynamo_config.dynamo_backend", "INDUCTOR", "training.compiled", True),
@@ -56,24 +56,26 @@ def test_a_key_of_accelerate_says_what_it_does(key, value, path, found):
 
 
 @each(
-    "key, value, meaning",
+    "key, value, kind, meaning",
     [
-        ("mixed_precision", "no", SINGLE),
-        ("num_processes", "many", "many is no whole number"),
-        ("fsdp_config", "{}", "empty"),
-        (f"{FSDP}offload_params", True, OFFLOADED),
-        (f"{FSDP}offload_params", False, QUIET),
-        ("deepspeed_config.offload_param_device", "nvme", OFFLOADED),
-        ("deepspeed_config.offload_param_device", "none", QUIET),
-        (f"{FSDP}version", 2, QUIET),
-        ("debug", False, QUIET),
-        ("unknown", 1, UNKNOWN),
+        ("mixed_precision", "no", "not modeled", SINGLE),
+        ("num_processes", "many", "not known", "many is no whole number"),
+        ("fsdp_config", "{}", "without effect", "empty"),
+        (f"{FSDP}offload_params", True, "not modeled", OFFLOADED),
+        (f"{FSDP}offload_params", False, "understood", "off"),
+        (f"{FSDP}auto_wrap_policy", "NO_WRAP", "not modeled",
+         "the whole model is gathered at once; a layer at a time is shown"),
+        (f"{FSDP}auto_wrap_policy", "TRANSFORMER_BASED_WRAP", "understood", "a layer is one unit"),
+        ("deepspeed_config.offload_param_device", "nvme", "not modeled", OFFLOADED),
+        ("deepspeed_config.offload_param_device", "none", "without effect",
+         "where offloaded states lie"),
+        (f"{FSDP}version", 2, "without effect", "both versions are predicted alike"),
+        ("debug", False, "without effect", "a switch for finding faults"),
+        ("unknown", 1, "not known", UNKNOWN),
     ],
 )  # fmt: skip
-def test_a_key_of_accelerate_that_is_not_taken_is_told_why(key, value, meaning):
-    kinds = {OFFLOADED: "not modeled", SINGLE: "not modeled", QUIET: "without effect",
-             "empty": "without effect"}  # fmt: skip
-    expected = [(kinds.get(meaning, "not known"), meaning)]
+def test_a_key_of_accelerate_that_is_not_taken_is_told_why(key, value, kind, meaning):
+    expected = [(kind, meaning)]
     assert told(taken(import_accelerate, (key, value))) == expected
 
 
@@ -153,4 +155,18 @@ def test_a_sequence_is_split_in_one_way():
     assert draft.contradictions == [
         "Context Parallelism (CP) and Sequence Parallelism (SP) are mutually exclusive. Got "
         "cp_size=2 and sp_size=2. Please set either cp_size=1 or sp_size=1."
+    ]
+
+
+def test_hybrid_shards_lie_in_a_node():
+    keys = (("num_processes", 16), (f"{FSDP}sharding_strategy", "HYBRID_SHARD"))
+    draft = taken(import_accelerate, *keys)
+    finish_accelerate(draft)
+    assert draft.values["parallelism.shard_group"] == 8
+
+
+def test_megatron_under_accelerate_is_refused():
+    draft = taken(import_accelerate, ("distributed_type", "MEGATRON_LM"))
+    assert draft.contradictions == [
+        "distributed_type is MEGATRON_LM: of accelerate, FSDP and DeepSpeed are read"
     ]

@@ -5,7 +5,6 @@ from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting
 from engine.run.importers.unknown_keys import UNKNOWN
 from tests.each import each
 
-QUIET = "changes neither time nor memory that is predicted here"
 STAGE, WORLD = "parallelism.zero_stage", "parallelism.world_size"
 MICRO, BATCH = "training.micro_batch_size", "training.global_batch_size"
 
@@ -54,10 +53,14 @@ def test_a_key_of_deepspeed_says_what_it_does(key, value, path, found):
         ("train_batch_size", 8, "understood", "worked into what is derived below"),
         ("data_types.grad_accum_dtype", "fp8", "not modeled", "taken as the precision is"),
         ("zero_optimization.offload_param.device", "cpu", "not modeled", OFFLOADED),
-        ("zero_optimization.offload_param.device", "none", "without effect", QUIET),
-        ("zero_optimization.offload_param.pin_memory", True, "without effect", QUIET),
+        ("zero_optimization.offload_param.device", "none", "understood", "off"),
+        ("zero_optimization.offload_param.pin_memory", True, "without effect",
+         "where offloaded states lie"),
         ("other.device", "cpu", "not known", UNKNOWN),
-        ("gradient_clipping", 1.0, "without effect", QUIET),
+        ("gradient_clipping", 1.0, "without effect",
+         "a number of the optimizer or of its schedule"),
+        ("zero_optimization.zero_quantized_weights", True, "not modeled",
+         "ZeRO++: fewer bits in an exchange"),
         ("unknown", 1, "not known", UNKNOWN),
     ],
 )  # fmt: skip

@@ -81,22 +81,26 @@ def test_a_setting_that_is_worked_out_later_is_noted(key, value, notes):
         ("parallelism.tensor_parallel_degree", 0, "0 is no degree"),
         ("parallelism.tensor_parallel_degree", "x", "x is no degree"),
         ("activation_checkpoint.selective_ac_option", "2", "by layer: taken as by operation"),
-        ("activation_checkpoint.mode", "other", "changes little of what is kept"),
-        ("compile.components", "loss", QUIET),
-        ("compile.backend", "inductor", QUIET),
-        ("float8.enable_float8_linear", False, "a detail of the converter"),
-        ("quantize.enable", True, "a detail of the converter"),
+        ("activation_checkpoint.mode", "other", "what is recomputed; the default is shown"),
+        ("activation_checkpoint.early_stop", True, "what the repeated pass checks"),
+        ("compile.components", "loss", "how the compiler works"),
+        ("compile.backend", "inductor", "how the compiler works"),
+        ("compile.other", "x", UNKNOWN),
+        ("float8.enable_float8_linear", False, "which kernels convert to fewer bits"),
+        ("quantize.enable", True, "which kernels convert to fewer bits"),
+        ("training.dtype", "bfloat16", "the type in which weights are kept; 32 bits are shown"),
         ("nnodes", "x", "x is no whole number"),
         ("training.enable_cpu_offload", True, OFFLOADED),
         ("training.enable_cpu_offload", False, UNKNOWN),
-        ("training.steps", 10, QUIET),
+        ("training.steps", 10, "how many steps there are"),
         ("training.other", 10, UNKNOWN),
     ],
 )
 def test_a_setting_that_is_not_taken_is_told_why(key, value, meaning):
     draft = taken(key, value)
-    kinds = {OFFLOADED: "not modeled", "by layer: taken as by operation": "not modeled"}
-    known = meaning.startswith(("changes", "a detail"))
-    kind = kinds.get(meaning, "without effect" if known else "not known")
+    unmodeled = ("by layer", "what is recomputed", "the type in", OFFLOADED)
+    quiet = ("what the repeated", "how ", "which kernels")
+    kind = "not modeled" if meaning.startswith(unmodeled) else "not known"
+    kind = "without effect" if meaning.startswith(quiet) else kind
     assert [(one.kind, one.meaning) for one in draft.entries] == [(kind, meaning)]
     assert (draft.values, draft.notes) == ({"training.framework": "fsdp"}, {})
