@@ -20,6 +20,7 @@ class MlperfStep:
     Attributes:
         key: of the row.
         seen: whether a constant was fitted to it.
+        calibrates: whether it is among the runs that the range was calibrated on.
         predicted: the step.
         low, high: the range in which four of five such steps are to lie.
         warned: whether the estimate says that it extrapolates.
@@ -31,6 +32,7 @@ class MlperfStep:
 
     key: str
     seen: bool
+    calibrates: bool
     predicted: Seconds
     low: Seconds
     high: Seconds
@@ -53,10 +55,13 @@ def read_steps(text: str) -> dict[str, MlperfStep]:
 
 
 def _read(line: str) -> MlperfStep:
-    key, seen, predicted, low, high, warned, fits, range_class, *terms, query = line.split("\t")
+    key, *marks, predicted, low, high, warned, fits, range_class = line.split("\t")[:9]
+    *terms, query = line.split("\t")[9:]
+    seen, calibrates = marks
     return MlperfStep(
         key=key,
         seen=seen == "yes",
+        calibrates=calibrates == "yes",
         predicted=float(predicted),
         low=float(low),
         high=float(high),

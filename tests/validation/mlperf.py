@@ -12,7 +12,7 @@ first of the two tables, and no more.
 import csv
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from engine.calculators.whole_runs.mlperf_runs.groups import DIVISIONS, groups
@@ -24,7 +24,7 @@ from engine.run.document import read_document
 from engine.run.run import Run
 from engine.simulate.memory.allocator import memory_fit
 from engine.simulate.memory.memory import rank_memory
-from engine.simulate.step.step_range import step_range
+from engine.simulate.step.step_range import sizes_beyond_fit, step_range
 from engine.simulate.step.step_time import step_time
 
 CATALOG = Path(__file__).parents[2] / "engine" / "catalog"
@@ -85,12 +85,20 @@ def query_of(run: Run) -> str:
     return estimate_query(inputs_of(run)) if fits_form(run) else ""
 
 
-def _line(key: str, run: Run) -> str:
+def _line(key: str, run: Run, counted: Collection[str]) -> str:
     step = step_time(run.model, run.cluster, run.plan, run.training)
     low, high, spread = step_range(run, step.total)
     fit = memory_fit(rank_memory(run.model, run.plan, run.training), run.cluster.gpu.memory)
     times = [step.total, low, high]
-    told = [_yes(key in SEEN), *map(_digits, times), _yes(bool(spread.beyond)), _yes(fit.runs)]
+    # As in `published`: what goes beyond the fit has a wider range, which it does not make.
+    calibrates = key in counted and key not in SEEN and not any(sizes_beyond_fit(run))
+    told = [
+        _yes(key in SEEN),
+        _yes(calibrates),
+        *map(_digits, times),
+        _yes(bool(spread.beyond)),
+        _yes(fit.runs),
+    ]
     terms = [_digits(getattr(step, name)) for name in TERMS]
     return "\t".join([key, *told, spread.name, *terms, query_of(run)])
 
@@ -106,10 +114,11 @@ def _yes(value: bool) -> str:
 def lines() -> Iterator[str]:
     """Yield the head and the predicted step of every row with a run file."""
     ends = ("predicted", "low", "high", "warned", "fits", "range_class")
-    yield "\t".join(["key", "seen", *ends, *TERMS, "query"])
+    yield "\t".join(["key", "seen", "calibrates", *ends, *TERMS, "query"])
+    counted = {row.key for row in mlperf_runs() if row.counted}
     for row in mlperf_runs():
         if row.run_file:
-            yield _line(row.key, read_document(json.loads(row.run_file)))
+            yield _line(row.key, read_document(json.loads(row.run_file)), counted)
 
 
 def text() -> str:

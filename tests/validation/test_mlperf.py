@@ -12,8 +12,10 @@ from engine.catalog.mlperf_log import EXAMPLE
 from engine.catalog.mlperf_runs import SEEN, mlperf_runs
 from engine.catalog.mlperf_steps import mlperf_steps
 from engine.run.document import read_document
+from engine.simulate.step.step_range import sizes_beyond_fit
 from tests.each import each
 from tests.validation import mlperf
+from tests.validation.audited import audited_runs
 
 ROWS = mlperf_runs()
 BY_KEY = {row.key: row for row in ROWS}
@@ -67,6 +69,13 @@ def test_a_log_that_was_submitted_again_has_the_step_of_the_first():
 def test_the_rows_that_a_constant_has_seen_are_marked():
     assert set(BY_KEY) >= SEEN
     assert {step.key for step in STEPS.values() if step.seen} == SEEN
+
+
+def test_the_rows_that_a_range_was_calibrated_on_are_marked():
+    marked = {step.key for step in STEPS.values() if step.calibrates}
+    used = {case.row["row_id"] for case in audited_runs() if not any(sizes_beyond_fit(case.run))}
+    assert marked == used
+    assert not marked & SEEN
 
 
 def test_a_tail_is_not_below_its_median():

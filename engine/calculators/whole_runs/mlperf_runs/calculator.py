@@ -118,7 +118,10 @@ def views(inputs: Inputs, result: Result) -> Views:
         "run_file": partial(pictures.run_file, picked),
         "groups": partial(pictures.group_table, result),
         "table": partial(pictures.run_table, result.chosen, inputs.page),
-        **present.values("jitter_median", "jitter_most", "pauses_most", "unfit", "seen", "unseen"),
+        **present.values(
+            "jitter_median", "jitter_most", "pauses_most", "unfit", "seen", "unseen", "calibrating"
+        ),
+        **present.values("inside_new"),
         **present.values("duplicates", "unpredicted"),
         **present.values("to_train", "steps", "step", "evaluations", "evaluation"),
         **present.values("evaluation_share", "clock", "untimed"),

@@ -48,6 +48,7 @@ DIVISIONS: Mapping[str, str] = {
     "version": "version",
     "range": "class of the range",
     "warned": "whether the estimate extrapolates",
+    "calibrates": "whether the range was calibrated on it",
 }
 _GROUP: Mapping[str, Callable[[Compared], str]] = {
     "benchmark": _benchmark,
@@ -58,6 +59,7 @@ _GROUP: Mapping[str, Callable[[Compared], str]] = {
     "version": lambda row: row.row.version,
     "range": lambda row: row.step.range_class,
     "warned": lambda row: "it says that it extrapolates" if row.step.warned else "no warning",
+    "calibrates": lambda row: "calibrated on it" if row.step.calibrates else "not seen",
 }
 
 

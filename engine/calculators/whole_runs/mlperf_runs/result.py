@@ -104,6 +104,14 @@ class Result:
     seen: Annotated[
         Count, _counted("Rows that a constant has seen", "Rows that any constant was fitted to.")
     ]
+    calibrating: Annotated[
+        Count,
+        _counted(
+            "Rows that ranges were calibrated on",
+            "The ranges of their classes were chosen so that most of these rows lie inside.",
+        ),
+    ]
+    inside_new: Annotated[Share, _compared("In the range, of the other rows")]
     unseen: Annotated[
         Count, _counted("Rows that no constant has seen", "No constant was fitted to these rows.")
     ]
@@ -140,6 +148,7 @@ def result_of(chosen: Sequence[Compared], pick: Count, division: str) -> Result:
     every = mlperf_runs()
     example = next(row for row in every if row.key == EXAMPLE.key)
     jitters = [row.row.jitter for row in chosen if row.row.jitter] or [0.0]
+    new = [row.inside for row in chosen if not row.step.calibrates]
     pauses = [row.row.block_mean / row.row.step for row in chosen]
     return Result(
         chosen=tuple(chosen),
@@ -156,6 +165,8 @@ def result_of(chosen: Sequence[Compared], pick: Count, division: str) -> Result:
         pauses_most=max(pauses, default=0.0),
         unfit=sum(not row.step.fits for row in chosen),
         seen=sum(row.step.seen for row in chosen),
+        calibrating=len(chosen) - len(new),
+        inside_new=sum(new) / max(1, len(new)),
         unseen=sum(not row.step.seen for row in chosen),
         duplicates=sum(bool(row.duplicate_of) for row in every),
         unpredicted=sum(not row.run_file for row in every),

@@ -171,6 +171,7 @@ def _details(row: Compared) -> tuple[tuple[Cell, ...], ...]:
         ("Assumed", run.note or "nothing"),
         ("Memory", "fits by the model" if row.step.fits else "does not fit by the model, and ran"),
         ("Seen by a constant", "yes" if row.step.seen else "no"),
+        ("Range calibrated on it", "yes" if row.step.calibrates else "no"),
         ("Log", _log(row)),
         ("Estimate", _estimate(row) or "no field of the form says this run; its file is below"),
     )
