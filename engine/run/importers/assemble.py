@@ -1,9 +1,11 @@
 """Import of a text with one or several configurations into a run file."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.catalog.models import MODELS
 from engine.run.file import InputError, read_run
 from engine.run.importers.dialect import Piece, Unread
 from engine.run.importers.dialects import BY_NAME, DIALECTS
@@ -110,6 +112,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
         if defaults.world_size:
             # Asked for beside the text: what is derived, as the batch, follows from it.
             draft.values["parallelism.world_size"] = defaults.world_size
+        _choose_model(draft)
         finish_launch(draft, int(defaults.cluster["gpus_per_node"]))
         _derive(draft)
         document = _run_document(draft, defaults)
@@ -124,7 +127,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
     return ImportedRun(
         dialects=tuple(draft.dialects),
         entries=tuple(draft.entries),
-        warnings=tuple(draft.warnings),
+        warnings=_grouped(draft.warnings),
         unread=unread,
         contradictions=tuple(draft.contradictions),
         document=document,
@@ -133,6 +136,47 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
 
 
 _NO_MODEL = "no text says which model: add its config.json, or arguments that say its shape"
+
+
+def _choose_model(draft: RunDraft) -> None:
+    """Take the shape that arguments say before a model that another text describes or names."""
+    named, values = draft.values.get("model"), draft.values
+    shape = {key.partition(".")[2]: value for key, value in values.items() if key[:6] == "model."}
+    if named is None or not {"num_layers", "hidden_size"} & set(shape):
+        return
+    row = MODELS.get(named) if isinstance(named, str) else None
+    known = {key: getattr(row, key, None) for key in shape} if row else dict(named or {})
+    apart = [key for key in shape if known.get(key) is not None and known[key] != shape[key]]
+    if not apart:
+        return
+    sizes = ", ".join(
+        f"{key} {shorten(shape[key])}, not {shorten(known[key])}" for key in apart[:3]
+    )
+    if {"num_layers", "hidden_size", "num_attention_heads"} <= set(shape):
+        del values["model"]
+        draft.warnings.append(f"two texts describe the model, and the arguments' is shown: {sizes}")
+    else:
+        draft.contradictions.append(f"arguments change the model that is named: {sizes}")
+
+
+def _grouped(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the warnings, those that say the same of several keys as one."""
+    groups: dict[str, list[str]] = {}
+    for warning in warnings:
+        match = re.match(r"(\S{1,90}) \(line \d+\)((?::| is| holds) .*)$", warning, re.DOTALL)
+        groups.setdefault(match[2] if match else warning, []).append(
+            warning[: match.start(2)] if match else ""
+        )
+    said = []
+    for meaning, keys in groups.items():
+        names = list(dict.fromkeys(keys))
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        verb = meaning.replace(" is not known", " are not known", 1) if len(names) > 1 else meaning
+        said.append(f"{', '.join(names[:_MOST_NAMED])}{more}{verb}")
+    return tuple(said)
+
+
+_MOST_NAMED = 4  # keys of a warning
 
 
 def _check_software(pieces: Sequence[Piece], draft: RunDraft) -> None:

@@ -80,6 +80,7 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "use-distributed-optimizer": ("parallelism.zero_stage", 1),
     "overlapped-distributed-optimizer": ("parallelism.zero_stage", 1),  # Megatron-LLaMA
     "use-torch-fsdp2": ("parallelism.zero_stage", 3),
+    "zero-bubble-v-schedule": ("training.schedule", "zbv"),  # zero-bubble's fork
     "fp8-param-gather": ("training.quantized_weights", True),
     "fp8-param": ("training.quantized_weights", True),
     "fp4-param-gather": ("training.quantized_weights", True),

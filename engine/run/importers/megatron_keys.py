@@ -120,6 +120,12 @@ MEGATRON_KEYS = KeyTable(
         "tp_comm_overlap_disable_qkv": "one product whose exchange is not hidden",
         "tp_comm_overlap_disable_fc1": "one product whose exchange is not hidden",
         "microbatch_group_size_per_vp_stage": "another order of interleaved micro-batches",
+        "microbatch_group_size_per_virtual_pipeline_stage": "another order of interleaved "
+        "micro-batches",
+        "enable_zero_bubble": "a schedule of zero bubble; 1F1B is shown",
+        "zero_bubble_max_pending_backward": "how many backward passes may wait",
+        "enable_1f1b_v": "a schedule in the shape of a V; 1F1B is shown",
+        "enable_optimizer_post_validation": "an optimizer that waits for no other stage",
     },
     without_effect={
         "a number of the optimizer or of its schedule": (

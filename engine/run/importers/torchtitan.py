@@ -34,6 +34,7 @@ NOTED = (
     "parallelism.data_parallel_shard_degree",
     "parallelism.pipeline_parallel_schedule",
     "parallelism.pipeline_parallel_microbatch_size",
+    "parallelism.num_pp_microbatches",
     "parallelism.pipeline_parallel_layers_per_stage",
     "parallelism.fsdp_reshard_after_forward",
     "training.local_batch_size",

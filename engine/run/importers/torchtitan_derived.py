@@ -132,8 +132,9 @@ def _derive_batch(draft: RunDraft, ranks: int, pipeline: int) -> None:
     notes, length = draft.notes, draft.get("sequence_length", 0)
     tokens = positive_number(notes.get("training.num_tokens_per_microbatch_per_dp_rank"))
     if tokens:
-        local = max(1, tokens // length) if length else 1
-        micro = local
+        micro = max(1, tokens // length) if length else 1
+        parts = positive_number(notes.get("parallelism.num_pp_microbatches")) or 1
+        local = micro * (parts if pipeline > 1 else 1)
         total = positive_number(notes.get("training.num_tokens_per_train_step"))
         batch = max(1, total // length) if total and total > 0 and length else local * ranks
     else:

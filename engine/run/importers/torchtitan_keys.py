@@ -12,6 +12,10 @@ TITAN_KEYS = KeyTable(
         "training.mixed_precision_reduce": "the type in which gradients are summed",
         "parallelism.enable_fsdp_symm_mem": "registered buffers of NCCL, which are faster",
         "parallelism.module_fqns_per_model_part": "how layers are cut",
+        "parallelism.pipeline_parallel_first_stage_less_layers": "how layers are cut; evenly is "
+        "shown",
+        "parallelism.pipeline_parallel_last_stage_less_layers": "how layers are cut; evenly is "
+        "shown",
         "parallelism.pipeline_parallel_schedule_csv": "a schedule of one's own",
         "parallelism.pipeline_parallel_expert_parallel_overlap": "exchanges that a schedule hides",
         "parallelism.expert_parallel_comm_backend": "how tokens reach their experts",

@@ -122,6 +122,7 @@ MEANT = [
     ("use-distributed-optimizer", "parallelism.zero_stage", 1),
     ("overlapped-distributed-optimizer", "parallelism.zero_stage", 1),
     ("use-torch-fsdp2", "parallelism.zero_stage", 3),
+    ("zero-bubble-v-schedule", "training.schedule", "zbv"),
     # Weights are kept and gathered in the 8 or 4 bits of the products.
     ("fp8-param-gather", "training.quantized_weights", True),
     ("fp8-param", "training.quantized_weights", True),
