@@ -28,6 +28,7 @@ NO_STEP = {
     "job_time": "tells the days of a run, beside how published runs came out",
     "run_cost": "tells the cost of a run, beside how published runs came out",
     "elasticities": "tells by how much a step changes",
+    "gradient_sync": "has the estimate's step of a made-up model, and says that it has no range",
     "hybrid_measured": "shows each prediction beside what was measured of that very run",
     "memory_check": "compares what a GPU holds",
     "published_runs": "shows each prediction beside what was measured of that very run",
@@ -41,27 +42,11 @@ SIMULATED = (
     *("fsdp_knobs", "hybrid_lab", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab"),
 )
 RANGED = (
-    *(
-        "bucket_lab",
-        "data_parallel_scaling",
-        "accumulation_cost",
-        "estimate_run",
-        "largest_batch",
-        "levers",
-        "parallel_map",
-    ),
-    *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
-    *("import_job", "log_check", "fabric_compare", "trace_check", "context_lab", "run_forecast"),
-    *(
-        "gradient_sync",
-        "planner",
-        "capstone",
-        "sandbox",
-        "checkpoint_lab",
-        "muon_lab",
-        "wire_types",
-        "calibrate",
-    ),
+    *("accumulation_cost", "bucket_lab", "data_parallel_scaling", "estimate_run", "largest_batch"),
+    *("levers", "parallel_map", "parallelism_modeler", "stack_explorer", "tensor_lab"),
+    *("depth_story", "stage_lab", "import_job", "log_check", "fabric_compare", "trace_check"),
+    *("context_lab", "run_forecast", "planner", "capstone", "sandbox", "checkpoint_lab"),
+    *("muon_lab", "wire_types", "calibrate"),
 )
 # Times of a step that are typed, measured, or of no training: (calculator, output).
 NOT_PREDICTED = {

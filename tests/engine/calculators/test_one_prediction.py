@@ -42,7 +42,6 @@ SPANS = {
 OWN = {
     "data_parallel_scaling": {"slower", "deviation"},
     "fabric_compare": {"first_wait", "second_wait"},
-    "gradient_sync": {"bucket", "algorithm"},
     "parallel_map": {"order"},
 }
 # Searches and simulations that take seconds: their defaults, and one preset.

@@ -21,11 +21,14 @@ from engine.core.units import (
 from engine.simulate.collectives.cluster_wires import TierBytes
 from engine.simulate.data_parallel.sync_step import GradientAllReduce, SyncJob, SyncStep
 from engine.simulate.data_parallel.sync_streams import SyncSpan
-from engine.simulate.step.prediction_evidence import Evidence
 
 MODEL = (
     "The step of the estimate, of a dense model of so many parameters with the proportions of the "
     "nearest Llama: PyTorch's kernels, sequences of at most 4,096 tokens, nothing recomputed."
+)
+NO_RANGE = (
+    "The model is made up, so that no run of it was measured and it has no range; the estimate of "
+    "a named model has one."
 )
 _STEP = {"assumes": (MODEL,), "sources": ("li2020",)}
 
@@ -49,7 +52,6 @@ class Result:
         by_algorithm: the time of every algorithm on these wires.
         curve, ports: over `TOKENS_COLUMN`, the step and the port that hides the all-reduce.
         streams: the last micro-batch of a step on two streams.
-        evidence: on which a prediction of the step rests.
         tried: single changes that help, the best first.
         printed_tokens: that a published calculator's compute time is the time of.
         ring_time, tree_time: of rings over the network alone, as that calculator means them.
@@ -64,7 +66,6 @@ class Result:
     curve: Lazy[Curve]
     ports: Lazy[tuple[Bandwidth, ...]]
     streams: Lazy[tuple[SyncSpan, ...]]
-    evidence: Evidence
     tried: Lazy[tuple[TriedChange, ...]]
     printed_tokens: Tokens
     ring_time: Seconds

@@ -48,7 +48,6 @@ from engine.simulate.data_parallel.sync_step import (
     unasked,
 )
 from engine.simulate.data_parallel.sync_streams import sync_spans
-from engine.simulate.step.prediction_evidence import evidence
 
 LOW, HIGH = 256, 1_048_576
 TOKENS_COLUMN = tuple(
@@ -77,7 +76,6 @@ def solve(inputs: Inputs) -> Result:
         curve=Lazy(partial(_curve, job, sync)),
         ports=Lazy(partial(_ports, job, sync)),
         streams=Lazy(partial(sync_spans, job, now)),
-        evidence=evidence(now.run),
         tried=Lazy(partial(try_changes, inputs, sync, now.parts.total)),
         printed_tokens=tokens_of(COMPUTE, job.parameters, reached_share(job, now, peak), peak),
         ring_time=ring_all_reduce_time(*network),

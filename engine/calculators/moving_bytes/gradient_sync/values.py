@@ -4,13 +4,12 @@ from functools import partial
 
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
-from engine.calculators.moving_bytes.gradient_sync.result import MODEL, Result
+from engine.calculators.moving_bytes.gradient_sync.result import MODEL, NO_RANGE, Result
 from engine.catalog.hardware import GPUS
 from engine.core.outputs import Presenter, Views
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS
 from engine.core.views import Formula, Receipt, Table, Value
-from engine.form.run.prediction_text import value_with_range
 from engine.formulas import communication, hierarchy, overlap
 
 TIME_EQUATION = {
@@ -191,7 +190,7 @@ def step_values(present: Presenter, inputs: Inputs, result: Result) -> Views:
 
 
 def _step_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
-    """Return the step with its range, and as software runs it unasked where that is another."""
+    """Return the step, and as software runs it unasked where that is another."""
     asked: Text = (
         "As software runs it unasked: algorithms by NCCL's choice, buckets of PyTorch's size."
     )
@@ -199,17 +198,11 @@ def _step_value(present: Presenter, inputs: Inputs, result: Result) -> Value:
     if result.estimate != result.step_time:
         asked = present.say(
             "Algorithm, type of gradients or bucket are what no software takes unasked; that step "
-            "takes {estimate}, and the range is of it."
+            "takes {estimate}."
         )
         note = say("{estimate} as software runs it unasked", estimate=(result.estimate, SECONDS))
-    return value_with_range(
-        present,
-        "step_time",
-        result.evidence,
-        assumes=(MODEL, asked),
-        note=note,
-        symbols={"Tc": "working_time"},
-    )
+    assumes = MODEL, asked, NO_RANGE
+    return present.value("step_time", assumes=assumes, note=note, symbols={"Tc": "working_time"})
 
 
 def _states_value(present: Presenter, inputs: Inputs, result: Result) -> Value:

@@ -14,6 +14,7 @@ from engine.core.text import render_text
 from engine.core.units import Gbit, MiB
 from engine.core.views import Lines
 from engine.form.published_sync_calculator import published_outputs
+from engine.simulate.step.step_time import step_time
 from tests.each import each
 
 compute, solve = load("gradient_sync").compute, load("gradient_sync").solve
@@ -396,3 +397,24 @@ def test_a_model_that_no_sharding_of_the_optimizer_makes_fit_must_be_split():
 @each(("accumulation", "title"), [(1, "One step"), (2, "The last micro-batch of a step")])
 def test_the_timeline_says_whether_it_is_the_whole_step(accumulation, title):
     assert compute(replace(LAB, accumulation=accumulation))["timeline"].title == title
+
+
+GRID = [
+    {"parameters": parameters, "world_size": ranks, "tokens_per_gpu": tokens, **wires}
+    for parameters in (1e9, 8.03e9, 7e10)
+    for ranks in (8, 128, 2048)
+    for tokens in (1024, 8192)
+    for wires in ({}, {"port": 100 * Gbit, "ports_per_node": 1}, {"sharding": "zero1"})
+]
+
+
+@pytest.mark.parametrize("changes", [{}, *PRESETS.values(), *GRID])
+def test_the_step_is_the_estimates_and_what_is_forced_stands_apart(changes):
+    found = solve(make(load("gradient_sync"), changes))
+    run = found.now.run
+    estimate = step_time(run.model, run.cluster, run.plan, run.training).total
+    assert found.estimate == pytest.approx(estimate, rel=0.005)
+    if not {"bucket", "algorithm"} & set(changes):
+        assert found.step_time == found.estimate
+    parts = found.compute_time + found.exposed_time + found.closing_time
+    assert parts == pytest.approx(found.step_time)
