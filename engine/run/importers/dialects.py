@@ -4,6 +4,7 @@ The order is that of completion: of software that describes one job together, th
 """
 
 from engine.run.importers.accelerate import ACCELERATE_YAML
+from engine.run.importers.automodel import AUTOMODEL
 from engine.run.importers.axolotl import AXOLOTL
 from engine.run.importers.bridge import BRIDGE_OVERRIDES
 from engine.run.importers.config_json import CONFIG_JSON
@@ -12,9 +13,12 @@ from engine.run.importers.dialect import Dialect
 from engine.run.importers.gpt_neox import GPT_NEOX
 from engine.run.importers.launch import LAUNCH_SCRIPT
 from engine.run.importers.llama_factory import LLAMA_FACTORY
+from engine.run.importers.llm_foundry import LLM_FOUNDRY
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_LOG
 from engine.run.importers.megatron_yaml import MEGATRON_YAML
+from engine.run.importers.nanotron import NANOTRON
 from engine.run.importers.nemo1 import NEMO_1
+from engine.run.importers.openrlhf import OPENRLHF
 from engine.run.importers.run_file import RUN_FILE
 from engine.run.importers.swift import SWIFT
 from engine.run.importers.torchtitan_dialects import (
@@ -35,9 +39,13 @@ DIALECTS: tuple[Dialect, ...] = (
     AXOLOTL,
     SWIFT,
     VERL,
+    OPENRLHF,
     TRAINER_PYTHON,
     TRAINING_ARGUMENTS,
     GPT_NEOX,
+    NANOTRON,
+    AUTOMODEL,
+    LLM_FOUNDRY,
     NEMO_1,
     MEGATRON_YAML,
     DEEPSPEED_JSON,

@@ -11,7 +11,14 @@ What it cannot say: the vocabulary, which is the tokenizer's.
 import re
 
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
-from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, is_true, shorten
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
+    shorten,
+)
 from engine.run.importers.key_table import (
     Handler,
     KeyTable,
@@ -256,7 +263,7 @@ def import_nemo1(settings: list[Setting], draft: RunDraft) -> None:
         elif str(setting.value).startswith("${"):
             draft.report(setting, "understood", "refers to another key")
         elif setting.key == f"{_M}peft.lora_tuning.adapter_dim":
-            draft.notes["lora rank"] = setting.value
+            draft.notes["lora rank"] = positive_number(setting.value) or 32
             draft.report(setting, "understood", "the rank of adapters")
         else:
             read_key(setting, TABLE, draft)
@@ -280,9 +287,7 @@ def finish_nemo1(draft: RunDraft) -> None:
     draft.assume("training.precision", "bf16", f"precision ({SOFTWARE})")
     if notes.get("adapters"):
         rank = notes.get("lora rank", 32)
-        draft.derive(
-            "training.lora_rank", int(str(rank)), f"peft_scheme lora, adapter_dim ({SOFTWARE})"
-        )
+        draft.derive("training.lora_rank", rank, f"peft_scheme lora, adapter_dim ({SOFTWARE})")
     if "model.num_layers" in draft.values and "model.vocab_size" not in draft.values:
         remark(draft, "vocab_size", 50304, "the tokenizer's vocabulary is not in the text")
     finish_megatron_run(draft)

@@ -211,7 +211,9 @@ class Environment:
             value = evaluate_sum(self.sum_text(bit.text))
             return [Field("$((...))" if value is None else str(value), bit.line, False)]
         if bit.kind == "command":
-            return [Field("$(...)", bit.line, False)]
+            number = re.fullmatch(r"\s*expr\s+([^`;|&]{1,200})", bit.text[:300])
+            value = evaluate_sum(self.sum_text(number[1].replace("\\*", "*"))) if number else None
+            return [Field("$(...)" if value is None else str(value), bit.line, False)]
         match = _EXPANSION.fullmatch(bit.text[:500])
         return (
             self.variable(match, bit, depth) if match else [Field("$" + bit.text, bit.line, False)]

@@ -15,7 +15,7 @@ off and without effect at tensor parallelism 1; sequences are packing_length or 
 import re
 
 from engine.run.importers.dialect import Dialect, Piece, flags
-from engine.run.importers.import_report import RunDraft, Setting, shorten
+from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
 from engine.run.importers.key_table import (
     WORKED,
     KeyTable,
@@ -75,8 +75,12 @@ def _preferences(setting: Setting, draft: RunDraft) -> None:
 
 
 def _rank(setting: Setting, draft: RunDraft) -> None:
-    draft.notes["lora rank"] = setting.value
-    draft.report(setting, "understood", WORKED)
+    rank = positive_number(setting.value)
+    if rank is None:
+        refuse_value(setting, "a whole number is needed", draft)
+    else:
+        draft.notes["lora rank"] = rank
+        draft.report(setting, "understood", WORKED)
 
 
 def _fsdp(setting: Setting, draft: RunDraft) -> None:
@@ -276,7 +280,7 @@ def finish_swift(draft: RunDraft) -> None:
     mega = "megatron swift" in notes
     if notes.get("tuner", "full" if mega else "lora") != "full":
         rank = notes.get("lora rank", 8)
-        draft.derive("training.lora_rank", int(rank), f"tuner_type lora ({SOFTWARE})")
+        draft.derive("training.lora_rank", rank, f"tuner_type lora ({SOFTWARE})")
     if "sequence_length" not in draft.values:
         draft.contradictions.append(
             "no --max_length: swift takes the longest of the model; the text does not say it"
@@ -314,7 +318,22 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     settings = script_flags(piece.text, piece.line)
     commands = [match[0] for match in _COMMAND.finditer(piece.text)]
     mega = any("megatron" in command for command in commands)
+    _check_processes(settings, draft)
     (import_megatron_swift if mega else import_swift)(settings, draft)
+
+
+def _check_processes(settings: list[Setting], draft: RunDraft) -> None:
+    """Record a contradiction where one process has several GPUs, over which it lays layers."""
+    names = {plain_name(setting.key) for setting in settings}
+    if names & {"NPROC_PER_NODE", "nproc_per_node", "num_processes", "NNODES", "nnodes"}:
+        return
+    for setting in settings:
+        if setting.key == "CUDA_VISIBLE_DEVICES" and "," in str(setting.value):
+            draft.contradictions.append(
+                f"line {setting.line}: several GPUs and no NPROC_PER_NODE: one process lays the "
+                "layers over them in turn (device_map), which is not predicted"
+            )
+            return
 
 
 SWIFT = Dialect(

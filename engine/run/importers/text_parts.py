@@ -20,6 +20,7 @@ _COMMENT = re.compile(r"(^|\s)#(?!SBATCH).*$", re.MULTILINE)
 # What a script prints is no setting of its job.
 _PRINTED = re.compile(r"^[ \t]*(?:echo|printf)\b[^|>\n]*$", re.MULTILINE)
 _HERE = re.compile(r"<<-?\s*(?P<quote>[\"']?)(?P<end>\w{1,40})(?P=quote)(?P<rest>[^\n]*)$")
+_KEPT = re.compile(r"(?:^|[\s;])read\s+(?:-\w+\s+|''\s+|\"\"\s+)*[A-Za-z_]\w*\s*<<")
 _WRITTEN = re.compile(r">>?\s*[\"']?(?P<name>[^\s\"'<>|;&]{1,200})")
 _LONGEST_MARK = 200
 
@@ -75,9 +76,12 @@ def _heading(line: str) -> str | None:
 
 
 def _with_written_files(text: str, start: int, name: str) -> Iterator[Part]:
-    """Yield the files that a script writes by here-documents, and then the script."""
+    """Yield the files that a script writes by here-documents, and then the script.
+
+    A command that it keeps in a variable so, `read -r -d '' NAME <<EOF`, is what it runs.
+    """
     lines, kept, at = text.split("\n"), [], 0
-    parts = []
+    parts, runs_variable = [], False
     while at < len(lines):
         match = _HERE.search(lines[at]) if "<<" in lines[at] else None
         if match and HANDED_ON.search(lines[at]) and not _WRITTEN.search(match["rest"]):
@@ -91,9 +95,13 @@ def _with_written_files(text: str, start: int, name: str) -> Iterator[Part]:
         body = "\n".join(lines[at:end])
         kept += [""] * (end - at + 1)
         file = written["name"].rpartition("/")[2] if written else ""
-        parts.append(Part(text=body, line=start + at, name=file, optional=not written))
+        variable = not written and bool(_KEPT.search(lines[at - 1]))
+        runs_variable = runs_variable or variable
+        optional = not written and not variable
+        parts.append(Part(text=body, line=start + at, name=file, optional=optional))
         at = end + 1
-    for part in [*parts, Part(text="\n".join(kept), line=start, name=name)]:
+    script = Part(text="\n".join(kept), line=start, name=name, optional=runs_variable)
+    for part in [*parts, script]:
         if part.text.strip():
             yield part
 

@@ -287,12 +287,17 @@ def finish_trainer(draft: RunDraft, defaults: TrainerDefaults) -> None:
     )
     if defaults.length:
         draft.assume("sequence_length", defaults.length, f"as {defaults.software} does unasked")
-    elif "sequence_length" not in draft.values:
-        remark(draft, "sequence_length", _LENGTH, "no text says how long sequences are")
-        draft.values["sequence_length"] = _LENGTH
+    assume_length(draft)
     draft.assume("training.compiled", False, f"no torch_compile ({defaults.software})")
     draft.assume("parallelism.sequence_parallel", False, "none in the Trainer")
     _batch(draft, defaults)
+
+
+def assume_length(draft: RunDraft) -> None:
+    """Say that no text has the length of sequences, and take one."""
+    if "sequence_length" not in draft.values:
+        remark(draft, "sequence_length", _LENGTH, "no text says how long sequences are")
+        draft.values["sequence_length"] = _LENGTH
 
 
 def _fill_auto(draft: RunDraft, defaults: TrainerDefaults) -> None:

@@ -624,4 +624,207 @@ trainer = SFTTrainer(model=model, args=args, train_dataset=dataset, peft_config=
             **dict([_BF16, _FULL]),
         },
     ),
+    "OpenRLHF": (
+        "OpenRLHF/OpenRLHF examples/scripts/train_sft.sh at v0.10.0",
+        """
+set -x
+
+read -r -d '' training_commands <<EOF
+openrlhf.cli.train_sft \\
+   --max_len 2048 \\
+   --dataset Open-Orca/OpenOrca \\
+   --train_batch_size 256 \\
+   --micro_train_batch_size 2 \\
+   --pretrain meta-llama/Meta-Llama-3-8B \\
+   --zero_stage 2 \\
+   --max_epochs 1 \\
+   --packing_samples \\
+   --bf16 \\
+   --flash_attn \\
+   --gradient_checkpointing
+EOF
+
+if [[ ${1} != "slurm" ]]; then
+    deepspeed --module $training_commands
+fi
+""",
+        {
+            "model": "llama-3-8b",
+            "sequence_length": 2048,
+            "parallelism.zero_stage": 2,
+            "training.micro_batch_size": 2,
+            "training.global_batch_size": 256,
+            "training.framework": "deepspeed",
+            **dict([_BF16, _FULL]),
+        },
+    ),
+    "OpenRLHF reinforcement": (
+        "OpenRLHF/OpenRLHF examples/scripts/train_reinforce_baseline_hybrid_engine.sh, cut",
+        """
+python3 -m openrlhf.cli.train_ppo_ray \\
+   --ref.num_nodes 1 \\
+   --actor.num_nodes 1 \\
+   --actor.num_gpus_per_node 4 \\
+   --vllm.num_engines 4 \\
+   --actor.model_name_or_path Qwen/Qwen3-4B \\
+   --rollout.batch_size 128 \\
+   --train.batch_size 1024 \\
+   --train.micro_batch_size 1 \\
+   --data.max_len 8192 \\
+   --ds.ring_attn_size 2 \\
+   --ds.zero_stage 3 \\
+   --ds.param_dtype bf16 \\
+   --actor.gradient_checkpointing_enable
+""",
+        {
+            "model": "qwen3-4b",
+            "sequence_length": 8192,
+            "parallelism.world_size": 4,
+            "parallelism.context_parallel": 2,
+            "parallelism.zero_stage": 3,
+            "training.global_batch_size": 1024,
+            **dict([_FULL]),
+        },
+    ),
+    "nanotron": (
+        "huggingface/nanotron examples/config_tiny_llama.yaml",
+        """
+data_stages:
+- data:
+    dataset: null
+    num_loading_workers: 1
+  name: Stable Training Stage
+  start_training_step: 1
+lighteval: null
+model:
+  ddp_bucket_cap_mb: 25
+  dtype: bfloat16
+  model_config:
+    hidden_act: silu
+    hidden_size: 2048
+    intermediate_size: 11008
+    is_llama_config: true
+    num_attention_heads: 16
+    num_hidden_layers: 28
+    num_key_value_heads: 2
+    tie_word_embeddings: true
+    vocab_size: 128256
+optimizer:
+  accumulate_grad_in_fp32: true
+  optimizer_factory:
+    name: adamW
+    torch_adam_is_fused: true
+  zero_stage: 0
+parallelism:
+  dp: 4
+  pp: 1
+  pp_engine: 1f1b
+  tp: 2
+  tp_mode: REDUCE_SCATTER
+tokens:
+  batch_accumulation_per_replica: 1
+  micro_batch_size: 3
+  sequence_length: 4096
+""",
+        {
+            "model.num_layers": 28,
+            "model.num_key_value_heads": 2,
+            "model.tied_embeddings": True,
+            "sequence_length": 4096,
+            "parallelism.world_size": 8,
+            "parallelism.tensor_parallel": 2,
+            "parallelism.sequence_parallel": True,
+            "parallelism.zero_stage": 0,
+            "training.micro_batch_size": 3,
+            "training.global_batch_size": 12,
+            "training.recompute": "none",
+            **dict([_BF16]),
+        },
+    ),
+    "Automodel": (
+        "NVIDIA-NeMo/Automodel examples/llm_finetune/llama3_1/llama3_1_8b_hellaswag_pp.yaml",
+        """
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+step_scheduler:
+  global_batch_size: 256
+  local_batch_size: 32
+  ckpt_every_steps: 200
+dist_env:
+  backend: nccl
+model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B
+distributed:
+  strategy: fsdp2
+  dp_size: none
+  tp_size: 1
+  cp_size: 1
+  pp_size: 2
+  pipeline:
+    pp_microbatch_size: 4
+packed_sequence:
+  packed_sequence_size: 0
+dataset:
+  path_or_dataset: rowan/hellaswag
+optimizer:
+  _target_: torch.optim.Adam
+  lr: 1.0e-5
+""",
+        {
+            "model": "llama-3-8b",
+            "parallelism.world_size": 8,
+            "parallelism.pipeline_parallel": 2,
+            "parallelism.zero_stage": 3,
+            "training.micro_batch_size": 4,
+            "training.global_batch_size": 256,
+            "training.recompute": "none",
+        },
+    ),
+    "LLM Foundry": (
+        "mosaicml/llm-foundry scripts/train/yamls/pretrain/mpt-7b.yaml",
+        """
+variables:
+  max_seq_len: 2048
+max_seq_len: ${variables.max_seq_len}
+model:
+  name: mpt_causal_lm
+  init_device: meta
+  d_model: 4096
+  n_heads: 32
+  n_layers: 32
+  expansion_ratio: 4
+  vocab_size: 50368
+  attn_config:
+    attn_impl: flash
+train_loader:
+  name: text
+  num_workers: 8
+optimizer:
+  name: decoupled_adamw
+  lr: 1.2e-4
+max_duration: 63900ba
+global_train_batch_size: 1024
+device_train_microbatch_size: 8
+precision: amp_bf16
+fsdp_config:
+  sharding_strategy: FULL_SHARD
+  mixed_precision: PURE
+  activation_checkpointing: true
+  activation_checkpointing_reentrant: false
+  activation_cpu_offload: false
+  limit_all_gathers: true
+""",
+        {
+            "model.num_layers": 32,
+            "model.ffn_hidden_size": 16384,
+            "model.learned_positions": 2048,
+            "model.tied_embeddings": True,
+            "sequence_length": 2048,
+            "parallelism.zero_stage": 3,
+            "training.micro_batch_size": 8,
+            "training.global_batch_size": 1024,
+            "training.gradient_precision": "bf16",
+            **dict([_BF16, _FULL]),
+        },
+    ),
 }

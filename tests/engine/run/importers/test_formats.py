@@ -1,5 +1,7 @@
 """Each format says what it was meant to say, and no key of these texts is unknown."""
 
+import re
+
 import pytest
 
 from engine.run.importers.assemble import import_run
@@ -38,12 +40,12 @@ def test_a_key_that_no_one_knows_is_called_so(name):
     if name == "Trainer Python":
         text = text.replace("packing=True", "packing=True, foo_expert_size=7")
     elif name.startswith("verl"):
-        text = text.replace("python3", "python3").rstrip().removesuffix("$@").rstrip(" \\")
+        text = text.rstrip().removesuffix("$@").rstrip(" \\")
         text += " \\\n    actor_rollout_ref.actor.foo_expert_size=7 model.foo_expert_size=7\n"
     elif text.lstrip().startswith(("#", "{")) and "{" in text:
         text = text.replace("{", '{\n  "foo_expert_size": 7,', 1)
     elif "\\\n" in text:
-        text = text.rstrip() + " \\\n    --foo_expert_size 7\n"
+        text = re.sub(r"\n( +)--", r"\n\1--foo_expert_size 7 \\\n\1--", text, count=1)
     else:
         lines = text.rstrip().splitlines()
         indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())]
