@@ -98,7 +98,8 @@ class _Lexer:
             self.skip(len(inside) + 4)
             return Token("sum", inside, line)
         operator = next((o for o in _OPERATORS if text.startswith(o, self.place)), "")
-        if operator and not text.startswith("([", self.place):
+        list_begins = text.startswith("([", self.place) and _inside(text, self.place, "(", ")")
+        if operator and not list_begins:
             self.note_document(operator)
             self.place += len(operator)
             return Token("operator", operator, line)

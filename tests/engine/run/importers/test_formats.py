@@ -1,11 +1,13 @@
 """Each format says what it was meant to say, and no key of these texts is unknown."""
 
+import itertools
 import re
 
 import pytest
 
 from engine.run.importers.assemble import import_run
 from engine.run.importers.dialects import DIALECTS
+from engine.run.importers.import_report import TextError
 from tests.each import each
 from tests.engine.run.importers.format_texts import FORMATS
 
@@ -69,3 +71,16 @@ def test_two_trainers_in_one_paste_are_no_job(other):
     job = import_run(f"--- a.yaml ---\n{first}\n--- b ---\n{second}")
     assert job.run is None
     assert any("two trainers" in said for said in job.contradictions)
+
+
+@each("first, second", list(itertools.combinations(FORMATS, 2)))
+def test_two_formats_in_one_text_never_give_one_answer_without_a_word(first, second):
+    one, two = FORMATS[first], FORMATS[second]
+    try:
+        job = import_run(f"{one[1]}\n{two[1]}")
+    except TextError:
+        return
+    told = job.run is None or job.warnings or job.contradictions
+    assert told or len(set(job.dialects)) == 1
+    software = {dialect.software for dialect in DIALECTS if dialect.name in job.dialects}
+    assert job.run is None or len(software - {""}) == 1
