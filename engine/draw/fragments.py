@@ -12,6 +12,7 @@ from engine.core.views import (
     Cell,
     Challenge,
     Citation,
+    ColoredText,
     Remedy,
     Table,
     WebLink,
@@ -100,6 +101,8 @@ def _cell(cell: Cell, said: str) -> str:
         kept += f' data-job="{escape(cell.job)}"' if cell.job else ""
         page = f"../../{cell.page}/" if cell.page else ""
         return f'<a href="{page}?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
+    if isinstance(cell, ColoredText):
+        return f'<span class="c-{cell.color}">{escape(cell.text)}</span>'
     if isinstance(cell, WebLink):
         return f'<a href="{escape(cell.address)}">{escape(cell.text)}</a>'
     return cite_links(cell.keys) if isinstance(cell, Citation) else escape(said)

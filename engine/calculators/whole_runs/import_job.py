@@ -30,6 +30,7 @@ from engine.form.imported import exports, verdicts
 from engine.form.imported.job_targets import JobLinks, job_links
 from engine.form.imported.run_text import AS_SAID, parse_job_text
 from engine.form.imported.samples import SAMPLES
+from engine.form.imported.text_lines import lines_table
 from engine.form.run import charts
 from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS
@@ -327,6 +328,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "plan": partial(verdicts.plan_table, estimated_job, result.together),
         "time_parts": partial(_time, result),
         "memory_parts": partial(_memory, result),
+        "lines": partial(lines_table, inputs.text, read),
         "keys": partial(verdicts.keys_table, read),
         "places": verdicts.targets_table(result.links),
         "exported": Code(

@@ -43,7 +43,15 @@ class WebLink:
     address: str
 
 
-Cell = Text | Citation | CalculatorLink | WebLink
+@dataclass(frozen=True, slots=True)
+class ColoredText:
+    """A cell of a word in the color of a part; the word alone says what the color does."""
+
+    text: str
+    color: str
+
+
+Cell = Text | Citation | CalculatorLink | WebLink | ColoredText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +70,7 @@ class Table:
 
 def cell_text(cell: Cell, display: Display = DEFAULT) -> str:
     """Return a cell as plain text: its sentence, citation keys or link text."""
-    if isinstance(cell, CalculatorLink | WebLink):
+    if isinstance(cell, CalculatorLink | WebLink | ColoredText):
         return cell.text
     return ", ".join(cell.keys) if isinstance(cell, Citation) else render_text(cell, display)
 

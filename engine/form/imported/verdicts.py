@@ -60,6 +60,8 @@ def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge
 
 def left_out(imported: ImportedRun) -> str:
     """Return what the answer leaves out, in one sentence."""
+    if not imported.warnings:
+        return "The answer leaves out nothing that was read."
     said = imported.warnings[:_MAX_SENTENCES]
     more = len(imported.warnings) - len(said)
     rest = f"; and {more} more" if more else ""

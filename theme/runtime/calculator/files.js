@@ -1,6 +1,6 @@
 /** Files for a text area: chosen or dropped, read in the browser only. */
 
-import { closestTarget, uiString } from "../page/dom.js";
+import { closestTarget, queryAll, uiString } from "../page/dom.js";
 import { showNotice } from "../page/status.js";
 
 /** A character takes at most so many bytes: a larger file need not be read. */
@@ -22,12 +22,18 @@ export function listenForDrops(find) {
     document.addEventListener(kind, (event) => {
       const transfer = /** @type {DragEvent} */ (event).dataTransfer;
       const field = closestTarget(event, ".field-text");
-      const fileInput = /** @type {HTMLInputElement | null} */ (field?.querySelector("[data-file]") ?? null);
+      const fileInput = /** @type {HTMLInputElement | null} */ (field?.querySelector("[data-file]") ?? onlyFileInput());
       if (!fileInput || !transfer?.types.includes("Files")) return;
       event.preventDefault();
       if (kind === "drop") readFiles([...transfer.files], fileInput, find, event);
     });
   }
+}
+
+/** Where a page asks for files in one place, they may be dropped anywhere on it. */
+function onlyFileInput() {
+  const fileInputs = queryAll("[data-file]");
+  return fileInputs.length === 1 ? fileInputs[0] : null;
 }
 
 /** @param {File[]} files @param {HTMLInputElement} fileInput @param {Event} event */
