@@ -17,6 +17,7 @@ from engine.run.parallelism import (
     Plan,
     Training,
     adds_in_place,
+    recomputed_share,
     rotates_by_constants,
     scales_blocks,
     shards_all,
@@ -173,7 +174,8 @@ def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Byte
     gates = 2 if model.mlp == "swiglu" else 1
     # Not fused, the gate's activation is kept beside its input.
     gated = HALF if gates == 2 and not training.compiled else 0.0
-    return (gates * HALF + gated + feed_forward_input(training)) * width / plan.tensor_parallel
+    stored = FP8 if gates == 2 and training.fp8_activation_inputs else HALF
+    return (gates * stored + gated + feed_forward_input(training)) * width / plan.tensor_parallel
 
 
 def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
@@ -319,6 +321,8 @@ def layer_memory(
     elif training.recompute == "modules":
         kept = everything - modules_repeated(model, plan, training, sparse=sparse)
     again = 0.0 if training.recompute == "none" else everything - kept
+    share = recomputed_share(model.num_layers, training)
+    kept = share * kept + (1 - share) * everything  # the mean of layers that are repeated or not
     gradients = gradients_of_layer(model, plan, sparse=sparse)
     return LayerMemory(kept=tokens * kept, working=tokens * (max(0.0, again) + gradients))
 

@@ -146,8 +146,14 @@ def _weight(training: Training) -> Bytes:
 
 
 def frozen_bytes(training: Training) -> StateBytes:
-    """Return the bytes kept for each frozen parameter."""
+    """Return the bytes kept for each frozen parameter.
+
+    A frozen weight that is kept in 8 or 4 bits alone has no transpose: it is made where a product
+    needs it (`disable_parameter_transpose_cache`, as NVIDIA's adapters in MLPerf Training are run).
+    """
     weight = _weight(training) if quantizes(training) else _FROZEN
+    if quantizes(training) and training.quantized_weights and not training.quantized_once:
+        weight /= 2
     return StateBytes(parameter=weight, gradient=0.0, optimizer=0.0)
 
 

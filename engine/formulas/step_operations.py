@@ -6,7 +6,7 @@ from engine.core.units import Operations
 from engine.formulas.operations import MULTIPLY_ADD, attention_operations, up_projections
 from engine.formulas.parameters import matrix_parameters
 from engine.formulas.token_operations import counted_pairs, token_operations
-from engine.run.parallelism import Training
+from engine.run.parallelism import Training, recomputed_share
 
 
 def model_operations(
@@ -32,6 +32,7 @@ def hardware_operations(
     if training.recompute == "full":
         output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
         again = MULTIPLY_ADD * matrix_parameters(model) - output + attention
+        again *= recomputed_share(model.num_layers, training)
     elif training.recompute == "selective":
         again = attention
     elif training.recompute == "modules":

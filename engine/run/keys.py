@@ -126,6 +126,8 @@ TRAINING = _spec(
         "fused_experts": (bool, RECORD),
         "exchange": (get_args(Exchange), RECORD),
         "even_routing": (bool, RECORD),
+        "recompute_layers": ((0, 1 << 16), RECORD),
+        "fp8_activation_inputs": (bool, RECORD),
         "lora_rank": ((0, 1 << 16), RECORD),
         "lora_layers": (get_args(LoraLayers), RECORD),
         "quantized_weights": (bool, RECORD),

@@ -8,7 +8,7 @@ from engine.catalog.accelerators import Gpu
 from engine.catalog.models import Model
 from engine.catalog.reader_constants import OwnConstants
 from engine.core.record import record
-from engine.core.units import Bandwidth, Count, Price, Ratio
+from engine.core.units import Bandwidth, Count, Price, Ratio, Share
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 Recompute = Literal["none", "selective", "modules", "full"]
@@ -116,6 +116,10 @@ class Training:
             cheap to make again (norms, activation functions, up-projections of latent attention),
             "full" all of a layer.
         recompute_modules: what "modules" repeats, by names of `MODULES`; empty: what is cheap.
+        recompute_layers: of the model's layers, that "full" repeats (Megatron's --recompute-method
+            block repeats --recompute-num-layers of each piece of the pipeline); 0: all of them.
+        fp8_activation_inputs: a gated activation keeps its inputs in 8 bits (Megatron-Core's
+            activation_func_fp8_input_store).
         keeps_quantized_products: selective recomputation by operation keeps products in fp8 too, as
             torchtitan's did while torchao's tensors were a subclass (2024).
         eager_loss: the loss of FSDP is not compiled with the model, so that logits are copied in
@@ -175,6 +179,8 @@ class Training:
     exchange: Exchange = "auto"
     gradient_precision: GradientPrecision = ""
     recompute_modules: tuple[str, ...] = ()
+    recompute_layers: Count = 0
+    fp8_activation_inputs: bool = False
     keeps_quantized_products: bool = False
     eager_loss: bool = False
     fused_norms: bool = False
@@ -188,6 +194,13 @@ class Training:
 
 # What software does that is told nothing: the one set of defaults, of run files and of forms.
 UNASKED = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+
+
+def recomputed_share(layers: Count, training: Training) -> Share:
+    """Return the share of a model's layers that full recomputation repeats."""
+    if training.recompute != "full" or not training.recompute_layers:
+        return 1.0
+    return min(1.0, training.recompute_layers / layers)
 
 
 def halves_gradients(training: Training) -> bool:

@@ -14,7 +14,7 @@ from engine.formulas.traffic import (
     PASSES,
     Passes,
 )
-from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients
+from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients, recomputed_share
 from engine.simulate.layer.adapter_time import adapter_times
 from engine.simulate.layer.context_exchange import context_parallel_time
 from engine.simulate.layer.device_model import RankRates
@@ -38,6 +38,8 @@ from engine.simulate.layer.product_time import (
 
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5
+# Bytes per element to transpose a frozen weight in 8 bits for the gradient of its input.
+FROZEN_TRANSPOSE: Bytes = 2.0
 # Passes over the hidden state to look tokens up and to add their gradients.
 LOOKUP_PASSES: Ratio = 8.0
 # Of the collectives of a layer's forward pass all but the last, where recomputation stops early.
@@ -90,9 +92,8 @@ def layer_time(
     attention = core[0] + score_traffic[0] / rank.memory
     forward = products.forward + attention + elementwise[0] / rank.memory
     backward = gradients + core[1] + (score_traffic[1] + elementwise[1]) / rank.memory + accumulate
-    if rank.quantized:
-        forward += _conversion_bytes(products, training, rank) / rank.memory
-        backward += _conversion(training) * products.written / rank.memory
+    conversion = _conversion_times(products, training, rank)
+    forward, backward = forward + conversion[0], backward + conversion[1]
     forward += passes.kernels[0] * rank.common.kernel_gap
     backward += passes.kernels[1] * rank.common.kernel_gap
     if training.lora_rank:
@@ -102,7 +103,8 @@ def layer_time(
     launches = rank.dense_launches if not sparse else 0.0 if training.cuda_graphs else rank.launches
     idle = _launch_waits(launches, (forward, backward - weight, weight))
     forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
-    again = _repeated_collective_share(training, rank)
+    share = recomputed_share(model.num_layers, training)
+    again = share * _repeated_collective_share(training, rank)
     repeated_elementwise = elementwise[0]
     if training.recompute == "modules":
         repeated_elementwise = recomputed_elementwise_bytes(
@@ -113,7 +115,7 @@ def layer_time(
         backward=backward,
         weight_gradient=weight,
         repeated=_recompute_time(
-            training, rank, products, (forward, attention), repeated_elementwise
+            training, rank, products, (forward, attention), repeated_elementwise, share
         ),
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
@@ -186,6 +188,18 @@ def _conversion(training: Training) -> Bytes:
     return FP8_CONVERSION - (1.0 if training.lora_rank else 0.0)
 
 
+def _conversion_times(
+    products: LayerProducts, training: Training, rank: RankRates
+) -> tuple[Seconds, Seconds]:
+    """Return the time of fp8 conversions and transposes, forward and backward."""
+    if not rank.quantized:
+        return 0.0, 0.0
+    moved = _conversion(training) * products.written
+    if training.lora_rank and not training.quantized_once:
+        moved += FROZEN_TRANSPOSE * products.weights
+    return _conversion_bytes(products, training, rank) / rank.memory, moved / rank.memory
+
+
 def _conversion_bytes(products: LayerProducts, training: Training, rank: RankRates) -> Bytes:
     """Return the bytes of fp8 conversions of inputs, and of weights that are not kept."""
     kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
@@ -207,15 +221,16 @@ def _recompute_time(
     products: LayerProducts,
     times: tuple[Seconds, Seconds],
     swept: Bytes,
+    share: Share,
 ) -> Seconds:
-    """Return the time of the recomputation.
+    """Return the time of the recomputation, the mean of the layers of a rank.
 
     `times` are those of the forward pass and of its attention, `swept` the bytes that element-wise
-    kernels move again.
+    kernels move again, `share` the layers that full recomputation repeats.
     """
     forward, attention = times
     if training.recompute == "full":
-        return forward - (products.last if rank.software.stops_early else 0.0)
+        return share * (forward - (products.last if rank.software.stops_early else 0.0))
     if training.recompute == "none":
         return 0.0
     if training.recompute == "modules":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.core.units import Bytes, Count, Operations
 from engine.formulas.activations import (
+    FP8,
     HALF,
     MASK,
     SINGLE,
@@ -178,7 +179,8 @@ def _feed_forward_bytes(model: Model, training: Training, shape: _LayerShape) ->
         sizes["norm_copies_2"] = copies * hidden * shape.share
     sizes["normed_2"] = stored * hidden * shape.share
     if model.mlp == "swiglu":
-        sizes |= {"gate": HALF * shape.columns, "up": HALF * shape.columns}
+        each = FP8 if training.fp8_activation_inputs else HALF
+        sizes |= {"gate": each * shape.columns, "up": each * shape.columns}
         if not training.compiled:
             sizes["activated"] = HALF * shape.columns
     else:

@@ -50,6 +50,7 @@ RANGES = [
     ("training.micro_batch_size", 1, 1_000_000_000),
     ("training.global_batch_size", 1, 1_000_000_000),
     ("training.lora_rank", 0, 65_536),
+    ("training.recompute_layers", 0, 65_536),
 ]
 RATES = [
     "cluster.nic_bandwidth",
@@ -75,6 +76,7 @@ SWITCHES = [
     "training.keeps_quantized_products",
     "training.eager_loss",
     "training.fused_norms",
+    "training.fp8_activation_inputs",
 ]
 SCHEDULES = "gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min, dualpipe"
 WORDS = [
@@ -131,6 +133,8 @@ DEFAULTS = {
         "exchange": "auto",
         "even_routing": True,
         "lora_rank": 0,
+        "recompute_layers": 0,
+        "fp8_activation_inputs": False,
         "lora_layers": "attention",
         "quantized_weights": False,
         "quantized_once": False,
