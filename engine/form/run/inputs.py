@@ -210,6 +210,25 @@ class Inputs:
             help="0 trains all parameters.",
         ),
     ] = UNASKED.lora_rank
+    recompute_layers: Annotated[
+        int,
+        Number(
+            label="Recomputed layers",
+            low=0,
+            high=1024,
+            whole=True,
+            advanced=True,
+            help="Of full recomputation; 0 repeats all layers.",
+        ),
+    ] = UNASKED.recompute_layers
+    fp8_activation_inputs: Annotated[
+        bool,
+        Switch(
+            label="Inputs of the activation in 8 bits",
+            help="activation_func_fp8_input_store.",
+            advanced=True,
+        ),
+    ] = UNASKED.fp8_activation_inputs
     own_constants: OwnConstants = ""
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192

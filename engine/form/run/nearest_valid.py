@@ -65,6 +65,8 @@ _TRAINING = (
     "keeps_quantized_products",
     "eager_loss",
     "lora_rank",
+    "recompute_layers",
+    "fp8_activation_inputs",
 )
 _WORDS = {
     "num_key_value_heads": "key-value heads",

@@ -66,6 +66,7 @@ EXEMPT = {
     "simulate.step.error_attribution:_STEP": "of a numerical derivative",
     "simulate.layer.layer_time:ATTENTION_BACKWARD": "a count of products",
     "simulate.layer.layer_time:EARLY_SHARE": "a count of collectives",
+    "simulate.layer.layer_time:FROZEN_TRANSPOSE": "bytes of a transpose, counted",
     "simulate.layer.device_model:_IN_A_NODE": "a count of GPUs",
     "catalog.nccl_constants:TREE_BY_SIZE": "a table of NCCL's",
     "catalog.nccl_constants:MEDIUM_BY_SIZE": "a table of NCCL's",
