@@ -15,6 +15,7 @@ from engine.core.units import (
     FLOP_RATE,
     SECONDS,
     SHARE,
+    TOKEN_RATE,
     Bytes,
     Count,
     Quantity,
@@ -38,6 +39,7 @@ from engine.simulate.measured.log_check import (
     credible_mfu,
     is_another_job,
     is_another_model,
+    is_another_rate,
 )
 from engine.simulate.memory.memory_check import MemoryReadings, modeled_readings
 from engine.simulate.step.prediction_evidence import Evidence, evidence
@@ -292,6 +294,10 @@ def _differences(result: Result, check: LogCheck) -> tuple[str, dict[str, tuple[
     if is_another_model(check):
         sentence += " The log prints {flops} for a GPU, {share} of its peak; by the job below it "
         sentence += "would be {mfu}."
+    if is_another_rate(check):
+        sentence += " The log prints {rate} for a GPU; by the job below it would be {asked_rate}."
+        numbers["rate"] = (check.printed_token_rate, TOKEN_RATE)
+        numbers["asked_rate"] = (check.token_rate, TOKEN_RATE)
     return sentence.strip(), numbers
 
 
@@ -385,6 +391,11 @@ def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:
         rows.append((label, say("{n}", n=(count, COUNT)), say("{n}", n=(asked, COUNT))))
     if check.printed_flops:
         rows.append(("FLOP/s of a GPU", say("{f}", f=(check.printed_flops, FLOP_RATE)), ""))
+    if check.printed_token_rate:
+        rates = (check.printed_token_rate, TOKEN_RATE), (check.token_rate, TOKEN_RATE)
+        rows.append(
+            ("Tokens/s of a GPU", say("{a}", a=rates[0]), say("{b} with this job", b=rates[1]))
+        )
     for label, read, model in (
         ("Allocated", check.allocated, ours.allocated),
         ("Reserved", check.reserved, ours.reserved),

@@ -1,7 +1,8 @@
 """What a training log says of its job: sequences of a step, their length, GPUs.
 
-torchtitan says it where training starts; Megatron-LM and GPT-NeoX print their arguments; Hugging
-Face's Trainer prints a list; MLPerf has events for it.
+torchtitan says it where training starts; Megatron-LM and GPT-NeoX print their arguments, and
+Megatron-DeepSpeed the length with each step; Hugging Face's Trainer prints a list; MLPerf has
+events for it.
 """
 
 import re
@@ -24,6 +25,7 @@ _SAID = {
     "sequence_length": (
         rf"sequence length {_COUNT}\b",
         rf"^\W*seq_length{_DOTS}{_COUNT}",
+        rf"\bactual seqlen:\s+{_COUNT}\b",
         _MLPERF.format("max_sequence_length") + _COUNT,
     ),
     "gpus": (rf"^\W*(?:world_size|global_num_gpus){_DOTS}{_COUNT}",),
@@ -31,7 +33,7 @@ _SAID = {
 _PATTERNS = {
     name: tuple(re.compile(pattern) for pattern in patterns) for name, patterns in _SAID.items()
 }
-_MARKS = ("global batch size ", " ...", "Total train batch size", ":::MLLOG")
+_MARKS = ("global batch size ", " ...", "Total train batch size", ":::MLLOG", "actual seqlen:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

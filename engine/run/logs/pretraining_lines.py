@@ -21,6 +21,15 @@ from engine.run.logs.logged_step import (
 )
 
 _ELAPSED = "elapsed time per iteration (ms):"
+# As Megatron-LM writes it, and Primus of 2026.
+_MEGATRON_FLOPS = ("throughput per GPU (TFLOP/s/GPU):", "compute per GPU (TFLOP/s/GPU):")
+# Of a GPU: Primus until 2026 and since, Hugging Face's and BigCode's fork, Megatron-DeepSpeed.
+_MEGATRON_TOKENS = (
+    "tokens per GPU (tokens/s/GPU):",
+    "tokens/s/GPU inst/harmonic mean:",
+    "tokens-per-second-per-gpu:",
+    "tokens per gpu per second (tgs):",
+)
 _DEEPSPEED_STEP = re.compile(r"(?:global_step=|\] \d{1,9}/|^\s*\d{1,9}/)(\d{1,12}),")
 _NANOGPT = re.compile(r"\biter (\d{1,12}): loss \S{1,20}, time (\d{1,12}\.?\d{0,9})\s?ms")
 _MAXTEXT = re.compile(r"completed step: (\d{1,12}), seconds: (\d{1,9}\.?\d{0,9})")
@@ -37,16 +46,17 @@ def _with_megatron_memory(line: str, steps: list[LoggedStep]) -> None:
 
 
 def megatron(number: int, line: str, steps: list[LoggedStep]) -> None:
-    """Read Megatron-LM, and BigScience's fork that prints samples per second."""
+    """Read Megatron-LM, and forks that print samples or tokens per second."""
     _with_megatron_memory(line, steps)
     if _ELAPSED not in line or "samples/sec:" in line:
         return
-    flops = number_after("throughput per GPU (TFLOP/s/GPU):", line)
+    flops = max(plain_number_after(mark, line) for mark in _MEGATRON_FLOPS)
     steps.append(
         LoggedStep(
             line=number,
             number=whole(number_after("iteration", line)),
             time=number_after(_ELAPSED, line) / 1e3,
+            token_rate=max(plain_number_after(mark, line) for mark in _MEGATRON_TOKENS),
             batch=whole(number_after("global batch size:", line)),
             flops=(flops or plain_number_after("TFLOPs:", line)) * 1e12,
         )

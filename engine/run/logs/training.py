@@ -11,7 +11,7 @@ from typing import Literal
 
 from engine.core.units import Count
 from engine.run.importers.import_report import TextError
-from engine.run.logs import metric_blocks, pretraining_lines, trainer_lines
+from engine.run.logs import fine_tuning_lines, metric_blocks, pretraining_lines, trainer_lines
 from engine.run.logs.logged_job import NOTHING_SAID, LoggedJob, logged_job
 from engine.run.logs.logged_step import LoggedStep, Reader
 
@@ -29,6 +29,9 @@ Source = Literal[
     "LLM Foundry",
     "OLMo-core",
     "MLPerf",
+    "verl",
+    "LLaMA-Factory",
+    "NeMo Automodel",
 ]
 LONGEST_LOG = 2_000_000
 # A longer line is no line of a log; its beginning says what it is.
@@ -48,19 +51,28 @@ _READERS: Mapping[Source, Reader] = {
     "LLM Foundry": metric_blocks.composer,
     "OLMo-core": metric_blocks.olmo_core,
     "MLPerf": metric_blocks.mlperf,
+    "verl": fine_tuning_lines.verl,
+    "LLaMA-Factory": fine_tuning_lines.llama_factory,
+    "NeMo Automodel": fine_tuning_lines.automodel,
 }
 _SELECTED: Mapping[Source, Callable[[list[LoggedStep]], list[LoggedStep]]] = {
     "Hugging Face Trainer": trainer_lines.trainer_steps,
     "LLM Foundry": metric_blocks.with_rates,
     "OLMo-core": metric_blocks.with_rates,
+    "LLaMA-Factory": fine_tuning_lines.llama_factory_steps,
 }
 # Software that runs under another one, whose lines say less of the same steps.
 _UNDER: Mapping[Source, Source] = {"DeepSpeed": "GPT-NeoX"}
 # What stands in lines of software that is not read -> its name.
 _OTHERS = {
-    "timing_s/": "verl",
-    "| train_inner |": "fairseq",
+    "timing_s/": "reinforcement learning of verl",
+    "Train step of epoch": "OpenRLHF, micro-batches",
+    "|Loss:": "torchtune",
+    "train_inner": "fairseq",
+    "wps=": "fairseq",
     "interval_runtime:": "PaddleNLP",
+    "s/it": "another program's bar",
+    "it/s": "another program's bar",
     "'loss':": "losses without a speed",
     "loss": "losses without a time",
 }
@@ -113,7 +125,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _error_reason(lines: Iterable[tuple[int, str]]) -> str:
-    allowed = f"allowed: lines of {', '.join(_READERS)}"
+    names = [name for name in _READERS if name != "NeMo Automodel"]
+    allowed = f"allowed: {', '.join(names)}"
     for mark, name in _OTHERS.items():
         number = next((number for number, line in lines if mark in line), 0)
         if number:

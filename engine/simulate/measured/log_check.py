@@ -23,6 +23,8 @@ MFU_TOLERANCE: Share = 0.05
 # Counts of operations differ by conventions (half of attention, recomputation), but by no more: a
 # log that prints more or less than ours by this factor is of another model.
 _ANOTHER_MODEL: Ratio = 2.0
+# Tokens per second that a log prints beside a time are those of its job, but for rounding.
+_SAME_RATE: Share = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,7 @@ class LogCheck:
         times: of one step each.
         steady: how steady they are.
         token_rate: median, of one GPU.
+        printed_token_rate: what the log prints beside the time; 0 if it does not.
         mfu: of the dense peak, by the model's operations.
         printed_mfu: median of what the log prints; 0 if it prints none.
         printed_flops: median of the printed FLOP/s of a GPU; 0 if none are.
@@ -47,6 +50,7 @@ class LogCheck:
     times: tuple[Seconds, ...]
     steady: Steadiness
     token_rate: TokenRate
+    printed_token_rate: TokenRate
     mfu: Share
     printed_mfu: Share
     printed_flops: FlopRate
@@ -84,6 +88,7 @@ def check_log(log: TrainingLog, run: Run) -> LogCheck | None:
         times=times,
         steady=steady,
         token_rate=batch * length / gpus / steady.median,
+        printed_token_rate=_median_of([step.token_rate for step in used if step.time]),
         mfu=operations / gpus / steady.median / peak,
         printed_mfu=_median_of([step.mfu for step in used]),
         printed_flops=flops,
@@ -107,7 +112,16 @@ def is_another_job(check: LogCheck, run: Run) -> bool:
         run.training.sequence_length,
         run.plan.world_size,
     )
-    return said != asked or check.mfu > 1 or is_another_model(check)
+    if said != asked or check.mfu > 1:
+        return True
+    return is_another_model(check) or is_another_rate(check)
+
+
+def is_another_rate(check: LogCheck) -> bool:
+    """Return whether the tokens per second that the log prints cannot be of this job."""
+    if not check.printed_token_rate:
+        return False
+    return abs(check.token_rate / check.printed_token_rate - 1) > _SAME_RATE
 
 
 def is_another_model(check: LogCheck) -> bool:

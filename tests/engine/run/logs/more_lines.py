@@ -2,8 +2,9 @@
 
 Retyped from public reports: DeepSpeed issues 1825, 2629 and 3742, torchtitan issue 708, BioNeMo
 recipes pull request 740, NeMo issue 14850, NeMo launcher issue 55, MaxText pull requests 761 and
-2232, nanoGPT issues 110 and 178, litgpt issue 689, ms-swift issue 4146; the rest in the form of the
-sources that the readers name.
+2232, nanoGPT issues 110 and 178, litgpt issue 689, ms-swift issue 4146, LlamaFactory issue 774 and
+pull request 10488, Automodel pull request 3473; the rest in the form of the sources that the
+readers name.
 """
 
 GiB = 2.0**30
@@ -205,5 +206,91 @@ LINES = {
         '"key": "tracked_stats", "value": {"throughput": 1.9257918929116467}, "metadata": {"file": '
         '"/workspace/ft-llm/custom_callbacks.py", "lineno": 161, "step": 3072}}\n',
         [{"number": 3072, "sample_rate": 1.9257918929116467}],
+    ),
+    "Primus": (
+        "Megatron-LM",
+        "[20250612 03:10:11][rank-7/8][INFO ] [trainer.py:2560] : iteration 126/ 5000 | consumed "
+        "samples: 16128 | elapsed time per iteration (ms): 13372.8/13364.7 | hip mem usage/free/"
+        "total/usage_ratio: 153.81GB/102.17GB/255.98GB/60.09% | throughput per GPU (TFLOP/s/GPU): "
+        "567.6/568.0 | tokens per GPU (tokens/s/GPU): 9801.4/9807.3 | learning rate: 9.984820E-06 "
+        "| global batch size: 128 | lm loss: 6.548988E-03 |\n",
+        [{"number": 126, "time": 13.3728, "batch": 128, "flops": 567.6e12, "token_rate": 9801.4}],
+    ),
+    "Primus since July 2026": (
+        "Megatron-LM",
+        " iteration 127/ 5000 | elapsed time per iteration (ms): 13362.8/13364.7 | compute per GPU "
+        "(TFLOP/s/GPU): 567.6 (avg 568.0) | tokens/s/GPU inst/harmonic mean: 9801.4/9807.3 | "
+        "global batch size: 128 |\n",
+        [{"number": 127, "time": 13.3628, "batch": 128, "flops": 567.6e12, "token_rate": 9801.4}],
+    ),
+    "Megatron-DeepSpeed": (
+        "Megatron-LM",
+        " iteration        6/      10 | consumed samples:        9216 | elapsed time per iteration "
+        "(ms): 347319.2 | global batch size:  1536 | lm loss: 1.1E+01 | actual seqlen:  2048 | "
+        "samples per second: 4.457 | tokens per gpu per second (tgs): 142.612 | TFLOPs: 153.38 |\n",
+        [
+            {
+                "number": 6,
+                "time": 347.3192,
+                "batch": 1536,
+                "flops": 153.38e12,
+                "token_rate": 142.612,
+            }
+        ],
+    ),
+    "verl, fine-tuning": (
+        "verl",
+        "step:2 - train/loss:0.7787683010101318 - train/lr(1e-3):0.0005405405405405405 - "
+        "train/time(s):7.293778896331787\nstep:2 - val/loss:1.1\n",
+        [{"number": 2, "time": 7.293778896331787}],
+    ),
+    "LLaMA-Factory": (
+        "LLaMA-Factory",
+        "".join(
+            f'{{"current_steps": {at}, "total_steps": 3235, "loss": 4.4671, "eval_loss": null, '
+            f'"learning_rate": 1.4e-08, "epoch": 0.99, "percentage": 98.92, "elapsed_time": '
+            f'"{elapsed}", "remaining_time": "0:03:25"}}\n'
+            for at, elapsed in (
+                (3200, "5:13:22"),
+                (3210, "5:14:24"),
+                (3220, "5:15:22"),
+                (3220, "5:15:25"),
+                (3230, "1 day, 5:16:20"),
+            )
+        ),
+        [
+            {"number": 3210, "time": 6.2},
+            {"number": 3220, "time": 5.8},
+            {"number": 3230, "time": (86400 + 55) / 10},
+        ],
+    ),
+    "LLaMA-Factory, short steps": (
+        "LLaMA-Factory",
+        "".join(
+            f'{{"current_steps": {at}, "total_steps": 9, "elapsed_time": "0:00:0{at // 2}"}}\n'
+            for at in range(9)
+        ),
+        [{"number": 8, "time": 0.5}],
+    ),
+    "LLaMA-Factory at the end": (
+        "Hugging Face Trainer",
+        "***** train metrics *****\n  train_runtime            = 0:36:58.55\n"
+        "  train_samples_per_second =      1.474\n  train_steps_per_second   =      0.185\n",
+        [{"number": 1, "time": 1 / 0.185, "sample_rate": 1.474, "batch": 8}],
+    ),
+    "NeMo Automodel": (
+        "NeMo Automodel",
+        "2026-08-10 15:55:23 | INFO | root | step 10 | epoch 0 | loss 0.8534 | grad_norm 1.5040 | "
+        "lr 1.00e-05 | mem 29.67 GiB | tps 13746.23(1718.28/gpu) | num_label_tokens 29550\n"
+        "2026-08-10 15:55:24 | INFO | root | [val] step 10 | epoch 0 | loss 0.8534 | lr 1.00e-05 "
+        "| num_label_tokens 21541\n",
+        [
+            {
+                "number": 10,
+                "time": 29550 / 13746.23,
+                "token_rate": 1718.28,
+                "allocated": 29.67 * GiB,
+            }
+        ],
     ),
 }

@@ -33,4 +33,4 @@ def test_two_logs_in_one_paste_are_read_as_one_of_them():
 
 
 def test_every_source_has_lines():
-    assert len(SOURCES) == 13
+    assert len(SOURCES) == 16

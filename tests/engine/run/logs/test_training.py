@@ -109,6 +109,7 @@ def test_steps_without_a_number_are_not_one_step():
             ':::MLLOG {"namespace": "", "key": "global_batch_size", "value": 8, "metadata": {}}',
             (8, 0, 0),
         ),
+        ("| lm loss: 1.1E+01 | grad norm: 0.0 | actual seqlen:  2048 |", (0, 2048, 0)),
         ("the global batch size is large ...", (0, 0, 0)),
     ],
 )
@@ -121,12 +122,31 @@ def test_what_a_log_says_of_its_job(line, said):
     ("text", "seen"),
     [
         ("\n{'loss': 2.1, 'epoch': 0.1}\n", r"line 2: .* \(losses without a speed\)"),
-        ("step:10 - actor/pg_loss:0.1 - timing_s/step:51.2\n", r"line 1: .* \(verl\)"),
+        (
+            "step:10 - actor/pg_loss:0.1 - timing_s/step:51.2\n",
+            r"line 1: .* \(reinforcement learning of verl\)",
+        ),
         ("2020 | INFO | train_inner | epoch 001: loss=9, wps=57.3\n", r"\(fairseq\)"),
+        ("1|51|Loss: 0.7:   3%|| 51/1617 [03:20<1:41:12,  3.88s/it]\n", r"\(torchtune\)"),
+        (
+            "Train step of epoch 0:  12%|#| 120/1000 [10:48<1:19:12,  5.40s/it, gpt_loss=1.02]\n",
+            r"\(OpenRLHF, micro-batches\)",
+        ),
+        (
+            "| epoch 001:   0%| | 50/11265 [02:25<9:05:31,  2.92s/it, loss=0.000, wps=0\n",
+            r"\(fairseq\)",
+        ),
+        (
+            "Training Epoch: 1/3, step 10/36 completed (loss: 0.52):  33%|#| 3/9 [03:17<06:31, "
+            "65.28s/it]\n",
+            r"\(another program's bar\)",
+        ),
+        ("Epoch 0:  10%|#| 20/200 [00:38<05:42,  1.90s/it, v_num=3]\n", "another program"),
+        ("  10%|#| 20/200 [00:38<05:42,  1.90s/it, loss=3]\n", "another program"),
         ("epoch 1 loss 2.3\n", r"\(losses without a time\)"),
         (
             "Map: 100%|###| 10/10 [00:01<00:00, 9.10s/it]\n",
-            "line 1: no step is recognized; allowed",
+            r"line 1: no step is recognized \(another program's bar\); allowed",
         ),
     ],
 )

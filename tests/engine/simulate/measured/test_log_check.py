@@ -162,3 +162,28 @@ LOG_AT_240 = (
     "iteration 5/ 10 | elapsed time per iteration (ms): {}E+04 | throughput per GPU "
     "(TFLOP/s/GPU): 240.0 | global batch size: 16 |\n"
 )
+
+
+MAXTEXT = (
+    "completed step: 5, seconds: 2.000, TFLOP/s/device: 400.000, Tokens/s/device: {}, loss: 1.0\n"
+)
+
+
+def test_a_rate_beside_a_time_says_whether_the_job_is_another():
+    """16 sequences of 8,192 tokens on 8 GPUs in two seconds: 8,192 tokens per second each."""
+    assert "Another job" not in shown_of(MAXTEXT.format("8190.1"))["verdict"]["html"]
+    other = shown_of(MAXTEXT.format("4096.0"))["verdict"]["html"]
+    assert "Another job" in other
+    assert "4,096\xa0tokens/s</span> for a GPU; by the job below it would be" in other
+
+
+def test_labels_of_a_part_of_the_tokens_are_another_job():
+    """As in Automodel's pull request 3473: fine-tuning on the answers, padded to no length."""
+    line = (
+        "2026-08-10 15:55:23 | INFO | root | step 10 | epoch 0 | loss 0.8534 | grad_norm 1.5040 | "
+        "lr 1.00e-05 | mem 29.67 GiB | tps {}({}/gpu) | num_label_tokens {}\n"
+    )
+    part = line.format("13746.23", "1718.28", 29550)
+    assert "Another job" in shown_of(part)["verdict"]["html"]
+    whole = line.format("52000.00", "6500.00", 16 * 8192)
+    assert "Another job" not in shown_of(whole)["verdict"]["html"]
