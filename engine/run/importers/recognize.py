@@ -55,8 +55,30 @@ def _read_part(part: Part, found: Recognized) -> None:
         found.pieces.append(
             Piece(dialect=dialects[0].name, text=rest, line=part.line, name=part.name)
         )
+        if foreign := _foreign_lines(dialects[0], rest):
+            first, last = foreign[0] + part.line, foreign[-1] + part.line
+            name = f"lines {first}-{last}"
+            found.unread.append(Unread(name=name, first=first, last=last, reason=_FOREIGN))
     elif not part.optional:
         found.unread.append(_unread(rest, part.line, part.name, _seen(rest), reason or _UNKNOWN))
+
+
+_FOREIGN = "another format within a script"
+# No command of a shell looks so.
+_NO_COMMAND = re.compile(
+    r"^[ \t]*(?:[A-Za-z_][\w.-]*:[ \t]+\S|\[[a-z][\w.]*\][ \t]*$|[a-z_]\w* = \S)"
+)
+_FLAGS_IN_YAML = re.compile(r"^\s*--[\w-]+:\s", re.MULTILINE)
+
+
+def _foreign_lines(dialect: Dialect, text: str) -> list[int]:
+    """Return the lines of a script, from 0, that are YAML or TOML; none if there is but one."""
+    said = without_comments(text)
+    script = any(sign.startswith("--") for sign in dialect.signs_in(said))
+    if not script or _FLAGS_IN_YAML.search(said):
+        return []
+    lines = [at for at, line in enumerate(said.splitlines()) if _NO_COMMAND.match(line[:500])]
+    return lines if len(lines) > 1 else []
 
 
 _UNKNOWN = "no format that is known here"

@@ -121,6 +121,13 @@ def test_a_text_that_no_reader_takes_stops_the_answer_until_it_is_left_out():
     assert entries == [("my.yaml", 3, "not read")]
 
 
+@each("text", ["length: 4\nbatch: 2", "[data]\nlength = 4"])
+def test_another_format_within_a_script_is_not_read(text):
+    (one,) = recognize(f"{FLAGS}\n{text}").unread
+    assert (one.name, one.reason) == ("lines 2-3", "another format within a script")
+    assert import_run(f"{CONFIG}\n{FLAGS}\n{text}").run is None
+
+
 def test_what_a_script_writes_is_a_text_of_its_own():
     script = f"cat <<EOF > ./ds.json\n{DEEPSPEED}\nEOF\n{FLAGS} --x ds.json"
     assert found(script) == [("DeepSpeed JSON", 2), ("Megatron-LM arguments", 1)]
