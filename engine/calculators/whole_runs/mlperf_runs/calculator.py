@@ -116,13 +116,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         **chosen.values("picked_step", "picked_measured"),
         "picked_table": partial(pictures.picked_table, picked),
         "run_file": partial(pictures.run_file, picked),
+        "jitters": partial(pictures.jitters, result.chosen),
         "groups": partial(pictures.group_table, result),
         "table": partial(pictures.run_table, result.chosen, inputs.page),
-        **present.values(
-            "jitter_median", "jitter_most", "pauses_most", "unfit", "seen", "unseen", "calibrating"
-        ),
-        **present.values("inside_new"),
+        **present.values("jitter_median", "jitter_most", "pauses_most", "unfit"),
+        **present.values("seen", "unseen", "calibrating", "inside_new"),
         **present.values("duplicates", "unpredicted"),
         **present.values("to_train", "steps", "step", "evaluations", "evaluation"),
         **present.values("evaluation_share", "clock", "untimed"),
+        "challenge": partial(pictures.challenge, present, result),
     }

@@ -16,7 +16,9 @@ from engine.core.views import (
     Bars,
     CalculatorLink,
     Cell,
+    Challenge,
     Code,
+    Condition,
     Lines,
     Point,
     Rule,
@@ -27,6 +29,8 @@ from engine.core.views import (
 )
 
 PER_PAGE = 12
+# What the challenge asks for: so many rows, and so much jitter.
+FEWEST, JITTER = 5, 1.2
 ESTIMATE_PAGE = "guides/reproduce-published-runs"
 ACROSS: Mapping[str, str] = {
     "step": "measured step",
@@ -96,6 +100,67 @@ def _dots(key: str, label: str, rows: Sequence[Compared], across: str, *, inside
         y=tuple(row.error for row in of),
         color="compute" if inside else "bad",
     )
+
+
+def jitters(rows: Sequence[Compared]) -> Lines:
+    """Return the jitter of every row whose log tells it, across its GPUs."""
+    told = [row for row in rows if row.row.jitter]
+    most = max([row.row.jitter for row in told], default=1.1)
+    sizes = [float(row.row.world_size) for row in told] or [8.0]
+    one = [row for row in told if row.network == "one"]
+    more = [row for row in told if row.network != "one"]
+    return Lines(
+        title="Jitter across GPUs",
+        x=Axis(label="GPUs", quantity=COUNT, low=min(sizes) / 1.3, high=1.3 * max(sizes),
+               scale="log"),
+        y=Axis(label="99th percentile over median", quantity=RATIO, low=1.0, high=1.05 * most),
+        series=(
+            _jitter("one", "one NVLink domain", one, "compute"),
+            _jitter("more", "several, over ports", more, "communication"),
+        ),
+        caption="Measured, from logs; not verified by MLCommons Association. A sample of a log may "
+        "be the mean of many steps, which hides a part of the tail.",
+        dots=("one", "more"),
+    )  # fmt: skip
+
+
+def _jitter(key: str, label: str, rows: Sequence[Compared], color: str) -> Series:
+    of = sorted(rows, key=lambda row: row.row.world_size)
+    return Series(
+        key=key,
+        label=label,
+        x=tuple(float(row.row.world_size) for row in of),
+        y=tuple(row.row.jitter for row in of),
+        color=color,
+    )
+
+
+def challenge(present: Presenter, result: Result) -> Challenge:
+    """Return the goal: the rows whose steps vary most."""
+    return Challenge(
+        title="Where do steps vary?",
+        goal="Filter the rows until those are left whose steps vary most.",
+        conditions=(
+            Condition(
+                text=say("{n} rows or more are left", n=(float(FEWEST), COUNT)),
+                met=result.rows >= FEWEST,
+            ),
+            Condition(
+                text=present.say(
+                    "their median jitter, {jitter_median}, is {most} or more",
+                    most=(JITTER, RATIO),
+                ),
+                met=result.jitter_median >= JITTER,
+            ),
+        ),
+        hints=(
+            "The slowest of many takes longer than the slowest of few.",
+            "Try the largest dense model, and then one type of GPU.",
+        ),
+        start={"benchmark": "all", "gpu": "all", "network": "all", "submitter": "all",
+               "tokens": "all"},
+        solution={"benchmark": "llama31_405b", "gpu": "H100"},
+    )  # fmt: skip
 
 
 def verdict(present: Presenter, picked: Picked) -> Badge:

@@ -185,3 +185,11 @@ def test_a_measured_step_is_told_as_unverified():
     assert "unverified" in views["picked_measured"].label
     assert "unverified" in render_text(views["picked_verdict"].sentence)
     assert any("unverified" in column for column in views["table"].columns)
+
+
+def test_the_jitter_of_every_row_whose_log_tells_it_is_a_dot():
+    one, more = shown()["jitters"].series
+    told = [row for row in ROWS if row.row.jitter]
+    assert len(one.x) + len(more.x) == len(told)
+    assert max(one.x) <= 72 < max(more.x)
+    assert min(*one.y, *more.y) >= 1
