@@ -9,6 +9,7 @@ Weights are loaded in the type of their file, and Adam's states have it too.
 What it cannot say: how many GPUs there are, and how long sequences are where the data set says it.
 """
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, positive_number
 from engine.run.importers.key_table import (
@@ -23,7 +24,7 @@ from engine.run.importers.key_table import (
 )
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.trainer import assume_length, read_attention, world_size
-from engine.run.importers.training_arguments import FULL_LENGTH, read_targets
+from engine.run.importers.training_arguments import FULL_LENGTH
 from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "Automodel 0.6"
@@ -123,6 +124,7 @@ TABLE = KeyTable(
         "peft._target_": _adapters,
         "peft.dim": _size("rank"),
         "peft.target_modules": read_targets,
+        "peft.match_all_linear": switch("training.lora_layers", "all"),
         "ci.nodes": _size("nodes"),
         "ci.nproc_per_node": _size("per_node"),
     },
@@ -169,7 +171,7 @@ TABLE = KeyTable(
         ),
         "which kernels are taken; the usual are shown": ("model.backend", "model.use_liger_kernel"),
         "adapters of any strength take the same": ("peft.alpha", "peft.dropout", "peft.use_triton",
-                                                   "peft.match_all_linear", "peft.exclude_modules",
+                                                   "peft.exclude_modules",
                                                    "peft.use_dora", "peft.lora_*"),
         "how fp8 and compilation are set up": ("fp8.*", "compile.*"),
         "how layers are wrapped and cut": (
@@ -209,6 +211,7 @@ def finish_automodel(draft: RunDraft) -> None:
     draft.assume("training.precision", "bf16", "the type of the weights' file")
     if notes.get("adapters"):
         draft.derive("training.lora_rank", notes.get("rank", 8), "peft.dim")
+        settle_targets(draft, "all", SOFTWARE)
     elif "in 32 bits" not in notes:
         remark(
             draft, "dtype", "16 bits", "weights and Adam's states in 16 bits take less than shown"

@@ -9,6 +9,7 @@ micro_batch_size x steps x GPUs / context_parallel_size / tensor_parallel_size
 What it cannot say: how many GPUs there are, and what DeepSpeed's file holds.
 """
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, positive_number
 from engine.run.importers.json_text import object_settings
@@ -42,7 +43,6 @@ from engine.run.importers.training_arguments import (
     FULL_LENGTH,
     WITHOUT_EFFECT,
     read_packing,
-    read_targets,
 )
 from engine.run.importers.training_arguments import NOT_MODELED as TRAINER_NOT_MODELED
 from engine.run.importers.yaml_text import read_yaml
@@ -67,7 +67,7 @@ def _adapter(setting: Setting, draft: RunDraft) -> None:
 
 def _all_linear(setting: Setting, draft: RunDraft) -> None:
     if is_on(setting, draft):
-        draft.report(setting, "understood", "all linear layers")
+        draft.set_value(setting, "training.lora_layers", "all")
 
 
 def _preferences(setting: Setting, draft: RunDraft) -> None:
@@ -288,6 +288,7 @@ def finish_axolotl(draft: RunDraft) -> None:
             draft.contradictions.append("an adapter without lora_r; its rank is needed")
         else:
             draft.derive("training.lora_rank", rank, f"adapter: {notes['adapters']}")
+        settle_targets(draft, "PEFT", SOFTWARE)
     elif "deepspeed" not in notes and not ({"fsdp", "dp_shard_size"} & set(notes)):
         notes["loaded in 16 bits"] = 0
     if "samples of a GPU" in notes and not notes.get(STEPS):

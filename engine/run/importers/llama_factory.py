@@ -13,6 +13,7 @@ DeepSpeed's file holds.
 
 import re
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, is_true, shorten, whole_number
 from engine.run.importers.json_text import object_settings
@@ -39,7 +40,7 @@ from engine.run.importers.trainer import (
     read_rank,
 )
 from engine.run.importers.training_arguments import TABLE as TRAINER_TABLE
-from engine.run.importers.training_arguments import read_length, read_packing, read_targets
+from engine.run.importers.training_arguments import read_length, read_packing
 from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "LLaMA-Factory 0.9.6"
@@ -227,6 +228,7 @@ def finish_llama_factory(draft: RunDraft) -> None:
     if draft.notes.get("finetuning", "lora") in ("lora", "oft"):
         rank, why = draft.notes.get("lora rank", 8), f"lora unless told otherwise ({SOFTWARE})"
         draft.derive("training.lora_rank", rank, why)
+    settle_targets(draft, "all", SOFTWARE)
     if "megatron" in draft.notes:
         derive_named_model(draft)
         finish_megatron(draft)

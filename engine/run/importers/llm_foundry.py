@@ -8,6 +8,7 @@ shared embeddings (models/mpt/configuration_mpt.py:30). Without fsdp_config ever
 What it cannot say: how many GPUs there are.
 """
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, is_true, positive_number, shorten
 from engine.run.importers.key_table import (
@@ -21,7 +22,7 @@ from engine.run.importers.key_table import (
 from engine.run.importers.references import resolve_references
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.trainer import fsdp_config_handlers, read_attention, world_size
-from engine.run.importers.training_arguments import read_length, read_targets
+from engine.run.importers.training_arguments import read_length
 from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "LLM Foundry 0.22"
@@ -222,6 +223,7 @@ def finish_llm_foundry(draft: RunDraft) -> None:
     if notes.get("model kind") == "mpt_causal_lm":
         _mpt(draft)
     derive_named_model(draft)
+    settle_targets(draft, "PEFT", SOFTWARE)
     stage = 3 if "fsdp" in notes else 0
     draft.assume("parallelism.zero_stage", stage, f"fsdp_config ({SOFTWARE})")
     draft.assume("training.recompute", "none", f"activation_checkpointing ({SOFTWARE})")

@@ -10,6 +10,7 @@ What it cannot say: the vocabulary, which is the tokenizer's.
 
 import re
 
+from engine.run.importers.adapters import read_targets
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import (
     OFFLOADED,
@@ -167,6 +168,7 @@ TABLE = KeyTable(
         f"{_M}optim.name": _optimizer,
         f"{_M}peft.peft_scheme": _adapters,
         f"{_M}peft.lora_tuning.adapter_dim": _as("lora rank"),
+        f"{_M}peft.lora_tuning.target_modules": read_targets,
         f"{_M}restore_from_path": note_model,
         f"{_M}fp8": _fp8,
         f"{_M}optim.overlap_grad_sync": _as("overlap_grad_reduce"),
@@ -184,7 +186,6 @@ TABLE = KeyTable(
         f"{_M}fp32_residual_connection": "residuals in 32 bits",
         f"{_M}use_fp8_params": "weights in fp8",
         f"{_M}data.packed_sequence": "sequences are taken to be full",
-        f"{_M}peft.lora_tuning.target_modules": "adapters at all linear layers are shown",
         f"{_M}moe_extended_tp": "experts over tensor-parallel ranks",
         f"{_M}optim.grad_sync_dtype": "gradients travel in another precision",
         f"{_M}mcore_customization_config": "another kind of layer",
@@ -288,6 +289,8 @@ def finish_nemo1(draft: RunDraft) -> None:
     if notes.get("adapters"):
         rank = notes.get("lora rank", 32)
         draft.derive("training.lora_rank", rank, f"peft_scheme lora, adapter_dim ({SOFTWARE})")
+        what = "target_modules: attention_qkv; all of the attention is shown"
+        draft.assume("training.lora_layers", "attention", f"{what} ({SOFTWARE})")
     if "model.num_layers" in draft.values and "model.vocab_size" not in draft.values:
         remark(draft, "vocab_size", 50304, "the tokenizer's vocabulary is not in the text")
     finish_megatron_run(draft)

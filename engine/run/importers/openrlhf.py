@@ -10,6 +10,7 @@ said.
 
 import re
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags
 from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, shorten
 from engine.run.importers.key_table import (
@@ -27,7 +28,7 @@ from engine.run.importers.key_table import (
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.shell import script_flags
 from engine.run.importers.trainer import read_attention, read_bits, world_size
-from engine.run.importers.training_arguments import read_packing, read_targets
+from engine.run.importers.training_arguments import read_packing
 
 SOFTWARE = "OpenRLHF 0.11"
 _COMMAND = re.compile(r"openrlhf[./]cli[./]train_(\w+?)(?:\.py)?(?=[\s\\\"'&]|$)", re.MULTILINE)
@@ -204,6 +205,7 @@ def finish_openrlhf(draft: RunDraft) -> None:
     """Derive an optimizer step."""
     notes = draft.notes
     derive_named_model(draft)
+    settle_targets(draft, "all", SOFTWARE)
     draft.values["training.framework"] = "deepspeed"
     kind = str(notes.get("command", "sft"))
     _length(draft, kind)

@@ -14,6 +14,7 @@ off and without effect at tensor parallelism 1; sequences are packing_length or 
 
 import re
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
 from engine.run.importers.key_table import (
@@ -41,7 +42,7 @@ from engine.run.importers.trainer import (
     world_size,
 )
 from engine.run.importers.training_arguments import TABLE as TRAINER_TABLE
-from engine.run.importers.training_arguments import read_length, read_packing, read_targets
+from engine.run.importers.training_arguments import read_length, read_packing
 
 SOFTWARE = "ms-swift 4.6"
 DEFAULTS = TrainerDefaults(
@@ -281,6 +282,7 @@ def finish_swift(draft: RunDraft) -> None:
     if notes.get("tuner", "full" if mega else "lora") != "full":
         rank = notes.get("lora rank", 8)
         draft.derive("training.lora_rank", rank, f"tuner_type lora ({SOFTWARE})")
+    settle_targets(draft, "all", SOFTWARE)
     if "sequence_length" not in draft.values:
         draft.contradictions.append(
             "no --max_length: swift takes the longest of the model; the text does not say it"

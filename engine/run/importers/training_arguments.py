@@ -10,6 +10,9 @@ What it cannot say: how many GPUs there are, how long sequences are where the sc
 a script of one's own does beside the Trainer.
 """
 
+from typing import Literal
+
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.import_report import RunDraft, Setting, shorten, whole_number
 from engine.run.importers.key_table import (
     WORKED,
@@ -170,6 +173,11 @@ def _uses_adapters(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", WORKED)
 
 
+def _uses_adapters_of_llava(setting: Setting, draft: RunDraft) -> None:
+    draft.notes["adapters of LLaVA"] = True  # find_all_linear_names of llava/train/train.py:169
+    _uses_adapters(setting, draft)
+
+
 def _preferences(setting: Setting, draft: RunDraft) -> None:
     """Read a key that trainers of preferences have; those of reinforcement learning too."""
     if is_absent(setting.value):
@@ -200,23 +208,6 @@ def _weight_bits(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, what)
 
 
-def read_targets(setting: Setting, draft: RunDraft) -> None:
-    """Read which layers have adapters: all linear ones are modeled."""
-    value = setting.value
-    words = value if isinstance(value, list) else str(value).replace(",", " ").split()
-    named = {str(word).strip("[]\"'").rpartition(".")[2].lower() for word in words}
-    attention, others = (
-        {"q_proj", "k_proj", "v_proj", "o_proj"},
-        {"gate_proj", "up_proj", "down_proj"},
-    )
-    every = named & {"all", "all-linear", "all_linear"} or attention | others <= named
-    if every or is_absent(value):
-        draft.report(setting, "understood", "all linear layers")
-    else:
-        what = "adapters at all linear layers are shown, which take more"
-        draft.report_not_modeled(setting, what)
-
-
 def _quantized(setting: Setting, draft: RunDraft) -> None:
     read_bits("4 bits" if "4" in setting.key else "8 bits")(setting, draft)
 
@@ -240,7 +231,7 @@ TABLE = KeyTable(
             _reinforcement,
         ),
         "tune_mm_mlp_adapter": _projector,
-        "lora_enable": _uses_adapters,
+        "lora_enable": _uses_adapters_of_llava,
         "bits": _weight_bits,
         "flash_attn": switch("training.flash_attention", True),
         "use_flash_attention_2": switch("training.flash_attention", True),
@@ -332,4 +323,6 @@ def finish_training_arguments(draft: RunDraft) -> None:
         # LoraConfig and TRL's ModelConfig have the ranks 8 and 16.
         rank = notes.get("lora rank", 16 if ours else 8)
         draft.derive("training.lora_rank", rank, "adapters are trained")
+    default: Literal["all", "PEFT"] = "all" if "adapters of LLaVA" in notes else "PEFT"
+    settle_targets(draft, default, "TRL" if ours else "LLaVA" if default == "all" else "Trainer")
     finish_trainer(draft, _TRL if ours else TRAINER)

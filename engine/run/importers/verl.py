@@ -13,6 +13,7 @@ for a GPU, 1,024 tokens, gradient checkpointing.
 import re
 from collections.abc import Mapping
 
+from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece
 from engine.run.importers.import_report import (
     OFFLOADED,
@@ -43,7 +44,6 @@ from engine.run.importers.megatron_family import read_megatron_key
 from engine.run.importers.repositories import derive_named_model, note_model
 from engine.run.importers.shell import resolve_variables, script_flags
 from engine.run.importers.trainer import world_size
-from engine.run.importers.training_arguments import read_targets
 
 SOFTWARE = "verl 0.7"
 _HEADS = (
@@ -221,6 +221,7 @@ TABLE = KeyTable(
                 "lora_rank": _lora,
                 "lora.rank": _size("lora of Megatron"),
                 "target_modules": read_targets,
+                "lora.target_modules": read_targets,
             }.items()
         },
     },
@@ -352,6 +353,7 @@ def finish_verl(draft: RunDraft) -> None:
         _finish_megatron(draft)
     else:
         _finish_fsdp(draft)
+    settle_targets(draft, "all", SOFTWARE)
     _batch(draft, reinforced)
 
 
