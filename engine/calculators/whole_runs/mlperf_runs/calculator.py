@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.whole_runs.mlperf_runs import views as pictures
+from engine.calculators.whole_runs.mlperf_runs import charts, tables
+from engine.calculators.whole_runs.mlperf_runs import views as words
 from engine.calculators.whole_runs.mlperf_runs.groups import DIVISIONS
 from engine.calculators.whole_runs.mlperf_runs.read import (
     BENCHMARKS,
@@ -29,7 +30,7 @@ PRESETS = {
 ALL = "all"
 _GPUS = tuple(sorted({row.row.gpu for row in compared()}))
 _SUBMITTERS = tuple(sorted({row.row.submitter for row in compared()}))
-_PAGES = -(-len(compared()) // pictures.PER_PAGE)
+_PAGES = -(-len(compared()) // tables.PER_PAGE)
 _KEYS: Mapping[str, Callable[[Compared], float]] = {
     "worst": lambda row: -abs(row.error),
     "fast": lambda row: row.error,
@@ -81,7 +82,7 @@ class Inputs:
             help="Of the chosen rows, in their order.",
         ),
     ] = 1
-    across: Annotated[str, Choice(label="Across", options=pictures.ACROSS)] = "step"
+    across: Annotated[str, Choice(label="Across", options=charts.ACROSS)] = "step"
     division: Annotated[str, Choice(label="Group by", options=DIVISIONS)] = "benchmark"
     page: Annotated[int, Number(label="Page", low=1, high=_PAGES, whole=True)] = 1
 
@@ -110,19 +111,19 @@ def views(inputs: Inputs, result: Result) -> Views:
     chosen = Presenter(picked)
     return {
         **present.values("rows", "mean", "median", "bias", "worst", "inside"),
-        "scatter": partial(pictures.scatter, result, inputs.across),
-        "picked_verdict": pictures.verdict(chosen, picked),
-        "picked_bars": partial(pictures.bars, picked),
+        "scatter": partial(charts.scatter, result, inputs.across),
+        "picked_verdict": words.verdict(chosen, picked),
+        "picked_bars": partial(charts.bars, picked),
         **chosen.values("picked_step", "picked_measured"),
-        "picked_table": partial(pictures.picked_table, picked),
-        "run_file": partial(pictures.run_file, picked),
-        "jitters": partial(pictures.jitters, result.chosen),
-        "groups": partial(pictures.group_table, result),
-        "table": partial(pictures.run_table, result.chosen, inputs.page),
+        "picked_table": partial(tables.picked_table, picked),
+        "run_file": partial(words.run_file, picked),
+        "jitters": partial(charts.jitters, result.chosen),
+        "groups": partial(tables.group_table, result),
+        "table": partial(tables.run_table, result.chosen, inputs.page),
         **present.values("jitter_median", "jitter_most", "pauses_most", "unfit"),
         **present.values("seen", "unseen", "calibrating", "inside_new"),
         **present.values("duplicates", "unpredicted"),
         **present.values("to_train", "steps", "step", "evaluations", "evaluation"),
         **present.values("evaluation_share", "clock", "untimed"),
-        "challenge": partial(pictures.challenge, present, result),
+        "challenge": partial(words.challenge, present, result),
     }
