@@ -4,7 +4,8 @@ Sizes are those of the configuration file its authors released, or of the paper.
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from engine.catalog.model_rows import DENSE_ROWS, SPARSE_ROWS, Row
@@ -46,6 +47,12 @@ class Model:
         sliding_window: tokens that every second layer attends to; 0: all layers attend to all.
         learned_positions: rows of a table of position embeddings; 0 for rotary and the like.
         biases: linear layers have biases, norms are LayerNorms with two vectors (GPT-3 style).
+        expert_hidden_size: width that routed experts work in, between two projections; 0: that of
+            the model.
+        mixer: what a layer has instead of the attention that the sizes above describe; None: that
+            attention (`engine.catalog.mixers`).
+        mix: the kinds of layers of a model whose layers differ; None: all are as the sizes say
+            (`engine.catalog.mixers.mix`).
         source: key of the bibliography.
     """
 
@@ -75,6 +82,9 @@ class Model:
     sliding_window: Count = 0
     learned_positions: Count = 0
     biases: bool = False
+    expert_hidden_size: Count = 0
+    mixer: Any = None
+    mix: Any = None
     source: str = ""
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
@@ -86,7 +96,8 @@ class Model:
         sizes = self.num_layers, self.hidden_size, self.ffn_hidden_size, self.vocab_size
         heads = self.num_attention_heads, self.num_key_value_heads, self.tied_embeddings
         experts = self.num_experts, self.experts_per_token, self.expert_ffn_hidden_size
-        value = hash((self.name, self.mlp, *sizes, *heads, *experts, self.num_dense_layers))
+        kinds = self.num_dense_layers, self.mixer
+        value = hash((self.name, self.mlp, *sizes, *heads, *experts, *kinds))
         object.__setattr__(self, "_hash", value)
         return value
 
@@ -106,10 +117,54 @@ def num_sparse_layers(model: Model) -> Count:
     return num_sparse_in(model, range(model.num_layers))
 
 
+def expert_input_size(model: Model) -> Count:
+    """Return the width that routed experts read and write."""
+    return model.expert_hidden_size or model.hidden_size
+
+
+@lru_cache(maxsize=64)
+def without_mixer(model: Model) -> Model:
+    """Return the model whose layers have the attention that its sizes describe."""
+    return replace(model, mixer=None)
+
+
+LayerKind = tuple[Model, bool]
+
+
+def layer_kinds(model: Model) -> tuple[LayerKind, ...]:
+    """Return the kinds of a model's layers: a model that has it, and whether it has experts."""
+    if model.mix:
+        kinds: tuple[LayerKind, ...] = model.mix.kinds
+        return kinds
+    return (model, False), (model, bool(model.num_experts))
+
+
+def kinds_in(model: Model, layers: range, predicting: Count = 0) -> tuple[Count, ...]:
+    """Return how many of some layers are of each kind, with layers that predict further tokens."""
+    if model.mix:
+        counts: tuple[Count, ...] = model.mix.count(layers, predicting)
+        return counts
+    sparse = num_sparse_in(model, layers)
+    dense = len(layers) - sparse
+    return (dense, sparse + predicting) if model.num_experts else (dense + predicting, 0)
+
+
+def commonest_kind(model: Model) -> Model:
+    """Return a model of the kind that most layers have; with experts, if any layer has."""
+    if not model.mix:
+        return model
+    counts = kinds_in(model, range(model.num_layers))
+    kinds = layer_kinds(model)
+    return max(zip(counts, kinds, strict=True), key=lambda pair: (pair[1][1], pair[0]))[1][0]
+
+
 def num_sparse_in(model: Model, layers: range) -> Count:
     """Return how many of the layers have experts."""
     if not model.num_experts:
         return 0
+    if model.mix:
+        pairs = zip(kinds_in(model, layers), layer_kinds(model), strict=True)
+        return sum(count for count, (_, sparse) in pairs if sparse)
     start = max(layers.start, model.num_dense_layers)
     sparse = max(0, layers.stop - start)
     if not model.dense_layer_every or not sparse:

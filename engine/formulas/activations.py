@@ -6,7 +6,13 @@ sequence parallelism splits that along the sequence. For a GPT the sums are the 
 Korthikanti et al. 2022; the operators of Llama and of experts follow the same rules.
 """
 
-from engine.catalog.models import Model, head_size, value_head_size
+from engine.catalog.models import (
+    Model,
+    expert_input_size,
+    head_size,
+    value_head_size,
+    without_mixer,
+)
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Ratio, Share, Tokens
@@ -151,6 +157,8 @@ def attention_scores_kept(model: Model, plan: Plan, training: Training) -> Bytes
     FlashAttention: one normalizer per head and query. Otherwise the softmax, the mask of its
     dropout and what is left: five bytes per head, query and key.
     """
+    if model.mixer and not model.mixer.attends:
+        return 0.0
     heads = model.num_attention_heads / plan.tensor_parallel
     if training.flash_attention:
         return SINGLE * heads
@@ -165,6 +173,11 @@ def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     # The kernel of the attention wants its own output back in half precision.
     produced = HALF if training.flash_attention else stored
     normed = hidden * (norm_input(model, training) + stored + mask) * share
+    if model.mixer:
+        if model.mixer.attends:
+            normed = attention_kept(without_mixer(model), plan, training)
+        kept: Bytes = model.mixer.kept(model, stored, plan.tensor_parallel, normed)
+        return kept
     inputs = attention_inputs(model, plan, both=not rotates_by_constants(training))
     return normed + inputs + produced * output
 
@@ -197,10 +210,12 @@ def experts_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """
     width = model.expert_ffn_hidden_size / plan.expert_tensor_parallel
     gates = 2 if model.mlp == "swiglu" else 1
-    arrived = linear_input(training) * model.hidden_size
+    arrived = linear_input(training) * expert_input_size(model)
+    # Between two projections the copies are made from the latent, and summed up into another one.
+    latents = 2 * HALF * model.expert_hidden_size * replicated_share(plan)
     inner = (gates * HALF + linear_input(training)) * width
     router = 2 * SINGLE * model.num_experts * replicated_share(plan)
-    return expert_rows(model, plan) * (arrived + inner) + router
+    return expert_rows(model, plan) * (arrived + inner) + router + latents
 
 
 def feed_forward_kept(
@@ -208,6 +223,8 @@ def feed_forward_kept(
 ) -> Bytes:
     """Return the bytes per token that the feed-forward half of a layer keeps."""
     norm = norm_kept(model, plan, training)
+    if not sparse and not model.ffn_hidden_size:
+        return 0.0
     if not sparse:
         return norm + mlp_kept(model, plan, training, model.ffn_hidden_size)
     shared = model.num_shared_experts * model.expert_ffn_hidden_size
@@ -220,7 +237,8 @@ def gradients_of_layer(model: Model, plan: Plan, *, sparse: bool = False) -> Byt
     gates = 2 if model.mlp == "swiglu" else 1
     if sparse:
         width = model.expert_ffn_hidden_size / plan.expert_tensor_parallel
-        return expert_rows(model, plan) * HALF * (model.hidden_size + (gates + 1) * width)
+        outside = expert_input_size(model)
+        return expert_rows(model, plan) * HALF * (outside + (gates + 1) * width)
     inner = (gates + 1) * model.ffn_hidden_size / plan.tensor_parallel
     gathered = model.hidden_size if plan.sequence_parallel else 0
     return HALF * (model.hidden_size * replicated_share(plan) + inner + gathered)
@@ -234,7 +252,7 @@ def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool
     compiler finds that nothing needs it, the layer's output. Products in 8 bits are not on its list
     (`aten._scaled_mm`): without them the sum after the attention is kept, and nothing else.
     """
-    if not shards_all(training):
+    if not shards_all(training) or (model.mixer and not model.mixer.attends):
         return attention_kept(model, plan, training) + feed_forward_kept(
             model, plan, training, sparse=sparse
         )

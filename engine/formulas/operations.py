@@ -4,7 +4,16 @@ One multiplication and one addition count as two operations. What a rank compute
 micro-batch, forward; the backward pass has two products of the same size for each.
 """
 
-from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.catalog.models import (
+    Model,
+    expert_input_size,
+    head_size,
+    kinds_in,
+    layer_kinds,
+    num_sparse_layers,
+    value_head_size,
+    without_mixer,
+)
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
@@ -78,6 +87,8 @@ def local_tokens(plan: Plan, training: Training) -> Tokens:
 
 def attention_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm, ...]:
     """Return the projections of one attention on one rank."""
+    if model.mixer:
+        return _mixer_gemms(model, plan, training)
     tokens, hidden = local_tokens(plan, training), model.hidden_size
     heads = model.num_attention_heads / plan.tensor_parallel
     output = Gemm(name="output", m=tokens, n=hidden, k=heads * value_head_size(model))
@@ -86,6 +97,28 @@ def attention_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm,
     groups = max(1.0, model.num_key_value_heads / plan.tensor_parallel)
     columns = heads * head_size(model) + groups * (head_size(model) + value_head_size(model))
     return (Gemm(name="query_key_value", m=tokens, n=columns, k=hidden), output)
+
+
+def _mixer_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm, ...]:
+    """Return the projections of a mixer, with those of plain attention that it keeps.
+
+    What no rank splits runs on a rank's own tokens where sequence parallelism gives it some.
+    """
+    tokens, tensor, mixer = local_tokens(plan, training), plan.tensor_parallel, model.mixer
+    gemms: tuple[Gemm, ...] = ()
+    if mixer.attends:
+        attention = attention_gemms(without_mixer(model), plan, training)
+        gemms = mixer.products(model, attention, tensor)
+    own = tokens / tensor if plan.sequence_parallel else tokens
+    return gemms + tuple(
+        Gemm(
+            name=name,
+            m=own if split is None else tokens,
+            n=rows / tensor if split else rows,
+            k=columns / tensor if split is False else columns,
+        )
+        for name, rows, columns, split in mixer.matrices(model)
+    )
 
 
 def _latent_gemms(model: Model, plan: Plan, tokens: Tokens) -> tuple[Gemm, ...]:
@@ -153,7 +186,7 @@ def expert_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm, ..
     rows = per_group / local_experts
     columns = model.expert_ffn_hidden_size / plan.expert_tensor_parallel
     gates = 2 if model.mlp == "swiglu" else 1
-    hidden = model.hidden_size
+    hidden = expert_input_size(model)
     return (
         Gemm(name="experts_up", m=rows, n=gates * columns, k=hidden, count=local_experts),
         Gemm(name="experts_down", m=rows, n=hidden, k=columns, count=local_experts),
@@ -166,12 +199,17 @@ def layer_gemms(
     """Return all matrix products with weights of one layer on one rank, forward."""
     attention = attention_gemms(model, plan, training)
     if not sparse:
-        return (*attention, *mlp_gemms(model, plan, training, model.ffn_hidden_size))
+        width = model.ffn_hidden_size
+        return (*attention, *mlp_gemms(model, plan, training, width)) if width else attention
     tokens = local_tokens(plan, training)
     # The router runs on the rank's own part of the tokens, where sequence parallelism splits them.
     own = tokens / plan.tensor_parallel if plan.sequence_parallel else tokens
     router = Gemm(name="router", m=own, n=model.num_experts, k=model.hidden_size)
     experts = expert_gemms(model, plan, training)
+    if latent := model.expert_hidden_size:
+        hidden = model.hidden_size
+        down = Gemm(name="latent_down", m=own, n=latent, k=hidden)
+        experts = (down, *experts, Gemm(name="latent_up", m=own, n=hidden, k=latent))
     if not model.num_shared_experts:
         return (*attention, router, *experts)
     width = model.num_shared_experts * model.expert_ffn_hidden_size
@@ -189,8 +227,17 @@ def attention_operations(model: Model, sequence_length: Tokens, visible: Share) 
     """Return the operations of scores and weighted sums per token, of all layers, forward.
 
     `visible` is the share of the query-key pairs that is counted: 1 for all pairs (Narayanan 2021,
-    PaLM), 0.5 for a causal mask. A sliding window is left out, as published formulas do.
+    PaLM), 0.5 for a causal mask. The window of every second layer is left out, as published
+    formulas do; of a model whose layers differ every kind counts what it does.
     """
+    if model.mix:
+        counts = kinds_in(model, range(model.num_layers))
+        kinds = zip(counts, layer_kinds(model), strict=True)
+        each = [n * attention_operations(kind, sequence_length, visible) for n, (kind, _) in kinds]
+        return sum(each)
+    if model.mixer:
+        mixed: Operations = model.mixer.operations(model, sequence_length, visible)
+        return mixed
     width = model.num_attention_heads * (head_size(model) + value_head_size(model))
     return MULTIPLY_ADD * model.num_layers * width * sequence_length * visible
 
@@ -253,12 +300,17 @@ def megatron_operations(
 
 
 def up_projections(model: Model) -> Parameters:
-    """Return the elements of the matrices of a layer that latent attention goes up by; else 0."""
-    if model.attention != "mla":
+    """Return the elements of the matrices of all layers by which latent attention goes up."""
+    if model.mix:
+        counts = kinds_in(model, range(model.num_layers))
+        kinds = zip(counts, layer_kinds(model), strict=True)
+        return sum(count * up_projections(kind) for count, (kind, _) in kinds)
+    if model.attention != "mla" or (model.mixer and not model.mixer.attends):
         return 0.0
     heads, head = model.num_attention_heads, head_size(model)
     keys = head - model.rotary_head_size + value_head_size(model)
-    return heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
+    each = heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
+    return model.num_layers * each
 
 
 def sparse_share(model: Model) -> Share:

@@ -2,7 +2,16 @@
 
 from functools import lru_cache
 
-from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.catalog.models import (
+    Model,
+    expert_input_size,
+    head_size,
+    kinds_in,
+    layer_kinds,
+    num_sparse_layers,
+    value_head_size,
+    without_mixer,
+)
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Count, Parameters
@@ -61,6 +70,11 @@ def attention_parameters(model: Model) -> tuple[Parameters, Parameters]:
 
     Grouped queries: h(a + 2k)d + a d h. Latents: equations 37 to 47 of the DeepSeek-V2 report.
     """
+    if model.mixer:
+        attention = attention_parameters(without_mixer(model)) if model.mixer.attends else (0, 0)
+        split, whole = model.mixer.parameters(model, attention)
+        # A layer of one part has one of the two norms that are counted for others.
+        return split, whole - (model.hidden_size if model.mixer.parts < 1 else 0)
     hidden, heads, head = model.hidden_size, model.num_attention_heads, head_size(model)
     value = value_head_size(model)
     output = heads * value * hidden
@@ -86,13 +100,17 @@ def _latent_attention(model: Model, output: Parameters) -> tuple[Parameters, Par
     return query * heads * head + from_latent + output, down + hidden * query + query
 
 
-def mlp_parameters(model: Model, width: Count) -> tuple[Parameters, Parameters]:
-    """Return the parameters of a feed-forward part of inner width `width`: (split, replicated)."""
-    matrices = (3 if model.mlp == "swiglu" else 2) * model.hidden_size * width
+def mlp_parameters(model: Model, width: Count, outside: Count = 0) -> tuple[Parameters, Parameters]:
+    """Return the parameters of a feed-forward part of inner width `width`: (split, replicated).
+
+    It reads and writes vectors of `outside`; 0: of the hidden size.
+    """
+    outside = outside or model.hidden_size
+    matrices = (3 if model.mlp == "swiglu" else 2) * outside * width
     if not model.biases:
         return matrices, 0
     columns = (2 if model.mlp == "swiglu" else 1) * width
-    return matrices + columns, model.hidden_size
+    return matrices + columns, outside
 
 
 def norm_parameters(model: Model) -> Parameters:
@@ -116,17 +134,31 @@ def dense_layer_parameters(model: Model) -> LayerParameters:
 def sparse_layer_parameters(model: Model) -> LayerParameters:
     """Return the parameters of a layer with experts: routed ones, shared ones and the router."""
     attention, replicated = attention_parameters(model)
-    expert = sum(mlp_parameters(model, model.expert_ffn_hidden_size))
     shared, rows = mlp_parameters(model, model.num_shared_experts * model.expert_ffn_hidden_size)
     router = model.num_experts * (model.hidden_size + (1 if model.biases else 0))
+    router += 2 * model.hidden_size * model.expert_hidden_size
     return LayerParameters(
         matrices=attention + (shared if model.num_shared_experts else 0),
         replicated=replicated
         + router
         + (rows if model.num_shared_experts else 0)
         + 2 * norm_parameters(model),
-        experts=model.num_experts * expert,
+        experts=model.num_experts * expert_parameters(model),
     )
+
+
+@lru_cache(maxsize=64)
+def kind_parameters(kind: tuple[Model, bool]) -> LayerParameters:
+    """Return the parameters of a layer of a kind (`engine.catalog.models.layer_kinds`)."""
+    model, sparse = kind
+    return sparse_layer_parameters(model) if sparse else dense_layer_parameters(model)
+
+
+def largest_layer(model: Model) -> LayerParameters:
+    """Return the parameters of the layer with most of them; with experts, if any has."""
+    if model.mix:
+        return max(map(kind_parameters, layer_kinds(model)), key=lambda layer: layer.total)
+    return kind_parameters((model, bool(model.num_experts)))
 
 
 def embedding_parameters(model: Model) -> Parameters:
@@ -141,10 +173,11 @@ def output_parameters(model: Model) -> Parameters:
 
 def layer_parameters(model: Model) -> Parameters:
     """Return the parameters of all layers together, those for multi-token prediction left out."""
-    sparse = num_sparse_layers(model)
-    dense = model.num_layers - sparse
-    total: Parameters = dense * dense_layer_parameters(model).total if dense else 0
-    return total + (sparse * sparse_layer_parameters(model).total if sparse else 0)
+    total: Parameters = 0
+    counts = kinds_in(model, range(model.num_layers))
+    for count, kind in zip(counts, layer_kinds(model), strict=True):
+        total += count * kind_parameters(kind).total if count else 0
+    return total
 
 
 @lru_cache(maxsize=64)
@@ -176,7 +209,9 @@ def expert_parameters(model: Model) -> Parameters:
 
     Source: three matrices of hidden size times inner width in a gated expert (Jiang et al. 2024).
     """
-    return sum(mlp_parameters(model, model.expert_ffn_hidden_size)) if model.num_experts else 0.0
+    if not model.num_experts:
+        return 0.0
+    return sum(mlp_parameters(model, model.expert_ffn_hidden_size, expert_input_size(model)))
 
 
 @lru_cache(maxsize=64)

@@ -4,16 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
+from engine.catalog.models import Model, head_size, kinds_in, layer_kinds, value_head_size
 from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Ratio, Share
 from engine.formulas.parameters import (
-    dense_layer_parameters,
     embedding_parameters,
+    kind_parameters,
     norm_parameters,
     output_parameters,
-    sparse_layer_parameters,
 )
 from engine.run.parallelism import (
     LoraLayers,
@@ -220,29 +219,20 @@ def rank_parameters(
     and there are several stages), the final norm, and a layer of multi-token prediction if any.
     """
     pieces = layers_of_stage(model, plan, stage, training.schedule)
-    sparse = sum(num_sparse_in(model, piece) for piece in pieces)
-    dense = sum(len(piece) for piece in pieces) - sparse
     first = first_piece(plan, stage, training.schedule)
     last = last_piece(plan, stage, training.schedule)
-    if last:
-        sparse, dense = _with_prediction(model, sparse, dense)
+    extra = model.num_prediction_layers if last else 0
+    counts = [kinds_in(model, piece) for piece in pieces] + [kinds_in(model, range(0), extra)]
     tensor = plan.tensor_parallel
     ends = _ends(model, plan, first=first, last=last)
     total, experts = ends, 0.0
-    if dense:
-        layer = dense_layer_parameters(model)
-        total += dense * (layer.matrices / tensor + layer.replicated)
-    if sparse:
-        layer = sparse_layer_parameters(model)
-        total += sparse * (layer.matrices / tensor + layer.replicated)
-        group = plan.expert_parallel * plan.expert_tensor_parallel
-        experts = sparse * layer.experts / group
+    group = plan.expert_parallel * plan.expert_tensor_parallel
+    for kind, each in zip(layer_kinds(model), zip(*counts, strict=True), strict=True):
+        if count := sum(each):
+            layer = kind_parameters(kind)
+            total += count * (layer.matrices / tensor + layer.replicated)
+            experts += count * layer.experts / group
     return RankParameters(dense=total, experts=experts, ends=ends)
-
-
-def _with_prediction(model: Model, sparse: Count, dense: Count) -> tuple[Count, Count]:
-    extra = model.num_prediction_layers
-    return (sparse + extra, dense) if model.num_experts else (sparse, dense + extra)
 
 
 def _ends(model: Model, plan: Plan, *, first: bool, last: bool) -> Parameters:

@@ -36,5 +36,5 @@ def hardware_operations(
     elif training.recompute == "selective":
         again = attention
     elif training.recompute == "modules":
-        again = model.num_layers * MULTIPLY_ADD * up_projections(model)
+        again = MULTIPLY_ADD * up_projections(model)
     return model_operations(model, training, counting) + tokens * again

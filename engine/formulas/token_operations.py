@@ -4,6 +4,7 @@ from engine.catalog.flop_conventions import CONVENTIONS, Counting
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.core.equation import Equation
 from engine.core.units import Count, FlopRate, Operations, Parameters, Share, TokenRate, Tokens
+from engine.formulas.operations import MULTIPLY_ADD, attention_operations
 from engine.formulas.parameters import active_parameters, matrix_parameters
 
 # Per parameter, and per pair of tokens and element: forward two, backward four.
@@ -50,6 +51,8 @@ def token_operations(model: Model, sequence_length: Tokens, counting: Counting) 
     activation functions, softmax and the optimizer are left out, as everywhere.
     """
     pairs = attention_width(model) * sequence_length * counted_pairs(counting)
+    if model.mix:
+        pairs = attention_operations(model, sequence_length, counted_pairs(counting)) / MULTIPLY_ADD
     return TRAINING * (counted_parameters(model, counting) + pairs)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import log10
 
 from engine.catalog.constants import COMMON, LOAD
+from engine.catalog.models import commonest_kind
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.core.units import Bytes, Ratio, Seconds, Tokens
 from engine.formulas.goodput import daly_interval, job_mtbf
@@ -42,8 +43,9 @@ def layers_per_stage(run: Run) -> int:
 
 def typical_layer_time(run: Run, rank: RankRates) -> LayerTime:
     """Return the times of a layer of the most frequent kind for one micro-batch."""
-    sparse = bool(run.model.num_experts)
-    return layer_time(run.model, run.plan, run.training, rank, sparse=sparse)
+    model = commonest_kind(run.model)
+    sparse = bool(model.num_experts)
+    return layer_time(model, run.plan, run.training, rank, sparse=sparse)
 
 
 def event_times(run: Run, step: StepTime, length: RunLength) -> dict[str, Seconds]:
@@ -95,8 +97,9 @@ def event_counts(run: Run) -> dict[str, Ratio]:
 
 def largest_product_time(run: Run, rank: RankRates) -> Seconds:
     """Return the time of the largest matrix product of a layer, forward."""
-    sparse = bool(run.model.num_experts)
-    gemms = layer_gemms(run.model, run.plan, run.training, sparse=sparse)
+    model = commonest_kind(run.model)
+    sparse = bool(model.num_experts)
+    gemms = layer_gemms(model, run.plan, run.training, sparse=sparse)
     return max(product_times(gemm, rank)[0] for gemm in gemms)
 
 

@@ -3,13 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.catalog.models import Model, head_size, kinds_in, layer_kinds, value_head_size
 from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.formulas.activations import HALF
-from engine.formulas.parameters import (
-    dense_layer_parameters,
-    sparse_layer_parameters,
-)
+from engine.formulas.parameters import kind_parameters, largest_layer
 from engine.formulas.states import adapter_parameters, rank_parameters, state_bytes
 from engine.run.parallelism import Plan, Training, sharding_ranks
 from engine.simulate.memory.allocator import Memory
@@ -46,11 +43,12 @@ def quantized_parameters(model: Model) -> Parameters:
     bitsandbytes replaces linear layers only, so the embedding and the norms stay in 16 bits;
     transformers leaves out the output layer as well (`get_keys_to_not_convert`).
     """
-    sparse = num_sparse_layers(model)
-    quantized = (model.num_layers - sparse) * dense_layer_parameters(model).matrices
-    if sparse:
-        layer = sparse_layer_parameters(model)
-        quantized += sparse * (layer.matrices + layer.experts)
+    quantized = 0.0
+    counts = kinds_in(model, range(model.num_layers))
+    for count, kind in zip(counts, layer_kinds(model), strict=True):
+        if count:
+            layer = kind_parameters(kind)
+            quantized += count * (layer.matrices + layer.experts)
     return quantized
 
 
@@ -110,7 +108,7 @@ def block_with_adapters(model: Model, lora_rank: Count) -> AdapterBlock:
 
     Hu et al. 2021, whose experiments adapt these two. Sizes as LitGPT counts them: all experts.
     """
-    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    layer = largest_layer(model)
     queries = model.num_attention_heads * head_size(model)
     values = model.num_key_value_heads * value_head_size(model)
     return AdapterBlock(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from engine.core.record import record
 from engine.core.units import Bandwidth, Bytes, Count, Seconds
-from engine.formulas.operations import Scores
+from engine.formulas.operations import Scores, local_tokens
 from engine.formulas.send_time import send_time
 from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Plan, Training
@@ -106,6 +106,23 @@ def context_parallel_time(
     waits = even_waits(ring, core)
     forward, backward = (wait + merge for wait, merge in zip(waits, ring.merged, strict=True))
     return forward * (1 if training.recompute in ("none", "modules") else 2) + backward
+
+
+def redistribution_time(
+    widths: tuple[Count, Count], plan: Plan, training: Training, rank: RankRates
+) -> Seconds:
+    """Return the all-to-alls of a layer without attention, forward and backward, all waited for.
+
+    Each rank of context parallelism gets all tokens of some heads, and gives the results back:
+    `widths` are the elements of a token on both ways (Megatron-Core's `mamba_context_parallel`).
+    """
+    if plan.context_parallel == 1:
+        return 0.0
+    group = rank_group(rank, plan.context_parallel, plan.tensor_parallel, "context")
+    size = HALF * local_tokens(plan, training) / plan.tensor_parallel
+    routes = TokenRoutes(copies=1, joined=False)
+    times = (exchange_tokens(1.0, size * width, routes, rank, group).time for width in widths)
+    return sum(times) * (2 if training.recompute in ("none", "modules") else 3)
 
 
 def gather_times(scores: Scores, plan: Plan, rank: RankRates) -> PassTimes:

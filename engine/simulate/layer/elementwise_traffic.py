@@ -1,6 +1,6 @@
 """Bytes that the element-wise kernels of a layer move, and those that recomputation repeats."""
 
-from engine.catalog.models import Model, head_size
+from engine.catalog.models import Model, expert_input_size, head_size
 from engine.core.units import Bytes, Share
 from engine.formulas.operations import local_tokens
 from engine.formulas.traffic import PASSES, ROUTED_COPY, ROUTED_SCORE, Style
@@ -31,6 +31,9 @@ def elementwise_bytes(
     hidden = tokens * model.hidden_size
     own = hidden / tensor if plan.sequence_parallel else hidden
     heads = model.num_attention_heads + model.num_key_value_heads
+    if model.mixer:
+        own *= model.mixer.parts
+        heads *= model.mixer.attends
     rotated = tokens * heads * head_size(model) / tensor
     inner = sum(inner_values(model, plan, training, rank, sparse=sparse))
     routed = routed_bytes(model, plan, training, rank) if sparse else 0.0
@@ -59,7 +62,7 @@ def routed_bytes(model: Model, plan: Plan, training: Training, rank: RankRates) 
     if model.biases:
         each += rank.common.expert_biases
     copies = model.experts_per_token * rank.busiest
-    return tokens * (each * copies * model.hidden_size + ROUTED_SCORE * model.num_experts)
+    return tokens * (each * copies * expert_input_size(model) + ROUTED_SCORE * model.num_experts)
 
 
 def recomputed_elementwise_bytes(

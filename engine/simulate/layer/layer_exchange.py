@@ -1,7 +1,7 @@
 """Exposed time of a layer's collectives: tensor and expert parallelism."""
 
-from engine.catalog.models import Model
-from engine.core.units import Bytes, Seconds, Share, Tokens
+from engine.catalog.models import Model, expert_input_size
+from engine.core.units import Bytes, Ratio, Seconds, Share, Tokens
 from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Exchange, Plan, Training
@@ -33,7 +33,9 @@ def tensor_parallel_time(
         return 0.0
     group = rank_group(rank, tensor, 1, "tensor")
     size = HALF * local_tokens(plan, training) * model.hidden_size
-    parts = 1 if sparse and not model.num_shared_experts else 2
+    parts: Ratio = 1 if sparse and not model.num_shared_experts else 2
+    if model.mixer:
+        parts -= 2 * (1 - model.mixer.parts)
     scattered = plan.sequence_parallel
     if scattered:
         ends = (tensor, group.nodes, group.bandwidth, group.network)
@@ -81,7 +83,7 @@ def _expert_gather_time(tokens: Tokens, model: Model, plan: Plan, rank: RankRate
     """Return the time to gather tokens over the ranks of an expert, or to reduce their results."""
     ranks = plan.expert_tensor_parallel
     group = rank_group(rank, ranks, 1)
-    size = HALF * tokens * model.experts_per_token * ranks * model.hidden_size
+    size = HALF * tokens * model.experts_per_token * ranks * expert_input_size(model)
     return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
 
 
@@ -97,7 +99,7 @@ def exchange_time(
     joined = joins_copies(model, how)
     return exchange_tokens(
         tokens,
-        HALF * model.hidden_size,
+        HALF * expert_input_size(model),
         TokenRoutes(copies=model.experts_per_token, joined=joined, most=model.nodes_per_token),
         rank,
         group,

@@ -16,7 +16,7 @@ from engine.formulas.traffic import (
 )
 from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients, recomputed_share
 from engine.simulate.layer.adapter_time import adapter_times
-from engine.simulate.layer.context_exchange import context_parallel_time
+from engine.simulate.layer.context_exchange import context_parallel_time, redistribution_time
 from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.elementwise_traffic import (
     elementwise_bytes,
@@ -122,7 +122,9 @@ def layer_time(
         ),
         context_parallel=context_parallel_time(
             scores, plan, training, rank, (core[0] + idle[0], core[1] + idle[1])
-        ),
+        )
+        if not model.mixer or model.mixer.attends
+        else redistribution_time(model.mixer.exchanged(model), plan, training, rank),
         expert_parallel=expert_parallel_time(model, plan, training, rank, again, forward + backward)
         if sparse
         else 0.0,
@@ -168,7 +170,10 @@ def attention_core(
     if model.sliding_window:
         inside = min(1.0, 2 * (model.sliding_window + BLOCK) / (scores.keys + BLOCK))
         forward, backward = forward * (1 + inside) / 2, backward * (1 + inside) / 2
-    return forward, ATTENTION_BACKWARD * backward
+    full = forward, ATTENTION_BACKWARD * backward
+    if model.mixer:
+        full = model.mixer.core(model, scores, rank, full, BLOCK)
+    return full
 
 
 def _score_bytes(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:

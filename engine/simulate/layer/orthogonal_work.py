@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heapreplace
 
-from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.catalog.models import (
+    Model,
+    expert_input_size,
+    head_size,
+    kinds_in,
+    layer_kinds,
+    num_sparse_layers,
+    value_head_size,
+)
 from engine.core.units import Count, Operations, Parameters, Ratio, Seconds
 from engine.formulas.compute import matmul_time
 from engine.formulas.muon import newton_schulz_operations
@@ -72,24 +80,20 @@ class MatrixPool:
 def matrix_pools(model: Model, plan: Plan) -> tuple[MatrixPool, ...]:
     """Return the matrices of a mean pipeline stage; those of experts form a pool of their own."""
     sparse = num_sparse_layers(model)
-    common: Counter[MatrixShape] = Counter()
-    for shape in _attention_matrices(model):
-        common[shape] += _layers_per_stage(model.num_layers, plan)
-    for shape in (
-        _feed_forward_matrices(model, model.ffn_hidden_size, "")
-        if model.num_layers > sparse
-        else ()
-    ):
-        common[shape] += _layers_per_stage(model.num_layers - sparse, plan)
+    common = _common_matrices(model, plan)
     if not sparse:
         return (_data_pool(common, plan),)
     layers = _layers_per_stage(sparse, plan)
     common[MatrixShape("router", model.num_experts, model.hidden_size, None)] += layers
+    if latent := model.expert_hidden_size:
+        common[MatrixShape("latent down", latent, model.hidden_size, None)] += layers
+        common[MatrixShape("latent up", model.hidden_size, latent, None)] += layers
     width = model.num_shared_experts * model.expert_ffn_hidden_size
     for shape in _feed_forward_matrices(model, width, "shared ") if width else ():
         common[shape] += layers
     experts_per_rank = layers * -(-model.num_experts // plan.expert_parallel)
-    experts = _feed_forward_matrices(model, model.expert_ffn_hidden_size, "expert ")
+    inside = replace(model, hidden_size=expert_input_size(model))
+    experts = _feed_forward_matrices(inside, model.expert_ffn_hidden_size, "expert ")
     expert_pool = MatrixPool(
         shapes=tuple((replace(shape, by_rows=None), experts_per_rank) for shape in experts),
         ranks=expert_sharding_ranks(plan),
@@ -97,6 +101,21 @@ def matrix_pools(model: Model, plan: Plan) -> tuple[MatrixPool, ...]:
         axis="expert_data",
     )
     return _data_pool(common, plan), expert_pool
+
+
+def _common_matrices(model: Model, plan: Plan) -> Counter[MatrixShape]:
+    """Return the matrices of mixers and of layers without experts, of a mean pipeline stage."""
+    common: Counter[MatrixShape] = Counter()
+    kinds, counts = layer_kinds(model), kinds_in(model, range(model.num_layers))
+    pairs = [*zip(counts, kinds, strict=True)]
+    for count, (kind, _) in pairs if model.mix else ((model.num_layers, kinds[0]),):
+        for shape in _attention_matrices(kind):
+            common[shape] += _layers_per_stage(count, plan)
+    for count, (kind, has_experts) in pairs:
+        if count and not has_experts and kind.ffn_hidden_size:
+            for shape in _feed_forward_matrices(kind, kind.ffn_hidden_size, ""):
+                common[shape] += _layers_per_stage(count, plan)
+    return common
 
 
 def _data_pool(shapes: Counter[MatrixShape], plan: Plan) -> MatrixPool:
@@ -109,6 +128,10 @@ def _layers_per_stage(layers: Count, plan: Plan) -> Count:
 
 
 def _attention_matrices(model: Model) -> Iterable[MatrixShape]:
+    if model.mixer:
+        yield from (MatrixShape(*matrix) for matrix in model.mixer.matrices(model))
+        if not model.mixer.attends:
+            return
     hidden, heads, head = model.hidden_size, model.num_attention_heads, head_size(model)
     value = value_head_size(model)
     yield MatrixShape("out", hidden, heads * value, False)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.catalog.flop_conventions import Counting
-from engine.catalog.models import Model, head_size, num_sparse_layers
+from engine.catalog.models import Model, head_size, kinds_in, layer_kinds
 from engine.core.units import Count, Operations, Tokens
 from engine.formulas.operations import (
     FORWARDS_PER_STEP,
@@ -56,13 +56,12 @@ def token_cost_parts(
     A weight of k rows and n columns costs 2kn operations forward. `pairs` is the share of the
     query-key pairs that is counted. Norms, biases and activation functions are left out.
     """
-    sparse = num_sparse_layers(model)
-    dense = model.num_layers - sparse
     parts: dict[str, TokenCostPart] = {}
-    for count, is_sparse in ((dense, False), (sparse, True)):
+    counts = kinds_in(model, range(model.num_layers))
+    for count, (kind, sparse) in zip(counts, layer_kinds(model), strict=True):
         if count:
-            for gemm in layer_gemms(model, _ONE, _TOKEN, sparse=is_sparse):
-                for part in _split_projection(model, gemm, count):
+            for gemm in layer_gemms(kind, _ONE, _TOKEN, sparse=sparse):
+                for part in _split_projection(kind, gemm, count):
                     parts[part.key] = _merge_parts(parts.get(part.key), part)
     attention = TokenCostPart(
         key="attention",
@@ -133,5 +132,5 @@ def repeated_operations(
         output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
         return MULTIPLY_ADD * matrix_parameters(model) - output + attention
     if recompute == "modules":
-        return model.num_layers * MULTIPLY_ADD * up_projections(model)
+        return MULTIPLY_ADD * up_projections(model)
     return attention if recompute == "selective" else 0.0

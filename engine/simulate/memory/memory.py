@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.catalog.models import Model
+from engine.catalog.models import Model, layer_kinds
 from engine.core.record import record
 from engine.core.units import Bytes, Count
 from engine.formulas.activations import (
@@ -81,8 +81,10 @@ def rank_memory(model: Model, plan: Plan, training: Training) -> Memory:
 def candidate_stages(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
     """Return the stages that can be the fullest: first, second, last and the longest between.
 
-    Where all have as many layers, nothing between them is fuller.
+    Where all have as many layers, nothing between them is fuller, unless layers differ.
     """
+    if model.mix:
+        return tuple(range(plan.pipeline_parallel))
     last = plan.pipeline_parallel - 1
     ends = (0, 1, last) if last > 1 else tuple(range(last + 1))
     return ends + _longest_stage(model, plan, training)
@@ -100,11 +102,11 @@ def _num_layers(model: Model, plan: Plan, training: Training, stage: Count) -> C
     return sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
 
 
-def layer_memories(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:
-    """Return the activation memory of a dense and a sparse layer; equal without experts."""
-    dense = layer_memory(model, plan, training)
-    sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
-    return dense, sparse
+def layer_memories(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, ...]:
+    """Return the activation memory of a layer of each kind of the model."""
+    return tuple(
+        layer_memory(kind, plan, training, sparse=sparse) for kind, sparse in layer_kinds(model)
+    )
 
 
 def stage_memory(
@@ -112,9 +114,9 @@ def stage_memory(
     plan: Plan,
     training: Training,
     stage: Count,
-    layers: tuple[LayerMemory, LayerMemory],
+    layers: Sequence[LayerMemory],
 ) -> Memory:
-    """Return the memory of a rank of one stage; `layers` is that of a dense and a sparse layer."""
+    """Return the memory of a rank of one stage; `layers` are those of the model's kinds."""
     return sharded_memory(
         model, plan, training, stage_contents(model, plan, training, stage, layers)
     )
@@ -125,7 +127,7 @@ def stage_contents(
     plan: Plan,
     training: Training,
     stage: Count,
-    layers: tuple[LayerMemory, LayerMemory],
+    layers: Sequence[LayerMemory],
 ) -> StageContents:
     """Return parameters and activations of a rank of one stage, before sharding."""
     return StageContents(

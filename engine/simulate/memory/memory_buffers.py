@@ -9,10 +9,9 @@ from engine.formulas.activations import (
 )
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import (
-    dense_layer_parameters,
     embedding_parameters,
+    largest_layer,
     output_parameters,
-    sparse_layer_parameters,
 )
 from engine.formulas.states import (
     RankParameters,
@@ -83,7 +82,7 @@ def gradient_placeholders(model: Model, plan: Plan) -> Bytes:
 
     Transformer Engine's `get_dummy_wgrad`. All experts of a rank share theirs.
     """
-    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    layer = largest_layer(model)
     matrices = layer.matrices / plan.tensor_parallel
     if model.num_experts:
         matrices += layer.experts / model.num_experts / plan.expert_tensor_parallel
@@ -103,7 +102,7 @@ def gathered_end_bytes(model: Model, plan: Plan) -> Bytes:
 
 def gathered_layer_bytes(model: Model, plan: Plan) -> Bytes:
     """Return the bytes of a gathered layer."""
-    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    layer = largest_layer(model)
     experts = layer.experts / plan.expert_parallel / plan.expert_tensor_parallel
     return HALF * ((layer.total - layer.experts) / plan.tensor_parallel + experts)
 

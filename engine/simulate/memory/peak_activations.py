@@ -1,8 +1,9 @@
 """Peak activations of a rank: the layers of all micro-batches in flight."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.catalog.models import Model, num_sparse_in
+from engine.catalog.models import Model, kinds_in, layer_kinds
 from engine.core.record import record
 from engine.core.units import Bytes, Count
 from engine.formulas.activations import (
@@ -69,7 +70,7 @@ def stage_activations(
     plan: Plan,
     training: Training,
     stage: Count,
-    layers: tuple[LayerMemory, LayerMemory],
+    layers: Sequence[LayerMemory],
 ) -> Bytes:
     """Return the peak activation memory of a rank.
 
@@ -85,23 +86,29 @@ def stage_parts(
     plan: Plan,
     training: Training,
     stage: Count,
-    layers: tuple[LayerMemory, LayerMemory],
+    layers: Sequence[LayerMemory],
 ) -> StageParts:
-    """Return the kept activations of a rank, and the working memory of a layer and of the loss."""
-    dense, sparse = layers
+    """Return the kept activations of a rank, and the working memory of a layer and of the loss.
+
+    `layers` are those of the model's kinds.
+    """
     pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
     in_flight = _layers_in_flight(
         model, pipeline, training.schedule, stage, num_microbatches(plan, training)
     )
-    kept = in_flight.dense * dense.kept + in_flight.sparse * sparse.kept
+    kept = sum(
+        (n * layer.kept for n, layer in zip(in_flight.kinds, layers, strict=True)), start=0.0
+    )
     if first_piece(plan, stage, training.schedule):
         kept += in_flight.first * embedding_kept(model, plan, training)
-    working = sparse.working if model.num_experts else dense.working
+    working = max(layer.working for layer in layers) if model.mix else layers[-1].working
     loss = 0.0
     if last_piece(plan, stage, training.schedule):
         logits = logits_memory(model, plan, training)
         # A prediction layer ends in logits of its own.
-        kept += model.num_prediction_layers * (sparse.kept + logits.kept)
+        further = kinds_in(model, range(0), model.num_prediction_layers)
+        kept += sum(n * layer.kept for n, layer in zip(further, layers, strict=True))
+        kept += model.num_prediction_layers * logits.kept
         loss = logits.kept + logits.working
     return StageParts(kept=kept, working=working, logits=loss)
 
@@ -111,13 +118,11 @@ class _LayersInFlight:
     """Layers in flight on a rank at the peak, counted once per micro-batch.
 
     Attributes:
-        dense: without experts.
-        sparse: with experts.
+        kinds: of each kind of the model.
         first: micro-batches in flight in its first piece.
     """
 
-    dense: float
-    sparse: float
+    kinds: tuple[float, ...]
     first: float
 
 
@@ -133,9 +138,8 @@ def _layers_in_flight(
     ranks, virtual, _ = pipeline
     pieces = layers_of_pipeline_stage(model.num_layers, pipeline, stage, schedule)
     in_flight = microbatches_in_flight(schedule, ranks, virtual, stage, microbatches)
-    dense = sparse = 0.0
+    kinds = [0.0] * len(layer_kinds(model))
     for piece, count in zip(pieces, in_flight, strict=True):
-        experts = num_sparse_in(model, piece)
-        dense += count * (len(piece) - experts)
-        sparse += count * experts
-    return _LayersInFlight(dense=dense, sparse=sparse, first=in_flight[0])
+        for kind, layers in enumerate(kinds_in(model, piece)):
+            kinds[kind] += count * layers
+    return _LayersInFlight(kinds=tuple(kinds), first=in_flight[0])

@@ -88,7 +88,7 @@ class PlanShape:
         plan: without a pipeline.
         training: without its schedule.
         layers: seconds, for one micro-batch.
-        kinds: bytes, of a layer without experts and of one with.
+        kinds: bytes, of a layer of each kind of the model.
         bound: no plan of this shape has a shorter step.
         pipelines: cache of pipelines, shared by all shapes of a job.
     """
@@ -96,7 +96,7 @@ class PlanShape:
     plan: Plan
     training: Training
     layers: LayerCosts
-    kinds: tuple[LayerMemory, LayerMemory]
+    kinds: tuple[LayerMemory, ...]
     bound: Seconds
     pipelines: PipelineCache
 
@@ -133,9 +133,9 @@ def step_lower_bound(
     A pipeline's stages hold L/p layers in the mean and the slowest one at least that many; each of
     W/(tcp) pipelines runs B/b of them: B t c L / (b W) layers, whatever p is.
     """
-    layer = min(layers.dense.total, layers.sparse.total)
+    layer = min(kind.total for kind in layers.kinds)
     if "dualpipe" in job.schedules:  # hides what other schedules expose
-        layer -= max(layers.dense.expert_parallel, layers.sparse.expert_parallel)
+        layer -= max(kind.expert_parallel for kind in layers.kinds)
     split: Ratio = plan.tensor_parallel * plan.context_parallel / plan.world_size
     batches: Ratio = training.global_batch_size / training.micro_batch_size
     return batches * split * job.model.num_layers * layer

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from engine.catalog.models import num_sparse_in
+from engine.catalog.models import commonest_kind, kinds_in, layer_kinds
 from engine.core.units import (
     Bytes,
     Count,
@@ -155,8 +155,8 @@ def model_plan(run: Run, utilization: Share) -> ModeledPlan:
     computation = _computation(run, utilization)
     embedding = embedding_time(model, plan, training, rank)
     output = (1 + model.num_prediction_layers) * output_time(model, plan, training, rank)
-    sparse = bool(model.num_experts)
-    layer = layer_time(model, plan, training, rank, sparse=sparse).total
+    typical = commonest_kind(model)
+    layer = layer_time(typical, plan, training, rank, sparse=bool(typical.num_experts)).total
     return ModeledPlan(
         run=run,
         step=step,
@@ -211,17 +211,15 @@ def _stages(
 ) -> tuple[PipelineStage, ...]:
     model, plan, training = run.model, run.plan, run.training
     kinds = layer_memories(model, plan, training)
-    dense = layer
-    if model.num_dense_layers and model.num_experts:
-        dense = layer_time(model, plan, training, rank, sparse=False).total
+    times = _kind_times(run, rank, layer)
     # A micro-batch passes one of the two copies of a layer that a rank of DualPipe holds.
     copies = 2 if training.schedule == "dualpipe" else 1
     stages = []
     for stage in range(plan.pipeline_parallel):
         pieces = layers_of_stage(model, plan, stage, training.schedule)
         count = sum(len(piece) for piece in pieces)
-        sparse = sum(num_sparse_in(model, piece) for piece in pieces) if model.num_experts else 0
-        time = sparse * layer + (count - sparse) * dense
+        counts = zip(*(kinds_in(model, piece) for piece in pieces), strict=True)
+        time = sum(sum(layers) * each for layers, each in zip(counts, times, strict=True))
         time += embedding * first_piece(plan, stage, training.schedule)
         time += output * last_piece(plan, stage, training.schedule)
         stages.append(
@@ -233,6 +231,19 @@ def _stages(
             )
         )
     return tuple(stages)
+
+
+def _kind_times(run: Run, rank: RankRates, layer: Seconds) -> tuple[Seconds, ...]:
+    """Return the time of a layer of each kind; `layer` is that of one with experts, if any has."""
+    model, plan, training = run.model, run.plan, run.training
+    if model.mix:
+        kinds = layer_kinds(model)
+        times = [layer_time(kind, plan, training, rank, sparse=has) for kind, has in kinds]
+        return tuple(time.total for time in times)
+    dense = layer
+    if model.num_dense_layers and model.num_experts:
+        dense = layer_time(model, plan, training, rank, sparse=False).total
+    return dense, layer
 
 
 def _microbatches_in_flight(run: Run, stage: Count) -> Ratio:

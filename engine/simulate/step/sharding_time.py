@@ -4,10 +4,10 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 
-from engine.catalog.models import Model, head_size, num_sparse_layers
+from engine.catalog.models import Model, head_size, kinds_in, layer_kinds
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Seconds
-from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
+from engine.formulas.parameters import kind_parameters
 from engine.run.parallelism import (
     Plan,
     Training,
@@ -56,14 +56,13 @@ class RankWeights:
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
     """Return the parameters of the fullest rank, taken as the mean stage and an embedding."""
     stages, tensor = plan.pipeline_parallel, plan.tensor_parallel
-    sparse = num_sparse_layers(model)
     common = experts = 0.0
-    if dense := model.num_layers - sparse:
-        common = dense * dense_layer_parameters(model).matrices
-    if sparse:
-        layer = sparse_layer_parameters(model)
-        common += sparse * layer.matrices
-        experts = sparse * layer.experts
+    counts = kinds_in(model, range(model.num_layers))
+    for count, kind in zip(counts, layer_kinds(model), strict=True):
+        if count:
+            layer = kind_parameters(kind)
+            common += count * layer.matrices
+            experts += count * layer.experts
     ends = 1 if stages > 1 or model.tied_embeddings else 2
     embedding = model.vocab_size * model.hidden_size
     layers = ceil(model.num_layers / stages)
@@ -79,7 +78,7 @@ def rank_weights(model: Model, plan: Plan) -> RankWeights:
 
 def _dense_matrices(model: Model) -> tuple[Parameters, ...]:
     """Return the parameters of each matrix of a dense layer, the last that is used first."""
-    if model.num_experts or model.attention != "mha":
+    if model.num_experts or model.mix or model.attention != "mha":
         return ()
     hidden = float(model.hidden_size)
     query = model.num_attention_heads * head_size(model) * hidden
@@ -94,12 +93,18 @@ def _matrices_of_layer(model: Model) -> Count:
     Four of attention (six with latents of queries and keys, five with those of keys alone), and
     three of a gated MLP, two of another; beside experts a router, and an MLP that all tokens share.
     """
+    if model.mix:
+        kinds = zip(kinds_in(model, range(model.num_layers)), layer_kinds(model), strict=True)
+        matrices = sum(count * _matrices_of_layer(kind) for count, (kind, _) in kinds)
+        return round(matrices / model.num_layers)
     attention = 4
     if model.attention == "mla":
         attention = 6 if model.query_latent_size else 5
+    if model.mixer:
+        attention = attention * model.mixer.attends + len(model.mixer.matrices(model))
     mlp = 3 if model.mlp == "swiglu" else 2
     if not model.num_experts:
-        return attention + mlp
+        return attention + (mlp if model.ffn_hidden_size else 0)
     return attention + 1 + mlp * (2 if model.num_shared_experts else 1)
 
 

@@ -1,8 +1,9 @@
 """Layer times per micro-batch, and the pipeline stages that the layers form."""
 
 from functools import lru_cache
+from itertools import accumulate
 
-from engine.catalog.models import Model, num_sparse_in
+from engine.catalog.models import Model, kinds_in, layer_kinds
 from engine.core.record import record
 from engine.core.units import Count, Seconds, Share
 from engine.run.parallelism import Plan, Training
@@ -16,13 +17,11 @@ class StageLayers:
     """Layers of one pipeline rank, with embedding and output layer if it holds them.
 
     Attributes:
-        dense: layers without experts.
-        sparse: layers with experts.
+        layers: of each kind of the model.
         ends: seconds of embedding and output layer for one micro-batch.
     """
 
-    dense: Count
-    sparse: Count
+    layers: tuple[Count, ...]
     ends: Seconds
 
 
@@ -35,26 +34,23 @@ class LayerCosts:
 
     Attributes:
         rank: what one rank can do.
-        dense: of a layer without experts.
-        sparse: of a layer with experts; of one kind only, both are that one.
+        kinds: of a layer of each kind of the model: without experts, and with them; of one kind
+            only, both are that one.
         embedding: seconds of looking tokens up.
         output: seconds of the output layer and the loss, one for each further token predicted.
     """
 
     rank: RankRates
-    dense: LayerTime
-    sparse: LayerTime
+    kinds: tuple[LayerTime, ...]
     embedding: Seconds
     output: Seconds
 
 
 def layer_costs(model: Model, plan: Plan, training: Training, rank: RankRates) -> LayerCosts:
     """Return the layer times for one micro-batch."""
-    dense, sparse = _layer_times(model, plan, training, rank)
     return LayerCosts(
         rank=rank,
-        dense=dense,
-        sparse=sparse,
+        kinds=_layer_times(model, plan, training, rank),
         embedding=embedding_time(model, plan, training, rank),
         output=(1 + model.num_prediction_layers) * output_time(model, plan, training, rank),
     )
@@ -62,8 +58,13 @@ def layer_costs(model: Model, plan: Plan, training: Training, rank: RankRates) -
 
 def _layer_times(
     model: Model, plan: Plan, training: Training, rank: RankRates
-) -> tuple[LayerTime, LayerTime]:
-    """Return the times of a dense and a sparse layer; the same twice if there is one kind."""
+) -> tuple[LayerTime, ...]:
+    """Return the times of a layer of each kind; the same twice if there is one kind."""
+    if model.mix:
+        return tuple(
+            layer_time(kind, plan, training, rank, sparse=sparse)
+            for kind, sparse in layer_kinds(model)
+        )
     if not model.num_experts:
         dense = layer_time(model, plan, training, rank, sparse=False)
         return dense, dense
@@ -75,12 +76,11 @@ def _layer_times(
 
 def slowest_stage(model: Model, plan: Plan, layers: LayerCosts) -> LayerTime:
     """Return the times of the slowest stage for one micro-batch."""
-    dense, sparse = layers.dense, layers.sparse
     stage = max(
         _candidate_stages(model, plan, layers),
-        key=lambda candidate: _stage_time(candidate, dense, sparse),
+        key=lambda candidate: _stage_time(candidate, layers.kinds),
     )
-    return _stage_layer_time(stage, dense, sparse)
+    return _stage_layer_time(stage, layers.kinds)
 
 
 def _candidate_stages(model: Model, plan: Plan, layers: LayerCosts) -> tuple[StageLayers, ...]:
@@ -93,12 +93,33 @@ def _candidate_stages(model: Model, plan: Plan, layers: LayerCosts) -> tuple[Sta
     if ranks == 1:
         return (_first_stage(model, model.num_layers, extra, embedding + output),)
     sizes = plan.stage_layers or cut_layers(model, ranks * plan.virtual_pipeline)
+    if model.mix:
+        return _mixed_stages(model, sizes, ranks, (embedding, output))
     first, between, last = _stage_layer_counts(sizes, ranks, bool(plan.stage_layers))
     return (
         _first_stage(model, first, 0, embedding),
         _later_stage(model, between, 0, 0.0),
         _later_stage(model, last, extra, output),
     )
+
+
+def _mixed_stages(
+    model: Model, sizes: tuple[Count, ...], ranks: Count, ends: tuple[Seconds, Seconds]
+) -> tuple[StageLayers, ...]:
+    """Return every stage of a model whose layers differ, `sizes` layers in each piece."""
+    starts = [0, *accumulate(sizes)]
+    stages = []
+    for stage in range(ranks):
+        last = stage == ranks - 1
+        counts = [
+            kinds_in(model, range(starts[piece], starts[piece + 1]))
+            for piece in range(stage, len(sizes), ranks)
+        ]
+        counts.append(kinds_in(model, range(0), model.num_prediction_layers * last))
+        layers = tuple(sum(each) for each in zip(*counts, strict=True))
+        time = (ends[0] if not stage else 0.0) + (ends[1] if last else 0.0)
+        stages.append(StageLayers(layers=layers, ends=time))
+    return tuple(stages)
 
 
 @lru_cache(maxsize=1024)
@@ -112,36 +133,34 @@ def _stage_layer_counts(
 
 def _first_stage(model: Model, layers: Count, extra: Count, ends: Seconds) -> StageLayers:
     """Return a stage at the start of the model, with its dense layers."""
-    sparse = num_sparse_in(model, range(layers))
-    if not model.num_experts:
-        return StageLayers(dense=layers + extra, sparse=0, ends=ends)
-    return StageLayers(dense=layers - sparse, sparse=sparse + extra, ends=ends)
+    return StageLayers(layers=kinds_in(model, range(layers), extra), ends=ends)
 
 
 def _later_stage(model: Model, layers: Count, extra: Count, ends: Seconds) -> StageLayers:
     """Return a stage behind the first dense layers of the model."""
     if not model.num_experts:
-        return StageLayers(dense=layers + extra, sparse=0, ends=ends)
+        return StageLayers(layers=(layers + extra, 0), ends=ends)
     every = model.dense_layer_every
     dense = layers // every if every else 0
-    return StageLayers(dense=dense, sparse=layers - dense + extra, ends=ends)
+    return StageLayers(layers=(dense, layers - dense + extra), ends=ends)
 
 
-def _stage_time(stage: StageLayers, dense: LayerTime, sparse: LayerTime) -> Seconds:
-    return stage.dense * dense.total + stage.sparse * sparse.total + stage.ends
+def _stage_time(stage: StageLayers, kinds: tuple[LayerTime, ...]) -> Seconds:
+    layers = sum(n * kind.total for n, kind in zip(stage.layers, kinds, strict=True))
+    return layers + stage.ends
 
 
-def _stage_layer_time(stage: StageLayers, dense: LayerTime, sparse: LayerTime) -> LayerTime:
+def _stage_layer_time(stage: StageLayers, kinds: tuple[LayerTime, ...]) -> LayerTime:
     """Return the times of a whole stage for one micro-batch, the ends with the backward pass."""
-    n, m = stage.dense, stage.sparse
+    layers = [*zip(stage.layers, kinds, strict=True)]
     return LayerTime(
-        forward=n * dense.forward + m * sparse.forward,
-        backward=n * dense.backward + m * sparse.backward + stage.ends,
-        weight_gradient=n * dense.weight_gradient + m * sparse.weight_gradient,
-        repeated=n * dense.repeated + m * sparse.repeated,
-        tensor_parallel=n * dense.tensor_parallel + m * sparse.tensor_parallel,
-        context_parallel=n * dense.context_parallel + m * sparse.context_parallel,
-        expert_parallel=n * dense.expert_parallel + m * sparse.expert_parallel,
+        forward=sum(n * kind.forward for n, kind in layers),
+        backward=sum(n * kind.backward for n, kind in layers) + stage.ends,
+        weight_gradient=sum(n * kind.weight_gradient for n, kind in layers),
+        repeated=sum(n * kind.repeated for n, kind in layers),
+        tensor_parallel=sum(n * kind.tensor_parallel for n, kind in layers),
+        context_parallel=sum(n * kind.context_parallel for n, kind in layers),
+        expert_parallel=sum(n * kind.expert_parallel for n, kind in layers),
     )
 
 
@@ -157,5 +176,5 @@ def mean_stage_share(model: Model, plan: Plan, layers: LayerCosts, slowest: Seco
         return 1.0
     ends = layers.embedding + layers.output
     whole = _first_stage(model, model.num_layers, model.num_prediction_layers, ends)
-    others = _stage_time(whole, layers.dense, layers.sparse) - slowest
+    others = _stage_time(whole, layers.kinds) - slowest
     return others / ((ranks - 1) * slowest)
