@@ -120,8 +120,6 @@ SPARSE_ROWS: tuple[Row, ...] = (
     ("deepseek-v2", "DeepSeek-V2", 60, 5120, 128, 128, 12288, 102400, _of(160, 6, 1536, num_shared_experts=2, num_dense_layers=1, nodes_per_token=3) | _latents(192, 1536), "deepseek-ai/DeepSeek-V2", 235.74e9),
     ("deepseek-v2-lite", "DeepSeek-V2 Lite", 27, 2048, 16, 16, 10944, 102400, _of(64, 6, 1408, num_shared_experts=2, num_dense_layers=1) | _latents(192), "deepseek-ai/DeepSeek-V2-Lite", 15.706e9),
     ("moonlight-16b", "Moonlight 16B-A3B", 27, 2048, 16, 16, 11264, 163840, _of(64, 6, 1408, num_shared_experts=2, num_dense_layers=1) | _latents(192), "moonshotai/Moonlight-16B-A3B", 15.96e9),
-    # Three of four layers have a gated delta rule instead of attention; taken as attention.
-    ("qwen3-next-80b-a3b", "Qwen3-Next 80B-A3B", 48, 2048, 16, 2, 5120, 151936, _of(512, 10, 512, num_shared_experts=1) | {"head_size": 256}, "Qwen/Qwen3-Next-80B-A3B-Instruct", 80e9),
     ("qwen3-coder-480b-a35b", "Qwen3-Coder 480B-A35B", 62, 6144, 96, 8, 8192, 151936, _of(160, 8, 2560) | {"head_size": 128}, "Qwen/Qwen3-Coder-480B-A35B-Instruct", 480.15e9),
     ("qwen1.5-moe-a2.7b", "Qwen1.5-MoE A2.7B", 24, 2048, 16, 16, 5632, 151936, _of(60, 4, 1408, num_shared_experts=4), "Qwen/Qwen1.5-MoE-A2.7B", 14.316e9),
     ("gpt-oss-20b", "GPT-OSS 20B", 24, 2880, 64, 8, 2880, 201088, _of(32, 4, 2880) | {"head_size": 64, "sliding_window": 128, "biases": True}, "openai2025", 20.91e9),

@@ -1,5 +1,6 @@
 """A model as the keys of a run file."""
 
+from dataclasses import fields
 from typing import Any
 
 from engine.catalog.models import Model
@@ -9,4 +10,9 @@ from engine.run.keys import MODEL
 def model_keys(model: Model) -> dict[str, Any]:
     """Return a model's keys of a run file; its name and its source have none."""
     attention = "mla" if model.attention == "mla" else "gqa"
-    return {key: getattr(model, key) for key in MODEL} | {"attention": attention}
+    keys = {key: getattr(model, key) for key in MODEL} | {"attention": attention}
+    if not model.mix:
+        return keys
+    sizes = model.mix.sizes
+    said = {one.name: getattr(sizes, one.name) for one in fields(sizes)}
+    return keys | {"layers": {key: value for key, value in said.items() if value}}

@@ -8,7 +8,7 @@ layer is one part, and else every layer has a feed-forward part behind its mixer
 """
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -234,15 +234,3 @@ def _mixer(sizes: LayerSizes, letter: str, *, alone: bool) -> object:
         alone=alone,
     )
     return None if mixer == Attending() else mixer
-
-
-def sizes_of(model: Model) -> dict[str, Any]:
-    """Return the keys of a run file's `model.layers` that differ from their defaults."""
-    if not model.mix:
-        return {}
-    sizes = model.mix.sizes
-    return {
-        entry.name: getattr(sizes, entry.name)
-        for entry in fields(LayerSizes)
-        if getattr(sizes, entry.name) != entry.default
-    }

@@ -60,7 +60,7 @@ def fits_form(run: Run) -> bool:
     sold = gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
     latent = run.model.attention == "mla" and not named
     unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
-    unsaid = unsaid or training.lora_layers != "attention"
+    unsaid = unsaid or training.lora_layers != "attention" or run.model.mix
     return sold and not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 

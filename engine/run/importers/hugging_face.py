@@ -6,18 +6,18 @@ Traps: DeepSeek's class sets `head_dim` to the rotary part of a head; a mixture 
 model under `text_config`; what a file leaves out is the default of its class, not of all.
 """
 
+from engine.catalog.mixers.mix import LayerSizes, mixed_model, size_problems
 from engine.catalog.models import Model
 from engine.run.importers.hugging_face_effects import unpriced_keys
 from engine.run.importers.hugging_face_experts import read_experts
 from engine.run.importers.hugging_face_flat import INNER, flatten_config, unsupported_reasons
 from engine.run.importers.hugging_face_layers import (
     CHUNKED,
-    FULL,
-    WINDOW,
     LayerKinds,
     layer_kinds,
     unpriced,
 )
+from engine.run.importers.hugging_face_mixed import LETTERS, read_mix
 from engine.run.importers.model_families import (
     GELU_FAMILIES,
     TIED_FAMILIES,
@@ -30,7 +30,7 @@ from engine.run.impossible_model import model_contradictions
 from engine.run.keys import MODEL
 from engine.run.values import format_value, printable_key, read_value
 
-PRICED = (FULL, WINDOW, CHUNKED)
+PRICED = tuple(LETTERS)
 _OURS = ("num_layers", "hidden_size")
 # Keys that no model of a run file has.
 _TELLING = {"model_type", "architectures", *INNER}
@@ -52,6 +52,10 @@ def read_config_model(config: Config, path: str, problems: list[str]) -> Model |
     values = dict(shape.fields)
     model = Model(name=model_name(config), **values)
     contradictions = model_contradictions(model)
+    if shape.layers and not contradictions:
+        sizes = LayerSizes(**shape.layers)
+        contradictions = [f"{path}.{problem}" for problem in size_problems(model, sizes)]
+        model = model if contradictions else mixed_model(model, sizes)
     problems += contradictions
     return None if contradictions else model
 
@@ -69,6 +73,10 @@ def read_shape(raw_config: Config) -> ModelShape:
     shape.problems += unsupported_reasons(config, family)
     if shape.problems:
         return shape
+    shape.windows_off = config.get("use_sliding_window") is False
+    pattern = config.get("hybrid_override_pattern")
+    if isinstance(pattern, str) and config.get("num_hidden_layers") is None:
+        config["num_hidden_layers"] = len(pattern.replace("|", ""))
     _copy_renamed(config, shape)
     if shape.problems:
         return shape
@@ -80,6 +88,7 @@ def read_shape(raw_config: Config) -> ModelShape:
     _feed_forward(config, family, shape)
     read_experts(config, shape)
     _fill_defaults(config, family, kinds, shape)
+    read_mix(config, family, kinds, shape)
     return shape
 
 
@@ -192,7 +201,7 @@ def _windows(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) 
         shape.used["sliding_window"] = "sliding_window"
         if kinds.key in config:
             shape.used[kinds.key] = "sliding_window"
-    elif WINDOW in kinds.kinds or CHUNKED in kinds.kinds:
+    elif CHUNKED in kinds.kinds:
         shape.assumed["attention"] = (
-            "attention over all tokens in every layer; layers with a window cost less"
+            "attention over all tokens in every layer; layers with chunks cost less"
         )

@@ -91,16 +91,11 @@ def tower(key: str) -> str:
 
 # Key -> what a model that has it is built of, which is not priced.
 _UNPRICED: Mapping[str, str] = {
-    "routed_expert_hidden_size": "routed experts that work in another width than the model's",
-    "moe_latent_size": "routed experts that work in another width than the model's",
     "o_lora_rank": "a low-rank output projection of the attention",
     "hc_mult": "hyper-connections: several residual streams",
-    "attn_res_block_size": "residual connections that attend to earlier blocks",
     "hidden_size_per_layer_input": "embeddings of every layer",
     "num_kv_shared_layers": "layers that share keys and values",
     "enable_moe_block": "experts beside a dense part in one layer",
-    "global_head_dim": "heads of another size in the layers with full attention",
-    "swa_head_dim": "heads of another size in the layers with a window",
     "laurel_rank": "low-rank residual connections",
     "cross_attention_layers": "layers that attend to images",
     "num_experts_list": "another number of experts in each layer",

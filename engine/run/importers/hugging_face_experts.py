@@ -38,11 +38,15 @@ def read_experts(config: Config, shape: ModelShape) -> None:
 
 def _shared_experts(config: Config, shape: ModelShape) -> None:
     """Fill in the shared experts, from their number or their width."""
-    width = config.get("shared_expert_intermediate_size", config.get("shared_intermediate_size"))
-    each = shape.fields["expert_ffn_hidden_size"]
-    if isinstance(width, int) and width > 0 and "num_shared_experts" not in shape.fields:
+    names = ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size")
+    key = next((one for one in (*names, "shared_intermediate_size") if config.get(one)), "")
+    width, each = config.get(key), shape.fields["expert_ffn_hidden_size"]
+    # Nemotron's one shared expert is wider than the others, and says so beside their number.
+    counted = "num_shared_experts" in shape.fields and key != names[0]
+    if isinstance(width, int) and width > 0 and not counted:
         shape.fields["num_shared_experts"] = max(1, round(width / each))
         shape.derived["num_shared_experts"] = f"a width of {width} over {each} of one expert"
+        shape.used[key] = "num_shared_experts"
     if config.get("model_type") in ("llama4_text", "llama4"):
         shape.fields["num_shared_experts"] = 1
         shape.assumed["num_shared_experts"] = f"1: Llama 4's class always has one ({VERSION})"

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from engine.catalog.models import MODELS, Model
+from engine.catalog.models import Model
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.hugging_face import read_config_model, read_shape
 from engine.run.importers.hugging_face_effects import no_effect, tower
 from engine.run.importers.hugging_face_flat import INNER, PARTS
@@ -13,15 +14,25 @@ from engine.run.importers.model_families import VERSION
 from engine.run.importers.model_shape import ModelShape
 from engine.run.importers.unknown_keys import UNKNOWN, report_unknown
 
+# Key -> what of a model is left out, where the rest is predicted.
+_LEFT_OUT: Mapping[str, str] = {
+    "attn_res_block_size": "residual connections that attend to earlier blocks: their passes over "
+    "memory and what they keep are left out",
+    "attention_bias": "biases of projections are left out: few parameters, little time",
+    "mlp_bias": "biases of projections are left out: few parameters, little time",
+    "attention_chunk_size": "attention over all tokens is taken; chunks cost less beyond it",
+}
+
 
 def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft: RunDraft) -> None:
     """Import a `config.json` into a draft: the model as an object, or as a catalog key."""
     shape = read_shape(tree)
+    towers: set[str] = set()
     for setting in settings:
         kind, meaning = _meaning(setting, shape)
         if kind == "not known":
             report_unknown(setting, draft)
-        elif kind == "not modeled":
+        elif kind == "not modeled" and not _told(tower(setting.key), towers):
             draft.report_not_modeled(setting, meaning)
         else:
             draft.report(setting, kind, meaning)
@@ -33,7 +44,8 @@ def import_hugging_face(tree: Mapping[str, Any], settings: list[Setting], draft:
     model = read_config_model(tree, "model", problems)
     draft.contradictions += problems
     if model is not None:
-        draft.values["model"] = find_catalog_model(model) or dict(shape.fields)
+        layers = {"layers": shape.layers} if shape.layers else {}
+        draft.values["model"] = find_catalog_model(model) or {**shape.fields, **layers}
 
 
 def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
@@ -49,9 +61,27 @@ def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
         return "understood", f"the family; its defaults are those of {VERSION}"
     if any(problem.startswith((f"{name}:", f"{used}:")) for problem in shape.problems):
         return "not modeled", "not priced: the reason is told with the answer"
+    return _without_size(name, setting, shape)
+
+
+def _without_size(name: str, setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
+    """Return what became of a key that is no size of the model that is predicted."""
+    if name in _LEFT_OUT and setting.value:
+        return "not modeled", _LEFT_OUT[name]
+    if name == "sliding_window" and setting.value:
+        if shape.windows_off:
+            return "without effect", "use_sliding_window switches it off"
+        return "not modeled", "attention over all tokens is taken; a window costs less beyond it"
     if reason := no_effect(setting.key, setting.value):
         return "without effect", reason
     return "not known", UNKNOWN
+
+
+def _told(encoder: str, towers: set[str]) -> bool:
+    """Return whether an encoder has been warned of; from now on it has."""
+    told = encoder in towers
+    towers |= {encoder} if encoder else set()
+    return told
 
 
 def find_catalog_model(model: Model) -> str | None:
@@ -59,7 +89,7 @@ def find_catalog_model(model: Model) -> str | None:
     names = ("name", "source")
     sizes = [entry.name for entry in fields(Model) if entry.init and entry.name not in names]
     wanted = {name: getattr(model, name) for name in sizes}
-    for key, entry in MODELS.items():
+    for key, entry in EVERY_MODEL.items():
         if all(getattr(entry, name) == value for name, value in wanted.items()):
             return key
     return None

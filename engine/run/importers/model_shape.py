@@ -53,14 +53,18 @@ class ModelShape:
 
     Attributes:
         fields: of a run file's model.
+        layers: of its `layers`, where layers differ.
         used: key of the configuration -> what it became.
         derived: key of the run file -> from what.
         assumed: key of the run file -> why this value.
         problems: one line each.
+        windows_off: the file says that its window is not used.
     """
 
     fields: dict[str, Any] = field(default_factory=dict)
+    layers: dict[str, Any] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     derived: dict[str, str] = field(default_factory=dict)
     assumed: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    windows_off: bool = False

@@ -478,10 +478,6 @@ UNPRICED = [
         "layer_types: layers 1, 3, 5, 7, 9, 11, ...: linear attention: not priced",
     ),
     (
-        {"model_type": "qwen3_next", "full_attention_interval": 4, "num_hidden_layers": 8},
-        "full_attention_interval: layers 1-3, 5-7: gated DeltaNet: not priced",
-    ),
-    (
         {"attn_type_list": [0] * 7 + [1] + [0] * 23 + [1]},
         "attn_type_list: layers 1-7, 9-31: linear attention: not priced",
     ),
@@ -496,22 +492,13 @@ UNPRICED = [
     ),
     ({"layer_types": ["magic"] * 32}, "layer_types: layer 1: magic: not priced"),
     (
-        {"model_type": "nemotron_h", "hybrid_override_pattern": "M-M*" * 8},
-        "hybrid_override_pattern: layers 1, 3, 5, 7, 9, 11, ...: Mamba-2: not priced",
-    ),
-    (
         {"compress_ratios": [0, 0] + [4, 128] * 15},
         "compress_ratios: layers 3, 5, 7, 9, 11, 13, ...: compressed sparse attention: not priced",
     ),
-    ({"index_topk": 2048}, "index_topk: layers 1-32: sparse attention by an indexer: not priced"),
+    ({"index_topk": 2048}, "layers.index_heads: 0; allowed: 1 or more, there are layers S"),
     (
         {"q_lora_rank": 1024},
         "q_lora_rank: 1024: low-rank queries without a latent of keys: not priced",
     ),
     ({"hc_mult": 4}, "hc_mult: 4: hyper-connections: several residual streams: not priced"),
-    (
-        {"moe_latent_size": 1024},
-        "moe_latent_size: 1024: routed experts that work in another width than the model's: not "
-        "priced",
-    ),
 ]

@@ -89,10 +89,21 @@ def test_what_is_not_priced_is_refused_by_its_name(others, said):
     assert found.run is None
 
 
-def test_windows_that_are_taken_as_attention_over_all_tokens_are_told():
-    kinds = ["sliding_attention", "full_attention"] * 16
+def test_layers_with_a_window_in_any_ratio_are_read():
+    kinds = (["sliding_attention"] * 3 + ["full_attention"]) * 8
     found = import_run(json.dumps(LLAMA | {"layer_types": kinds, "sliding_window": 512}))
-    assert len([entry for entry in found.entries if "a window cost less" in entry.meaning]) == 1
+    assert found.document["model"]["layers"] == {"order": "WWW*", "window": 512}
+    assert found.run.model.mix.count(range(8)) == (6, 2)
+
+
+def test_a_window_of_all_layers_is_told_as_left_out():
+    found = import_run(json.dumps(LLAMA | {"sliding_window": 4096}))
+    said = "attention over all tokens is taken; a window costs less beyond it"
+    told = {entry.key: (entry.kind, entry.meaning) for entry in found.entries}
+    assert told["sliding_window"] == ("not modeled", said)
+    off = import_run(json.dumps(LLAMA | {"sliding_window": 4096, "use_sliding_window": False}))
+    kinds = {entry.key: entry.kind for entry in off.entries}
+    assert kinds["sliding_window"] == "without effect"
 
 
 def test_an_encoder_is_named_as_left_out():
