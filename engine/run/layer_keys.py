@@ -54,7 +54,8 @@ def read_mixed_model(value: Mapping[str, Any], problems: list[str]) -> Model | N
 
 def read_layers(section: object, problems: list[str]) -> LayerSizes | None:
     """Return what tells layers apart; append what is wrong to `problems`."""
-    before, texts = len(problems), dict(_TEXTS)
+    before = len(problems)
+    texts: dict[str, Any] = dict(_TEXTS)
     if isinstance(section, Mapping):
         for key in texts:
             text = section.get(key, texts[key])
