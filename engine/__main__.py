@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from engine import estimate, import_run, plan_run, read_trace, sweep_run, terminal
+from engine import estimate_file, import_run, plan_run, read_trace, sweep_run, terminal
 from engine.terminal import Command
 
 
@@ -29,7 +29,7 @@ def _trace(arguments: Sequence[str]) -> int:
 
 
 VERBS = {
-    "estimate": Command(estimate.main, "RUN.json"),
+    "estimate": Command(estimate_file.main, "RUN.json"),
     "plan": Command(plan_run.main, "REQUEST.json [--json] [--every] [--workers N]"),
     "sweep": Command(sweep_run.main, "GRID.toml [--out STEM] [--workers N | --scheduler ADDRESS]"),
     "import": Command(

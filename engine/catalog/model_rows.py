@@ -113,6 +113,14 @@ DENSE_ROWS: tuple[Row, ...] = (
     ("palm-540b", "PaLM 540B", 118, 18432, 48, 1, 73728, 256000, _TIED | {"head_size": 256}, "chowdhery2022", 540.35e9),
 )
 SPARSE_ROWS: tuple[Row, ...] = (
+    ("mixtral-8x7b", "Mixtral 8x7B", 32, 4096, 32, 8, 14336, 32000, _of(8, 2, 14336), "jiang2024", 46.7e9),
+    ("mixtral-8x22b", "Mixtral 8x22B", 56, 6144, 48, 8, 16384, 32768, _of(8, 2, 16384), "jiang2024", 140.6e9),
+    ("qwen2-57b-a14b", "Qwen2 57B-A14B", 28, 3584, 28, 4, 18944, 151936, _of(64, 8, 2560, num_shared_experts=8), "yang2024", 57.4e9),
+    ("qwen3-30b-a3b", "Qwen3 30B-A3B", 48, 2048, 32, 4, 6144, 151936, _of(128, 8, 768) | {"head_size": 128}, "yang2025", 30.5e9),
+    ("qwen3-235b-a22b", "Qwen3 235B-A22B", 94, 4096, 64, 4, 12288, 151936, _of(128, 8, 1536) | {"head_size": 128}, "yang2025", 235.1e9),
+    ("gpt-oss-120b", "GPT-OSS 120B", 36, 2880, 64, 8, 2880, 201088, _of(128, 4, 2880) | {"head_size": 64, "sliding_window": 128, "biases": True}, "openai2025", 116.8e9),
+    ("deepseek-v3", "DeepSeek-V3", 61, 7168, 128, 128, 18432, 129280, _of(256, 8, 2048, num_shared_experts=1, num_dense_layers=3, nodes_per_token=4, num_prediction_layers=1) | _latents(192, 1536), "deepseek2024", 671e9),
+    ("kimi-k2", "Kimi K2", 61, 7168, 64, 64, 18432, 163840, _of(384, 8, 2048, num_shared_experts=1, num_dense_layers=1) | _latents(192, 1536), "kimi2025", 1.026e12),
     ("grok-1", "Grok-1", 64, 6144, 48, 8, 32768, 131072, _TIED | _of(8, 2, 32768), "xai-org/grok-1", 314e9),
     ("llama-4-scout", "Llama 4 Scout", 48, 5120, 40, 8, 16384, 202048, _of(16, 1, 8192, num_shared_experts=1), "meta-llama/Llama-4-Scout-17B-16E", 107.8e9),
     ("llama-4-maverick", "Llama 4 Maverick", 48, 5120, 40, 8, 16384, 202048, _of(128, 1, 8192, num_shared_experts=1, dense_layer_every=2), "meta-llama/Llama-4-Maverick-17B-128E", 400.7e9),

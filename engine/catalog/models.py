@@ -3,7 +3,7 @@
 Sizes are those of the configuration file its authors released, or of the paper.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -149,6 +149,12 @@ def kinds_in(model: Model, layers: range, predicting: Count = 0) -> tuple[Count,
     return (dense, sparse + predicting) if model.num_experts else (dense + predicting, 0)
 
 
+def sum_over_layers(model: Model, each: Callable[[LayerKind], float]) -> float:
+    """Return the sum of what `each` says of a layer of a kind, over all layers."""
+    pairs = zip(kinds_in(model, range(model.num_layers)), layer_kinds(model), strict=True)
+    return sum(count * each(kind) for count, kind in pairs if count)
+
+
 def commonest_kind(model: Model) -> Model:
     """Return a model of the kind that most layers have; with experts, if any layer has."""
     if not model.mix:
@@ -268,153 +274,6 @@ _DENSE: Mapping[str, Model] = {
     ),
 }
 
-_SPARSE: Mapping[str, Model] = {
-    "mixtral-8x7b": Model(
-        name="Mixtral 8x7B",
-        num_layers=32,
-        hidden_size=4096,
-        num_attention_heads=32,
-        num_key_value_heads=8,
-        ffn_hidden_size=14336,
-        vocab_size=32000,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=8,
-        experts_per_token=2,
-        expert_ffn_hidden_size=14336,
-        source="jiang2024",
-    ),
-    "mixtral-8x22b": Model(
-        name="Mixtral 8x22B",
-        num_layers=56,
-        hidden_size=6144,
-        num_attention_heads=48,
-        num_key_value_heads=8,
-        ffn_hidden_size=16384,
-        vocab_size=32768,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=8,
-        experts_per_token=2,
-        expert_ffn_hidden_size=16384,
-        source="jiang2024",
-    ),
-    "qwen2-57b-a14b": Model(
-        name="Qwen2 57B-A14B",
-        num_layers=28,
-        hidden_size=3584,
-        num_attention_heads=28,
-        num_key_value_heads=4,
-        ffn_hidden_size=18944,
-        vocab_size=151936,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=64,
-        experts_per_token=8,
-        num_shared_experts=8,
-        expert_ffn_hidden_size=2560,
-        source="yang2024",
-    ),
-    "qwen3-30b-a3b": Model(
-        name="Qwen3 30B-A3B",
-        num_layers=48,
-        hidden_size=2048,
-        num_attention_heads=32,
-        num_key_value_heads=4,
-        ffn_hidden_size=6144,
-        vocab_size=151936,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=128,
-        experts_per_token=8,
-        expert_ffn_hidden_size=768,
-        head_size=128,
-        source="yang2025",
-    ),
-    "qwen3-235b-a22b": Model(
-        name="Qwen3 235B-A22B",
-        num_layers=94,
-        hidden_size=4096,
-        num_attention_heads=64,
-        num_key_value_heads=4,
-        ffn_hidden_size=12288,
-        vocab_size=151936,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=128,
-        experts_per_token=8,
-        expert_ffn_hidden_size=1536,
-        head_size=128,
-        source="yang2025",
-    ),
-    "gpt-oss-120b": Model(
-        name="GPT-OSS 120B",
-        num_layers=36,
-        hidden_size=2880,
-        num_attention_heads=64,
-        num_key_value_heads=8,
-        ffn_hidden_size=2880,
-        vocab_size=201088,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=128,
-        experts_per_token=4,
-        expert_ffn_hidden_size=2880,
-        head_size=64,
-        sliding_window=128,
-        biases=True,
-        source="openai2025",
-    ),
-    "deepseek-v3": Model(
-        name="DeepSeek-V3",
-        num_layers=61,
-        hidden_size=7168,
-        num_attention_heads=128,
-        num_key_value_heads=128,
-        ffn_hidden_size=18432,
-        vocab_size=129280,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=256,
-        experts_per_token=8,
-        num_shared_experts=1,
-        expert_ffn_hidden_size=2048,
-        num_dense_layers=3,
-        nodes_per_token=4,
-        num_prediction_layers=1,
-        head_size=192,
-        attention="mla",
-        query_latent_size=1536,
-        key_value_latent_size=512,
-        rotary_head_size=64,
-        value_head_size=128,
-        source="deepseek2024",
-    ),
-    "kimi-k2": Model(
-        name="Kimi K2",
-        num_layers=61,
-        hidden_size=7168,
-        num_attention_heads=64,
-        num_key_value_heads=64,
-        ffn_hidden_size=18432,
-        vocab_size=163840,
-        mlp="swiglu",
-        tied_embeddings=False,
-        num_experts=384,
-        experts_per_token=8,
-        num_shared_experts=1,
-        expert_ffn_hidden_size=2048,
-        num_dense_layers=1,
-        head_size=192,
-        attention="mla",
-        query_latent_size=1536,
-        key_value_latent_size=512,
-        rotary_head_size=64,
-        value_head_size=128,
-        source="kimi2025",
-    ),
-}
-
 # A Llama small enough to print, with every part of a large one: 32 + 2 x 96 + 36 = 260 parameters.
 TINY_260 = Model(
     name="tiny-260",
@@ -451,7 +310,6 @@ def _models_of(rows: tuple[Row, ...]) -> dict[str, Model]:
 MODELS: Mapping[str, Model] = {
     **_DENSE,
     **_models_of(DENSE_ROWS),
-    **_SPARSE,
     **_models_of(SPARSE_ROWS),
     "tiny-260": TINY_260,
 }

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.core.inputs import InputError
-from engine.run.importers.import_report import TextError
+from engine.run.importers.text_error import TextError
 
 
 def text_check(read: Callable[[str], object]) -> Callable[[str], None]:

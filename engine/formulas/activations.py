@@ -13,9 +13,8 @@ from engine.catalog.models import (
     value_head_size,
     without_mixer,
 )
-from engine.core.equation import Equation
 from engine.core.record import record
-from engine.core.units import Bytes, Count, Ratio, Share, Tokens
+from engine.core.units import Bytes, Count, Ratio, Share
 from engine.formulas.operations import local_tokens
 from engine.formulas.states import BLOCK_SCALE
 from engine.run.parallelism import (
@@ -47,40 +46,6 @@ class LayerMemory:
 
     kept: Bytes
     working: Bytes
-
-
-KORTHIKANTI = Equation(
-    name="korthikanti_activations",
-    tex=(
-        r"\v{A} = \v{s}\,\v{b}\,\v{h} \left(10 + \frac{24}{\v{t}}"
-        r" + 5\,\frac{\v{a}\,\v{s}}{\v{h}\,\v{t}}\right)"
-    ),
-    symbols={
-        "A": ("A", "activations of a layer"),
-        "s": ("s", "sequence length"),
-        "b": ("b", "sequences of a micro-batch"),
-        "h": ("h", "hidden size"),
-        "a": ("a", "heads"),
-        "t": ("t", "tensor parallel ranks"),
-    },
-    sources=("korthikanti2022",),
-)
-
-
-def korthikanti_activations(
-    tokens: Tokens,
-    hidden_size: Count,
-    num_attention_heads: Count,
-    sequence_length: Tokens,
-    tensor_parallel: Count,
-) -> Bytes:
-    """Return the activations of a GPT layer with tensor parallelism: equation 2.
-
-    Without FlashAttention and without sequence parallelism. Korthikanti et al. 2022.
-    """
-    scores = 5 * MASK * num_attention_heads * sequence_length / hidden_size
-    shared = (4 * HALF + 2 * MASK) + (12 * HALF + scores) / tensor_parallel
-    return tokens * hidden_size * shared
 
 
 def replicated_share(plan: Plan) -> Share:

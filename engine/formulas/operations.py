@@ -8,13 +8,10 @@ from engine.catalog.models import (
     Model,
     expert_input_size,
     head_size,
-    kinds_in,
-    layer_kinds,
-    num_sparse_layers,
+    sum_over_layers,
     value_head_size,
     without_mixer,
 )
-from engine.core.equation import Equation
 from engine.core.record import record
 from engine.core.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.run.parallelism import Plan, Training
@@ -87,9 +84,15 @@ def local_tokens(plan: Plan, training: Training) -> Tokens:
 
 def attention_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm, ...]:
     """Return the projections of one attention on one rank."""
-    if model.mixer:
-        return _mixer_gemms(model, plan, training)
     tokens, hidden = local_tokens(plan, training), model.hidden_size
+    if model.mixer:
+        own = without_mixer(model) if model.mixer.attends else None
+        first = attention_gemms(own, plan, training) if own else ()
+        sizes = tokens, tokens / plan.tensor_parallel if plan.sequence_parallel else tokens
+        gemms: tuple[Gemm, ...] = model.mixer.products(
+            model, first, Gemm, (*sizes, plan.tensor_parallel)
+        )
+        return gemms
     heads = model.num_attention_heads / plan.tensor_parallel
     output = Gemm(name="output", m=tokens, n=hidden, k=heads * value_head_size(model))
     if model.attention == "mla":
@@ -97,28 +100,6 @@ def attention_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm,
     groups = max(1.0, model.num_key_value_heads / plan.tensor_parallel)
     columns = heads * head_size(model) + groups * (head_size(model) + value_head_size(model))
     return (Gemm(name="query_key_value", m=tokens, n=columns, k=hidden), output)
-
-
-def _mixer_gemms(model: Model, plan: Plan, training: Training) -> tuple[Gemm, ...]:
-    """Return the projections of a mixer, with those of plain attention that it keeps.
-
-    What no rank splits runs on a rank's own tokens where sequence parallelism gives it some.
-    """
-    tokens, tensor, mixer = local_tokens(plan, training), plan.tensor_parallel, model.mixer
-    gemms: tuple[Gemm, ...] = ()
-    if mixer.attends:
-        attention = attention_gemms(without_mixer(model), plan, training)
-        gemms = mixer.products(model, attention, tensor)
-    own = tokens / tensor if plan.sequence_parallel else tokens
-    return gemms + tuple(
-        Gemm(
-            name=name,
-            m=own if split is None else tokens,
-            n=rows / tensor if split else rows,
-            k=columns / tensor if split is False else columns,
-        )
-        for name, rows, columns, split in mixer.matrices(model)
-    )
 
 
 def _latent_gemms(model: Model, plan: Plan, tokens: Tokens) -> tuple[Gemm, ...]:
@@ -231,10 +212,9 @@ def attention_operations(model: Model, sequence_length: Tokens, visible: Share) 
     formulas do; of a model whose layers differ every kind counts what it does.
     """
     if model.mix:
-        counts = kinds_in(model, range(model.num_layers))
-        kinds = zip(counts, layer_kinds(model), strict=True)
-        each = [n * attention_operations(kind, sequence_length, visible) for n, (kind, _) in kinds]
-        return sum(each)
+        return sum_over_layers(
+            model, lambda kind: attention_operations(kind[0], sequence_length, visible)
+        )
     if model.mixer:
         mixed: Operations = model.mixer.operations(model, sequence_length, visible)
         return mixed
@@ -242,77 +222,13 @@ def attention_operations(model: Model, sequence_length: Tokens, visible: Share) 
     return MULTIPLY_ADD * model.num_layers * width * sequence_length * visible
 
 
-PALM_OPERATIONS = Equation(
-    name="palm_operations",
-    tex=r"\v{C} = 6\,\v{N} + 12\,\v{L}\,\v{H}\,\v{Q}\,\v{T}",
-    symbols={
-        "C": ("C", "operations per token"),
-        "N": ("N", "parameters"),
-        "L": ("L", "layers"),
-        "H": ("H", "heads"),
-        "Q": ("Q", "head size"),
-        "T": ("T", "sequence length"),
-    },
-    sources=("chowdhery2022",),
-)
-
-
-def palm_operations(
-    parameters: Parameters, num_layers: Count, hidden_size: Count, sequence_length: Tokens
-) -> Operations:
-    """Return training operations per token: 6N + 12 L h s (Chowdhery et al. 2022, appendix B)."""
-    attention = 2 * MULTIPLY_ADD * num_layers * hidden_size * sequence_length
-    return FORWARDS_PER_STEP * (MULTIPLY_ADD * parameters + attention)
-
-
-MEGATRON_OPERATIONS = Equation(
-    name="megatron_operations",
-    tex=(
-        r"\v{F} = 72\,\v{B}\,\v{s}\,\v{l}\,\v{h}^2"
-        r" \left(1 + \frac{\v{s}}{6\v{h}} + \frac{\v{V}}{12\,\v{l}\,\v{h}}\right)"
-    ),
-    symbols={
-        "F": ("F", "operations of a step"),
-        "B": ("B", "sequences"),
-        "s": ("s", "sequence length"),
-        "l": ("l", "layers"),
-        "h": ("h", "hidden size"),
-        "V": ("V", "vocabulary"),
-    },
-    sources=("korthikanti2022",),
-)
-
-
-def megatron_operations(
-    sequences: Count,
-    sequence_length: Tokens,
-    num_layers: Count,
-    hidden_size: Count,
-    vocab_size: Count,
-) -> Operations:
-    """Return a GPT's operations per step without recomputation: Korthikanti et al. 2022, eq. 7.
-
-    With full recomputation multiply the layers by 4/3 (Narayanan et al. 2021, equation 3).
-    """
-    layers = 12 * num_layers * hidden_size * (hidden_size + sequence_length / 6)
-    products = layers + vocab_size * hidden_size
-    return FORWARDS_PER_STEP * MULTIPLY_ADD * sequences * sequence_length * products
-
-
 def up_projections(model: Model) -> Parameters:
     """Return the elements of the matrices of all layers by which latent attention goes up."""
     if model.mix:
-        counts = kinds_in(model, range(model.num_layers))
-        kinds = zip(counts, layer_kinds(model), strict=True)
-        return sum(count * up_projections(kind) for count, (kind, _) in kinds)
+        return sum_over_layers(model, lambda kind: up_projections(kind[0]))
     if model.attention != "mla" or (model.mixer and not model.mixer.attends):
         return 0.0
     heads, head = model.num_attention_heads, head_size(model)
     keys = head - model.rotary_head_size + value_head_size(model)
     each = heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
     return model.num_layers * each
-
-
-def sparse_share(model: Model) -> Share:
-    """Return the share of layers with experts."""
-    return num_sparse_layers(model) / model.num_layers

@@ -6,9 +6,9 @@ from engine.catalog.models import (
     Model,
     expert_input_size,
     head_size,
-    kinds_in,
     layer_kinds,
     num_sparse_layers,
+    sum_over_layers,
     value_head_size,
     without_mixer,
 )
@@ -35,34 +35,6 @@ class LayerParameters:
     def total(self) -> Parameters:
         """All of them."""
         return self.matrices + self.replicated + self.experts
-
-
-GPT_PARAMETERS = Equation(
-    name="gpt_parameters",
-    tex=(
-        r"\v{P} = 12\,\v{l}\,\v{h}^2 \left(1 + \frac{13}{12\,\v{h}}"
-        r" + \frac{\v{V} + \v{s}}{12\,\v{l}\,\v{h}}\right)"
-    ),
-    symbols={
-        "P": ("P", "parameters"),
-        "l": ("l", "layers"),
-        "h": ("h", "hidden size"),
-        "V": ("V", "vocabulary"),
-        "s": ("s", "positions"),
-    },
-    sources=("narayanan2021",),
-)
-
-
-def gpt_parameters(
-    num_layers: Count, hidden_size: Count, vocab_size: Count, positions: Count
-) -> Parameters:
-    """Return the parameters of a GPT: Narayanan et al. 2021, equation 2, with tied embeddings.
-
-    The final norm (2h) is left out there.
-    """
-    layers = 12 * num_layers * hidden_size**2
-    return layers + 13 * num_layers * hidden_size + (vocab_size + positions) * hidden_size
 
 
 def attention_parameters(model: Model) -> tuple[Parameters, Parameters]:
@@ -173,11 +145,7 @@ def output_parameters(model: Model) -> Parameters:
 
 def layer_parameters(model: Model) -> Parameters:
     """Return the parameters of all layers together, those for multi-token prediction left out."""
-    total: Parameters = 0
-    counts = kinds_in(model, range(model.num_layers))
-    for count, kind in zip(counts, layer_kinds(model), strict=True):
-        total += count * kind_parameters(kind).total if count else 0
-    return total
+    return sum_over_layers(model, lambda kind: kind_parameters(kind).total)
 
 
 @lru_cache(maxsize=64)

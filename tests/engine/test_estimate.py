@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from engine.estimate import estimate, main
+from engine.estimate import estimate
+from engine.estimate_file import main
 from engine.formulas.parameters import matrix_parameters
 from engine.run.file import read_run
 

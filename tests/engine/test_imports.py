@@ -18,7 +18,7 @@ LAYERS = (
     {"calculator", "estimate", "import_run", "read_trace"},
     {"draw"},
     {"form"},
-    {"plan_every", "sweep_files", "sweep_point"},
+    {"estimate_file", "plan_every", "sweep_files", "sweep_point"},
     {"calculators", "plan_run", "sweep_run"},
     {"budget"},
     {"answer"},

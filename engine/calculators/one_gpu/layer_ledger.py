@@ -8,8 +8,7 @@ from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, Bytes, Parameters
 from engine.core.views import Published, Table
-from engine.formulas.activations import KORTHIKANTI
-from engine.formulas.parameters import gpt_parameters
+from engine.formulas.gpt import KORTHIKANTI, gpt_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.memory.activation_ledger import LedgerEntry, layer_ledger
 

@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.flop_conventions import CONVENTIONS, Counting
 from engine.catalog.models import MODELS
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.catalog.reported_mfu import PRINTED
 from engine.core.inputs import PERCENT, Choice, Number
 from engine.core.lazy import Lazy
@@ -56,7 +57,9 @@ class Inputs:
     model: Annotated[
         str,
         Choice(
-            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+            label="Model",
+            cites=False,
+            options={key: model.name for key, model in EVERY_MODEL.items()},
         ),
     ] = "llama-2-7b"
     sequence_length: Annotated[
@@ -150,7 +153,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    model, counting = MODELS[inputs.model], cast(Counting, inputs.counting)
+    model, counting = EVERY_MODEL[inputs.model], cast(Counting, inputs.counting)
     operations = token_operations(model, inputs.sequence_length, counting)
     recompute = cast(Recompute, inputs.recompute)
     again = repeated_operations(model, inputs.sequence_length, counting, recompute)

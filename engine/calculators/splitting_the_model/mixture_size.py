@@ -6,7 +6,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS, num_sparse_layers
+from engine.catalog.models import num_sparse_layers
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bytes, Count, Operations, Parameters, Ratio, Share
@@ -45,7 +46,9 @@ class Inputs:
     model: Annotated[
         str,
         Choice(
-            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+            label="Model",
+            cites=False,
+            options={key: model.name for key, model in EVERY_MODEL.items()},
         ),
     ] = "mixtral-8x7b"
     gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
@@ -135,7 +138,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return both counts, and memory and operations of each."""
-    model = MODELS[inputs.model]
+    model = EVERY_MODEL[inputs.model]
     total, active = total_parameters(model), active_parameters(model)
     states = total * MIXED_PRECISION.total
     return Result(

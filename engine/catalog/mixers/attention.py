@@ -1,5 +1,6 @@
 """Attention with a window, a gate, or keys chosen by an indexer, and layers without any mixer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from engine.catalog.mixers.projections import (
     PassTimes,
     Split,
     matrix_elements,
+    matrix_products,
 )
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.core.record import record
@@ -81,15 +83,23 @@ class Attending:
             split -= model.hidden_size * model.num_key_value_heads * value_head_size(model)
         return attention[0] + split, attention[1] + whole + 2 * self.index_size
 
-    def products(self, model: Model, attention: tuple[Any, ...], tensor: Count) -> tuple[Any, ...]:
-        """Return the products of plain attention as they are here."""
+    def products(
+        self,
+        model: Model,
+        attention: tuple[Any, ...],
+        make: Callable[..., Any],
+        sizes: tuple[Ratio, Ratio, Count],
+    ) -> tuple[Any, ...]:
+        """Return its projections on one rank: those of plain `attention` as they are here, more."""
+        more = matrix_products(make, self.matrices(model), sizes)
         if not self.shared:
-            return attention
-        saved = model.num_key_value_heads * value_head_size(model) / tensor
-        return tuple(
+            return attention + more
+        saved = model.num_key_value_heads * value_head_size(model) / sizes[2]
+        kept = (
             replace(one, n=one.n - saved) if one.name == "query_key_value" else one
             for one in attention
         )
+        return (*kept, *more)
 
     def operations(self, model: Model, sequence_length: Tokens, visible: Share) -> Operations:
         """Return the operations of a token's scores, its weighted sum and its indexer, forward.
@@ -171,6 +181,12 @@ class NoMixer:
     def parameters(self, model: Model, attention: Split) -> Split:
         """Return no parameters."""
         return 0.0, 0.0
+
+    def products(
+        self, model: Model, attention: object, make: object, sizes: object
+    ) -> tuple[Any, ...]:
+        """Return no products."""
+        return ()
 
     def operations(self, model: Model, sequence_length: Tokens, visible: Share) -> Operations:
         """Return no operations."""

@@ -6,6 +6,7 @@ of flash-linear-attention do; the time of the core is derived from its products 
 memory, and not measured.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.catalog.mixers.projections import (
@@ -16,6 +17,7 @@ from engine.catalog.mixers.projections import (
     PassTimes,
     Split,
     matrix_elements,
+    matrix_products,
 )
 from engine.catalog.models import Model
 from engine.core.record import record
@@ -94,6 +96,16 @@ class Delta:
         split += self.kernel * (2 * self.keys + self.values)  # one filter for each channel
         split += self.value_heads + (self.keys if self.channels else self.value_heads)
         return split, whole + self.value_size
+
+    def products(
+        self,
+        model: Model,
+        attention: tuple[Any, ...],
+        make: Callable[..., Any],
+        sizes: tuple[Ratio, Ratio, Count],
+    ) -> tuple[Any, ...]:
+        """Return its projections on one rank, as `matrix_products` does."""
+        return matrix_products(make, self.matrices(model), sizes)
 
     def operations(self, model: Model, sequence_length: Tokens, visible: Share) -> Operations:
         """Return the operations of a token between the projections: independent of the length."""

@@ -4,6 +4,7 @@ Sizes and projections are those of Nemotron-H; the operations are those that Meg
 The time of the core is derived from its products and its passes over memory, and not measured.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.catalog.mixers.projections import (
@@ -14,6 +15,7 @@ from engine.catalog.mixers.projections import (
     PassTimes,
     Split,
     matrix_elements,
+    matrix_products,
 )
 from engine.catalog.models import Model
 from engine.core.record import record
@@ -73,6 +75,16 @@ class Mamba:
         split, whole = matrix_elements(self.matrices(model))
         split += (self.kernel + 1) * self.filtered + 3 * self.heads + self.inner
         return split, whole
+
+    def products(
+        self,
+        model: Model,
+        attention: tuple[Any, ...],
+        make: Callable[..., Any],
+        sizes: tuple[Ratio, Ratio, Count],
+    ) -> tuple[Any, ...]:
+        """Return its projections on one rank, as `matrix_products` does."""
+        return matrix_products(make, self.matrices(model), sizes)
 
     def operations(self, model: Model, sequence_length: Tokens, visible: Share) -> Operations:
         """Return the operations of a token between the projections: independent of the length."""

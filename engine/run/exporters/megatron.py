@@ -34,6 +34,10 @@ _CHECK = (
     "# Not all of this model is known here: compare activation, normalization and positions\n"
     "# (--rotary-base) with its own configuration.\n"
 )
+_MIXED = (
+    "# The layers of this model differ, which no argument below says: add --hybrid-layer-pattern\n"
+    "# or the arguments of its kinds of layers.\n"
+)
 
 
 def megatron_arguments(run: Run) -> str:
@@ -44,7 +48,8 @@ def megatron_arguments(run: Run) -> str:
     for name, value in _arguments(run):
         lines.append(f"    --{name}" if value is True else f"    --{name} {value}")
     known = run.model.learned_positions or _rotary_base(run.model)
-    return ("" if known else _CHECK) + " \\\n".join(lines) + "\n"
+    notes = ("" if known else _CHECK) + (_MIXED if run.model.mix else "")
+    return notes + " \\\n".join(lines) + "\n"
 
 
 def bridge_overrides(run: Run, recipe: str = "") -> str:

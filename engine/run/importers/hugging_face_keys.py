@@ -1,9 +1,10 @@
 """Importer of `config.json` keys, each reported with its line."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+from engine.catalog.mixers.mix import letters_of
 from engine.catalog.models import Model
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.hugging_face import read_config_model, read_shape
@@ -86,10 +87,16 @@ def _told(encoder: str, towers: set[str]) -> bool:
 
 def find_catalog_model(model: Model) -> str | None:
     """Return the catalog key of the model with the same shape, or None."""
-    names = ("name", "source")
-    sizes = [entry.name for entry in fields(Model) if entry.init and entry.name not in names]
-    wanted = {name: getattr(model, name) for name in sizes}
-    for key, entry in EVERY_MODEL.items():
-        if all(getattr(entry, name) == value for name, value in wanted.items()):
-            return key
-    return None
+    wanted = _sizes(model)
+    return next((key for key, entry in EVERY_MODEL.items() if _sizes(entry) == wanted), None)
+
+
+def _sizes(model: Model) -> tuple[Any, ...]:
+    """Return all that a model is but its name and its source, which kinds of layers have too."""
+    without = ("name", "source", "mix")
+    names = [key.name for key in fields(Model) if key.init and key.name not in without]
+    plain = tuple(getattr(model, name) for name in names)
+    if not model.mix:
+        return plain
+    layers = model.mix.sizes
+    return (*plain, replace(layers, order=letters_of(layers, model.num_layers)))

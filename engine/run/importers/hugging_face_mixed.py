@@ -193,7 +193,7 @@ def _global_heads(config: Config, sizes: dict[str, Any], shape: ModelShape) -> N
 
 def _prediction(config: Config, letters: str, sizes: dict[str, Any], shape: ModelShape) -> None:
     """Fill in the layers of multi-token prediction where every layer is one part (Nemotron 3)."""
-    if not {"-", "E"} & set(letters):
+    if not {"-", "E"} & set(letters) or not shape.fields.get("num_prediction_layers"):
         return
     pattern, listed = config.get("mtp_hybrid_override_pattern"), config.get("mtp_layers_block_type")
     sizes["prediction"] = "*E"

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from engine.run.importers.text_error import TextError as TextError
+from engine.run.importers.text_error import shorten as shorten
+
 # "not modeled": what the answer leaves out; "not known": a key of a known format that is not
 # known here; "not read": a text that no reader takes.
 Kind = Literal[
@@ -11,14 +14,9 @@ Kind = Literal[
 ]
 OFFLOADED = "offloading is not predicted: the GPU holds less than shown, and the step takes longer"
 LONGEST_TEXT = 1_000_000
-_LONGEST_SHOWN = 80
 # What must be one or more; a switch is no number below one.
 _DEGREES = ("parallelism.", "training.micro", "training.global", "sequence_length")
 _STAGE = "parallelism.zero_stage"
-
-
-class TextError(ValueError):
-    """A text that cannot be read: line, column and reason are in the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +148,6 @@ class RunDraft:
 def _is_too_small(path: str, value: object) -> bool:
     number = isinstance(value, int) and not isinstance(value, bool)
     return number and path != _STAGE and int(str(value)) < 1
-
-
-def shorten(value: object) -> str:
-    """Return a value in a few characters on one line."""
-    text = str(value) if not isinstance(value, bool) else ("true" if value else "false")
-    text = " ".join(text[: 4 * _LONGEST_SHOWN].split())
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
 def whole_number(value: object) -> int | None:

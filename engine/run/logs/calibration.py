@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from engine.core.units import Bytes, Count, Seconds, Tokens
-from engine.run.importers.import_report import TextError
+from engine.run.importers.text_error import TextError
 
 FORMAT, VERSION = "wallclock-calibration", 1
 MOST_ROWS = 2000

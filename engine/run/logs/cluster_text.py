@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.run.importers.import_report import TextError
+from engine.run.importers.text_error import TextError
 from engine.run.logs.calibration import Timings, has_calibration, read_calibration
 from engine.run.logs.nccl import NcclOutput, read_nccl
 from engine.run.logs.training import TrainingLog, read_training_log

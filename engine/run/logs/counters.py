@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from engine.core.units import Count, Seconds
-from engine.run.importers.import_report import TextError
+from engine.run.importers.text_error import TextError
 
 LONGEST_COUNTERS = 500_000
 ALLOWED = (

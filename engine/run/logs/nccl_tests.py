@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
-from engine.run.importers.import_report import TextError
+from engine.run.importers.text_error import TextError
 from engine.run.logs.nccl_words import (
     is_data_type,
     is_decimal,

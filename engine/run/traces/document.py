@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from engine.core.units import NANO, Bytes, Count, Seconds
-from engine.run.importers.import_report import TextError, shorten
+from engine.run.importers.text_error import TextError, shorten
 from engine.run.traces.kineto import Document, TraceFault, document_of, read_kineto
 
 MOST_EVENTS: Count = 600_000

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.catalog.models import Model, head_size, kinds_in, layer_kinds, value_head_size
+from engine.catalog.models import Model, head_size, sum_over_layers, value_head_size
 from engine.core.units import Bytes, Count, Parameters, Ratio
 from engine.formulas.activations import HALF
 from engine.formulas.parameters import kind_parameters, largest_layer
@@ -43,13 +43,8 @@ def quantized_parameters(model: Model) -> Parameters:
     bitsandbytes replaces linear layers only, so the embedding and the norms stay in 16 bits;
     transformers leaves out the output layer as well (`get_keys_to_not_convert`).
     """
-    quantized = 0.0
-    counts = kinds_in(model, range(model.num_layers))
-    for count, kind in zip(counts, layer_kinds(model), strict=True):
-        if count:
-            layer = kind_parameters(kind)
-            quantized += count * (layer.matrices + layer.experts)
-    return quantized
+    layers = kind_parameters
+    return sum_over_layers(model, lambda kind: layers(kind).matrices + layers(kind).experts)
 
 
 def _mixed_unit_memory(model: Model, plan: Plan, training: Training, memory: Memory) -> Memory:

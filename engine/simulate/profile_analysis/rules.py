@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.core.units import Count
-from engine.run.importers.import_report import TextError, shorten
+from engine.run.importers.text_error import TextError, shorten
 
 COMMUNICATION, COPIES, UNKNOWN = "communication", "memory copies", "not named by a rule"
 COMPUTE_CLASS, COMMUNICATION_CLASS, COPY_CLASS = 1, 2, 4

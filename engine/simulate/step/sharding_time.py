@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 
-from engine.catalog.models import Model, head_size, kinds_in, layer_kinds
+from engine.catalog.models import Model, head_size, sum_over_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.formulas.parameters import kind_parameters
@@ -56,13 +56,8 @@ class RankWeights:
 def rank_weights(model: Model, plan: Plan) -> RankWeights:
     """Return the parameters of the fullest rank, taken as the mean stage and an embedding."""
     stages, tensor = plan.pipeline_parallel, plan.tensor_parallel
-    common = experts = 0.0
-    counts = kinds_in(model, range(model.num_layers))
-    for count, kind in zip(counts, layer_kinds(model), strict=True):
-        if count:
-            layer = kind_parameters(kind)
-            common += count * layer.matrices
-            experts += count * layer.experts
+    common = sum_over_layers(model, lambda kind: kind_parameters(kind).matrices)
+    experts = sum_over_layers(model, lambda kind: kind_parameters(kind).experts)
     ends = 1 if stages > 1 or model.tied_embeddings else 2
     embedding = model.vocab_size * model.hidden_size
     layers = ceil(model.num_layers / stages)
@@ -94,8 +89,7 @@ def _matrices_of_layer(model: Model) -> Count:
     three of a gated MLP, two of another; beside experts a router, and an MLP that all tokens share.
     """
     if model.mix:
-        kinds = zip(kinds_in(model, range(model.num_layers)), layer_kinds(model), strict=True)
-        matrices = sum(count * _matrices_of_layer(kind) for count, (kind, _) in kinds)
+        matrices = sum_over_layers(model, lambda kind: _matrices_of_layer(kind[0]))
         return round(matrices / model.num_layers)
     attention = 4
     if model.attention == "mla":

@@ -11,11 +11,11 @@ from engine.formulas.activations import (
     attention_scores_kept,
     embedding_kept,
     expert_rows,
-    korthikanti_activations,
     layer_memory,
     linear_input,
     logits_memory,
 )
+from engine.formulas.gpt import korthikanti_activations
 from engine.formulas.states import (
     StateBytes,
     sharded_states,

@@ -1,6 +1,7 @@
 import pytest
 
-from engine.catalog.models import MODELS
+from engine.catalog.models import MODELS, num_sparse_layers
+from engine.formulas.gpt import megatron_operations, palm_operations
 from engine.formulas.operations import (
     attention_gemms,
     attention_operations,
@@ -8,11 +9,8 @@ from engine.formulas.operations import (
     expert_gemms,
     layer_gemms,
     local_tokens,
-    megatron_operations,
     mlp_gemms,
     output_gemm,
-    palm_operations,
-    sparse_share,
     up_projections,
 )
 from engine.formulas.parameters import (
@@ -106,7 +104,7 @@ def test_the_products_of_all_layers_are_two_operations_per_active_parameter(name
     model, run = MODELS[name], training()
     dense = sum(gemm.operations for gemm in layer_gemms(model, ONE, run))
     total = output_gemm(model, ONE, run).operations
-    sparse = sparse_share(model) * model.num_layers
+    sparse = num_sparse_layers(model)
     total += (model.num_layers - sparse) * dense
     if sparse:
         gemms = layer_gemms(model, ONE, run, sparse=True)

@@ -1,12 +1,12 @@
 import pytest
 
 from engine.catalog.models import MODELS
+from engine.formulas.gpt import gpt_parameters
 from engine.formulas.parameters import (
     active_parameters,
     attention_parameters,
     dense_layer_parameters,
     embedding_parameters,
-    gpt_parameters,
     layer_parameters,
     mlp_parameters,
     norm_parameters,

@@ -6,7 +6,8 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.catalog.tensor_scaling import MODEL_3B, SEQUENCE, TENSOR_RUNS
-from engine.formulas.activations import korthikanti_activations, layer_memory
+from engine.formulas.activations import layer_memory
+from engine.formulas.gpt import korthikanti_activations
 from engine.formulas.parameters import total_parameters
 from engine.formulas.step_operations import model_operations
 from engine.run.parallelism import Plan, Training

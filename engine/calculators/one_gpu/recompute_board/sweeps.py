@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from engine.calculators.one_gpu.recompute_board.inputs import LONGEST, Inputs, Job, job_of
 from engine.catalog.models import MODELS, Model
 from engine.core.units import Bytes, Count, Operations, Share
-from engine.formulas.activations import HALF, korthikanti_activations
+from engine.formulas.activations import HALF
+from engine.formulas.gpt import korthikanti_activations
 from engine.formulas.recomputation import kept_by_layers, repeated_share
 from engine.simulate.memory.allocator import Memory
 from engine.simulate.memory.memory import rank_memory

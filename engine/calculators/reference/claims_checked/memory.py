@@ -3,7 +3,7 @@
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.core.text import Text, say
 from engine.core.units import BYTES, GB, MB, RATIO, SHARE
-from engine.formulas.activations import korthikanti_activations
+from engine.formulas.gpt import korthikanti_activations
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.formulas.zero_gains import zero_saving
 

@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, Example] = {
 }
 # Files that build on one another, in the order to read them; others follow by name.
 _ORDER = (
+    "gpt",
     "parameters",
     "operations",
     "states",

@@ -30,7 +30,7 @@ from engine.core.units import (
     Share,
     Tokens,
 )
-from engine.formulas import activations, compute, operations, overlap, parameters, states
+from engine.formulas import compute, gpt, overlap, states
 from engine.formulas.communication import ring_bytes_sent
 
 _PASS = {"P": "parameters", "u": "utilization", "F": "peak"}
@@ -126,7 +126,7 @@ def _required(x: Inputs) -> SymbolValues:
 
 
 def _gpt(x: Inputs) -> SymbolValues:
-    count = parameters.gpt_parameters(x.num_layers, x.hidden_size, x.vocab_size, x.sequence_length)
+    count = gpt.gpt_parameters(x.num_layers, x.hidden_size, x.vocab_size, x.sequence_length)
     return {
         "P": (count, PARAMETERS),
         "l": (x.num_layers, COUNT),
@@ -137,7 +137,7 @@ def _gpt(x: Inputs) -> SymbolValues:
 
 
 def _palm(x: Inputs) -> SymbolValues:
-    count = operations.palm_operations(x.parameters, x.num_layers, x.hidden_size, x.sequence_length)
+    count = gpt.palm_operations(x.parameters, x.num_layers, x.hidden_size, x.sequence_length)
     return {
         "C": (count, OPERATIONS),
         "N": (x.parameters, PARAMETERS),
@@ -150,7 +150,7 @@ def _palm(x: Inputs) -> SymbolValues:
 
 def _megatron(x: Inputs) -> SymbolValues:
     sequences = x.micro_batch_size * world_size(x)
-    count = operations.megatron_operations(
+    count = gpt.megatron_operations(
         sequences, x.sequence_length, x.num_layers, x.hidden_size, x.vocab_size
     )
     return {
@@ -164,7 +164,7 @@ def _megatron(x: Inputs) -> SymbolValues:
 
 
 def _korthikanti(x: Inputs) -> SymbolValues:
-    size = activations.korthikanti_activations(
+    size = gpt.korthikanti_activations(
         tokens_per_gpu(x),
         x.hidden_size,
         x.num_attention_heads,
@@ -226,13 +226,13 @@ _LAYER = {"l": "num_layers", "h": "hidden_size", "V": "vocab_size", "s": "sequen
 EXAMPLES: Mapping[str, Example] = {
     "gpt_parameters": Example(
         title="Parameters of a GPT",
-        function=parameters.gpt_parameters,
+        function=gpt.gpt_parameters,
         symbols=_gpt,
         inputs=_LAYER,
     ),
     "palm_operations": Example(
         title="Operations of one token",
-        function=operations.palm_operations,
+        function=gpt.palm_operations,
         symbols=_palm,
         inputs={
             "N": "parameters",
@@ -243,7 +243,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "megatron_operations": Example(
         title="Operations of one step of a GPT",
-        function=operations.megatron_operations,
+        function=gpt.megatron_operations,
         symbols=_megatron,
         inputs=_LAYER,
     ),
@@ -255,7 +255,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "korthikanti_activations": Example(
         title="Activations of a GPT layer",
-        function=activations.korthikanti_activations,
+        function=gpt.korthikanti_activations,
         symbols=_korthikanti,
         inputs={
             "s": "sequence_length",

@@ -12,8 +12,9 @@ from engine.catalog.models import MODELS, Model
 from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB
-from engine.formulas.activations import korthikanti_activations, layer_memory
+from engine.formulas.activations import layer_memory
 from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
+from engine.formulas.gpt import korthikanti_activations
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.allocator import memory_fit
 from engine.simulate.step.batch_search import search_largest_batch

@@ -16,8 +16,8 @@ from engine.core.text import render_text
 from engine.core.units import GB
 from engine.core.views import Bars, Citation, Table, cell_text
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
+from engine.formulas.gpt import gpt_parameters
 from engine.formulas.overlap import compute_time
-from engine.formulas.parameters import gpt_parameters
 from engine.run.ladder import bandwidth_ladder
 from tests.each import each
 from tests.engine.equation_reader import statements
