@@ -35,8 +35,8 @@ _CHECK = (
     "# (--rotary-base) with its own configuration.\n"
 )
 _MIXED = (
-    "# The layers of this model differ, which no argument below says: add --hybrid-layer-pattern\n"
-    "# or the arguments of its kinds of layers.\n"
+    "# The layers of this model differ, which no argument below says: add those of its kinds of\n"
+    "# layers.\n"
 )
 
 
