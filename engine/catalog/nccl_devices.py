@@ -56,6 +56,7 @@ _BRIDGED = "PCIe joins them, with or without NVLink bridges between pairs"
 _PCIE = "only PCIe joins them, and its generation, its switches and peer-to-peer copies decide"
 # In the order of matching: the names of some GPUs hold those of others.
 DEVICES: tuple[NcclDevice, ...] = (
+    _device(r"MIG\b", joined_by="a part of a GPU has no NVLink"),
     _device(r"GH200", joined_by="one may be alone in its host, or one of two, four or 32"),
     _device(r"GB10\b", joined_by="each is a computer of its own, and their Ethernet decides"),
     _device(r"H[12]00 (?:PCIe|NVL)|H800 PCIe|H100 80GB HBM2e|H100 NVL", joined_by=_BRIDGED),

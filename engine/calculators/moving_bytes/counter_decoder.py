@@ -261,6 +261,19 @@ _WORDS = {
 }
 
 
+# Where a text counts no bytes: how busy the port is stays open.
+_NOTHING_AGAINST = (
+    "Nothing against it",
+    "No counter of this text speaks against the port, and none says how busy it is.",
+)
+# What can speak against a port, and the counters that would.
+_KINDS = {
+    "errors of the link": (BROKEN, CORRECTED),
+    "losses": (LOST, HOST),
+    "pauses": (PAUSED, PAUSES, FRAMES, WAITS),
+}
+
+
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page, of the port that is worst off."""
     text = read_text(inputs.counters)
@@ -322,7 +335,9 @@ def _verdict(present: Presenter, result: Result) -> Badge:
     name, sentence, _ = _WORDS[port.verdict]
     good = port.verdict in ("busy", "idle", MARKED)
     unsure = port.verdict in (UNKNOWN, IMPOSSIBLE)
-    sentence = sentence.replace("{because}", _because(port))
+    if port.verdict == "idle" and not _has_counter(port, DATA, PRIORITY):
+        name, sentence = _NOTHING_AGAINST
+    sentence = sentence.replace("{because}", _because(port)) + (_missing(port) if good else "")
     said = present.say(
         sentence + _priorities(port),
         corrected_bits=(port.corrected * 1e6, COUNT),
@@ -345,6 +360,12 @@ def _because(port: PortReadings) -> str:
             parts.append(f"{', '.join(names[:4])}{more} {words}")
     nothing = "this text counts no errors, losses or pauses"
     return escape_braces(", and ".join(parts) or nothing)
+
+
+def _missing(port: PortReadings) -> str:
+    """Return a sentence on what this text does not count; empty where it counts all."""
+    kinds = [kind for kind, says in _KINDS.items() if not _has_counter(port, *says)]
+    return f" This text does not count {' or '.join(kinds)}." if kinds else ""
 
 
 def _shares(port: PortReadings) -> tuple[tuple[str, Share], ...]:

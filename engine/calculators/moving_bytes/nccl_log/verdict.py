@@ -59,11 +59,17 @@ def _wrong(result: Result) -> Text:
     )
 
 
+# A fault that leaves more bandwidth than this, over the measured, explains nothing.
+_FAR = 1.5
+
+
 def _slow(result: Result) -> Text:
     largest, nearest = result.found.largest, result.found.alike[0]
     words = "{off} below the expected {expected}."
     if largest and largest.row.bus_bandwidth < 0.6 * result.found.best:
         words += " Smaller messages reached {best}: look for loss or pauses in the network first."
+    elif nearest.key and largest and nearest.bandwidth > _FAR * largest.row.bus_bandwidth:
+        words += " No fault that this page knows gives so little: several at once, or another one."
     elif nearest.key:
         words += f" The closest match: {CONDITION_NAMES[nearest.key]}, which would give {{alike}}."
     return _largest_sentence(result, words)

@@ -275,3 +275,11 @@ def test_two_lists_without_headings_under_a_command():
     found = port(text)
     assert found.received == pytest.approx(136.57e9 / 10, rel=1e-4)
     assert found.priorities["rx_prio0_bytes"] == 1.0
+
+
+def test_counters_without_bytes_do_not_say_that_the_port_could_carry_more():
+    grown = {"rx_write_requests": 10**9, "out_of_buffer": 0, **RDMA, "out_of_sequence": 51_000_000}
+    title, sentence = said(twice(rdma, grown))
+    assert title == "Nothing against it"
+    assert "none says how busy it is" in sentence
+    assert "does not count errors of the link or pauses" in sentence

@@ -243,3 +243,26 @@ def test_a_p4d_without_gpudirect_expects_what_a_p4d_reaches():
     assert "GPUDirect RDMA carries 0 of the 1 channels" in sentence
     assert "ports" not in sentence
     assert solve(Inputs(log=log)).found.plateau < 100 * GB
+
+
+def test_wrong_values_of_the_test_in_place_count():
+    rows = "8589934592 2147483648 float sum -1 31316 274.30 480.03 0 31316 274.30 480.03 {}\n"
+    assert said(rows.format(5))[0] == "Wrong results"
+    assert said(rows.format(0))[0] == "Cannot say"
+
+
+def test_a_row_without_columns_of_wrong_values_has_none():
+    row = "8589934592 2147483648 float sum -1 31316 274.30 480.03 31316 274.30 480.03\n"
+    assert said(row)[0] == "Cannot say"
+
+
+def test_a_part_of_a_gpu_has_no_verdict():
+    title, sentence = said(table("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 20.0))
+    assert title == "Cannot say"
+    assert "a part of a GPU has no NVLink" in sentence
+
+
+def test_a_fault_that_explains_nothing_is_not_the_closest_match():
+    title, sentence = said(table("NVIDIA GB200", 90.0, ranks=8))
+    assert title == "Slow"
+    assert "closest match" not in sentence
