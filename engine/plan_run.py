@@ -12,6 +12,7 @@ from engine.core.slices import run_to_end
 from engine.core.text import render_text
 from engine.core.units import BYTES, DAY, MONEY, SECONDS
 from engine.form.memory_fit import tight_mark, tight_text
+from engine.form.plan_to_reality import in_the_end
 from engine.form.planner.plan_text import (
     MOVES,
     gain_text,
@@ -160,7 +161,8 @@ def _plan_json(request: PlanRequest, candidate: Candidate) -> dict[str, Any]:
         candidate_run(job, candidate.plan, candidate.training), candidate.step
     )
     rate = _tokens(job) / candidate.step
-    run = {"days": request.tokens / rate / DAY} if request.tokens else {}
+    days = request.tokens / rate / DAY
+    run = {"days": days, "days_in_the_end": list(in_the_end(days))} if request.tokens else {}
     price = job.cluster.price_per_hour * job.world_size
     cost = {"cost": price * request.tokens / rate} if request.tokens and price else {}
     return {
@@ -237,4 +239,7 @@ def _run_cost_lines(request: PlanRequest, best: Candidate) -> Iterator[str]:
     plan = _plan_json(request, best)
     if "days" in plan:
         cost = f", {format_value(plan['cost'], MONEY)}" if "cost" in plan else ""
-        yield f"The whole run: {format_value(plan['days'] * DAY, SECONDS)}{cost}."
+        times = (plan["days"], *plan["days_in_the_end"])
+        steps, soon, median, late = (format_value(days * DAY, SECONDS) for days in times)
+        yield f"The whole run: {steps}{cost}, if nothing fails."
+        yield f"Runs of this kind took {median} in the end, {soon} to {late} in eight of ten."

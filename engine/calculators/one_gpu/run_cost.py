@@ -9,16 +9,11 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.flop_conventions import Counting
 from engine.catalog.models import MODELS
 from engine.catalog.reader_defaults import USUAL_MFU
-from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.core.inputs import PERCENT, Choice, Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import (
     DAY,
-    GPU_TIME,
     HOUR,
-    RATIO,
-    SHARE,
-    TERA,
     FlopRate,
     GpuTime,
     Money,
@@ -26,11 +21,10 @@ from engine.core.units import (
     Parameters,
     Ratio,
     Seconds,
-    Share,
     TokenRate,
     Tokens,
 )
-from engine.core.views import Challenge, Citation, Condition, Lines, Point, Series, Table
+from engine.core.views import Challenge, Condition, Lines, Point, Series
 from engine.form.conventions import COUNTINGS
 from engine.form.job_inputs import TRILLIONS
 from engine.form.missing_range import NO_RANGE
@@ -107,7 +101,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """GPU-hours and cost of the run, and the step time; `reached` is the MFU of `WHOLE_RUNS`."""
+    """GPU-hours and cost of the run, and the step time."""
 
     total: Annotated[
         Operations,
@@ -126,7 +120,7 @@ class Result:
     gpu_time: Annotated[GpuTime, Output("GPU-hours", "G", "the steps alone", assumes=(NO_LOSSES,))]
     days: Annotated[Seconds, Output("Time", "Tk", "if nothing fails", assumes=(NO_LOSSES,))]
     in_the_end: Annotated[
-        GpuTime,
+        Seconds,
         Output(
             "Runs of this kind took in the end",
             note="{end_low} to {end_high} in eight of ten",
@@ -173,12 +167,11 @@ class Result:
             assumes=("With attention counted, six times as many parameters would cost as much.",),
         ),
     ]
-    end_low: GpuTime
-    end_high: GpuTime
+    end_low: Seconds
+    end_high: Seconds
     peak: Annotated[FlopRate, Output(symbol="F", of="gpu")]
     days_column: tuple[Seconds, ...]
     cost_column: tuple[Money, ...]
-    reached: tuple[Share, ...]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -190,7 +183,7 @@ def solve(inputs: Inputs) -> Result:
     days = job_run(terms(inputs)).wall
     gpu_time = run.gpu_time(inputs.num_gpus, days)
     cost = run.cost(gpu_time, inputs.price)
-    end_low, end, end_high = in_the_end(gpu_time)
+    end_low, end, end_high = in_the_end(days)
     times = tuple(
         run.work_time(inputs.tokens, inputs.num_gpus, run.token_rate(parameters, share, peak))
         for share in COLUMN
@@ -211,7 +204,6 @@ def solve(inputs: Inputs) -> Result:
         parameters=parameters,
         peak=peak,
         days_column=times,
-        reached=tuple(map(mfu_of, WHOLE_RUNS)),
         cost_column=tuple(
             run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
         ),
@@ -233,14 +225,6 @@ def terms(inputs: Inputs) -> JobTerms:
 
 
 RUNS = {"days": terms, "gpu_time": terms}
-
-
-def mfu_of(whole_run: WholeRun) -> Share:
-    """Return the MFU of a published run over its whole duration, interruptions included."""
-    parameters = active_parameters(MODELS[whole_run.model])
-    return run.utilization(
-        parameters, whole_run.tokens / whole_run.gpu_time, ACCELERATORS[whole_run.gpu].peak["fp16"]
-    )
 
 
 def cost_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
@@ -269,41 +253,6 @@ def cost_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         handle="utilization",
         caption="Twice the MFU is half the bill. The number of GPUs changes the date, and not the "
         "bill.",
-    )
-
-
-def published_table(present: Presenter, result: Result) -> Table:
-    """Return published GPU-hours and the MFU that they amount to over the whole run."""
-    return Table(
-        title="Whole runs, as published",
-        columns=(
-            "Run",
-            "Tokens",
-            "Published",
-            "Steps of the plan",
-            "Published over plan",
-            "Whose plan",
-            "Share of the peak, whole run",
-            "The hours hold",
-            "Source",
-        ),
-        rows=tuple(
-            (
-                f"{run.name} on {ACCELERATORS[run.gpu].name}",
-                f"{run.tokens / TERA:g}T",
-                present.say("{g}", g=(run.gpu_time, GPU_TIME)),
-                present.say("{g}", g=(run.forecast, GPU_TIME)),
-                present.say("{f}", f=(run.factor, RATIO)),
-                "published" if run.published_plan else "the planner's best",
-                present.say("{u}", u=(share, SHARE)),
-                run.includes,
-                Citation((run.source,)),
-            )
-            for run, share in zip(WHOLE_RUNS, result.reached, strict=True)
-        ),
-        caption="The share of the peak is by six operations per parameter and token, over the "
-        "16-bit peak; DeepSeek-V3 multiplied in fp8. The steps of the plan are by the step model, "
-        "without failures.",
     )
 
 
@@ -341,7 +290,6 @@ def views(inputs: Inputs, result: Result) -> Views:
         **present.values("in_the_end"),
         **present.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
         "curve": partial(cost_curve, present, inputs, result),
-        "published": partial(published_table, present, result),
         "formula": present.formula("The speed of one GPU", run.TOKEN_RATE),
         "challenge": _challenge(inputs, result),
     }

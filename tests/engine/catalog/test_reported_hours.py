@@ -5,6 +5,7 @@ import pytest
 from engine.catalog.reported_hours import WHOLE_RUNS, factor_quantile
 from engine.core.units import HOUR
 from engine.form import plan_to_reality
+from engine.formulas.parameters import total_parameters
 from tests.validation.whole_runs import forecast_hours, run_of
 
 BY_NAME = {run.name: run for run in WHOLE_RUNS}
@@ -32,6 +33,18 @@ def test_the_plan_is_possible_as_it_stands(name):
         ("LLaMA 65B", 1_022_362),
         ("MPT-7B", 440 * 9.5 * 24),
         ("Phi-4", 1920 * 21 * 24),
+        ("Llama 2 34B", 1_038_336),
+        ("Llama 3.2 1B", 370_000),
+        ("Llama 3.2 3B", 460_000),
+        ("Phi-3 mini", 512 * 10 * 24),
+        ("Phi-3 medium", 512 * 42 * 24),
+        ("Phi-3.5 MoE", 512 * 23 * 24),
+        ("GRIN MoE", 512 * 18 * 24),
+        ("GPT-NeoX 20B", 1830 * 96),
+        ("StarCoderBase 15.5B", 320_256),
+        ("BloombergGPT 50B", 651_264),
+        ("SmolLM3 3B", 221_184),
+        ("Apertus 70B", 6e6),
     ],
 )
 def test_the_hours_are_the_sources(name, hours):
@@ -40,19 +53,34 @@ def test_the_hours_are_the_sources(name, hours):
 
 def test_the_inconvenient_runs_are_in_the_table():
     assert BY_NAME["Llama 3.1 8B"].factor > 2.5
+    assert BY_NAME["Llama 3.2 1B"].factor > 4
     assert BY_NAME["Falcon 180B"].factor < 1
 
 
 def test_the_factor_is_the_median_and_the_middle_eight_tenths():
-    # Of 21 sorted factors: the 11th, and the third and the 19th.
+    # Of 35 sorted factors: the 18th; four tenths between the 4th and the 5th, and likewise above.
     factors = sorted(run.factor for run in WHOLE_RUNS)
-    assert len(factors) == 21
-    assert factor_quantile(0.5) == pytest.approx(factors[10])
-    assert factor_quantile(0.1) == pytest.approx(factors[2])
-    assert factor_quantile(0.9) == pytest.approx(factors[18])
+    assert len(factors) == 35
+    assert factor_quantile(0.5) == pytest.approx(factors[17])
+    assert factor_quantile(0.1) == pytest.approx(0.6 * factors[3] + 0.4 * factors[4])
+    assert factor_quantile(0.9) == pytest.approx(0.4 * factors[30] + 0.6 * factors[31])
 
 
 def test_what_runs_took_in_the_end_is_the_steps_times_the_factor():
     low, median, high = plan_to_reality.in_the_end(100.0)
     assert low < median < high
     assert median == pytest.approx(100 * factor_quantile(0.5))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("Phi-3 medium", 13.96e9),
+        ("StarCoderBase 15.5B", 15.5e9),
+        ("BloombergGPT 50B", 50.6e9),
+        ("SmolLM3 3B", 3.075e9),
+        ("Apertus 70B", 70.6e9),
+    ],
+)
+def test_the_shape_of_a_model_without_a_row_has_its_parameters(name, parameters):
+    assert total_parameters(BY_NAME[name].shape) == pytest.approx(parameters, rel=0.02)

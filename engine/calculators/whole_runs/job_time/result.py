@@ -71,10 +71,10 @@ class Result:
         ),
     ]
     in_the_end: Annotated[
-        GpuTime,
+        Seconds,
         Output(
             "Runs of this kind took in the end",
-            note="{end_low} to {end_high} in eight of ten",
+            note="{end_low} to {end_high} in eight of ten, {end_hours}",
             assumes=ASSUMES,
             sources=SOURCES,
         ),
@@ -194,8 +194,9 @@ class Result:
     ]
     peak: Annotated[FlopRate, Output(symbol="F")]
     at_peak: Seconds
-    end_low: GpuTime
-    end_high: GpuTime
+    end_low: Seconds
+    end_high: Seconds
+    end_hours: GpuTime
     work: GpuTime
     jitter: Ratio
     slow_factor: Annotated[Ratio, Output(symbol="S")]

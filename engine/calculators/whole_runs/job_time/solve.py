@@ -60,7 +60,7 @@ def solve(inputs: Inputs) -> Result:
     jitter = stragglers.slowest_of(num_gpus, inputs.deviation)
     mtbf = habits.mtbf
     gpus = run.gpu_time(num_gpus, whole.wall)
-    end_low, end, end_high = in_the_end(work * num_gpus)
+    end_low, end, end_high = in_the_end(work)
     rest = inputs.checkpoint, inputs.restart, mtbf
     daly = saving.daly_interval(inputs.checkpoint, mtbf)
     lucky = stragglers.all_below(QUANTILE, num_gpus)
@@ -90,6 +90,7 @@ def solve(inputs: Inputs) -> Result:
         in_the_end=end,
         end_low=end_low,
         end_high=end_high,
+        end_hours=end * num_gpus,
         quantile=QUANTILE,
         steps=whole.steps,
         waiting=whole.steps - work,

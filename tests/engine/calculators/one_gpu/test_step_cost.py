@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.run_cost import mfu_of
+from engine.calculators.reference.run_totals import mfu_of
 from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.core.numbers import format_value
 from engine.core.text import render_text
