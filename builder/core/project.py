@@ -37,6 +37,10 @@ class Project:
         code_license: name of the license of its code.
         takes: a function of its engine, `package.module.function`, that says for (calculator, its
             inputs) which of them are filled by what a reader keeps as their own.
+        data: a function of its engine, likewise, that returns the data files to publish, by name;
+            a file belongs to the page whose name its own begins with.
+        version: of the site, for citations.
+        released: date of that version, such as 2026-11-29; of pages without a date of their own.
         packages: what its engine imports of other packages, such as "css-inline==1.0".
         wheels: a folder, from the project's, in which they are looked for first.
         units: of `UNITS`, the switches that its pages offer for how numbers are written.
@@ -55,6 +59,9 @@ class Project:
     license_address: str = ""
     code_license: str = ""
     takes: str = ""
+    data: str = ""
+    version: str = ""
+    released: str = ""
     packages: tuple[str, ...] = ()
     wheels: str = ""
     units: tuple[str, ...] = ()

@@ -34,6 +34,7 @@ from builder.core.project import Project
 from builder.markdown import tex_to_mathml
 from builder.markdown.article_html import ArticleHtml, Heading
 from builder.markdown.extensions.glossary import term_id
+from builder.pages.citation import cite_page
 from builder.theme.assets import Shell, remove_unused_sheets
 
 POLICY = (
@@ -59,6 +60,7 @@ class Surface:
         repository: URL of the project's repository, "" if none.
         reload: URL of the script that reloads the page while serving, "" otherwise.
         tools: name, title, question and URL of every calculator's page.
+        data: names of the data files.
     """
 
     project: Project
@@ -70,6 +72,7 @@ class Surface:
     base_url: str
     repository: str
     reload: str
+    data: tuple[str, ...] = ()
 
     @property
     def toolbox(self) -> tuple[ToolGroup, ...]:
@@ -249,6 +252,7 @@ def _render_template(template: Any, content: PageContent, root: str, **rest: Any
             shell=content.surface.shell,
             root=root,
             policy=POLICY,
+            citation=cite_page(content.article, content.surface.project, content.surface.base_url),
             **rest,
         )
     )

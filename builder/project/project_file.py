@@ -18,6 +18,8 @@ REQUIRED_KEYS = ("name", "engine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _ADDRESS = re.compile(r"https://\S+|([\w-]+/)*(#[\w-]+)?")
 _PACKAGE = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?([=<>!~]=?[\w.*,<>=!~]+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_FUNCTION_KEYS = ("takes", "data")
 _ADDRESS_KEYS = ("address", "repository", "license_address")
 _CHECK_KEYS = ("placed",)
 _TOP_LEVEL_KEYS = tuple(field.name for field in fields(Project) if field.name not in _CHECK_KEYS)
@@ -110,7 +112,9 @@ def _value_problems(key: str, value: object, root: Path) -> Iterator[tuple[str, 
     if key == "engine":
         yield from _engine_problems(value, root)
     module = value.rpartition(".")[0].replace(".", "/")
-    if key == "takes" and not (root / f"{module}.py").is_file():
+    if key == "released" and not _DATE.fullmatch(value):
+        yield key, f"'{key}' is '{value}'; it has to be a date such as 2026-11-29"
+    if key in _FUNCTION_KEYS and not (root / f"{module}.py").is_file():
         yield key, f"'{key}' is '{value}'; there is no module {module}.py"
 
 

@@ -61,7 +61,7 @@ class WholeRun:
     @property
     def forecast(self) -> GpuTime:
         """GPU time of its steps alone, by the step model (`whole_run_forecasts`)."""
-        return FORECAST_HOURS[self.name] * HOUR
+        return FORECAST_HOURS[self.name][0] * HOUR
 
     @property
     def factor(self) -> Ratio:

@@ -105,5 +105,6 @@ def _link(calculator: Calculator, values: Mapping[str, Scalar]) -> str:
     return (
         f'<p class="actions"><a data-permalink href="?{escape(query)}">Link to this state</a> '
         '<button type="button" data-copy-link>Copy link</button> '
+        '<button type="button" data-copy-cite="number">Cite this number</button> '
         '<button type="button" data-report>Report this number</button></p>'
     )

@@ -110,7 +110,7 @@ def test_the_page_that_makes_the_html_shows_what_it_makes(visit, base):
 def test_a_citation_for_bibtex_names_the_address(visit, base):
     page = visit(permissions=CLIPBOARD)
     page.evaluate("() => navigator.clipboard.writeText('')")
-    page.locator("[data-cite-bibtex]").click()
+    page.locator("[data-copy-cite=bibtex]").click()
     entry = settled(page, "() => navigator.clipboard.readText()")
-    assert entry.startswith("@misc{wallclock_gradient_sync_lab,")
+    assert entry.startswith("@misc{wallclock_guides_gradient_sync_lab,")
     assert f"url = {{{base}guides/gradient-sync-lab/}}" in entry

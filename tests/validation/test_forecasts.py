@@ -7,6 +7,7 @@ import pytest
 
 from engine.catalog.forecasts import forecasts, scores
 from engine.run.file import read_run
+from tests.validation import forecasts as forecasts_cli
 from tests.validation.forecasts import LEDGER, chain_problems, new_line, row_hash
 
 TEXT = LEDGER.read_text("utf-8")
@@ -17,9 +18,14 @@ RUN = json.dumps(
     {
         "model": "llama-3-8b",
         "sequence_length": 8192,
-        "cluster": {"gpu": "H100-SXM"},
+        "cluster": {
+            "gpu": "H100-SXM",
+            "gpus_per_node": 8,
+            "nics_per_node": 8,
+            "nic_bandwidth": 50e9,
+        },
         "parallelism": {"world_size": 8},
-        "training": {"micro_batch_size": 1, "global_batch_size": 8},
+        "training": {"micro_batch_size": 1, "global_batch_size": 8, "precision": "bf16"},
     }
 )
 ENGINE = ("2026-11-29", "0.1.0", "0" * 40)
@@ -87,9 +93,15 @@ def test_a_row_says_what_will_score_it(row):
     assert json.loads(row.run)["training"]["global_batch_size"]
 
 
-@pytest.mark.parametrize("score", scores().values(), ids=lambda score: score.name)
-def test_a_score_is_younger_than_its_forecast(score):
-    row = next(row for row in forecasts() if row.name == score.name)
-    assert date.fromisoformat(score.date) > date.fromisoformat(row.date)
-    assert score.measured > 0
-    assert score.source.startswith("https://")
+def test_a_score_is_younger_than_its_forecast():
+    rows = {row.name: row for row in forecasts()}
+    for score in scores().values():
+        assert date.fromisoformat(score.date) > date.fromisoformat(rows[score.name].date)
+        assert score.measured > 0
+        assert score.source.startswith("https://")
+    assert set(scores()) <= set(rows)
+
+
+def test_a_score_needs_a_forecast_without_one():
+    with pytest.raises(ValueError, match="no forecast"):
+        forecasts_cli.score("nothing", 1.0, "2027-01-01", "https://example.org")

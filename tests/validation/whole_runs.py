@@ -6,21 +6,23 @@
 from pathlib import Path
 
 from engine.catalog import whole_run_forecasts
-from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
+from engine.catalog.reported_hours import WHOLE_RUNS
+from engine.catalog.whole_run_record import WholeRun
 from engine.core.units import HOUR
 from engine.form.run.inputs import Inputs
 from engine.form.run.nearest_valid import nearest_run
 from engine.run.run import Run
 from engine.simulate.job.forecast import forecast
 
-_HEAD = '''"""GPU-hours of the steps of published runs by the step model, without failures.
+_HEAD = '''"""Published whole runs: GPU-hours of their steps by the step model, published, source.
 
-Written by `python -m tests.validation.whole_runs`; the plans stand in `reported_hours`.
+Written by `python -m tests.validation.whole_runs`; the plans stand in `reported_hours`, which pages
+that need the factor alone do without. The steps are without failures.
 """
 
 from collections.abc import Mapping
 
-FORECAST_HOURS: Mapping[str, float] = {
+FORECAST_HOURS: Mapping[str, tuple[float, float, str]] = {
 '''
 
 
@@ -36,10 +38,19 @@ def forecast_hours(whole: WholeRun) -> float:
     return forecast(run, whole.tokens, None).run.wall * run.plan.world_size / HOUR
 
 
+def table() -> str:
+    """Return the text of the module."""
+    rows = "".join(
+        f'    "{run.name}": ({forecast_hours(run):_.0f}, {run.gpu_time / HOUR:_.0f}, '
+        f'"{run.source}"),\n'
+        for run in WHOLE_RUNS
+    )
+    return f"{_HEAD}{rows}}}\n"
+
+
 def main() -> None:
     """Write the table."""
-    rows = "".join(f'    "{run.name}": {forecast_hours(run):_.0f},\n' for run in WHOLE_RUNS)
-    Path(whole_run_forecasts.__file__).write_text(f"{_HEAD}{rows}}}\n")
+    Path(whole_run_forecasts.__file__).write_text(table())
 
 
 if __name__ == "__main__":

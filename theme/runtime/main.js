@@ -65,7 +65,7 @@ function listenForReceipts() {
 
 /** Loads the sharing module on the first use of one of its buttons. */
 function listenForSharing() {
-  const buttons = ["copy-link", "copy-as", "cite-page", "cite-bibtex", "copy-code", "report", "download"];
+  const buttons = ["copy-link", "copy-as", "copy-cite", "copy-code", "report", "download"];
   document.addEventListener("click", async (event) => {
     const button = closestTarget(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
     if (!button) return;

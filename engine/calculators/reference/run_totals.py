@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.reported_hours import WHOLE_RUNS, factor_quantile
+from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.catalog.whole_run_record import WholeRun
 from engine.core.inputs import Choice, Number, Unit
 from engine.core.outputs import Output, Presenter, Views
@@ -23,7 +23,7 @@ from engine.core.units import (
     Share,
 )
 from engine.core.views import Citation, Table
-from engine.form.plan_to_reality import ASSUMES, HIGH_SHARE, LOW_SHARE, SOURCES
+from engine.form.plan_to_reality import ASSUMES, HIGH_SHARE, LOW_SHARE, SOURCES, quantile
 from engine.formulas import run
 from engine.formulas.parameters import active_parameters
 
@@ -88,7 +88,8 @@ def shown_runs(show: str) -> tuple[WholeRun, ...]:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     runs = shown_runs(inputs.show)
-    low, median, high = (factor_quantile(share, runs) for share in (LOW_SHARE, 0.5, HIGH_SHARE))
+    factors = [whole.factor for whole in runs]
+    low, median, high = (quantile(share, factors) for share in (LOW_SHARE, 0.5, HIGH_SHARE))
     return Result(
         runs=len(runs),
         low=low,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.catalog.reported_hours import WHOLE_RUNS, factor_quantile
+from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.core.units import HOUR
 from engine.form import plan_to_reality
 from engine.formulas.parameters import total_parameters
@@ -51,6 +51,12 @@ def test_the_hours_are_the_sources(name, hours):
     assert BY_NAME[name].gpu_time / HOUR == pytest.approx(hours)
 
 
+def test_the_factors_are_those_of_the_runs():
+    # Pages that need the factor alone take it from the small table.
+    assert pytest.approx([run.factor for run in WHOLE_RUNS], rel=1e-5) == plan_to_reality.FACTORS
+    assert set(plan_to_reality.SOURCES) == {run.source for run in WHOLE_RUNS}
+
+
 def test_the_inconvenient_runs_are_in_the_table():
     assert BY_NAME["Llama 3.1 8B"].factor > 2.5
     assert BY_NAME["Llama 3.2 1B"].factor > 4
@@ -61,15 +67,15 @@ def test_the_factor_is_the_median_and_the_middle_eight_tenths():
     # Of 35 sorted factors: the 18th; four tenths between the 4th and the 5th, and likewise above.
     factors = sorted(run.factor for run in WHOLE_RUNS)
     assert len(factors) == 35
-    assert factor_quantile(0.5) == pytest.approx(factors[17])
-    assert factor_quantile(0.1) == pytest.approx(0.6 * factors[3] + 0.4 * factors[4])
-    assert factor_quantile(0.9) == pytest.approx(0.4 * factors[30] + 0.6 * factors[31])
+    assert pytest.approx(factors[17]) == plan_to_reality.MEDIAN
+    assert pytest.approx(0.6 * factors[3] + 0.4 * factors[4]) == plan_to_reality.LOW
+    assert pytest.approx(0.4 * factors[30] + 0.6 * factors[31]) == plan_to_reality.HIGH
 
 
 def test_what_runs_took_in_the_end_is_the_steps_times_the_factor():
     low, median, high = plan_to_reality.in_the_end(100.0)
     assert low < median < high
-    assert median == pytest.approx(100 * factor_quantile(0.5))
+    assert median == pytest.approx(100 * plan_to_reality.MEDIAN)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import { currentView } from "../charts/charts.js";
 import { chartSvgFile, sceneSvgFile } from "../charts/svg_file.js";
 import { copyText } from "./clipboard.js";
-import { fillPlaceholders, uiString } from "./dom.js";
+import { uiString } from "./dom.js";
 import { downloadPng, downloadText } from "./save.js";
 import { embedSnippet } from "./embed_snippet.js";
 import { showNotice } from "./status.js";
@@ -19,8 +19,7 @@ export function share(button, find, permalink) {
   const { dataset } = button;
   if ("copyLink" in dataset) copyText(button, stateLink(button, permalink));
   else if (dataset.copyAs) copyCalculatorAs(button, find, permalink);
-  else if (dataset.citeBibtex) copyText(button, fillPlaceholders(dataset.citeBibtex, { link: permalink() }));
-  else if ("citePage" in dataset) copyText(button, `${dataset.citePage} ${permalink()}`);
+  else if (dataset.copyCite) copyText(button, citation(button, dataset.copyCite, permalink));
   else if ("copyCode" in dataset) copyText(button, codeText(button));
   else if ("report" in dataset) reportProblem(button, stateLink(button, permalink));
   else if (dataset.download) downloadFigure(button, find, stateLink(button, permalink));
@@ -32,6 +31,29 @@ function stateLink(button, permalink) {
   const hasOwnLink = receipt && !receipt.matches("[data-receipt-for]");
   const link = hasOwnLink ? receipt.querySelector("[data-permalink]") : null;
   return addDate(link ? new URL(link.getAttribute("href") ?? "", location.href).href : permalink());
+}
+
+/**
+ * Returns the citation of the page, or of a receipt's number, with the link to its state.
+ *
+ * @param {HTMLElement} button
+ * @param {string} kind "text", "bibtex" or "number"
+ */
+function citation(button, kind, permalink) {
+  const [text, entry] = [".cite p", ".cite pre"].map((part) => document.querySelector(part)?.textContent ?? "");
+  if (kind === "text") return `${text} ${permalink()}`;
+  const link = stateLink(button, permalink), receipt = kind === "number" && button.closest("[data-receipt]");
+  const linked = entry.replace(/url = \{.*\}/, () => `url = {${link}}`);
+  if (!receipt) return linked;
+  const title = `${receiptTitle(receipt)}. `.replace(/[&%$#_]/g, "\\$&");
+  const key = receipt.getAttribute("data-receipt")?.replace(/\W/g, "_");
+  return linked.replace(/title = \{/, (start) => start + title).replace(/(?<=^@misc\{\w+)/, `_${key}`);
+}
+
+/** @param {Element | null} receipt */
+function receiptTitle(receipt) {
+  const parts = [":scope > :first-child", ".big"].map((part) => receipt?.querySelector(part)?.textContent?.trim());
+  return parts.filter(Boolean).join(": ");
 }
 
 /** Adds the date to a link with a state, so that a later page can list what has changed since. */
@@ -65,9 +87,7 @@ function codeText(button) {
 
 /** @param {HTMLElement} button @param {string} link */
 async function reportProblem(button, link) {
-  const receipt = button.closest("[data-receipt]");
-  const titleParts = [":scope > :first-child", ".big"].map((part) => receipt?.querySelector(part));
-  const title = titleParts.map((part) => part?.textContent?.trim()).filter(Boolean).join(": ");
+  const title = receiptTitle(button.closest("[data-receipt]"));
   const { repository } = document.body.dataset;
   if (repository) {
     const query = new URLSearchParams({ title, body: `${title}\n\n${link}\n` });
