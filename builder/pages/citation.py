@@ -28,7 +28,7 @@ def cite_page(article: Article, project: Project, base_url: str) -> Citation:
         "year": date[:4],
         "date": date,
         "version": project.version,
-        "url": f"{base_url}{article.url}",
+        "url": f"{base_url}{article.url}" or "./",
     }
     filled = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items() if text)
     named = title if article.kind == "home" else f"{title}. {project.name}"

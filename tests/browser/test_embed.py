@@ -1,6 +1,7 @@
 """A calculator in an iframe of somebody else's page, and what a calculator gives to take away."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -114,3 +115,14 @@ def test_a_citation_for_bibtex_names_the_address(visit, base):
     entry = settled(page, "() => navigator.clipboard.readText()")
     assert entry.startswith("@misc{wallclock_guides_gradient_sync_lab,")
     assert f"url = {{{base}guides/gradient-sync-lab/}}" in entry
+
+
+def test_a_number_is_cited_with_its_label_and_a_link_to_its_state(visit, base):
+    page = visit(permissions=CLIPBOARD)
+    page.evaluate("() => navigator.clipboard.writeText('')")
+    page.locator(f"[data-of={NAME}] .number").first.click()
+    page.locator(".receipt:popover-open [data-copy-cite=number]").click()
+    entry = settled(page, "() => navigator.clipboard.readText()")
+    assert entry.startswith(f"@misc{{wallclock_guides_gradient_sync_lab_{NAME}_")
+    assert f"url = {{{base}guides/gradient-sync-lab/" in entry
+    assert re.search(r"title = \{[^:]+: [^.]+", entry)

@@ -118,10 +118,10 @@ def totals_table(present: Presenter, show: str) -> Table:
             "Run",
             "Tokens",
             "Published",
-            "Steps of the plan",
-            "Published over plan",
+            "Plan",
+            "Factor",
             "Whose plan",
-            "Share of the peak, whole run",
+            "Of the peak",
             "The hours hold, or leave out",
             "Source",
         ),
@@ -132,16 +132,16 @@ def totals_table(present: Presenter, show: str) -> Table:
                 present.say("{g}", g=(whole.gpu_time, GPU_TIME)),
                 present.say("{g}", g=(whole.forecast, GPU_TIME)),
                 present.say("{f}", f=(whole.factor, RATIO)),
-                "published" if whole.published_plan else "the planner's best",
+                "published" if whole.published_plan else "planner's best",
                 present.say("{u}", u=(mfu_of(whole), SHARE)),
                 whole.includes,
                 Citation((whole.source,)),
             )
             for whole in sorted(shown_runs(show), key=lambda one: -one.factor)
         ),
-        caption="The share of the peak is by six operations per parameter and token, over the "
-        "16-bit peak; DeepSeek-V3 multiplied in fp8. The steps of the plan are by the step model, "
-        "without failures.",
+        caption="Plan: the steps alone, by the step model, without failures. Of the peak: six "
+        "operations per parameter and token of the whole run over the 16-bit peak; DeepSeek-V3 "
+        "multiplied in fp8.",
     )
 
 

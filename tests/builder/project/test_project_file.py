@@ -88,6 +88,16 @@ def test_names_follow_from_the_name_and_the_engine(write):
             'takes = "lines.jobs.taken"\n[checks]',
             "site.toml:6: 'takes' is 'lines.jobs.taken'; there is no module lines/jobs.py",
         ),
+        (
+            "[checks]",
+            'data = "lines.files.data"\n[checks]',
+            "site.toml:6: 'data' is 'lines.files.data'; there is no module lines/files.py",
+        ),
+        (
+            "[checks]",
+            'released = "last week"\n[checks]',
+            "site.toml:6: 'released' is 'last week'; it has to be a date such as 2026-11-29",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line_and_what_is_allowed(write, before, after, said):

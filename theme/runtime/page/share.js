@@ -47,7 +47,7 @@ function citation(button, kind, permalink) {
   if (!receipt) return linked;
   const title = `${receiptTitle(receipt)}. `.replace(/[&%$#_]/g, "\\$&");
   const key = receipt.getAttribute("data-receipt")?.replace(/\W/g, "_");
-  return linked.replace(/title = \{/, (start) => start + title).replace(/(?<=^@misc\{\w+)/, `_${key}`);
+  return linked.replace(",", `_${key},`).replace(/title = \{/, (start) => start + title);
 }
 
 /** @param {Element | null} receipt */
