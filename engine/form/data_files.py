@@ -1,16 +1,17 @@
 """The data that the site publishes: runs of the validation, whole runs, the ledger of forecasts."""
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from math import exp
 
 from engine.catalog import forecast_scores_table, forecasts_table
+from engine.catalog.mlperf_runs import mlperf_runs
+from engine.catalog.mlperf_steps import mlperf_steps
 from engine.catalog.published_runs import SOURCES, published_rows
 from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.catalog.unseen_runs import unseen_log_pairs
 from engine.core.units import HOUR
+from engine.draw.csv import csv_rows
 from engine.simulate.step.published_runs import predictions
 from engine.simulate.step.step_range import prediction_spread
 
@@ -66,6 +67,27 @@ HOURS: Mapping[str, str] = {
     "source_key": "key of the source in the bibliography of the site",
     "settings": "the plan, by the keys of a run file, flat, as JSON",
 }
+MLPERF: Mapping[str, str] = {
+    "row": "name of the row",
+    "version": "version of the MLPerf Training suite, Closed division",
+    "submitter": "as the submission names it",
+    "system": "as the submission names it",
+    "benchmark": "as the submission names it",
+    "accelerator": "as the submission names it",
+    "gpus": "accelerators",
+    "precision": "as the configuration names it",
+    "step_s": "median step in seconds, derived from logs; no result of the benchmark, not verified "
+    "by MLCommons Association; empty where the log tells none",
+    "method": "how the step was read off the log",
+    "predicted_s": "predicted step in seconds; empty without a run file",
+    "low_s": "low end of the stated range",
+    "high_s": "high end of the stated range",
+    "seen": "whether a constant was fitted to the row",
+    "note": "what had to be assumed, or why there is no run file",
+    "duplicate_of": "row whose logs these are, submitted again",
+    "log": "the first log, at the commit that was read",
+    "run_file": "what the engine reads",
+}
 LICENSE = {
     "name": "CC-BY-4.0",
     "path": "https://creativecommons.org/licenses/by/4.0/",
@@ -77,6 +99,7 @@ def data_files() -> Mapping[str, str]:
     """Return the name and text of each file; a file belongs to the page its name begins with."""
     return {
         "validation.csv": validation_csv(),
+        "validation.mlperf.csv": mlperf_csv(),
         "whole-runs.csv": whole_runs_csv(),
         "forecasts.tsv": forecasts_table.TEXT,
         "forecasts.scores.tsv": forecast_scores_table.TEXT,
@@ -98,27 +121,58 @@ def validation_csv() -> str:
             numbers = found.time, found.error, source, model, spread.low, spread.high
             computed = tuple(f"{number:.5g}" for number in numbers)
         rows.append((*(row[column] for column in TABLE), name, key, *computed))
-    return _csv((*TABLE, *COMPUTED), rows)
+    return csv_rows(((*TABLE, *COMPUTED), *rows))
+
+
+def mlperf_csv() -> str:
+    """Return every row of MLPerf Training, measured and predicted."""
+    rows = []
+    for run in mlperf_runs():
+        step = mlperf_steps().get(run.key)
+        numbers = (step.predicted, step.low, step.high) if step else ()
+        rows.append(
+            (
+                run.key,
+                run.version,
+                run.submitter,
+                run.system,
+                run.benchmark,
+                run.accelerator,
+                str(run.world_size),
+                run.precision,
+                f"{run.step:.6g}" if run.step else "",
+                run.method,
+                *(tuple(f"{number:.5g}" for number in numbers) or ("", "", "")),
+                "yes" if step and step.seen else "no",
+                run.note,
+                run.duplicate_of,
+                run.log_address,
+                run.run_file,
+            )
+        )
+    return csv_rows((tuple(MLPERF), *rows))
 
 
 def whole_runs_csv() -> str:
     """Return every published total of GPU-hours beside that of its plan."""
-    return _csv(
-        tuple(HOURS),
+    return csv_rows(
         (
-            (
-                run.name,
-                run.gpu,
-                f"{run.tokens:.6g}",
-                f"{run.gpu_time / HOUR:.0f}",
-                f"{run.forecast / HOUR:.0f}",
-                "published" if run.published_plan else "planner",
-                run.includes,
-                run.source,
-                json.dumps(dict(run.settings), separators=(",", ":")),
-            )
-            for run in WHOLE_RUNS
-        ),
+            tuple(HOURS),
+            *(
+                (
+                    run.name,
+                    run.gpu,
+                    f"{run.tokens:.6g}",
+                    f"{run.gpu_time / HOUR:.0f}",
+                    f"{run.forecast / HOUR:.0f}",
+                    "published" if run.published_plan else "planner",
+                    run.includes,
+                    run.source,
+                    json.dumps(dict(run.settings), separators=(",", ":")),
+                )
+                for run in WHOLE_RUNS
+            ),
+        )
     )
 
 
@@ -126,6 +180,7 @@ def datapackage() -> str:
     """Return the description of the files. Source: Data Package standard, version 1."""
     tables = (
         ("validation.csv", "Published runs, measured and predicted", {**TABLE, **COMPUTED}),
+        ("validation.mlperf.csv", "MLPerf Training, steps measured and predicted", MLPERF),
         ("whole-runs.csv", "GPU-hours of whole runs, published and planned", HOURS),
     )
     return json.dumps(
@@ -135,7 +190,7 @@ def datapackage() -> str:
             "licenses": [LICENSE],
             "resources": [
                 {
-                    "name": path.partition(".")[0],
+                    "name": path.removesuffix(".csv").replace(".", "-"),
                     "path": path,
                     "title": title,
                     "format": "csv",
@@ -151,11 +206,3 @@ def datapackage() -> str:
         },
         indent=1,
     )
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from engine.catalog.mlperf_runs import mlperf_runs
 from engine.catalog.published_runs import published_rows
 from engine.catalog.reported_hours import WHOLE_RUNS
-from engine.form.data_files import COMPUTED, HOURS, TABLE, data_files
+from engine.form.data_files import COMPUTED, HOURS, MLPERF, TABLE, data_files
 
 FILES = data_files()
 RUNS = list(csv.DictReader(io.StringIO(FILES["validation.csv"])))
@@ -29,6 +30,14 @@ def test_the_error_of_a_run_is_its_prediction_over_its_measurement():
 
 def test_most_runs_have_a_prediction():
     assert sum(bool(row["predicted_s"]) for row in RUNS) > 0.9 * len(RUNS)
+
+
+def test_every_row_of_mlperf_names_its_log():
+    rows = list(csv.DictReader(io.StringIO(FILES["validation.mlperf.csv"])))
+    assert [row["row"] for row in rows] == [run.key for run in mlperf_runs()]
+    assert tuple(rows[0]) == tuple(MLPERF)
+    assert all(row["log"].startswith("https://github.com/") for row in rows)
+    assert all(row["predicted_s"] for row in rows if row["run_file"])
 
 
 def test_every_whole_run_is_in_the_data():
