@@ -136,8 +136,8 @@ class Result:
             color="communication",
             assumes=(
                 "A dense model of so many parameters with the proportions of the nearest Llama, "
-                "under DeepSpeed's stage 2; with whole all-reduces, without sharding. Its kernels "
-                "set the pace of the backward pass, not the MFU above.",
+                "under DeepSpeed's stage 2, which all-reduces unasked. Its kernels set the pace of "
+                "the backward pass, not the MFU above.",
                 "Equal buckets, and the embedding's behind the pass. Passes are slower beside "
                 "reductions. Without overlap, all is one message.",
             ),

@@ -14,7 +14,8 @@ from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds, Shar
 from engine.formulas.overlap import backward_time
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.data_parallel.dense_shape import dense_shape
-from engine.simulate.layer.device_model import rank_group, rank_rates
+from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
+from engine.simulate.step.sharding_time import DataParallelExchange, RankWeights
 from engine.simulate.step.stage_time import layer_costs
 from engine.simulate.step.step_time import pipeline_cost, replica_cost, step_from_costs
 from engine.simulate.streams.workload import CollectiveGroup, nccl_group
@@ -114,18 +115,33 @@ def reduction_wire(job: BucketJob) -> CollectiveGroup:
 def composed_wait(job: BucketJob) -> Seconds:
     """Return what a step of the estimate waits for the reductions, contention included.
 
-    A dense model of so many parameters under ZeRO-2 or, with whole all-reduces, without sharding;
-    buckets are equal, and the embedding has one of its own behind the backward pass.
+    A dense model of so many parameters under ZeRO-2; buckets are equal, and the embedding has one
+    of its own behind the backward pass. DeepSpeed all-reduces them unasked, as the estimate does.
     """
     model, training = dense_shape(job.parameters), _training(job)
-    plan = Plan(world_size=job.ranks, zero_stage=0 if job.whole else 2)
+    plan = Plan(world_size=job.ranks, zero_stage=2)
     rank = rank_rates(_cluster(job), training)
     rank = replace(rank, software=replace(rank.software, bucket=job.bucket))
     cost = pipeline_cost(model, plan, training, layer_costs(model, plan, training, rank))
     replicas = replica_cost(model, plan, training, rank, cost.weights)
+    replicas = replace(replicas, exchange=_as_asked(job, rank, cost.weights, replicas.exchange))
     step = step_from_costs(model, plan, training, rank, cost, replicas)
     # DeepSpeed gathers updated parameters when the step is over: no part of the reductions.
     return step.data_parallel - replicas.exchange.gather
+
+
+def _as_asked(
+    job: BucketJob, rank: RankRates, weights: RankWeights, exchange: DataParallelExchange
+) -> DataParallelExchange:
+    """Return the exchange with all-reduces or reduce-scatters, as the job says."""
+    wire = nccl_group(rank, rank_group(rank, job.ranks, 1, "data"))
+    reduce = wire.all_reduce if job.whole else wire.scatter
+    last = GRADIENT * weights.embedding if job.overlap else 0.0
+    bucket = (GRADIENT * weights.total - last) / exchange.units
+    last_time = reduce(last)
+    return replace(
+        exchange, scatter=exchange.units * reduce(bucket) + last_time, last_reduce=last_time
+    )
 
 
 def bucketed_backward(job: BucketJob) -> BucketedBackward:

@@ -86,6 +86,12 @@ def _nccl_log(size, ranks, local, way):
     return 2 * (ranks - 1) / ranks * size / busbw
 
 
+def _rail_claim(size, ranks, local, way):
+    if way != "nccl" or local != 8 or ranks < 16 or size < 2 * GB:
+        return None
+    return solved("rail_claim", parameters=size / 2, num_nodes=ranks // local).composed
+
+
 def _table(size, ranks, local):
     """Return what nccl-tests print of one message."""
     places = (divmod(rank, local) for rank in range(ranks))
@@ -108,6 +114,7 @@ PAGES = {
     "nccl_choice": _nccl_choice,
     "nccl_variables": _nccl_variables,
     "nccl_log": _nccl_log,
+    "rail_claim": _rail_claim,
 }
 # Pages that reach the function and let nobody choose a job.
 OTHERS = {

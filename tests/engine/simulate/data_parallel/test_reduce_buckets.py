@@ -14,6 +14,8 @@ from engine.simulate.data_parallel.reduce_buckets import (
     bucketed_backward,
     composed_wait,
 )
+from engine.simulate.layer.device_model import rank_rates
+from engine.simulate.step.sharding_time import data_parallel_exchange, rank_weights
 from engine.simulate.step.step_time import step_time
 
 NAPKIN = BucketJob(
@@ -76,7 +78,7 @@ def test_the_estimate_of_deepspeeds_buckets_is_its_own():
     run = Run(
         model=dense_shape(7e9),
         cluster=Cluster(gpu=GPUS["h100"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9),
-        plan=Plan(world_size=8, zero_stage=0),
+        plan=Plan(world_size=8, zero_stage=2),
         training=Training(
             micro_batch_size=1,
             global_batch_size=8,
@@ -86,7 +88,11 @@ def test_the_estimate_of_deepspeeds_buckets_is_its_own():
         ),
     )
     step = step_time(run.model, run.cluster, run.plan, run.training)
-    assert composed_wait(replace(NAPKIN, whole=True)) == pytest.approx(step.data_parallel)
+    rank = rank_rates(run.cluster, run.training)
+    weights = rank_weights(run.model, run.plan)
+    gather = data_parallel_exchange(run.plan, run.training, rank, weights).gather
+    assert composed_wait(replace(NAPKIN, whole=True)) == pytest.approx(step.data_parallel - gather)
+    assert composed_wait(NAPKIN) < composed_wait(replace(NAPKIN, whole=True))
 
 
 @pytest.mark.parametrize("bucket", [5e7, 5e8, 2e9])
