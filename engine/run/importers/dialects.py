@@ -20,6 +20,7 @@ from engine.run.importers.nanotron import NANOTRON
 from engine.run.importers.nemo1 import NEMO_1
 from engine.run.importers.openrlhf import OPENRLHF
 from engine.run.importers.run_file import RUN_FILE
+from engine.run.importers.slime import SLIME
 from engine.run.importers.swift import SWIFT
 from engine.run.importers.torchtitan_dialects import (
     TORCHTITAN_FLAGS,
@@ -48,11 +49,12 @@ DIALECTS: tuple[Dialect, ...] = (
     LLM_FOUNDRY,
     NEMO_1,
     MEGATRON_YAML,
-    DEEPSPEED_JSON,
-    ACCELERATE_YAML,
     BRIDGE_OVERRIDES,
+    SLIME,
     MEGATRON_LOG,
     MEGATRON_ARGUMENTS,
+    DEEPSPEED_JSON,
+    ACCELERATE_YAML,
     LAUNCH_SCRIPT,
 )
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}

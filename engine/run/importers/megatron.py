@@ -39,6 +39,7 @@ COUNTS: Mapping[str, str] = {
     "hidden-size": "model.hidden_size",
     "num-attention-heads": "model.num_attention_heads",
     "num-query-groups": "model.num_key_value_heads",
+    "num-key-value-heads": "model.num_key_value_heads",  # Megatron-DeepSpeed
     "ffn-hidden-size": "model.ffn_hidden_size",
     "kv-channels": "model.head_size",
     "vocab-size": "model.vocab_size",
@@ -354,7 +355,30 @@ def _weight_shards(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "weights that are sharded beside the optimizer")
 
 
+def _deepspeed_file(setting: Setting, draft: RunDraft) -> None:
+    if "DeepSpeed JSON" in draft.dialects:
+        draft.report(setting, "understood", "the file of DeepSpeed that is read beside")
+    else:
+        draft.report_not_modeled(setting, "a file of DeepSpeed; paste it too")
+
+
+def _partition(setting: Setting, draft: RunDraft) -> None:
+    """Read Megatron-DeepSpeed's pieces: type:transformer|embedding counts both ends as layers."""
+    word = str(setting.value).lower()
+    if "type:" in word and "embedding" in word:
+        draft.notes["account-for-embedding-in-pipeline-split"] = True
+        draft.notes["account-for-loss-in-pipeline-split"] = True
+        draft.report(setting, "understood", "worked into what is derived below")
+    elif word in ("uniform", "type:transformer"):
+        draft.report(setting, "understood", "layers are cut evenly")
+    else:
+        draft.report_not_modeled(setting, "how layers are cut; evenly is shown")
+
+
 _SPECIAL = {
+    "deepspeed-config": _deepspeed_file,
+    "ds-config": _deepspeed_file,
+    "pp-partition-method": _partition,
     "full-recomputation": _full_recomputation,
     "pad-vocab-size-to": _padded_vocabulary,
     "delay-wgrad-compute": _delayed_weights,

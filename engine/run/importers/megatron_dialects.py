@@ -15,8 +15,23 @@ from engine.run.importers.shell import printed_arguments, script_flags
 
 def finish(draft: RunDraft) -> None:
     """Derive values from several arguments, then Megatron's world size and batch."""
+    if "DeepSpeed JSON" in draft.dialects:  # Megatron-DeepSpeed, whose layers are Megatron's
+        draft.values["training.framework"] = "megatron"
+        _check_deepspeed(draft)
     finish_megatron(draft)
     _derive_ranks(draft)
+
+
+def _check_deepspeed(draft: RunDraft) -> None:
+    """Record a contradiction if DeepSpeed's file has another batch than the arguments."""
+    pairs = {
+        "train_micro_batch_size_per_gpu": "training.micro_batch_size",
+        "train_batch_size": "training.global_batch_size",
+    }
+    for note, path in pairs.items():
+        said, other = draft.notes.get(note), draft.values.get(path)
+        if said and other and said != other:
+            draft.contradictions.append(f"{note} is {said}, and the arguments say {other}")
 
 
 def _derive_ranks(draft: RunDraft) -> None:

@@ -114,8 +114,6 @@ MEGATRON_KEYS = KeyTable(
         "te_precision_config_file": "a file that says which layers are in which precision",
         "hybrid_override_pattern": "layers of a state-space model",
         "perform_rl_step": _REINFORCED,
-        "deepspeed_config": "a file of DeepSpeed; paste it too",
-        "ds_config": "a file of DeepSpeed; paste it too",
         "curriculum_learning": "sequences that grow; the last length is shown",
         "tp_comm_overlap_disable_qkv": "one product whose exchange is not hidden",
         "tp_comm_overlap_disable_fc1": "one product whose exchange is not hidden",
@@ -316,6 +314,9 @@ MEGATRON_KEYS = KeyTable(
         ),
         "a switch of DeepSpeed's engine, whose file says the rest": (
             "deepspeed", "deepspeed_mpi",
+        ),
+        "a check at the start": (
+            "abort_on_unmet_fused_kernel_constraints", "sync_tp_duplicated_parameters",
         ),
         "names": (
             "job_name", "name", "title", "experiment_name", "tag",

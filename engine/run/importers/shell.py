@@ -45,8 +45,8 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     A flag without a value is `True`, the value of one with several words is the list of them.
     A flag in a branch that nothing decides carries the condition.
     """
-    script = run_script(text, first_line)
     settings = list(_slurm(text, first_line))
+    script = run_script(text, first_line, _slurm_variables(settings))
     parts = [part for command in script.commands for part in started(command)]
     flags = [flag for words in parts for flag in _flags(words)]
     idle = _flags(_unused(script.environment))
@@ -139,7 +139,7 @@ def _unused(environment: Environment, *, exported: bool = False) -> list[ShellWo
     """Return the words of variables that hold flags and that nothing expands here."""
     words: list[ShellWord] = []
     mine = {name for name in environment.values if (name in environment.exported) is exported}
-    names = sorted(mine - environment.used, key=environment.lines.get)  # type: ignore[arg-type]
+    names = sorted(mine - environment.used, key=lambda name: environment.lines.get(name, 0))
     for name in names:
         if "--" in text_of(environment.values[name]):
             words += environment.words_of(name)
@@ -224,6 +224,23 @@ def _decided(flags: Sequence[Setting], counts: Mapping[int, int]) -> list[Settin
             certain[same] = True
             decided.append(_conditional(flag, ""))
     return decided
+
+
+_SLURM_SETS = {
+    "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "--ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "--ntasks": ("SLURM_NTASKS",),
+    "--gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
+}
+
+
+def _slurm_variables(settings: Sequence[Setting]) -> dict[str, tuple[str, int]]:
+    """Return the variables that Slurm sets by these options."""
+    return {
+        name: (str(setting.value), setting.line)
+        for setting in settings
+        for name in _SLURM_SETS.get(setting.key, ())
+    }
 
 
 def _slurm(text: str, first_line: int) -> Iterator[Setting]:

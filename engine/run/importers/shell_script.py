@@ -7,7 +7,7 @@ Where they decide none, every branch is read and its words carry the condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.run.importers.shell_expansion import Branch, Environment, Field, ShellWord
@@ -43,9 +43,19 @@ class Script:
     environment: Environment = field(default_factory=Environment)
 
 
-def run_script(text: str, first_line: int = 1) -> Script:
-    """Return the commands and variables of a script."""
+def run_script(
+    text: str, first_line: int = 1, known: Mapping[str, tuple[str, int]] | None = None
+) -> Script:
+    """Return the commands and variables of a script.
+
+    Args:
+        text: of the script.
+        first_line: its number.
+        known: variables that the script finds: name -> value and the line that says it.
+    """
     reader = _Reader(shell_tokens(text, first_line))
+    for name, (value, line) in (known or {}).items():
+        reader.script.environment.values[name] = [Field(value, line, False)]
     while reader.place < len(reader.tokens):
         before = reader.place
         reader.list_until(())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.run.importers.shell import resolve_variables
 from engine.run.importers.shell_words import HANDED_ON
 
 # "--- config.json ---", "=== a ===", "---": not what logs print around their arguments.
@@ -93,6 +94,8 @@ def _with_written_files(text: str, start: int, name: str) -> Iterator[Part]:
             continue
         written = _WRITTEN.search(match["rest"]) or _WRITTEN.search(kept[-1][: match.start()])
         body = "\n".join(lines[at:end])
+        if "$" in body and not match["quote"]:
+            body = resolve_variables("\n".join([*kept[:-1], body])).split("\n", at - 1)[-1]
         kept += [""] * (end - at + 1)
         file = written["name"].rpartition("/")[2] if written else ""
         variable = not written and bool(_KEPT.search(lines[at - 1]))

@@ -74,8 +74,23 @@ def settle_conditions(
             )
 
 
+_OF_LAUNCHERS = (
+    "$SLURM_",
+    "$MASTER_",
+    "$RANK",
+    "$NODE_RANK",
+    "$LOCAL_",
+    "$HOST",
+    "$PMI_",
+    "$OMPI_",
+)
+
+
 def _report_unsaid(setting: Setting, draft: RunDraft) -> None:
     """Report arguments in a variable that the command expands and the text does not assign."""
+    if setting.key.startswith(_OF_LAUNCHERS):
+        draft.report(setting, "without effect", "what the launcher says of a process")
+        return
     if f"{setting.key[1:]}=" in draft.notes.get("text", ""):
         draft.report(setting, "understood", "arguments, read where the text assigns them")
         return

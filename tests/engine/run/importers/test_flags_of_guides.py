@@ -23,7 +23,7 @@ OTHERS = {
     "--pause", "--query-gpu", "--report_gbits", "--repository", "--sample", "--scheduler", "--set",
     "--switches", "--use_cuda", "--tensor-parallel-size", "--pipeline-parallel-size",
     "--colocate_all_models", "--ds.enable_sleep", "--train.colocate_all", "--vllm.enable_sleep",
-    "--vllm.gpu_memory_utilization", "--vllm.sync_backend", "--leave-out", "--format=csv",
+    "--vllm.gpu_memory_utilization", "--vllm.sync_backend", "--leave-out", "--word",
 }  # fmt: skip
 READERS = (import_megatron, import_torchtitan, import_training_arguments)
 

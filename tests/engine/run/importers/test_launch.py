@@ -34,6 +34,8 @@ def world(text):
         (f"srun -N4 -n32 python {GPT}", (32, 8)),
         (f"#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=1\n"
          f"srun torchrun --nnodes 4 --nproc_per_node 8 {GPT}", (32, 8)),
+        (f"#SBATCH --nodes=6\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 {GPT}",
+         (48, 8)),
         (f"#SBATCH -N 2\n#SBATCH --gres=gpu:a100:4\nsrun python {GPT}", (8, 4)),
         (f"CUDA_VISIBLE_DEVICES=0,1 python {GPT}", (2, 2)),
         (f"CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 torchrun --nproc_per_node 4 {GPT}", (4, 4)),
