@@ -1,6 +1,6 @@
 """Input fields shared by several calculators."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS
@@ -18,16 +18,6 @@ PORT = Number(
     symbol="B",
     help="Line rate of one port, one way.",
 )
-# The type in which ranks sum gradients; a page opens with that of its framework or claim.
-GradientType = Annotated[
-    Literal["bf16", "fp32"],
-    Choice(
-        label="Gradients in",
-        options={"fp32": "fp32", "bf16": "bf16"},
-        help="Unasked, Megatron-LM, torchtitan and DDP under autocast sum in fp32; DeepSpeed, and "
-        "DDP of a model in bf16, in bf16.",
-    ),
-]
 # What forward and backward pass reach when nothing waits.
 COMPUTING = Number(
     label="MFU while computing",

@@ -89,7 +89,7 @@ def test_crossing_the_break_even_by_keyboard_flips_the_badge(lab):
     after = badge(lab).text_content()
     handle(lab).press("Home")
     lab.wait_for_function(flipped, arg=after)
-    assert (before, after) == ("Bucket latency", "Compute")
+    assert (before, after) == ("Contention", "Compute")
 
 
 def test_the_handle_is_reached_by_the_tab_key_and_says_its_value(lab):

@@ -8,7 +8,7 @@ from engine.core.inputs import BILLIONS, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Bytes, Count, Parameters, Seconds
 from engine.core.views import Badge, Published
-from engine.form.fields import GradientType
+from engine.form.gradient_type import GradientType
 from engine.formulas.bandwidth import largest_buffer
 from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time
 from engine.formulas.hierarchy import flat_ring_bandwidth

@@ -8,7 +8,8 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
 from engine.core.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit, MiB
-from engine.form.fields import PORT, GradientType, LabGpu, OwnConstants, PortsPerEight
+from engine.form.fields import PORT, LabGpu, OwnConstants, PortsPerEight
+from engine.form.gradient_type import GradientType
 from engine.run.software import DDP_BUCKET, DDP_FIRST_BUCKET
 from engine.simulate.data_parallel.bucketed_step import BucketedJob
 

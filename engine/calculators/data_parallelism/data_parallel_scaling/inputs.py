@@ -14,7 +14,8 @@ from engine.core.inputs import (
     Switch,
 )
 from engine.core.units import Gbit, Tokens
-from engine.form.fields import GradientType, LabGpu, OwnConstants, PortsPerEight
+from engine.form.fields import LabGpu, OwnConstants, PortsPerEight
+from engine.form.gradient_type import GradientType
 from engine.simulate.data_parallel.scaling import ScalingJob
 
 LARGEST = 16_384

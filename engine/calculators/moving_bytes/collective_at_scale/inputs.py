@@ -9,7 +9,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS
 from engine.core.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.core.units import Gbit
-from engine.form.fields import GradientType
+from engine.form.gradient_type import GradientType
 from engine.run.parallelism import Cluster
 from engine.simulate.collectives.cluster_collectives import ClusterLayout
 from engine.simulate.collectives.collective import collective_rank
