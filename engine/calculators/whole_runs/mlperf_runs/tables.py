@@ -39,6 +39,7 @@ def _details(row: Compared) -> tuple[tuple[Cell, ...], ...]:
         ("Plan", f"{row.plan}, {run.precision}; batch {batch[0]:,}, micro-batch {batch[1]}"),
         ("Tokens of a GPU in a step", say("{t}", t=(row.tokens, TOKENS))),
         ("Step", logs),
+        *_clock(row),
         ("Assumed", run.note or "nothing"),
         ("Memory", "fits by the model" if row.step.fits else "does not fit by the model, and ran"),
         ("Seen by a constant", "yes" if row.step.seen else "no"),
@@ -46,6 +47,16 @@ def _details(row: Compared) -> tuple[tuple[Cell, ...], ...]:
         ("Log", _log(row)),
         ("Estimate", _estimate(row) or "no field of the form says this run; its file is below"),
     )
+
+
+def _clock(row: Compared) -> tuple[tuple[Cell, ...], ...]:
+    """Return what the logs tell beside the median step."""
+    run = row.row
+    told = (
+        ("Mean step between evaluations", run.block_mean),
+        ("Start to stop, median of the logs", run.time_to_train),
+    )
+    return tuple((name, say("{t}, unverified", t=(time, SECONDS))) for name, time in told if time)
 
 
 def _log(row: Compared) -> WebLink:
