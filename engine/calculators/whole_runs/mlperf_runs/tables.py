@@ -44,6 +44,7 @@ def _details(row: Compared) -> tuple[tuple[Cell, ...], ...]:
         ("Memory", "fits by the model" if row.step.fits else "does not fit by the model, and ran"),
         ("Seen by a constant", "yes" if row.step.seen else "no"),
         ("Range calibrated on it", "yes" if row.step.calibrates else "no"),
+        ("Read from", ", ".join(run.repository.split("/"))),
         ("Log", _log(row)),
         ("Estimate", _estimate(row) or "no field of the form says this run; its file is below"),
     )
@@ -61,7 +62,7 @@ def _clock(row: Compared) -> tuple[tuple[Cell, ...], ...]:
 
 def _log(row: Compared) -> WebLink:
     run = row.row
-    return WebLink(text=f"{run.repository}, {run.commit[:8]}", address=run.log_address)
+    return WebLink(text=f"{run.log.split('/')[-1]}, {run.commit[:8]}", address=run.log_address)
 
 
 def _estimate(row: Compared) -> Cell:
