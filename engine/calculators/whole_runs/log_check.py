@@ -360,12 +360,16 @@ def reading(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         ("Printed by", result.log.source, ""),
         ("Steps read", say("{n}", n=(len(result.log.steps), COUNT)), ""),
-        ("Each printed by", say("up to {n} ranks", n=(result.log.copies, COUNT)), ""),
+        ("Each printed", say("up to {n} times", n=(result.log.copies, COUNT)), _copies(result.log)),
         ("Lines that could not be read", say("{n}", n=(result.log.unread, COUNT)), ""),
     ]
     if result.found is not None:
         rows += _log_rows(result, result.found)
     return Table(title="What was read", columns=("What", "Log", "Model or job"), rows=tuple(rows))
+
+
+def _copies(log: TrainingLog) -> str:
+    return "by its ranks, or after a restart: the median counts" if log.copies > 1 else ""
 
 
 def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:

@@ -21,15 +21,15 @@ _BETWEEN = ("ptop", "peer", "p2p")
 _MOST_RULES: Count = 40
 _MOST_WORDS: Count = 400
 RULES = """\
-communication: nccl, rccl, hccl, msccl, nvshmem, dpsk::ep, deep_ep, deepep, hybrid_ep, hybridep, userbuffers, allreduce, all_reduce, allgather, all_gather, reducescatter, reduce_scatter, alltoall, all_to_all, sendrecv, cross_device_reduce, one_shot_, two_shot_, multimem
+communication: nccl, rccl, hccl, msccl, nvshmem, dpsk::ep, deep_ep, deepep, hybrid_ep, hybridep, userbuffers, allreduce, all_reduce, allgather, all_gather, reducescatter, reduce_scatter, alltoall, all_to_all, sendrecv, cross_device_reduce, one_shot_, two_shot_, multimem, moea2a, mori::, epdispatch, epcombine, pplx
 memory copies: memcpy, memset, dma_
-quantization: quantize, per_token_group_quant, scaled_fp8_quant, scaled_fp4_quant, cvt_fp16_to_fp4, nvfp4_quant, cast_transpose
+quantization: quantize, group_quant, token_quant, block_quant, scaled_quant, scaled_fp8_quant, fp4_quant, mxfp8_quant, int8_quant, rowwise_quant, cvt_fp16_to_fp4, cast_transpose
 attention: flash, fmha, attention, sdpa, mha_, compute_dot_do_o, convert_dq_to
 norm and softmax: norm, softmax, bn_fw, bn_bw, cross_entropy, nll_loss, gammabeta, rowwisemoments
 convolution: convolv, cudnn, winograd, conv2d, conv_depthwise, dgrad, wgrad, fprop
-matrix products: gemm, gemv, bmm_, e2m1, cutlass, nvjet, xmma, cublas, wgmma, cijk_, matmul, splitk, dot_kernel
+matrix products: gemm, gemv, bmm_, e2m1, cutlass, nvjet, xmma, cublas, wgmma, cijk_, matmul, splitk, dot_kernel, fused_moe, marlin, machete
 optimizer: multi_tensor_apply, adam, adagrad, sgd, fusedlamb
-embedding and indexing: embedding, index, gather, scatter, permute, sort, scan, unique, jagged, partial_segment, partials_per_segment, compute_grad_weight
+embedding and indexing: embedding, index, gather, scatter, permute, sort, scan, unique, topk, routing, jagged, partial_segment, partials_per_segment, compute_grad_weight
 element-wise and reduction: elementwise, reduce, triton_, fused, pool, catarray, copy, fill, rope, rotary, dropout, silu, gelu, transpose, distribution
 """  # noqa: E501
 

@@ -115,7 +115,7 @@ def test_a_log_of_every_rank_has_no_spread_and_no_drift():
     assert (found.numbers, found.steady.skipped, found.steady.drift) == ((1, 2, 3), 1, 0)
     assert found.steady.high == found.steady.low
     html = shown_of(RANKS)["reading"]
-    assert "up to 2 ranks" in str(html)
+    assert "up to 2 times" in str(html)
 
 
 def shown_of(text):

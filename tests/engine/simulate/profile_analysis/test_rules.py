@@ -38,6 +38,12 @@ NAMES = {
     "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>": "attention",
     "fmha_cutlassF_bf16_aligned_64x64_rf_sm80": "attention",
     "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>": "optimizer",
+    "fused_moe_kernel": "matrix products",
+    "void marlin_moe_wna16::Marlin<>": "matrix products",
+    "mori::moe::EpDispatchIntraNodeKernel<float>": "communication",
+    "void tensorrt_llm::kernels::mnnvl_throughput::moeA2ADispatchKernel": "communication",
+    "void aiter::dynamic_per_token_scaled_quant_kernel": "quantization",
+    "void tensorrt_llm::kernels::finalizeMoeRoutingKernel": "embedding and indexing",
     "void at::native::vectorized_layer_norm_kernel<float, float>": "norm and softmax",
     "void at::native::vectorized_elementwise_kernel<4, at::native::add_lambda>":
         "element-wise and reduction",
