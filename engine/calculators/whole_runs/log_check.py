@@ -360,7 +360,7 @@ def reading(result: Result) -> Table:
     rows: list[tuple[Cell, ...]] = [
         ("Printed by", result.log.source, ""),
         ("Steps read", say("{n}", n=(len(result.log.steps), COUNT)), ""),
-        ("Each printed", say("up to {n} times", n=(result.log.copies, COUNT)), _copies(result.log)),
+        ("Each printed", *_copies(result.log)),
         ("Lines that could not be read", say("{n}", n=(result.log.unread, COUNT)), ""),
     ]
     if result.found is not None:
@@ -368,8 +368,11 @@ def reading(result: Result) -> Table:
     return Table(title="What was read", columns=("What", "Log", "Model or job"), rows=tuple(rows))
 
 
-def _copies(log: TrainingLog) -> str:
-    return "by its ranks, or after a restart: the median counts" if log.copies > 1 else ""
+def _copies(log: TrainingLog) -> tuple[text.Text, str]:
+    if log.copies == 1:
+        return "once", ""
+    why = "by several ranks, or after a restart: the median counts"
+    return say("up to {n} times", n=(log.copies, COUNT)), why
 
 
 def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:

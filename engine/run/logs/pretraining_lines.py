@@ -109,7 +109,8 @@ def deepspeed(number: int, line: str, steps: list[LoggedStep]) -> None:
     if "iter time (s):" in line and "samples/sec:" in line:
         rate, time = number_after("samples/sec:", line), number_after("iter time (s):", line)
         step = whole(number_after("steps:", line))
-        steps.append(LoggedStep(line=number, number=step, time=time, sample_rate=rate))
+        batch = whole_batch(rate, time)
+        steps.append(LoggedStep(line=number, number=step, time=time, sample_rate=rate, batch=batch))
     current = "CurrSamplesPerSec=" in line
     if not current and " SamplesPerSec=" not in line:
         return

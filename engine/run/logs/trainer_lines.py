@@ -3,7 +3,7 @@
 A bar of tqdm says "5/100 [00:10<03:10, 2.00s/it"; its time is a moving mean. Trainer prints a
 dictionary at every logged step and one at the end (transformers, trainer_utils.py, speed_metrics),
 whose values LLaMA-Factory prints as a block too; ms-swift adds its speed, the mean since the start,
-and its memory. NeMo 1 prints the time of a step inside the bar.
+and its memory. axolotl adds its memory. NeMo 1 prints the time of a step inside the bar.
 
 Other bars are left out: those of loading, mapping and evaluation, and those of other programs,
 which may count micro-batches (OpenRLHF, trainer/sft_trainer.py: `step_bar.update()` after each).
@@ -46,12 +46,22 @@ def trainer(number: int, line: str, steps: list[LoggedStep]) -> None:
                 reserved=plain_number_after("'memory(GiB)':", line) * GiB,
             )
         )
-    elif "'train_runtime'" in line and "'train_steps_per_second'" in line:
+        return
+    if "'memory/max_a" in line:
+        _read_memory(number, line, steps)
+    if "'train_runtime'" in line and "'train_steps_per_second'" in line:
         _read_summary(number, line, steps)
     elif block := _BLOCK.search(line):
         _read_block(number, block[1], finite(float(block[2])), steps)
     elif "/it" in line or "it/s" in line or "train_step_timing" in line:
         _read_bar(number, line, steps)
+
+
+def _read_memory(number: int, line: str, steps: list[LoggedStep]) -> None:
+    """Take axolotl's peaks as a step without a time; `trainer_steps` moves them to one with."""
+    allocated = plain_number_after("'memory/max_allocated (GiB)':", line) * GiB
+    reserved = plain_number_after("'memory/device_reserved (GiB)':", line) * GiB
+    steps.append(LoggedStep(line=number, number=0, allocated=allocated, reserved=reserved))
 
 
 def _inverse(rate: float) -> Seconds:
@@ -110,10 +120,15 @@ def trainer_steps(steps: list[LoggedStep]) -> list[LoggedStep]:
     batch; alone it is the only step.
     """
     summaries = [step for step in steps if step.sample_rate and step.time]
-    printed = [step for step in steps if not step.loop and not step.sample_rate]
+    printed = [step for step in steps if step.time and not step.loop and not step.sample_rate]
     batch = summaries[-1].batch if summaries else 0
     if not printed:
         drawn = Counter(step.loop for step in steps if step.loop)
         longest = max(drawn, key=lambda length: (drawn[length], length), default=0)
         printed = [step for step in steps if longest and step.loop == longest]
-    return [replace(step, batch=batch, loop=0) for step in printed] or summaries[:1]
+    found = [replace(step, batch=batch, loop=0) for step in printed] or summaries[:1]
+    if found:
+        peaks = [(step.allocated, step.reserved) for step in steps]
+        allocated, reserved = map(max, zip(*peaks, strict=True))
+        found[-1] = replace(found[-1], allocated=allocated, reserved=reserved)
+    return found

@@ -141,8 +141,8 @@ LINES = {
         "steps: 40 loss: 5.1234 iter time (s): 2.048 samples/sec: 125.000\n"
         "steps: 50 loss: 5.0100 lm loss: 4.9 iter time (s): 2.000 samples/sec: 128.000\n",
         [
-            {"number": 40, "time": 2.048, "sample_rate": 125.0},
-            {"number": 50, "time": 2.0, "sample_rate": 128.0},
+            {"number": 40, "time": 2.048, "sample_rate": 125.0, "batch": 256},
+            {"number": 50, "time": 2.0, "sample_rate": 128.0, "batch": 256},
         ],
     ),
     # litgpt/pretrain.py of 26857050: the report at the end

@@ -207,6 +207,13 @@ LINES = {
         '"/workspace/ft-llm/custom_callbacks.py", "lineno": 161, "step": 3072}}\n',
         [{"number": 3072, "sample_rate": 1.9257918929116467}],
     ),
+    "axolotl": (
+        "Hugging Face Trainer",
+        "{'loss': '0.7157', 'grad_norm': '12.79', 'learning_rate': '0', 'memory/max_active (GiB)': "
+        "'2.98', 'memory/max_allocated (GiB)': '2.98', 'memory/device_reserved (GiB)': '4.12', "
+        "'epoch': '0.1333'}\n  1%|          | 5/500 [00:21<35:03,  4.25s/it]\n",
+        [{"number": 5, "time": 4.25, "allocated": 2.98 * GiB, "reserved": 4.12 * GiB}],
+    ),
     "Primus": (
         "Megatron-LM",
         "[20250612 03:10:11][rank-7/8][INFO ] [trainer.py:2560] : iteration 126/ 5000 | consumed "
