@@ -17,11 +17,15 @@ from engine.formulas.operations import MULTIPLY_ADD, local_tokens
 from engine.formulas.parameters import matrix_parameters
 from engine.run.parallelism import sharding_ranks
 from engine.run.run import Run
+from engine.run.software import SOFTWARE, gradient_bytes
+from engine.simulate.layer.layer_exchange import HALF
 from engine.simulate.step.error_attribution import explained_variance
 
 # By how much each thing that no published run has widens the range, as a factor on its logarithm,
 # about the middle: what nobody tried may err in either way, where all runs of a class err in one.
 EXTRAPOLATION_FACTOR: Ratio = 1.5
+# Of all runs of the fit under FSDP, the most by `ports_over_products`.
+SLOWEST_PORTS: Ratio = 1.4
 
 
 @record
@@ -126,6 +130,22 @@ def _extrapolations(run: Run, name: str) -> Iterator[str]:
     yield from _unfitted_settings(run)
 
 
+def ports_over_products(run: Run) -> Ratio:
+    """Return how much longer FSDP's collectives take the ports than products take the GPU.
+
+    In each micro-batch a node receives all parameters twice and sends all gradients once; products
+    are taken at half of the peak. 0 for other runs, and inside one node.
+    """
+    plan, cluster, training = run.plan, run.cluster, run.training
+    nodes = sharding_ranks(plan) * plan.tensor_parallel / cluster.gpus_per_node
+    if plan.zero_stage < 3 or training.framework != "fsdp" or nodes <= 1:
+        return 0.0
+    ports = cluster.nics_per_node * cluster.nic_bandwidth
+    sent = 2 * HALF + gradient_bytes(training, SOFTWARE[training.framework])
+    products = 2 * run.model.num_layers * layer_at_peak(run)
+    return sent * matrix_parameters(run.model) / ports / products
+
+
 def sizes_beyond_fit(run: Run) -> Iterator[str]:
     """Yield sentences on where a run differs in size from the fitted runs of its kind."""
     gpus, length, experts, shortest = REACH[run_classes(run)[-1]]
@@ -143,6 +163,11 @@ def sizes_beyond_fit(run: Run) -> Iterator[str]:
     ranks = sharding_ranks(run.plan) if gathers else 1
     if ranks > MOST_GATHERED:
         yield f"Gathers were measured over {MOST_GATHERED} ranks at most; these go over {ranks:,}."
+    if (ports := ports_over_products(run)) > SLOWEST_PORTS:
+        yield (
+            f"Sharding takes the ports {ports:.1f} times as long as products take the GPU; no run "
+            f"of the fit is beyond {SLOWEST_PORTS:g}."
+        )
     if run.model.num_experts > experts:
         yield f"No model of the fit has more than {experts} experts."
     if run.model.num_experts and not run.training.even_routing:

@@ -9,12 +9,16 @@ from engine.formulas.parameters import matrix_parameters
 from engine.run.file import read_run
 from engine.simulate.step.step_range import (
     EXTRAPOLATION_FACTOR,
+    SLOWEST_PORTS,
     layer_at_peak,
+    ports_over_products,
     prediction_spread,
     step_range,
 )
 from tests.engine.run.test_run_file import GOOD
 from tests.validation.any_run import changed
+from tests.validation.published import DATA
+from tests.validation.rows import cases
 
 DENSE, SPARSE = GOOD, {**GOOD, "model": "mixtral-8x7b"}
 
@@ -102,3 +106,12 @@ def test_a_layer_at_the_peak_by_hand():
     tokens = run.training.micro_batch_size * run.training.sequence_length
     weights = matrix_parameters(run.model) / run.model.num_layers / run.plan.tensor_parallel
     assert layer_at_peak(run) == pytest.approx(6 * tokens * weights / run.cluster.gpu.peak["bf16"])
+
+
+def test_no_run_of_the_fit_waits_longer_for_its_ports_and_one_that_does_is_told():
+    most = max(ports_over_products(case.run) for case in cases(DATA)[0])
+    assert 0.9 * SLOWEST_PORTS < most < SLOWEST_PORTS
+    slow = changed(DENSE, "parallelism", world_size=64, tensor_parallel=1, zero_stage=3)
+    slow = changed(slow, "training", framework="fsdp", global_batch_size=64)
+    slow = changed(slow, "cluster", nic_bandwidth=3e9)
+    assert any("times as long as products" in said for said in found(slow).beyond)
