@@ -46,7 +46,7 @@ RANGED = (
     *("levers", "parallel_map", "parallelism_modeler", "stack_explorer", "tensor_lab"),
     *("depth_story", "stage_lab", "import_job", "log_check", "fabric_compare", "trace_check"),
     *("context_lab", "run_forecast", "planner", "capstone", "sandbox", "checkpoint_lab"),
-    *("muon_lab", "wire_types", "calibrate"),
+    *("muon_lab", "wire_types", "calibrate", "forecast_ledger"),
 )
 # Times of a step that are typed, measured, or of no training: (calculator, output).
 NOT_PREDICTED = {
