@@ -23,6 +23,7 @@ NO_STEP = {
     "claims_checked": "checks what published texts say of collectives and schedules",
     "critical_tokens": "counts the tokens that hide a gather",
     "document_packing": "plays the attention of one layer",
+    "forecast_ledger": "shows steps that were written down, each with its range of that day",
     "deepspeed_linter": "prices the communication that a file asks for",
     "failure_lives": "tells the days of a run; its speed is typed",
     "job_time": "tells the days of a run, beside how published runs came out",
@@ -46,7 +47,7 @@ RANGED = (
     *("levers", "parallel_map", "parallelism_modeler", "stack_explorer", "tensor_lab"),
     *("depth_story", "stage_lab", "import_job", "log_check", "fabric_compare", "trace_check"),
     *("context_lab", "run_forecast", "planner", "capstone", "sandbox", "checkpoint_lab"),
-    *("muon_lab", "wire_types", "calibrate", "forecast_ledger"),
+    *("muon_lab", "wire_types", "calibrate"),
 )
 # Times of a step that are typed, measured, or of no training: (calculator, output).
 NOT_PREDICTED = {
