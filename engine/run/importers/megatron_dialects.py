@@ -1,5 +1,7 @@
 """Recognition of Megatron-LM's arguments: in a script, in what a run prints."""
 
+import re
+
 from engine.run.importers.dialect import Dialect, Piece, flags
 from engine.run.importers.import_report import RunDraft
 from engine.run.importers.megatron import VERSION, import_megatron
@@ -11,6 +13,7 @@ from engine.run.importers.megatron_checks import (
 )
 from engine.run.importers.megatron_derived import finish_megatron
 from engine.run.importers.shell import printed_arguments, script_flags
+from engine.run.importers.text_parts import without_comments
 
 
 def finish(draft: RunDraft) -> None:
@@ -18,8 +21,18 @@ def finish(draft: RunDraft) -> None:
     if "DeepSpeed JSON" in draft.dialects:  # Megatron-DeepSpeed, whose layers are Megatron's
         draft.values["training.framework"] = "megatron"
         _check_deepspeed(draft)
+        stages = draft.get("parallelism.pipeline_parallel")
+        if stages > 1 and draft.values.get("training.precision") == "bf16":
+            # deepspeed/runtime/engine.py (edaa7221), _optimizer_wrapper.
+            draft.values.setdefault("parallelism.zero_stage", 0)
+            if draft.values["parallelism.zero_stage"] == 0:
+                why = "a pipeline in bf16 has DeepSpeed's BF16_Optimizer, which shards its states"
+                draft.derive("parallelism.zero_stage", 1, why)
     finish_megatron(draft)
     _derive_ranks(draft)
+    if "program" in draft.notes and not draft.contradictions:
+        said = "of Megatron's programs, decoders of text alone are predicted"
+        draft.contradictions.append(f"{draft.notes['program']}: {said}")
 
 
 def _check_deepspeed(draft: RunDraft) -> None:
@@ -60,7 +73,13 @@ def _derive_ranks(draft: RunDraft) -> None:
     draft.contradictions += [fault for fault in faults if fault]
 
 
+_OTHERS = re.compile(r"\bpretrain_(?:t5|bert|ict|vision\w*|retro|mamba|hybrid|vlm)\w*\.py\b")
+
+
 def _read_arguments(piece: Piece, draft: RunDraft) -> None:
+    if other := _OTHERS.search(without_comments(piece.text)):
+        line = piece.line + piece.text.count("\n", 0, piece.text.find(other[0]))
+        draft.notes["program"] = f"line {line}: {other[0]}"
     import_megatron(script_flags(piece.text, piece.line), draft)
 
 

@@ -213,11 +213,27 @@ class Environment:
         if bit.kind == "command":
             number = re.fullmatch(r"\s*expr\s+([^`;|&]{1,200})", bit.text[:300])
             value = evaluate_sum(self.sum_text(number[1].replace("\\*", "*"))) if number else None
-            return [Field("$(...)" if value is None else str(value), bit.line, False)]
+            said = self.output(bit.text, bit.line) if value is None else str(value)
+            return [Field(said, bit.line, False)]
         match = _EXPANSION.fullmatch(bit.text[:500])
         return (
             self.variable(match, bit, depth) if match else [Field("$" + bit.text, bit.line, False)]
         )
+
+    def output(self, command: str, line: int) -> str:
+        """Return what `echo` prints, its words joined by IFS; of other commands it is unknown."""
+        match = re.fullmatch(
+            r"\s*(?:IFS=(?P<quote>['\"]?)(?P<mark>[^'\";]?)[^'\";]*(?P=quote)\s*;)?\s*echo\s+(?P<rest>[^|;&<>]+)",
+            command[:500],
+        )
+        if not match:
+            return "$(...)"
+        star = re.fullmatch(r"\"?\$\{(\w+)\[\*\]\}\"?\s*", match["rest"])
+        if star and star[1] in self.values:
+            self.used.add(star[1])
+            mark = match["mark"] or " "
+            return mark.join(word.text for word in self.words_of(star[1]))
+        return " ".join(word.text for word in self.words(shell_tokens(match["rest"], line)))
 
     def variable(self, match: re.Match[str], bit: Bit, depth: int) -> list[Field]:
         """Return what a variable stands for: its value, a default, a part of it."""
@@ -287,10 +303,10 @@ def _split(pieces: Sequence[Field]) -> Iterator[Field]:
     apart = False
     for piece in pieces:
         words = piece.text.split()
-        if piece.text[:1].isspace():
+        if piece.begins or piece.text[:1].isspace():
             apart = True
         for word in words:
-            yield replace(piece, text=word, begins=piece.begins or apart)
+            yield replace(piece, text=word, begins=apart)
             apart = True
         apart = (bool(piece.text) and piece.text[-1:].isspace()) or (apart and not words)
 

@@ -7,10 +7,12 @@ Where they decide none, every branch is read and its words carry the condition.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.run.importers.shell_expansion import Branch, Environment, Field, ShellWord
+from engine.run.importers.shell_sums import evaluate_sum
 from engine.run.importers.shell_tests import decide_sum, decide_test, matches
 from engine.run.importers.shell_words import Token, shell_tokens
 
@@ -20,6 +22,7 @@ _REDIRECTIONS = ("<<<", "&>>", "<<", ">>", "&>", ">&", "<&", ">|", "<", ">")
 _CONSTANTS = {"true": True, ":": True, "false": False}
 _DEEPEST = 8  # calls of functions
 _MOST = 4000  # commands
+_MOST_ROUNDS = 512  # of a loop that counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +262,12 @@ class _Reader:
             return decide_test([word.text for word in inner])
         if first in _CONSTANTS:
             return _CONSTANTS[first]
+        if first == "printf" and len(words) > 3 and words[1].text == "-v":
+            text = words[3].text
+            for word in words[4:]:
+                text = text.replace("%s", word.text, 1)
+            self.script.environment.values[words[2].text] = [Field(text, words[2].line, False)]
+            return True
         if first in self.functions and self.depth < _DEEPEST:
             return self.call(first, words)
         if len(self.script.commands) < _MOST:
@@ -404,6 +413,9 @@ class _Reader:
     def loop(self) -> bool | None:
         """Follow the body of `for` once; with several values its variable is none of them."""
         token = self.peek()
+        if token and token.kind == "sum":
+            self.place += 1
+            return self.counted(token.text)
         name = token.plain if token and token.kind == "word" else ""
         self.place += 1
         values: list[ShellWord] = []
@@ -421,6 +433,37 @@ class _Reader:
         self.list_until(("done",))
         self.accept("done")
         return True
+
+    def counted(self, head: str) -> bool | None:
+        """Follow the body of `for ((i=0; i<N; i++))` as often as it is run."""
+        parts = re.fullmatch(
+            r"\s*([A-Za-z_]\w*)\s*=([^;]{1,80});([^;]{1,80});\s*\1\s*(?:\+\+|\+=\s*(\d{1,4}))\s*",
+            head,
+        )
+        self.accept("do")
+        start = self.place
+        value = self.number(parts[2]) if parts and self.active else None
+        for _ in range(_MOST_ROUNDS):
+            if not parts or value is None:
+                break
+            self.script.environment.values[parts[1]] = [Field(str(value), 0, False)]
+            if self.number(parts[3]) != 1:
+                break
+            self.place = start
+            self.list_until(("done",))
+            value += int(parts[4] or 1)
+        else:
+            parts = None
+        self.place = start
+        known = parts is not None and value is not None
+        active, self.active = self.active, self.active and not known
+        self.list_until(("done",))
+        self.active = active
+        self.accept("done")
+        return True
+
+    def number(self, text: str) -> int | None:
+        return evaluate_sum(self.script.environment.sum_text(text))
 
     def repeated(self) -> bool | None:
         """Follow the body of `while` once, unless its condition is false."""

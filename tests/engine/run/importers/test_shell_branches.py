@@ -54,6 +54,11 @@ def branch(condition, yes, no=""):
         ("M=(--x 1)", [("--x", "1")]),
         ("X=ab.json\nrun --a ${X%.json} --b ${X##*.} --c ${X^^} --d ${#X}",
          [("--a", "ab"), ("--b", "json"), ("--c", "AB.JSON"), ("--d", "7")]),
+        ("a=()\nfor ((i=0; i<4; i++)); do if (( i < 1 )); then a+=(0); else a+=(1); fi; done\n"
+         "printf -v F \"[%s]\" \"$(IFS=', '; echo \"${a[*]}\")\"\nrun --f $F",
+         [("--f", "[0,1,1,1]")]),
+        ('M=(--x "$A" --y 1)', [("--x", "$A"), ("--y", "1")]),
+        ("A=$(echo 3)\nrun --a $A --b $(date)", [("--a", "3"), ("--b", "$(...)")]),
         ("srun -N 4 --ntasks-per-node 8 python x.py --a 1",
          [("--nodes", "4"), ("--ntasks-per-node", "8"), ("--a", "1")]),
         ("#SBATCH -N4\nrun --a 1", [("--nodes", "4"), ("--a", "1")]),
