@@ -49,6 +49,7 @@ class Model:
         biases: linear layers have biases, norms are LayerNorms with two vectors (GPT-3 style).
         expert_hidden_size: width that routed experts work in, between two projections; 0: that of
             the model.
+        residual_streams: copies of the residual that a layer mixes (hyper-connections).
         mixer: what a layer has instead of the attention that the sizes above describe; None: that
             attention (`engine.catalog.mixers`).
         mix: the kinds of layers of a model whose layers differ; None: all are as the sizes say
@@ -83,6 +84,7 @@ class Model:
     learned_positions: Count = 0
     biases: bool = False
     expert_hidden_size: Count = 0
+    residual_streams: Count = 1
     mixer: Any = None
     mix: Any = None
     source: str = ""
@@ -120,6 +122,11 @@ def num_sparse_layers(model: Model) -> Count:
 def expert_input_size(model: Model) -> Count:
     """Return the width that routed experts read and write."""
     return model.expert_hidden_size or model.hidden_size
+
+
+def residual_size(model: Model) -> Count:
+    """Return the elements of a token between two layers."""
+    return model.hidden_size * model.residual_streams
 
 
 @lru_cache(maxsize=64)

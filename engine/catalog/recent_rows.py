@@ -88,6 +88,13 @@ def _mamba(order: str, heads: int, **others: Any) -> dict[str, Any]:  # noqa: AN
     return {"order": order, "kernel": 4, **sizes, **others}
 
 
+def _compressed(order: str, rank: int, groups: int, tokens: int) -> dict[str, Any]:
+    """Attention to a window of 128 and to compressed keys, in four residual streams."""
+    index = {"index_heads": 64, "index_size": 128, "index_tokens": tokens}
+    output = {"query_rank": rank, "output_rank": 1024, "output_groups": groups}
+    return {"order": order, "window": 128, "streams": 4, "prediction": "W", **output, **index}
+
+
 _HEAD = {"head_size": 256}
 _NANO = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
 _SUPER = "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME"
@@ -114,6 +121,10 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
         layers=_kimi("KKK*" * 22 + "KKK**", 96, 0, gated=True, expert_hidden_size=3584), where="moonshotai/Kimi-K3", total=2.8e12, active=0.0),
     RecentRow(key="deepseek-v3.2", name="DeepSeek-V3.2", shape=(61, 7168, 128, 128, 18432, 129280), others=_of(256, 8, 2048, num_dense_layers=3, nodes_per_token=4, num_prediction_layers=1) | _latents(192, 1536), layers=_indexed(64),
         where="deepseek-ai/DeepSeek-V3.2", total=671e9, active=37e9),
+    RecentRow(key="deepseek-v4-flash", name="DeepSeek-V4-Flash", shape=(43, 4096, 64, 1, 16384, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(256, 6, 2048), layers=_compressed("WW" + "CH" * 20 + "C", 1024, 8, 512),
+        where="deepseek-ai/DeepSeek-V4-Flash", total=284e9, active=13e9),
+    RecentRow(key="deepseek-v4-pro", name="DeepSeek-V4-Pro", shape=(61, 7168, 128, 1, 28672, 129280), others={"head_size": 512, "num_prediction_layers": 1} | _of(384, 6, 3072), layers=_compressed("H" + "HC" * 30, 1536, 16, 1024),
+        where="deepseek-ai/DeepSeek-V4-Pro", total=1.6e12, active=49e9),
     RecentRow(key="glm-5", name="GLM-5", shape=(78, 6144, 64, 64, 12288, 154880), others=_of(256, 8, 2048, num_dense_layers=3, num_prediction_layers=1) | _latents(256, 2048, 256), layers=_indexed(32),
         where="zai-org/GLM-5", total=744e9, active=40e9),
     RecentRow(key="minimax-m2", name="MiniMax-M2", shape=(62, 3072, 48, 8, 1536, 200064), others={"head_size": 128} | _of(256, 8, 1536, 0), layers={}, where="MiniMaxAI/MiniMax-M2", total=229e9, active=10e9),

@@ -10,6 +10,7 @@ from engine.catalog.models import (
     Model,
     expert_input_size,
     head_size,
+    residual_size,
     value_head_size,
     without_mixer,
 )
@@ -298,7 +299,7 @@ def layer_memory(
     )
     kept = everything
     if training.recompute == "full":
-        kept = HALF * model.hidden_size * replicated_share(plan)
+        kept = HALF * residual_size(model) * replicated_share(plan)
     elif training.recompute == "selective":
         kept = selective_kept(model, plan, training, sparse=sparse)
     elif training.recompute == "modules":

@@ -34,6 +34,10 @@ LAYERS = Spec(
         "index_size": (_SIZE, 0),
         "index_tokens": ((0, 1 << 30), 0),
         "expert_hidden_size": (_SIZE, 0),
+        "query_rank": (_SIZE, 0),
+        "output_rank": (_SIZE, 0),
+        "output_groups": (_HEADS, 0),
+        "streams": ((1, 64), 1),
     }
 )
 _TEXTS = {"order": "*", "prediction": ""}
@@ -77,6 +81,7 @@ def indivisible_layers(model: Model, plan: Plan, training: Training) -> list[str
     problems, sizes = [], model.mix.sizes
     tensor = plan.tensor_parallel
     heads = {"G": "key_heads", "K": "key_heads", "M": "state_groups", "W": "window_query_heads"}
+    heads |= {"C": "output_groups", "H": "output_groups"}
     for letter, key in heads.items():
         count = getattr(sizes, key)
         if letter in sizes.order and count and count % tensor:
@@ -84,6 +89,11 @@ def indivisible_layers(model: Model, plan: Plan, training: Training) -> list[str
                 f"parallelism.tensor_parallel: {tensor}; allowed: a divisor of model.layers.{key} "
                 f"= {count}"
             )
+    if set("CH") & set(sizes.order) and plan.context_parallel > 1:
+        problems.append(
+            f"parallelism.context_parallel: {plan.context_parallel}; allowed: 1 with layers C or "
+            "H; another is not priced"
+        )
     if training.lora_rank:
         problems.append(f"training.lora_rank: {training.lora_rank}; allowed: 0 where layers differ")
     if not training.flash_attention:

@@ -2,7 +2,8 @@
 
 A letter stands for a layer: `*` attention to all tokens before, `W` attention with a window, `S`
 attention to keys that an indexer chose (`s`: chosen by that of a layer before), `G` gated DeltaNet,
-`K` Kimi Delta Attention, `M` Mamba-2, `-` a feed-forward part alone, `E` experts alone. `M`, `*`,
+`K` Kimi Delta Attention, `M` Mamba-2, `C` and `H` attention to a window and to keys of 4 or 128
+tokens, `-` a feed-forward part alone, `E` experts alone. `M`, `*`,
 `-` and `E` are the letters of Megatron-LM and of Nemotron-H's files; where `-` or `E` occur, every
 layer is one part, and else every layer has a feed-forward part behind its mixer.
 """
@@ -13,13 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog.mixers.attention import Attending, NoMixer
+from engine.catalog.mixers.compressed import CHOSEN_FROM, Compressed
 from engine.catalog.mixers.delta import Delta
 from engine.catalog.mixers.mamba import Mamba
 from engine.catalog.models import LayerKind, Model, num_sparse_in
 from engine.core.record import record
 from engine.core.units import Count
 
-LETTERS = "*WSsGKM-E"
+LETTERS = "*WSsGKMCH-E"
 
 
 @record
@@ -39,6 +41,8 @@ class LayerSizes:
         kernel: tokens that the convolutions of `G`, `K` and `M` join.
         index_heads, index_size, index_tokens: of the indexer of layers `S`.
         expert_hidden_size: width that routed experts work in; 0: that of the model.
+        query_rank, output_rank, output_groups: of layers `C` and `H`, and of `W` beside them.
+        streams: of the residual (hyper-connections).
         prediction: letters of the layers that predict a further token; empty: the last letter.
     """
 
@@ -64,6 +68,10 @@ class LayerSizes:
     index_size: Count = 0
     index_tokens: Count = 0
     expert_hidden_size: Count = 0
+    query_rank: Count = 0
+    output_rank: Count = 0
+    output_groups: Count = 0
+    streams: Count = 1
     prediction: str = ""
 
 
@@ -74,6 +82,8 @@ _NEEDED = {
     "s": ("index_tokens",),
     "G": ("key_heads", "value_heads", "key_size", "value_size", "kernel"),
     "K": ("key_heads", "value_heads", "key_size", "value_size", "kernel"),
+    "C": ("window", "query_rank", "output_rank", "output_groups", "index_heads", "index_tokens"),
+    "H": ("window", "query_rank", "output_rank", "output_groups"),
     "M": ("state_heads", "state_head_size", "state_size", "state_groups", "kernel"),
 }
 
@@ -169,7 +179,12 @@ def mixed_model(model: Model, sizes: LayerSizes) -> Model:
         further=tuple(every.index(kind) for kind in further),
         sizes=sizes,
     )
-    return replace(model, mix=mix, expert_hidden_size=sizes.expert_hidden_size)
+    return replace(
+        model,
+        mix=mix,
+        expert_hidden_size=sizes.expert_hidden_size,
+        residual_streams=sizes.streams,
+    )
 
 
 def _kind(model: Model, sizes: LayerSizes, letter: str, sparse: bool, *, alone: bool) -> Model:
@@ -177,6 +192,7 @@ def _kind(model: Model, sizes: LayerSizes, letter: str, sparse: bool, *, alone: 
     changes: dict[str, Any] = {
         "mixer": _mixer(sizes, letter, alone=alone),
         "expert_hidden_size": sizes.expert_hidden_size,
+        "residual_streams": sizes.streams,
     }
     if not sparse:
         changes["num_experts"] = 0
@@ -214,6 +230,19 @@ def _mixer(sizes: LayerSizes, letter: str, *, alone: bool) -> object:
             channels=letter == "K",
             gate_rank=sizes.gate_rank if letter == "K" else 0,
             alone=alone,
+        )
+    if letter in "CH" or (letter == "W" and sizes.output_rank):
+        chooses = letter == "C"
+        return Compressed(
+            window=sizes.window,
+            ratio={"C": CHOSEN_FROM, "H": 128}.get(letter, 0),
+            query_rank=sizes.query_rank,
+            output_rank=sizes.output_rank,
+            output_groups=sizes.output_groups,
+            index_heads=sizes.index_heads if chooses else 0,
+            index_size=sizes.index_size if chooses else 0,
+            index_tokens=sizes.index_tokens if chooses else 0,
+            streams=sizes.streams,
         )
     if letter == "M":
         return Mamba(

@@ -13,6 +13,8 @@ from engine.run.importers.hugging_face_experts import read_experts
 from engine.run.importers.hugging_face_flat import INNER, flatten_config, unsupported_reasons
 from engine.run.importers.hugging_face_layers import (
     CHUNKED,
+    COMPRESSED,
+    HEAVILY,
     LayerKinds,
     layer_kinds,
     unpriced,
@@ -31,6 +33,8 @@ from engine.run.keys import MODEL
 from engine.run.values import format_value, printable_key, read_value
 
 PRICED = tuple(LETTERS)
+# What only attention to compressed keys has.
+_COMPRESSED_KEYS = ("q_lora_rank", "o_lora_rank", "hc_mult")
 _OURS = ("num_layers", "hidden_size")
 # Keys that no model of a run file has.
 _TELLING = {"model_type", "architectures", *INNER}
@@ -81,7 +85,8 @@ def read_shape(raw_config: Config) -> ModelShape:
     if shape.problems:
         return shape
     kinds = layer_kinds(config, family, shape.fields["num_layers"])
-    shape.problems += unpriced(kinds, PRICED) + unpriced_keys(config)
+    known = _COMPRESSED_KEYS if {COMPRESSED, HEAVILY} & set(kinds.kinds) else ()
+    shape.problems += unpriced(kinds, PRICED) + unpriced_keys(config, known)
     if shape.problems:
         return shape
     _heads(config, shape)

@@ -26,7 +26,7 @@ _BY_REASON: Mapping[str, str] = {
         mamba_dt_min mamba_dt_max mamba_dt_init_floor time_step_min time_step_max time_step_floor
         time_step_limit""",
     _NORM: """rms_norm_eps layer_norm_eps layer_norm_epsilon norm_epsilon norm_eps
-        layernorm_epsilon hc_eps""",
+        layernorm_epsilon hc_eps hc_sinkhorn_iters""",
     _ROTARY: """rope_theta rope_scaling rope_parameters rope_ratio rotary_emb_base rotary_pct
         partial_rotary_factor max_position_embeddings rope_local_base_freq rope_interleave
         original_max_position_embeddings no_rope_layers no_rope_layer_interval rope_type
@@ -47,7 +47,7 @@ _BY_REASON: Mapping[str, str] = {
         moe_renormalize num_expert_group use_grouped_topk moe_router_enable_expert_bias
         router_bias_update_rate use_routing_bias norm_topk_prob_eps moe_router_score_function
         use_moe routed_scaling score_function moe_router_use_sigmoid input_jitter_noise
-        router_dtype moe_router_topk_scaling_factor""",
+        router_dtype moe_router_topk_scaling_factor num_hash_layers""",
     _STORED: """torch_dtype dtype quantization_config expert_dtype compression_config
         mamba_ssm_dtype mamba_ssm_cache_dtype scale_fmt""",
     _CODE: """use_cache output_attentions output_hidden_states return_dict pretraining_tp
@@ -112,6 +112,8 @@ def unpriced_keys(config: Mapping[str, Any], known: tuple[str, ...] = ()) -> lis
         if key == "hc_mult" and value == 1:
             continue
         lines.append(f"{key}: {str(value)[:40]}: {meaning}: not priced")
+    if "q_lora_rank" in known:
+        return lines
     if config.get("q_lora_rank") and not config.get("kv_lora_rank"):
         lines.append(
             f"q_lora_rank: {str(config['q_lora_rank'])[:40]}: low-rank queries without a latent of "

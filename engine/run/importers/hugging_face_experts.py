@@ -103,6 +103,7 @@ def _sparse_lists(config: Config, shape: ModelShape) -> Iterator[tuple[str, list
         entries = config.get(key)
         if not isinstance(entries, list) or not entries:
             continue
+        entries = [sparse if entry in ("moe", "hash_moe") else entry for entry in entries]
         unknown = [entry for entry in entries if entry not in (dense, sparse)]
         if unknown:
             shape.problems.append(

@@ -5,9 +5,11 @@ from typing import Any
 
 from engine.run.importers.hugging_face_layers import (
     CHUNKED,
+    COMPRESSED,
     DELTA,
     EXPERTS,
     FULL,
+    HEAVILY,
     KIMI_DELTA,
     MAMBA,
     MLP,
@@ -27,11 +29,13 @@ LETTERS: Mapping[str, str] = {
     DELTA: "G",
     KIMI_DELTA: "K",
     MAMBA: "M",
+    COMPRESSED: "C",
+    HEAVILY: "H",
     MLP: "-",
     EXPERTS: "E",
 }
 # Key of `model.layers` -> the names that configurations give it, by the letter that needs it.
-_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+_NAMES: dict[str, Mapping[str, tuple[str, ...]]] = {
     "W": {
         "window": ("sliding_window", "sliding_window_size"),
         "window_query_heads": ("swa_num_attention_heads",),
@@ -59,6 +63,15 @@ _NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "kernel": ("conv_kernel", "mamba_d_conv"),
     },
 }
+_NAMES |= {"C": _NAMES["S"]}
+# Of attention to compressed keys, in all layers beside such ones.
+_COMPRESSED: Mapping[str, tuple[str, ...]] = {
+    "window": ("sliding_window",),
+    "query_rank": ("q_lora_rank",),
+    "output_rank": ("o_lora_rank",),
+    "output_groups": ("o_groups",),
+    "streams": ("hc_mult",),
+}
 _LATENT = ("moe_latent_size", "routed_expert_hidden_size")
 # Families whose attention has a gate unless a file says otherwise.
 _GATED = ("qwen3_next", "qwen3_5", "kimi_k3")
@@ -79,6 +92,8 @@ def read_mix(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) 
     for letter, names in _NAMES.items():
         if letter in letters:
             _copy_named(config, names, sizes, shape)
+    if {"C", "H"} & set(letters):
+        _copy_named(config, _COMPRESSED, sizes, shape)
     if "K" in letters:
         _kimi(config["linear_attn_config"], family, sizes, shape)
     if "W" in letters and config.get("global_head_dim"):
@@ -193,7 +208,12 @@ def _global_heads(config: Config, sizes: dict[str, Any], shape: ModelShape) -> N
 
 def _prediction(config: Config, letters: str, sizes: dict[str, Any], shape: ModelShape) -> None:
     """Fill in the layers of multi-token prediction where every layer is one part (Nemotron 3)."""
-    if not {"-", "E"} & set(letters) or not shape.fields.get("num_prediction_layers"):
+    if not shape.fields.get("num_prediction_layers"):
+        return
+    if {"C", "H"} & set(letters):
+        sizes["prediction"] = "W"  # the last of DeepSeek-V4's ratios is 0
+        return
+    if not {"-", "E"} & set(letters):
         return
     pattern, listed = config.get("mtp_hybrid_override_pattern"), config.get("mtp_layers_block_type")
     sizes["prediction"] = "*E"

@@ -1,6 +1,6 @@
 """Buffers of a rank: gathered parameters, buckets, placeholders, outputs between stages."""
 
-from engine.catalog.models import Model
+from engine.catalog.models import Model, residual_size
 from engine.core.units import Bytes, Count, Parameters
 from engine.formulas.activations import (
     HALF,
@@ -127,5 +127,5 @@ def keeps_stage_outputs(plan: Plan, training: Training) -> bool:
 
 def stage_output_bytes(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
     """Return the bytes of stage outputs kept for the micro-batches in flight."""
-    output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
+    output = HALF * local_tokens(plan, training) * residual_size(model) * replicated_share(plan)
     return output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.catalog.models import Model, num_sparse_layers
+from engine.catalog.models import Model, expert_input_size, num_sparse_layers, residual_size
 from engine.core.units import Bytes, Ratio
 from engine.formulas.axes import HALF, stage_message, tensor_layer_bytes
 from engine.formulas.operations import attention_scores, local_tokens
@@ -71,7 +71,7 @@ def _expert_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the bytes of token dispatch and combine, forward and backward, of the mean layer."""
     if plan.expert_parallel == 1 or not model.num_experts:
         return 0.0
-    own = HALF * local_tokens(plan, training) * model.hidden_size / plan.tensor_parallel
+    own = HALF * local_tokens(plan, training) * expert_input_size(model) / plan.tensor_parallel
     copies = own * model.experts_per_token
     sparse = num_sparse_layers(model) / model.num_layers
     return recompute_factor(training) * sparse * expert_bytes_sent(copies, 1, plan.expert_parallel)
@@ -102,5 +102,5 @@ def _pipeline_bytes(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return the bytes of hidden states and gradients between stages, for all micro-batches."""
     if plan.pipeline_parallel == 1:
         return 0.0
-    size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
+    size = stage_message(local_tokens(plan, training), residual_size(model)) / plan.tensor_parallel
     return 2 * num_microbatches(plan, training) * plan.virtual_pipeline * size

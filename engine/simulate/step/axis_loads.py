@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.catalog.models import num_sparse_layers
+from engine.catalog.models import num_sparse_layers, residual_size
 from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.formulas.operations import local_tokens
@@ -209,7 +209,7 @@ def _pipeline_communication(run: Run, rank: RankRates) -> _Communication:
     """Return the sends of hidden states and gradients between pipeline stages."""
     model, plan, training = run.model, run.plan, run.training
     messages = 2 * num_microbatches(plan, training) * plan.virtual_pipeline
-    size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
+    size = stage_message(local_tokens(plan, training), residual_size(model)) / plan.tensor_parallel
     hop = stage_hops(rank, plan).slowest
     return _Communication(
         messages=messages,

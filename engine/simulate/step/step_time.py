@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.catalog.constants import COMMON, AchievedShares, CommonConstants
-from engine.catalog.models import Model
+from engine.catalog.models import Model, residual_size
 from engine.core.record import record
 from engine.core.units import Count, Ratio, Seconds, Share
 from engine.formulas.operations import local_tokens
@@ -280,7 +280,7 @@ def _exposed_messages(
         return 0.0
     rank, hops = links
     tensor = plan.tensor_parallel
-    size = HALF * local_tokens(plan, training) * model.hidden_size
+    size = HALF * local_tokens(plan, training) * residual_size(model)
     across = send_time(size / tensor, hops.slowest.bandwidth, hops.slowest.nodes, rank.network)
     inside = send_time(size / tensor, rank.scale_up, 1)
     # Few hops over a node's edge cost little more than none: sends run ahead. The mean comes

@@ -65,6 +65,31 @@ def _latents(layers, hidden, heads, width, vocabulary, **others):
     } | others
 
 
+def _compressed(layers, hidden, heads, ratios, **others):
+    return {
+        "model_type": "deepseek_v4",
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": 1,
+        "head_dim": 512,
+        "qk_rope_head_dim": 64,
+        "vocab_size": 129280,
+        "compress_ratios": ratios,
+        "sliding_window": 128,
+        "o_lora_rank": 1024,
+        "hc_mult": 4,
+        "hc_sinkhorn_iters": 20,
+        "index_n_heads": 64,
+        "index_head_dim": 128,
+        "num_experts_per_tok": 6,
+        "n_shared_experts": 1,
+        "num_hash_layers": 3,
+        "num_nextn_predict_layers": 1,
+        "tie_word_embeddings": False,
+    } | others
+
+
 def _nemotron(layers, hidden, pattern, mamba_heads, **others):
     return {
         "model_type": "nemotron_h",
@@ -203,6 +228,28 @@ FILES = {
         index_head_dim=128,
         index_n_heads=64,
         index_topk=2048,
+    ),
+    "deepseek-v4-flash": _compressed(
+        43,
+        4096,
+        64,
+        [0, 0] + [4, 128] * 20 + [4, 0],
+        q_lora_rank=1024,
+        o_groups=8,
+        index_topk=512,
+        moe_intermediate_size=2048,
+        n_routed_experts=256,
+    ),
+    "deepseek-v4-pro": _compressed(
+        61,
+        7168,
+        128,
+        [128] + [128, 4] * 30 + [0],
+        q_lora_rank=1536,
+        o_groups=16,
+        index_topk=1024,
+        moe_intermediate_size=3072,
+        n_routed_experts=384,
     ),
     "glm-5": _latents(
         78,

@@ -66,7 +66,7 @@ def test_a_recent_model_is_named_in_a_run_file(key):
     [
         ({"order": "GGG*"}, "model.layers.key_heads: 0; allowed: 1 or more, there are layers G"),
         ({"order": 3}, "model.layers.order: 3; allowed: a letter for each layer"),
-        ({"order": "?"}, "model.layers.order: '?'; allowed: letters of *WSsGKM-E"),
+        ({"order": "?"}, "model.layers.order: '?'; allowed: letters of *WSsGKMCH-E"),
         (
             {"order": "W", "window": "x"},
             'model.layers.window: "x"; allowed: a whole number from 0 to 1073741824',

@@ -66,7 +66,7 @@ def test_a_layer_of_gated_deltanet_worked_by_hand():
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        (LayerSizes(order="X"), "layers.order: 'X'; allowed: letters of *WSsGKM-E"),
+        (LayerSizes(order="X"), "layers.order: 'X'; allowed: letters of *WSsGKMCH-E"),
         (LayerSizes(order="W"), "layers.window: 0; allowed: 1 or more, there are layers W"),
         (
             LayerSizes(order="WWW*W", window=8),

@@ -83,6 +83,42 @@ def test_chosen_keys_have_the_operations_of_megatron_bridge():
     assert kind.mixer.operations(kind, LENGTH, 0.5) == pytest.approx(2 * (core + index))
 
 
+def compressed(length, ratio, heads=64, head=512, window=128, top=512):
+    """Keys and values of one layer of DeepSeek-V4-Flash, and its indexer, in multiply-adds."""
+    chosen = min(top, length // 4)
+    index = 64 * 128 * length / 4 / 2  # half the pairs, where Megatron-Bridge counts all
+    keys = {0: window, 4: window + chosen * (1 - chosen * 4 / (2 * length)), 128: window}[ratio]
+    core = heads * head * length / 128 if ratio == 128 else 0
+    return heads * keys * head * 2 + core + (index if ratio == 4 else 0)
+
+
+@pytest.mark.parametrize("length", [4096, 65536])
+def test_compressed_keys_have_the_operations_of_megatron_bridge(length):
+    model = RECENT_MODELS["deepseek-v4-flash"]
+    counts = dict(
+        zip([kind for kind, _ in model.mix.kinds], model.mix.count(range(43)), strict=True)
+    )
+    found = sum(n * kind.mixer.operations(kind, length, 0.5) for kind, n in counts.items())
+    expected = 2 * (
+        2 * compressed(length, 0) + 21 * compressed(length, 4) + 20 * compressed(length, 128)
+    )
+    # Their window counts the first tokens, which see less of it, in full.
+    assert found == pytest.approx(expected, rel=0.01)
+
+
+def test_projections_of_deepseek_v4_have_the_operations_of_megatron_bridge():
+    model = RECENT_MODELS["deepseek-v4-flash"]
+    hidden, heads, head, rank = 4096, 64, 512, 1024
+    common = rank * (hidden + heads * head) + hidden * head
+    common += heads * head * 1024 + 8 * 1024 * hidden
+    more = {0: 0, 128: 2 * hidden * head}
+    more[4] = 4 * hidden * head + 4 * hidden * 128 + rank * 64 * 128 + hidden * 64
+    streams = 2 * 24 * 4 * hidden  # which they leave out
+    for kind, _ in model.mix.kinds:
+        elements = sum(rows * columns for _, rows, columns, _ in kind.mixer.matrices(kind))
+        assert elements == common + more[kind.mixer.ratio] + streams
+
+
 @pytest.mark.parametrize("key", ["qwen3-next-80b-a3b", "nemotron-3-nano", "kimi-linear-48b-a3b"])
 def test_a_longer_sequence_costs_the_layers_with_attention_alone(key):
     model = RECENT_MODELS[key]

@@ -493,7 +493,7 @@ UNPRICED = [
     ({"layer_types": ["magic"] * 32}, "layer_types: layer 1: magic: not priced"),
     (
         {"compress_ratios": [0, 0] + [4, 128] * 15},
-        "compress_ratios: layers 3, 5, 7, 9, 11, 13, ...: compressed sparse attention: not priced",
+        "layers.query_rank: 0; allowed: 1 or more, there are layers C",
     ),
     ({"index_topk": 2048}, "layers.index_heads: 0; allowed: 1 or more, there are layers S"),
     (
