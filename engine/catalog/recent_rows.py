@@ -134,5 +134,10 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
     RecentRow(key="nemotron-3-super", name="Nemotron 3 Super 120B-A12B", shape=(88, 4096, 32, 2, 2688, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 2688, 2), layers=_mamba(_SUPER, 128, expert_hidden_size=1024),
         where="nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", total=120.6e9, active=12.7e9),
     RecentRow(key="gemma-3-27b", name="Gemma 3 27B", shape=(62, 5376, 32, 16, 21504, 262208), others=_TIED | {"head_size": 128}, layers={"order": (_FIVE * 11)[:62], "window": 1024}, where="google/gemma-3-27b-pt", total=27.0e9),
+    RecentRow(key="olmo-3-7b", name="OLMo 3 7B", shape=(32, 4096, 32, 32, 11008, 100278), others={}, layers={"order": "WWW*", "window": 4096}, where="allenai/Olmo-3-1025-7B", total=7.3e9),
+    RecentRow(key="olmo-3-32b", name="OLMo 3 32B", shape=(64, 5120, 40, 8, 27648, 100278), others={}, layers={"order": "WWW*", "window": 4096}, where="allenai/Olmo-3-1125-32B", total=32.2e9),
+    RecentRow(key="ministral-3-3b", name="Ministral 3 3B", shape=(26, 3072, 32, 8, 9216, 131072), others=_TIED | {"head_size": 128}, layers={}, where="mistralai/Ministral-3-3B-Base-2512", total=3.4e9),
+    RecentRow(key="ministral-3-8b", name="Ministral 3 8B", shape=(34, 4096, 32, 8, 14336, 131072), others={"head_size": 128}, layers={}, where="mistralai/Ministral-3-8B-Base-2512", total=8.5e9),
+    RecentRow(key="ministral-3-14b", name="Ministral 3 14B", shape=(40, 5120, 32, 8, 16384, 131072), others={"head_size": 128}, layers={}, where="mistralai/Ministral-3-14B-Base-2512", total=13.5e9),
 )
 # fmt: on

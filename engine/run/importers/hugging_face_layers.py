@@ -57,6 +57,7 @@ _EVERY: Mapping[str, tuple[int, str]] = {
     "gemma3": (6, WINDOW),
     "gemma4": (6, WINDOW),
     "cohere2": (4, WINDOW),
+    "olmo3": (4, WINDOW),
 }
 
 # Families whose layers differ, each file in its own way.

@@ -110,6 +110,40 @@ def _nemotron(layers, hidden, pattern, mamba_heads, **others):
     } | others
 
 
+def _olmo(layers, hidden, heads, groups, width):
+    return {
+        "model_type": "olmo3",
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": groups,
+        "intermediate_size": width,
+        "vocab_size": 100278,
+        "sliding_window": 4096,
+        "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * (layers // 4),
+        "tie_word_embeddings": False,
+    }
+
+
+def _ministral(layers, hidden, width, *, tied):
+    return {
+        "model_type": "mistral3",
+        "text_config": {
+            "model_type": "ministral3",
+            "num_hidden_layers": layers,
+            "hidden_size": hidden,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 8,
+            "head_dim": 128,
+            "intermediate_size": width,
+            "vocab_size": 131072,
+            "sliding_window": None,
+            "tie_word_embeddings": tied,
+        },
+        "vision_config": {"num_hidden_layers": 24, "hidden_size": 1024},
+    }
+
+
 def _kimi_layers(layers, full):
     return {
         "full_attn_layers": full,
@@ -340,4 +374,9 @@ FILES = {
         },
         "vision_config": {"num_hidden_layers": 27, "hidden_size": 1152},
     },
+    "olmo-3-7b": _olmo(32, 4096, 32, 32, 11008),
+    "olmo-3-32b": _olmo(64, 5120, 40, 8, 27648),
+    "ministral-3-3b": _ministral(26, 3072, 9216, tied=True),
+    "ministral-3-8b": _ministral(34, 4096, 14336, tied=False),
+    "ministral-3-14b": _ministral(40, 5120, 16384, tied=False),
 }
