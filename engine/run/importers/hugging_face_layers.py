@@ -116,7 +116,9 @@ def _listed(config: Config, family: str, num_layers: int) -> LayerKinds | None:
             continue
         kinds = []
         for number, name in enumerate(types):
-            kind = linear_kind(config, family) if name == "linear_attention" else _TYPES.get(name)
+            kind = _TYPES.get(str(name))
+            if name == "linear_attention":
+                kind = linear_kind(config, family)
             if kind is None:
                 return LayerKinds(
                     key=key, problem=f"{key}: layer {number + 1}: {str(name)[:40]}: not priced"
@@ -153,7 +155,9 @@ def _numbered(config: Config, family: str, num_layers: int) -> LayerKinds | None
             numbers = [numbers] * num_layers
         if not isinstance(numbers, list) or not numbers:
             continue
-        unknown = [number for number in numbers if number not in meanings]
+        unknown = [
+            number for number in numbers if type(number) is not int or number not in meanings
+        ]
         if unknown:
             return LayerKinds(key=key, problem=f"{key}: {str(unknown[0])[:40]}: not priced")
         # DeepSeek-V4's list goes on with its layers of multi-token prediction.
@@ -171,7 +175,7 @@ def _named_layers(config: Config, family: str, num_layers: int) -> LayerKinds | 
     if not isinstance(full, list) or not isinstance(linear, list):
         return LayerKinds(key=key, problem=f"{key}: no full_attn_layers and kda_layers: not priced")
     kinds = [FULL if number in full else KIMI_DELTA for number in range(1, num_layers + 1)]
-    if sorted([*full, *linear]) != list(range(1, num_layers + 1)):
+    if sorted(map(str, [*full, *linear])) != sorted(map(str, range(1, num_layers + 1))):
         return LayerKinds(
             key=key,
             problem=f"{key}: full_attn_layers and kda_layers; allowed: together every layer from 1 "

@@ -95,7 +95,8 @@ def read_mix(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) 
     if {"C", "H"} & set(letters):
         _copy_named(config, _COMPRESSED, sizes, shape)
     if "K" in letters:
-        _kimi(config["linear_attn_config"], family, sizes, shape)
+        section = config.get("linear_attn_config")
+        _kimi(section if isinstance(section, Mapping) else {}, family, sizes, shape)
     if "W" in letters and config.get("global_head_dim"):
         _global_heads(config, sizes, shape)
     _prediction(config, letters, sizes, shape)
@@ -220,6 +221,6 @@ def _prediction(config: Config, letters: str, sizes: dict[str, Any], shape: Mode
     if isinstance(pattern, str) and pattern:
         sizes["prediction"] = pattern
         shape.used["mtp_hybrid_override_pattern"] = "layers.prediction"
-    elif isinstance(listed, list) and all(one in _BLOCKS for one in listed) and listed:
-        sizes["prediction"] = "".join(_BLOCKS[one] for one in listed)
+    elif isinstance(listed, list) and all(str(one) in _BLOCKS for one in listed) and listed:
+        sizes["prediction"] = "".join(_BLOCKS[str(one)] for one in listed)
         shape.used["mtp_layers_block_type"] = "layers.prediction"

@@ -11,6 +11,7 @@ import time
 
 from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
 from engine.run.importers.import_report import TextError
+from tests.engine.catalog.recent_files import FILES as RECENT
 from tests.engine.run.importers.format_texts import FORMATS
 from tests.engine.run.importers.hf_files import FILES
 from tests.engine.run.importers.real_files import MEANT, real
@@ -21,6 +22,7 @@ SEEDS = (
     + [text for _, text, _ in FORMATS.values()]
     + [real(name) for name in MEANT]
     + [json.dumps(one[1], indent=1) for one in FILES]
+    + [json.dumps(keys, indent=1) for keys in RECENT.values()]
 )
 ODD = (
     "<script>alert(1)</script>", "\x00", "9" * 30, "-1", "NaN", "1e999", "[" * 50, "{" * 50, "\\",
