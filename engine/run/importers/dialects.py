@@ -18,6 +18,7 @@ from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, MEGATRON_
 from engine.run.importers.megatron_yaml import MEGATRON_YAML
 from engine.run.importers.nanotron import NANOTRON
 from engine.run.importers.nemo1 import NEMO_1
+from engine.run.importers.nemo2 import NEMO_2
 from engine.run.importers.openrlhf import OPENRLHF
 from engine.run.importers.run_file import RUN_FILE
 from engine.run.importers.slime import SLIME
@@ -48,6 +49,7 @@ DIALECTS: tuple[Dialect, ...] = (
     AUTOMODEL,
     LLM_FOUNDRY,
     NEMO_1,
+    NEMO_2,
     MEGATRON_YAML,
     BRIDGE_OVERRIDES,
     SLIME,

@@ -831,4 +831,54 @@ fsdp_config:
             **dict([_BF16, _FULL]),
         },
     ),
+    "NeMo 2 command": (
+        "NVIDIA/NeMo docs/source/nlp/nemo_megatron/batching.rst",
+        """
+nemo llm pretrain --factory llama3_8b data.micro_batch_size=4 data.global_batch_size=16 \\
+    trainer.accumulate_grad_batches=1
+""",
+        {
+            "model": "llama-3-8b",
+            "sequence_length": 8192,
+            "parallelism.world_size": 8,
+            "parallelism.tensor_parallel": 1,
+            "parallelism.context_parallel": 2,
+            "parallelism.zero_stage": 1,
+            "training.micro_batch_size": 4,
+            "training.global_batch_size": 16,
+            "training.gradient_precision": "fp32",
+            **dict([_BF16]),
+        },
+    ),
+    "NeMo 2 Python": (
+        "NVIDIA/NeMo examples/llm/pretrain/custom_recipe.py",
+        """
+import nemo_run as run
+from nemo.collections import llm
+from nemo.collections.llm.recipes import llama3_70b
+
+def custom_llama3_70b():
+    pretrain = llama3_70b.pretrain_recipe(num_nodes=4, num_gpus_per_node=8)
+    pretrain.trainer.val_check_interval = 400
+    pretrain.log.ckpt.save_top_k = -1
+    pretrain.trainer.max_steps = 1000
+    return pretrain
+
+if __name__ == "__main__":
+    run.cli.main(llm.pretrain, default_factory=custom_llama3_70b)
+""",
+        {
+            "model": "llama-3-70b",
+            "sequence_length": 8192,
+            "parallelism.world_size": 32,
+            "parallelism.tensor_parallel": 4,
+            "parallelism.pipeline_parallel": 4,
+            "parallelism.virtual_pipeline": 5,
+            "parallelism.context_parallel": 2,
+            "parallelism.sequence_parallel": True,
+            "training.micro_batch_size": 1,
+            "training.global_batch_size": 512,
+            **dict([_BF16]),
+        },
+    ),
 }

@@ -41,6 +41,11 @@ def test_a_key_that_no_one_knows_is_called_so(name):
     source, text, _ = FORMATS[name]
     if name == "Trainer Python":
         text = text.replace("packing=True", "packing=True, foo_expert_size=7")
+    elif name == "NeMo 2 Python":
+        line = "    pretrain.trainer.val_check_interval = 400\n"
+        text = text.replace(line, f"{line}    pretrain.trainer.foo_expert_size = 7\n")
+    elif name == "NeMo 2 command":
+        text = f"{text.rstrip()} trainer.foo_expert_size=7\n"
     elif name.startswith("verl"):
         text = text.rstrip().removesuffix("$@").rstrip(" \\")
         text += " \\\n    actor_rollout_ref.actor.foo_expert_size=7 model.foo_expert_size=7\n"
