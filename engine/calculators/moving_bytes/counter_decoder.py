@@ -171,8 +171,7 @@ _HOST_NEXT = (
 _WORDS = {
     IMPOSSIBLE: (
         "Cannot say",
-        "A share is above 100 %: told to pause {paused}, sent {sent_share} and received "
-        "{received_share} of the port.",
+        "A share is above 100 %: {shares}.",
         "Several ports in one text, another time between the readings, or another speed of the "
         "port would do that. Paste one port, and set its speed.",
     ),
@@ -338,6 +337,7 @@ def _verdict(present: Presenter, result: Result) -> Badge:
     if port.verdict == "idle" and not _has_counter(port, DATA, PRIORITY):
         name, sentence = _NOTHING_AGAINST
     sentence = sentence.replace("{because}", _because(port)) + (_missing(port) if good else "")
+    sentence = sentence.replace("{shares}", _share_words(result))
     said = present.say(
         sentence + _priorities(port),
         corrected_bits=(port.corrected * 1e6, COUNT),
@@ -360,6 +360,16 @@ def _because(port: PortReadings) -> str:
             parts.append(f"{', '.join(names[:4])}{more} {words}")
     nothing = "this text counts no errors, losses or pauses"
     return escape_braces(", and ".join(parts) or nothing)
+
+
+def _share_words(result: Result) -> str:
+    """Return the shares that the text counts, as words around the names of numbers."""
+    words = {
+        "sent {sent_share} of the port": result.sent_share,
+        "received {received_share} of it": result.received_share,
+        "told to pause {paused} of the time": result.paused,
+    }
+    return ", ".join(word for word, share in words.items() if math.isfinite(share))
 
 
 def _missing(port: PortReadings) -> str:

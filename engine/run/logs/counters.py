@@ -25,7 +25,7 @@ _PERFQUERY = re.compile(r"# Port (extended )?counters: (.+?)(?: \(CapMask.*)?$")
 _DOTTED = re.compile(r"([A-Z][A-Za-z0-9]*):\.*(\S*)$")
 _ETHTOOL = re.compile(r"NIC statistics(?: for (\S+))?:$")
 _COMMAND = re.compile(
-    r"(?:.{0,80}[$#>]\s+|`)?(?:sudo\s+)?ethtool\s+-S\s+([\w.:-]{1,40})\s*(?:\|[^;]{0,80})?`?$"
+    r"(?:.{0,80}[$#>]\s+|`)?(?:sudo\s+)?ethtool\s+-S\s+([\w.:-]{1,40})\s*(?:\|[^;]{0,80})?`?\s*$"
 )
 _COLON = re.compile(r"((?:\[\d{1,4}\]: )?[a-z][\w.\[\]-]*) ?:\s*(\S*)$")
 _LINK = re.compile(r"link (\S+?)(?:\s+(.*))?$")
@@ -89,7 +89,7 @@ def read_counters(text: str) -> CounterLog:
         raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_COUNTERS:,}")
     reader = _Reader()
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
+        if line.strip() and not line.startswith("```"):  # the fence of a quoted text
             reader.read(number, line.strip())
     snapshots = [snapshot for snapshot in reader.snapshots if snapshot.values]
     if not snapshots:
@@ -204,8 +204,11 @@ class _Reader:
             return
         if name in _SELECT:
             return
-        if not self._is(kind) or name in self.snapshots[-1].values:
-            port = self.snapshots[-1].port if self._is(kind) else UNNAMED
+        # `| grep` leaves the heading out: then the command before names the port.
+        named = self._named if kind == "ethtool" else ""
+        if named or not self._is(kind) or name in self.snapshots[-1].values:
+            port = named or (self.snapshots[-1].port if self._is(kind) else UNNAMED)
+            self._named = ""
             self._begin(kind, port, number, wide=kind != "perfquery")
         self.snapshots[-1].values[name] = _integer(value)
 

@@ -123,6 +123,7 @@ class _DebugState:
     def __init__(self) -> None:
         self.version = self.network = self.fabric = self.multicast = self.rack = ""
         self.platform = ""
+        self.sockets = False
         self.ranks = self.said_nodes = self.ports = self.direct = 0
         self.hosts: set[str] = set()
         self.ways: dict[str, int] = {}
@@ -147,12 +148,13 @@ def read_nccl_debug(text: str) -> NcclDebug:
             "line 1: no line of NCCL is recognized; allowed: what it prints with NCCL_DEBUG=INFO "
             "and NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING"
         )
+    sockets = "NET/Socket" in state.ways or (state.sockets and not state.ports)
     return NcclDebug(
         version=state.version,
         ranks=state.ranks,
         nodes=len(state.hosts),
         said_nodes=state.said_nodes,
-        network=state.network,
+        network=state.network or ("Socket" if sockets else ""),
         fabric=state.fabric,
         ports=state.ports,
         multicast=state.multicast,
@@ -257,6 +259,9 @@ def _read_ranks(state: _DebugState, number: int, line: str) -> bool:
 def _read_network(state: _DebugState, number: int, line: str) -> bool:
     if "Using network " in line:
         state.network = line.partition("Using network ")[2].strip()[:40]
+        return True
+    if "NET/Socket : Using " in line:
+        state.sockets = True
         return True
     if "NET/IB : Using " in line:
         ports = _PORTS.findall(line)

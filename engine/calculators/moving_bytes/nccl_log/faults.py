@@ -1,5 +1,6 @@
 """Everything in a text of NCCL that speaks against the run, one sentence each."""
 
+import re
 from collections.abc import Iterator
 
 from engine.calculators.moving_bytes.nccl_log.result import Result
@@ -10,6 +11,15 @@ from engine.core.units import COUNT
 from engine.run.logs.nccl_debug import NcclDebug
 
 _SHOWN = 3
+_STATUS = re.compile(r"Got completion .{1,80}?status=(\d{1,2})\b")
+# Status of a completion that failed (verbs, enum ibv_wc_status).
+_COMPLETIONS = {
+    "5": " Status 5 follows from an error before it: look for the first.",
+    "10": " Status 10: the peer refused the access to its memory.",
+    "12": " Status 12: a port was asked again and again and did not answer. Its link flaps, the "
+    "path loses packets, or, over RoCE, the two use different GIDs or priorities.",
+    "13": " Status 13: the peer had no buffer ready, again and again.",
+}
 
 
 def faults(result: Result) -> tuple[Text, ...]:
@@ -22,13 +32,14 @@ def faults(result: Result) -> tuple[Text, ...]:
     return (*found, *_forced(result))
 
 
-def _several_hosts(result: Result) -> bool:
-    return max(result.nodes, result.found.setting.hosts) > 1
+def _several_hosts(result: Result, debug: NcclDebug) -> bool:
+    counted = max(result.nodes, result.found.setting.hosts, debug.nodes)
+    return counted > 1 or any(way.startswith("NET") for way in debug.ways)
 
 
 def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
     machine = result.found.setting.machine
-    if debug.network.startswith("Socket") and _several_hosts(result):
+    if debug.network.startswith("Socket") and _several_hosts(result, debug):
         yield ("NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look.")
     ports = NODES[machine].nics_per_node if machine else 0
     if 0 < debug.ports < ports and result.nodes > 1:
@@ -60,7 +71,9 @@ def _node_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
 def _warnings(debug: NcclDebug) -> Iterator[Text]:
     for note in debug.warnings[:_SHOWN]:
         warning = escape_braces(note.reason)
-        yield say(f"NCCL warns on line {{line}}: {warning}.", line=(note.line, COUNT))
+        status = _STATUS.search(note.reason)
+        means = _COMPLETIONS.get(status[1], "") if status else ""
+        yield say(f"NCCL warns on line {{line}}: {warning}.{means}", line=(note.line, COUNT))
 
 
 def _forced(result: Result) -> Iterator[Text]:

@@ -283,3 +283,24 @@ def test_counters_without_bytes_do_not_say_that_the_port_could_carry_more():
     assert title == "Nothing against it"
     assert "none says how busy it is" in sentence
     assert "does not count errors of the link or pauses" in sentence
+
+
+def test_commands_with_grep_name_their_ports():
+    """As in BytePS's issue 179, where quoted commands stand above what is left of their output."""
+    command = (
+        "`ethtool -S {} |grep prio`\n```\n     rx_prio0_bytes: {}\n     rx_prio1_bytes: 0\n```\n"
+    )
+    text = (
+        command.format("eth0", 10**9) + command.format("eth1", 5) + command.format("eth0", 10**10)
+    )
+    snapshots = read_counters(text).snapshots
+    assert [snapshot.port for snapshot in snapshots] == ["eth0", "eth1", "eth0"]
+    assert read_counters(text).odd == ()
+
+
+def test_impossible_shares_are_those_that_the_text_counts():
+    reading = "NIC statistics:\n     rx_bytes_phy: {}\n     rx_crc_errors_phy: 0\n"
+    title, sentence = said(reading.format(1) + reading.format(10**14))
+    assert title == "Cannot say"
+    assert "received" in sentence
+    assert "no finite value" not in sentence

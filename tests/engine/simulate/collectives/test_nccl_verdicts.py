@@ -266,3 +266,29 @@ def test_a_fault_that_explains_nothing_is_not_the_closest_match():
     title, sentence = said(table("NVIDIA GB200", 90.0, ranks=8))
     assert title == "Slow"
     assert "closest match" not in sentence
+
+
+# As in NCCL's issues 226, 952 and 1405.
+SOCKETS = (
+    "ip-1:1:1 [0] NCCL INFO NET/IB : No device found.\n"
+    "ip-2:1:1 [0] NCCL INFO NET/Socket : Using [0]ens3:172.31.12.210<0>\n"
+)
+CHANNELS = "<name>:926:1151 [7] NCCL INFO Channel 03/0 : 15[7] -> 6[6] [send] via NET/Socket/3\n"
+COMPLETION = (
+    "w-0:3468:3905 [4] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer "
+    "10.216.210.236<54862> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n"
+)
+
+
+@each(
+    ("log", "words"),
+    [
+        (SOCKETS, "uses IP sockets between the nodes"),
+        (CHANNELS, "uses IP sockets between the nodes"),
+        (COMPLETION, "Status 12: a port was asked again and again"),
+    ],
+)
+def test_faults_of_public_logs(log, words):
+    title, sentence = said(log)
+    assert title == "Faults in the log"
+    assert words in sentence
