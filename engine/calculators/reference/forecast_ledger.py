@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from textwrap import wrap
 from typing import Annotated
 
 from engine.catalog.forecasts import Forecast, Score, forecasts, scores
@@ -147,15 +148,21 @@ def scored_table() -> Table:
     )
 
 
+_WIDTH = 64  # characters of a line, as of a hash
+
+
 def row_code(name: str) -> Code:
     """Return a row of the ledger, its run file last."""
     row = _ROWS[name]
     lines = (
-        f"name      {row.name}",
-        f"made      {row.date}, engine {row.version}, commit {row.commit}",
-        f"counts    {row.counts}",
-        f"after     {row.after or 'nothing: the first row'}",
-        f"SHA-256   {row.sha256}",
+        row.name,
+        f"made {row.date} by engine {row.version}, commit",
+        row.commit,
+        *wrap(f"scored by: {row.counts}", _WIDTH),
+        "hash of the row before",
+        row.after or "none: the first row",
+        "SHA-256",
+        row.sha256,
         "",
         json.dumps(json.loads(row.run), indent=1),
     )
