@@ -171,11 +171,14 @@ def _grouped(warnings: Sequence[str]) -> tuple[str, ...]:
     for meaning, keys in groups.items():
         names = list(dict.fromkeys(keys))
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        verb = meaning.replace(" is not known", " are not known", 1) if len(names) > 1 else meaning
+        verb = meaning
+        if len(names) > 1:
+            verb = re.sub(r"^ (is|holds)\b", lambda word: _PLURAL[word[1]], meaning)
         said.append(f"{', '.join(names[:_MOST_NAMED])}{more}{verb}")
     return tuple(said)
 
 
+_PLURAL = {"is": " are", "holds": " hold"}
 _MOST_NAMED = 4  # keys of a warning
 
 

@@ -57,6 +57,7 @@ COUNTS: Mapping[str, str] = {
     "world-size": "parallelism.world_size",
     "model-parallel-size": "parallelism.tensor_parallel",  # before 2.0
     "zero-stage": "parallelism.zero_stage",  # Megatron-DeepSpeed
+    "moe-expert-parallel-size": "parallelism.expert_parallel",
     "num-distributed-optimizer-instances": "notes.instances",
 }
 SWITCHES: Mapping[str, tuple[str, Any]] = {
@@ -124,6 +125,8 @@ NOTED = (
     "account-for-embedding-in-pipeline-split",
     "account-for-loss-in-pipeline-split",
     "moe-enable-deepep",
+    "expert-interval",  # Megatron-DeepSpeed
+    "topk",
 )
 
 

@@ -199,6 +199,9 @@ def _mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
         for key in ("experts_per_token", "nodes_per_token", "expert_ffn_hidden_size"):
             draft.values.pop(f"model.{key}", None)
         return
+    if "--moe-expert-parallel-size" in str(notes.get("text", "")):
+        _deepspeed_mixture(draft, notes)
+        return
     draft.assume("model.experts_per_token", 2, f"--moe-router-topk's default ({VERSION})")
     width = draft.get("model.ffn_hidden_size", 0)
     draft.assume("model.expert_ffn_hidden_size", width, "--ffn-hidden-size: experts have no own")
@@ -210,6 +213,19 @@ def _mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     if isinstance(said, list):  # of whole numbers as Python has it, or the words of a script
         said = ("," if all(isinstance(entry, int) for entry in said) else "").join(map(str, said))
     _frequency(draft, str(said))
+
+
+def _deepspeed_mixture(draft: RunDraft, notes: Mapping[str, Any]) -> None:
+    """Derive the experts of Megatron-DeepSpeed (arguments.py: --topk 1, --expert-interval 2)."""
+    top, every = positive_number(notes.get("topk")) or 1, notes.get("expert-interval", 2)
+    draft.derive("model.experts_per_token", top, "--topk, 1 unless set (Megatron-DeepSpeed)")
+    width = draft.get("model.ffn_hidden_size", 0)
+    draft.derive("model.expert_ffn_hidden_size", width, "an expert is as wide as a dense layer")
+    if positive_number(every) == 2:
+        why = "--expert-interval, 2 unless set (Megatron-DeepSpeed)"
+        draft.derive("model.dense_layer_every", 2, why)
+    elif positive_number(every) != 1:
+        draft.contradictions.append(f"--expert-interval {shorten(every)}: {ONLY}")
 
 
 def _layer_by_layer(draft: RunDraft, experts: list[int]) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.run.importers.import_report import Setting
 from engine.run.importers.shell_expansion import Branch, Environment, ShellWord, text_of
-from engine.run.importers.shell_script import Command, run_script
+from engine.run.importers.shell_records import Command
+from engine.run.importers.shell_script import run_script
 from engine.run.importers.shell_words import Bit, shell_tokens
 from engine.run.importers.unknown_keys import IDLE
 

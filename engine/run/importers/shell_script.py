@@ -8,10 +8,10 @@ Where they decide none, every branch is read and its words carry the condition.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from engine.run.importers.shell_expansion import Branch, Environment, Field, ShellWord
+from engine.run.importers.shell_records import Choice, Command, Script
 from engine.run.importers.shell_sums import evaluate_sum
 from engine.run.importers.shell_tests import decide_sum, decide_test, matches
 from engine.run.importers.shell_words import Token, shell_tokens
@@ -19,31 +19,13 @@ from engine.run.importers.shell_words import Token, shell_tokens
 _CLOSING = ("then", "elif", "else", "fi", "do", "done", "esac", "}")
 _DECLARING = ("export", "local", "declare", "readonly", "typeset")
 _REDIRECTIONS = ("<<<", "&>>", "<<", ">>", "&>", ">&", "<&", ">|", "<", ">")
+_PRINTING = ("echo", "printf", "cat")
+_SHELLS = ("bash", "sh")
+_PROGRAM = re.compile(r"(?<![\w$])(?:python3?|torchrun|deepspeed|accelerate)\b")
 _CONSTANTS = {"true": True, ":": True, "false": False}
 _DEEPEST = 8  # calls of functions
 _MOST = 4000  # commands
 _MOST_ROUNDS = 512  # of a loop that counts
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command: its words with their lines."""
-
-    words: tuple[ShellWord, ...]
-    line: int
-
-
-@dataclass(slots=True)
-class Script:
-    """What a script does.
-
-    Attributes:
-        commands: in their order.
-        environment: variables at the end.
-    """
-
-    commands: list[Command] = field(default_factory=list)
-    environment: Environment = field(default_factory=Environment)
 
 
 def run_script(
@@ -64,20 +46,6 @@ def run_script(
         reader.list_until(())
         reader.place = max(reader.place, before + 1)  # a word that closes nothing
     return reader.script
-
-
-@dataclass(slots=True)
-class _Choice:
-    """Branches of one condition: what was followed, and which of them nothing decides."""
-
-    identifier: int
-    line: int
-    start: Environment
-    entered: bool
-    chosen: bool = False
-    closed: bool = False
-    unknown: list[str] = field(default_factory=list)
-    results: list[tuple[Branch, Environment]] = field(default_factory=list)
 
 
 class _Reader:
@@ -253,26 +221,48 @@ class _Reader:
     def perform(self, tokens: Sequence[Token]) -> bool | None:
         """Assign, decide a test, call a function, or note a command."""
         rest = self.assigned(tokens)
-        words = self.script.environment.words(rest)
+        environment = self.script.environment
+        expanded = set(environment.used)
+        words = environment.words(rest)
         if not words:
             return True
         first = words[0].text
+        if first in _PRINTING:  # what is printed is not handed on
+            environment.used.intersection_update(expanded)
+        if first in ("[", "test", "printf", *_CONSTANTS):
+            return self.built_in(first, words)
+        if first in self.functions and self.depth < _DEEPEST:
+            return self.call(first, words)
+        for part in self.handed_on(words):
+            if len(self.script.commands) < _MOST:
+                self.script.commands.append(Command(tuple(part), rest[0].line))
+        return True
+
+    def built_in(self, first: str, words: Sequence[ShellWord]) -> bool | None:
+        """Decide a test, or let `printf -v` assign."""
         if first in ("[", "test"):
             inner = words[1:-1] if first == "[" and words[-1].text == "]" else words[1:]
             return decide_test([word.text for word in inner])
-        if first in _CONSTANTS:
-            return _CONSTANTS[first]
         if first == "printf" and len(words) > 3 and words[1].text == "-v":
             text = words[3].text
             for word in words[4:]:
                 text = text.replace("%s", word.text, 1)
             self.script.environment.values[words[2].text] = [Field(text, words[2].line, False)]
-            return True
-        if first in self.functions and self.depth < _DEEPEST:
-            return self.call(first, words)
-        if len(self.script.commands) < _MOST:
-            self.script.commands.append(Command(tuple(words), rest[0].line))
-        return True
+        return _CONSTANTS.get(first, True)
+
+    def handed_on(self, words: Sequence[ShellWord]) -> Iterator[Sequence[ShellWord]]:
+        """Yield a command, and the one in single quotes behind `bash -c`, with its variables."""
+        shells = [at for at, word in enumerate(words) if word.text.rpartition("/")[2] in _SHELLS]
+        place = next(
+            (at for at, word in enumerate(words) if re.fullmatch(r"-\w*c", word.text)), len(words)
+        )
+        inside = words[place + 1].text if shells and shells[0] < place < len(words) - 1 else ""
+        if "$" not in inside or _PROGRAM.search(inside):
+            yield words
+            return
+        yield words[:place]
+        tokens = [one for one in shell_tokens(inside, words[place].line) if one.kind == "word"]
+        yield self.script.environment.words(tokens)
 
     def assigned(self, tokens: Sequence[Token]) -> list[Token]:
         """Assign what stands first in a command; return the rest of it."""
@@ -326,13 +316,13 @@ class _Reader:
         self.settle(choice, whole=choice.closed or choice.chosen)
         return None
 
-    def choice(self) -> _Choice:
+    def choice(self) -> Choice:
         self.branches += 1
         line = self.tokens[self.place - 1].line
         start = self.script.environment.copy()
-        return _Choice(self.branches, line, start, self.active)
+        return Choice(self.branches, line, start, self.active)
 
-    def clause(self, choice: _Choice, condition: str, said: bool | None) -> None:
+    def clause(self, choice: Choice, condition: str, said: bool | None) -> None:
         """Follow one branch, of which `said` is whether it is taken."""
         taken = choice.entered and not choice.chosen and said is not False
         if taken and (said is None or choice.unknown):
@@ -344,7 +334,7 @@ class _Reader:
             self.followed(active=taken)
         choice.chosen = choice.chosen or (taken and said is True)
 
-    def settle(self, choice: _Choice, *, whole: bool) -> None:
+    def settle(self, choice: Choice, *, whole: bool) -> None:
         """Go on with one environment for all branches that were followed."""
         if choice.results:
             self.script.environment = choice.start

@@ -49,6 +49,7 @@ SIZES = [
     ("sequence-length", "", "sequence_length"),
     ("model-parallel-size", "", "parallelism.tensor_parallel"),
     ("zero-stage", "", "parallelism.zero_stage"),
+    ("moe-expert-parallel-size", "--num-experts 8 --topk 2", "parallelism.expert_parallel"),
     ("num-key-value-heads", "", "model.num_key_value_heads"),
 ]
 # Those that JOB has, where another value stands in place of its own.

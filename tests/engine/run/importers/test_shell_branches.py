@@ -59,6 +59,8 @@ def branch(condition, yes, no=""):
          [("--f", "[0,1,1,1]")]),
         ('M=(--x "$A" --y 1)', [("--x", "$A"), ("--y", "1")]),
         ("A=$(echo 3)\nrun --a $A --b $(date)", [("--a", "3"), ("--b", "$(...)")]),
+        ("export C=' x.py --a 1'\necho $C\nsrun bash -c '$L --rank $R $C'",
+         [("$L", ""), ("--rank", "$R"), ("--a", "1")]),
         ("srun -N 4 --ntasks-per-node 8 python x.py --a 1",
          [("--nodes", "4"), ("--ntasks-per-node", "8"), ("--a", "1")]),
         ("#SBATCH -N4\nrun --a 1", [("--nodes", "4"), ("--a", "1")]),

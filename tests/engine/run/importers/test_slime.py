@@ -56,3 +56,12 @@ def test_megatron_with_the_file_of_deepspeed_that_its_script_writes():
 def test_a_batch_of_deepspeeds_file_that_is_another_is_told():
     found = import_run(DEEPSPEED.replace('"train_batch_size": 32', '"train_batch_size": 64'))
     assert "train_batch_size is 64, and the arguments say 32" in found.contradictions
+
+
+def test_experts_of_megatron_deepspeed_stand_in_every_other_layer():
+    flags = "--num-experts 16 --moe-expert-parallel-size 8"
+    text = DEEPSPEED.replace("--checkpoint-activations", flags).replace(" 4 --pp", " 1 --pp")
+    document = import_run(text).document
+    assert document["model"]["dense_layer_every"] == 2
+    assert document["model"]["experts_per_token"] == 1
+    assert document["parallelism"]["expert_parallel"] == 8
