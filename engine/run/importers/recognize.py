@@ -14,6 +14,7 @@ from typing import Any
 from engine.run.importers.dialect import Dialect, Piece, Unread
 from engine.run.importers.dialects import DIALECTS
 from engine.run.importers.import_report import TextError
+from engine.run.importers.named_formats import name_format
 from engine.run.importers.text_parts import Part, blank, split_parts, without_comments
 
 ENOUGH = 2  # signs
@@ -34,10 +35,14 @@ def recognize(text: str) -> Recognized:
     for part in split_parts(text):
         _read_part(part, found)
     if not found.pieces:
+        allowed = ", ".join(dialect.name for dialect in DIALECTS)
+        for one in found.unread:
+            if one.reason != _UNKNOWN:
+                raise TextError(f"line {one.first}: {one.reason}; allowed: {allowed}")
         seen = "; ".join(sign for part in found.unread for sign in part.seen)
         raise TextError(
             f"line 1: no configuration is recognized (signs seen: {seen or 'none'}); allowed: "
-            + ", ".join(dialect.name for dialect in DIALECTS)
+            f"{allowed}"
         )
     return found
 
@@ -60,7 +65,8 @@ def _read_part(part: Part, found: Recognized) -> None:
             name = f"lines {first}-{last}"
             found.unread.append(Unread(name=name, first=first, last=last, reason=_FOREIGN))
     elif not part.optional:
-        found.unread.append(_unread(rest, part.line, part.name, _seen(rest), reason or _UNKNOWN))
+        why = name_format(without_comments(rest)) or reason or _UNKNOWN
+        found.unread.append(_unread(rest, part.line, part.name, _seen(rest), why))
 
 
 _FOREIGN = "another format within a script"
