@@ -226,7 +226,7 @@ IONIC: Mapping[str, PortCounter] = {
 }
 _IONIC_PATTERNS = patterns(
     {
-        r"frames_[rt]x_(?:pause|pripause)": count("", "pause frames"),
+        r"frames_[rt]x_(?:pause|pripause_?\d?)": count("", "pause frames"),
         r"frames_[rt]x_(?:all|unicast|multicast|broadcast|vlan|vlan_good|other|less_than_64b|64b|"
         r"\d+b_\d+b|pri_\d)": count("", "packets of that kind"),
         r"[rt]x_\d+_(?:dma_map_err|alloc_err|dropped|csum_error)": _RING_FAULT,

@@ -1,7 +1,8 @@
-"""Counters of `rdma statistic` and of /sys/.../hw_counters by adapter: mlx5, bnxt_re and EFA.
+"""Counters of `rdma statistic` and of /sys/.../hw_counters by adapter: mlx5, bnxt_re, ionic, EFA.
 
 Sources: NVIDIA's page on counters and rdma-statistic(8) for mlx5; bnxt_re's hw_counters.c; Amazon's
-page on EFA's driver metrics and efa_verbs.c.
+page on EFA's driver metrics and efa_verbs.c. Files of Broadcom's own bnxt_re bear mlx5's names for
+other counts: AMD's rccl-tests list them, and the names of ionic, whose firmware hands them out.
 """
 
 import re
@@ -69,6 +70,12 @@ BNXT_RE: Mapping[str, PortCounter] = {
     "rx_ecn_marked_pkts": count(MARKED, "marked packets received"),
     "rx_cnp_pkts": count(MARKED, "times this port was asked to slow down"),
     "tx_cnp_pkts": count(MARKED, "senders asked to slow down", sends=True),
+    # Broadcom's own driver, under the names of mlx5.
+    "out_of_sequence": count(LOST, "requests to send again received"),
+    "out_of_buffer": count(LOST, "packets dropped because an earlier one was missing"),
+    "roce_adp_retrans": count(LOST, "messages sent again after a time-out", sends=True),
+    "rp_cnp_handled": count(MARKED, "times this port was asked to slow down"),
+    "np_cnp_sent": count(MARKED, "senders asked to slow down", sends=True),
     "dup_req": count("", "requests that came twice"),
     "recoverable_errors": count("", "errors that the adapter recovered from"),
 }
@@ -102,6 +109,34 @@ _EFA_PATTERNS = patterns(
         ),
     }
 )
+IONIC: Mapping[str, PortCounter] = {
+    "rx_rdma_ucast_bytes": count(DATA, "bytes of RDMA received", 1.0),
+    "tx_rdma_ucast_bytes": count(DATA, "bytes of RDMA sent", 1.0, sends=True),
+    "rx_rdma_ucast_pkts": count(PACKETS, "packets of RDMA received"),
+    "tx_rdma_ucast_pkts": count(PACKETS, "packets of RDMA sent", sends=True),
+    "rx_rdma_ecn_pkts": count(MARKED, "marked packets received"),
+    "rx_rdma_cnp_pkts": count(MARKED, "times this port was asked to slow down"),
+    "tx_rdma_cnp_pkts": count(MARKED, "senders asked to slow down", sends=True),
+    "tx_rdma_ack_timeout": count(LOST, "answers that never came", sends=True),
+    "tx_rdma_retx_pkts": count(LOST, "packets sent again", sends=True),
+    "tx_rdma_retx_bytes": count("", "bytes sent again", sends=True),
+    "rx_rdma_mtu_discard_pkts": count(LOST, "packets dropped for their size"),
+    "req_rx_pkt_seq_err": count(LOST, "requests to send again received"),
+    "req_rx_impl_nak_seq_err": count(LOST, "answers that show a loss"),
+    "req_tx_retry_excd_err": count(LOST, "connections given up"),
+    "resp_tx_pkt_seq_err": count(LOST, "requests to send again sent", sends=True),
+    "resp_rx_outof_buf": count(HOST, "packets of RDMA dropped, no buffer"),
+    "resp_rx_outouf_seq": count("", "packets out of order; several paths do that too"),
+    "resp_rx_dup_request": count("", "requests that came twice"),
+    "req_rx_rnr_retry_err": count("", "answers that the receiver was not ready"),
+    "resp_tx_rnr_retry_err": count("", "answers that this host was not ready", sends=True),
+}
+_IONIC_PATTERNS = patterns(
+    {
+        r"re(?:q|sp)_[rt]x_\w+": count("", "requests that ended with an error"),
+        r"[rt]x_rdma_\w+": count("", "of RDMA traffic"),
+    }
+)
 TABLES: tuple[CounterTable, ...] = (
     CounterTable(
         name="EFA",
@@ -118,6 +153,16 @@ TABLES: tuple[CounterTable, ...] = (
         patterns=_BNXT_PATTERNS,
         sign=re.compile(r"to_retransmits|seq_err_naks_rcvd|active_qps|oos_drop_count|rx_roce_\w+"),
         source="bnxt_re_counters",
+    ),
+    CounterTable(
+        name="ionic",
+        kind="rdma",
+        counters=IONIC,
+        patterns=_IONIC_PATTERNS,
+        sign=re.compile(
+            r"[rt]x_rdma_(?:ack|cnp|ecn|ucast|mcast|retx|mtu)_\w+|re(?:q|sp)_[rt]x_\w+"
+        ),
+        source="rccl_counters",
     ),
     CounterTable(
         name="mlx5",

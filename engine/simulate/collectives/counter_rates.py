@@ -152,7 +152,7 @@ def _compare_readings(
 ) -> PortReadings:
     elapsed = last.clock - first.clock
     time = elapsed if first.clock and elapsed > 0 else interval
-    table = table_of(first.kind, first.values)
+    table = table_of(first.kind, first.values, first.port)
     growths = tuple(_counter_growths(first, last, time, table))
     sent, received = (_data_rate(growths, sends=sends) for sends in (True, False))
     paused, pauses = (_longest_share(growths, says) for says in (PAUSED, PAUSES))

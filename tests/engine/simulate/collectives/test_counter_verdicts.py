@@ -304,3 +304,28 @@ def test_impossible_shares_are_those_that_the_text_counts():
     assert title == "Cannot say"
     assert "received" in sentence
     assert "no finite value" not in sentence
+
+
+def sysfs(device):
+    return lambda values: "".join(
+        f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}:{values[name]}\n"
+        for name in values
+    )
+
+
+@each(
+    ("device", "grown", "title"),
+    [
+        ("mlx5_0", {"out_of_sequence": 500, "packet_seq_err": 0}, "Nothing against it"),
+        # Broadcom's own driver: the file counts requests to send again (rccl-tests, PR 5016).
+        ("bnxt_re0", {"out_of_sequence": 500, "rp_cnp_handled": 0}, "Packets are lost"),
+        ("bnxt_re_bond0", {"out_of_buffer": 500, "rp_cnp_handled": 0}, "Packets are lost"),
+        # Under another name of the device: files that mlx5 does not have.
+        ("rocep9", {"out_of_sequence": 500, "rx_roce_discards": 0}, "Packets are lost"),
+        ("ionic_0", {"tx_rdma_ack_timeout": 40, "rx_rdma_ucast_bytes": 10**11}, "Packets are lost"),
+        ("ionic_0", {"resp_rx_outof_buf": 40, "rx_rdma_ucast_bytes": 1}, "This host drops packets"),
+        ("rocep1", {"tx_rdma_ack_timeout": 0, "rx_rdma_ucast_bytes": 10**9}, "Not this port"),
+    ],
+)
+def test_a_device_of_rdma_has_the_counters_of_its_driver(device, grown, title):
+    assert said(twice(sysfs(device), grown))[0] == title
