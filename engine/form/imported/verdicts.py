@@ -61,11 +61,11 @@ def verdict_badge(imported: ImportedRun, estimated: RunEstimate | None) -> Badge
 def left_out(imported: ImportedRun) -> str:
     """Return what the answer leaves out, in one sentence."""
     if not imported.warnings:
-        return "The answer leaves out nothing that was read."
+        return "Nothing that was read is left out."
     said = imported.warnings[:_MAX_SENTENCES]
     more = len(imported.warnings) - len(said)
     rest = f"; and {more} more" if more else ""
-    return _as_sentence(f"The answer leaves out: {'; '.join(said)}{rest}")
+    return _as_sentence(f"Left out or assumed: {'; '.join(said)}{rest}")
 
 
 def _rest(imported: ImportedRun) -> str:

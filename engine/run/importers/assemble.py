@@ -116,6 +116,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
         finish_launch(draft, int(defaults.cluster["gpus_per_node"]))
         _derive(draft)
         document = _run_document(draft, defaults)
+        _warn_of_assumptions(draft)
     run = None
     if "model" not in document and not draft.contradictions:
         draft.contradictions.append(_NO_MODEL)
@@ -157,6 +158,24 @@ def _choose_model(draft: RunDraft) -> None:
         draft.warnings.append(f"two texts describe the model, and the arguments' is shown: {sizes}")
     else:
         draft.contradictions.append(f"arguments change the model that is named: {sizes}")
+
+
+_CHOSEN = (
+    "sequence_length", "training.micro_batch_size", "training.global_batch_size",
+    "parallelism.world_size",
+)  # fmt: skip
+
+
+def _warn_of_assumptions(draft: RunDraft) -> None:
+    """Warn of sizes of the job that no text says and no software has a default for."""
+    assumed = {
+        one.key: one.value
+        for one in draft.entries
+        if one.kind == "assumed" and ("(" not in one.meaning or "Megatron Core" in one.meaning)
+    }
+    named = [f"{key.rpartition('.')[2]} {assumed[key]}" for key in _CHOSEN if key in assumed]
+    if named:
+        draft.warnings.append(f"no text says {', '.join(named)}")
 
 
 def _grouped(warnings: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from engine.form.imported.verdicts import left_out
 from tests.each import each
 
 GPT = "torchrun --nproc_per_node 8 pretrain_gpt.py \\\n --num-layers 4 --hidden-size 64 \\\n"
-GPT += " --num-attention-heads 4 --vocab-size 128 --seq-length 64"
+GPT += " --num-attention-heads 4 --vocab-size 128 --seq-length 64 --micro-batch-size 1"
+GPT += " --global-batch-size 8"
 
 
 def rows(text):
@@ -49,11 +50,11 @@ def test_every_line_that_holds_anything_has_a_row():
 
 
 def test_one_sentence_says_what_the_answer_leaves_out():
-    assert caption(GPT).endswith("The answer leaves out nothing that was read.")
+    assert caption(GPT).endswith("Nothing that was read is left out.")
     text = f"{GPT} --rampup-batch-size 1 1 8"
     assert caption(text).endswith(left_out(parse_job_text(text)))
     assert left_out(parse_job_text(text)) == (
-        "The answer leaves out: --rampup-batch-size (line 3): the batch grows step by step; the "
+        "Left out or assumed: --rampup-batch-size (line 3): the batch grows step by step; the "
         "last one is shown."
     )
 

@@ -98,6 +98,7 @@ def test_a_contradiction_is_told_alone():
     assert found.contradictions == (said,)
 
 
+BATCH = "--micro-batch-size 1 --global-batch-size 8"
 LLAMA = """{"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
  "vocab_size": 128256,
  "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
@@ -107,14 +108,14 @@ LLAMA = """{"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
 
 
 def test_of_two_models_the_one_that_arguments_say_is_shown_and_told():
-    found = import_run(f"{LLAMA}{LAUNCH} {MODEL}")
+    found = import_run(f"{LLAMA}{LAUNCH} {MODEL} {BATCH}")
     assert found.run.model.num_layers == 8
     assert found.warnings == (
         "two texts describe the model, and the arguments' is shown: num_layers 8, not 32, "
         "hidden_size 64, not 4096, num_attention_heads 8, not 32",
     )
     same = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32"
-    alike = import_run(f"{LLAMA}{LAUNCH} {same}")
+    alike = import_run(f"{LLAMA}{LAUNCH} {same} {BATCH} --seq-length 128")
     assert (alike.document["model"], alike.warnings) == ("llama-3-8b", ())
 
 
@@ -126,8 +127,19 @@ def test_arguments_that_change_a_part_of_a_named_model_stop_the_answer():
 
 
 def test_warnings_that_say_the_same_are_one():
-    found = import_run(f"{LAUNCH} {MODEL} --a-size 1 --b-size 2 --c-size 3 --d-size 4 --e-size 5")
+    found = import_run(
+        f"{LAUNCH} {MODEL} {BATCH} --a-size 1 --b-size 2 --c-size 3 --d-size 4 --e-size 5"
+    )
     assert found.warnings == (
         "--a-size (line 1), --b-size (line 1), --c-size (line 1), --d-size (line 1) and 1 more are "
         "not known here",
+    )
+
+
+def test_sizes_that_no_text_says_are_warned_of():
+    assert import_run(f"{LAUNCH} {MODEL}").warnings == (
+        "no text says micro_batch_size 1, global_batch_size 8",
+    )
+    assert import_run(LLAMA.rstrip("-\n")).warnings == (
+        "no text says sequence_length 4096, micro_batch_size 1, global_batch_size 8, world_size 8",
     )

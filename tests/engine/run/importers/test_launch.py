@@ -62,7 +62,10 @@ def test_launchers_that_disagree_are_told(text, said):
 
 def test_nodes_that_the_text_does_not_say_are_warned_of():
     found = import_run(f"torchrun --nnodes $N --nproc_per_node 8 {GPT}")
-    assert found.warnings == ("--nnodes (line 1) is $N, which the text does not say",)
+    assert found.warnings == (
+        "--nnodes (line 1) is $N, which the text does not say",
+        "no text says micro_batch_size 1, global_batch_size 8",
+    )
 
 
 LLAMA = '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 128, '

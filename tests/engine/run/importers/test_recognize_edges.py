@@ -116,7 +116,7 @@ def test_a_text_that_no_reader_takes_stops_the_answer_until_it_is_left_out():
         defaults = ImportDefaults(cluster=DGX_H100, leave_out=names)
         answered = import_run(text, defaults)
         assert answered.run is not None
-        assert answered.warnings == ("my.yaml is left out",)
+        assert answered.warnings[0] == "my.yaml is left out"
     entries = [(one.key, one.line, one.kind) for one in answered.entries if one.kind == "not read"]
     assert entries == [("my.yaml", 3, "not read")]
 

@@ -99,7 +99,8 @@ def test_a_value_of_several_branches_is_none_of_them():
 
 
 GPT = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 "
-GPT += "--num-attention-heads 4 --vocab-size 128 --seq-length 64"
+GPT += "--num-attention-heads 4 --vocab-size 128 --seq-length 64 "
+GPT += "--micro-batch-size 1 --global-batch-size 8"
 
 
 def test_a_branch_that_nothing_decides_stops_the_answer_where_it_matters():
