@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.core import text
 from engine.core.inputs import Scalar, Text
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.text import say
+from engine.core.text import escape_braces, say
 from engine.core.units import (
     BYTES,
     COUNT,
@@ -40,6 +40,7 @@ from engine.simulate.measured.log_check import (
     is_another_job,
     is_another_model,
     is_another_rate,
+    is_on_another_gpu,
 )
 from engine.simulate.memory.memory_check import MemoryReadings, modeled_readings
 from engine.simulate.step.prediction_evidence import Evidence, evidence
@@ -286,6 +287,8 @@ def _differences(result: Result, check: LogCheck) -> tuple[str, dict[str, tuple[
         if logged != form:
             parts.append(f"{words}, not {asked}")
             numbers |= {f"logged{at}": (logged, COUNT), f"asked{at}": (form, COUNT)}
+    if is_on_another_gpu(check, run):
+        parts.append(escape_braces(f"runs on {check.gpu}, not {run.cluster.gpu.name}"))
     sentence = f"This log {' and '.join(parts)} as in the job below." if parts else ""
     numbers |= {"mfu": (check.mfu, SHARE), "share": (check.printed_share, SHARE)}
     numbers["flops"] = (check.printed_flops, FLOP_RATE)
@@ -396,6 +399,8 @@ def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:
         ("GPUs", check.gpus, result.run.plan.world_size),
     ):
         rows.append((label, say("{n}", n=(count, COUNT)), say("{n}", n=(asked, COUNT))))
+    if check.gpu:
+        rows.append(("GPU", check.gpu, result.run.cluster.gpu.name))
     if check.printed_flops:
         rows.append(("FLOP/s of a GPU", say("{f}", f=(check.printed_flops, FLOP_RATE)), ""))
     if check.printed_token_rate:

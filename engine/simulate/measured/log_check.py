@@ -15,6 +15,7 @@ from engine.run.logs.logged_step import LoggedStep
 from engine.run.logs.training import TrainingLog, complete_steps
 from engine.run.run import Run
 from engine.simulate.measured.steadiness import Steadiness, quantile, steadiness
+from engine.simulate.profile_analysis.traced_gpu import is_of_another_gpu
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.what_if import run_step_time
 
@@ -43,6 +44,7 @@ class LogCheck:
         printed_share: those of the dense peak of this GPU; 0 likewise.
         allocated, reserved: the largest peaks; 0 if none is printed.
         batch, sequence_length, gpus: as the log says, or as the job does.
+        gpu: name of the GPU, as the log says; empty where it does not.
         predicted, least, most: the step of the model, and its range.
     """
 
@@ -60,6 +62,7 @@ class LogCheck:
     batch: Count
     sequence_length: Count
     gpus: Count
+    gpu: str
     predicted: Seconds
     least: Seconds
     most: Seconds
@@ -98,6 +101,7 @@ def check_log(log: TrainingLog, run: Run) -> LogCheck | None:
         batch=batch,
         sequence_length=length,
         gpus=gpus,
+        gpu=log.job.gpu,
         predicted=predicted,
         least=least,
         most=most,
@@ -112,9 +116,14 @@ def is_another_job(check: LogCheck, run: Run) -> bool:
         run.training.sequence_length,
         run.plan.world_size,
     )
-    if said != asked or check.mfu > 1:
+    if said != asked or check.mfu > 1 or is_on_another_gpu(check, run):
         return True
     return is_another_model(check) or is_another_rate(check)
+
+
+def is_on_another_gpu(check: LogCheck, run: Run) -> bool:
+    """Return whether the log names a GPU that is not that of the job."""
+    return bool(check.gpu) and is_of_another_gpu((check.gpu,), run.cluster.gpu.name)
 
 
 def is_another_rate(check: LogCheck) -> bool:

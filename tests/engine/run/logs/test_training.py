@@ -110,6 +110,11 @@ def test_steps_without_a_number_are_not_one_step():
             (8, 0, 0),
         ),
         ("| lm loss: 1.1E+01 | grad norm: 0.0 | actual seqlen:  2048 |", (0, 2048, 0)),
+        (
+            "[titan] - INFO - Building device mesh with parallelism: pp=2, dp_replicate=1, "
+            "dp_shard=8, cp=1, tp=4, ep=8",
+            (0, 0, 64),
+        ),
         ("the global batch size is large ...", (0, 0, 0)),
     ],
 )
@@ -159,3 +164,15 @@ def test_a_rate_of_mlperf_that_may_be_of_tokens_is_not_taken():
     text = LINES["MLPerf, sequences per second"][1].replace("3072", "1211105280")
     with pytest.raises(TextError, match="no step is recognized"):
         read_training_log(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[titan] - INFO - CUDA capacity: NVIDIA H100 80GB HBM3 with 79.18GiB memory",
+        "GPU capacity: NVIDIA H100 80GB HBM3 (0) with 79.11GiB memory",
+    ],
+)
+def test_a_log_names_its_gpu(line):
+    job = read_training_log(line + "\n" + LINES["torchtitan's wps"][1]).job
+    assert job.gpu == "NVIDIA H100 80GB HBM3"

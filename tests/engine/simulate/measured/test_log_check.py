@@ -187,3 +187,12 @@ def test_labels_of_a_part_of_the_tokens_are_another_job():
     assert "Another job" in shown_of(part)["verdict"]["html"]
     whole = line.format("52000.00", "6500.00", 16 * 8192)
     assert "Another job" not in shown_of(whole)["verdict"]["html"]
+
+
+def test_a_log_on_another_gpu_is_of_another_job():
+    line = "[titan] - INFO - CUDA capacity: NVIDIA {} with 79.18GiB memory\n"
+    steps = SAMPLES["torchtitan"].text
+    other = shown_of(line.format("B200") + steps)["verdict"]["html"]
+    assert "Another job" in other
+    assert "runs on NVIDIA B200, not H100 SXM" in other
+    assert "Another job" not in shown_of(line.format("H100 80GB HBM3") + steps)["verdict"]["html"]
