@@ -123,9 +123,9 @@ def words(text: str) -> frozenset[str]:
 
 
 def flags(*names: str) -> str:
-    """Return the pattern of command-line flags; hyphens may be underscores."""
+    """Return the pattern of flags, hyphens or underscores, that are no labels of a `case`."""
     words = "|".join(re.escape(name).replace(r"\-", "[-_]") for name in names)
-    return rf"(?<![\w-])--(?:{words})(?=[\s=\\\"')]|$)"
+    return rf"(?<![\w-])--(?:{words})(?=[\s=\\\"']|\)(?![^\n]*;;|[ \t]*$)|$)"
 
 
 def yaml_keys(*names: str) -> str:

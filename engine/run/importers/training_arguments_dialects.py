@@ -69,7 +69,7 @@ TRAINER_PYTHON = Dialect(
         r"\b(?:Seq2SeqTrainingArguments|TrainingArguments|SFTConfig|DPOConfig|GRPOConfig|KTOConfig|"
         r"RewardConfig)\s*\(",
         r"\b\w*(?:SFT|DPO|GRPO|KTO|Seq2Seq|Reward)?Trainer\s*\(",
-        rf"\b(?:{'|'.join(_OWN)})\s*=(?!=)",
+        rf"(?<![\w.-])(?:{'|'.join(_OWN)})\s*=(?!=)(?=[^\n,]{{0,200}},|[^\n()]{{0,200}}\))",
         r"^\s*(?:from|import)\s+(?:transformers|trl|peft)\b",
     ),
     finish=finish_training_arguments,

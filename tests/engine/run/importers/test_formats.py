@@ -89,3 +89,27 @@ def test_two_formats_in_one_text_never_give_one_answer_without_a_word(first, sec
     assert told or len(set(job.dialects)) == 1
     software = {dialect.software for dialect in DIALECTS if dialect.name in job.dialects}
     assert job.run is None or len(software - {""}) == 1
+
+
+_TRAINER = (
+    "torchrun --nproc_per_node 8 train.py --model_name_or_path{0}Qwen/Qwen2.5-7B "
+    "--per_device_train_batch_size{0}1 --gradient_accumulation_steps{0}8 --bf16{0}True "
+    "--model_max_length{0}2048\n"
+)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "model_name_or_path=Qwen/Qwen2.5-7B\nper_device_train_batch_size=1\nreport_to=none\n"],
+)
+@pytest.mark.parametrize("joint", [" ", "="])
+def test_a_shell_is_no_python(before, joint):
+    job = import_run(before + _TRAINER.format(joint))
+    assert job.dialects == ("Hugging Face TrainingArguments",)
+    assert job.document["training"]["global_batch_size"] == 64
+
+
+def test_labels_of_a_case_are_no_flags():
+    labels = "--train_batch_size) A=$2 ;;\n  --micro_train_batch_size)\n    B=$2 ;;\n"
+    script = f"case $1 in\n  {labels}  --max_len) C=$2 ;;\nesac\n{FORMATS['verl FSDP'][1]}"
+    assert import_run(script).dialects == ("verl overrides",)
