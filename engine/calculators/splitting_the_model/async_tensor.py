@@ -1,17 +1,24 @@
 """Async tensor parallelism: a layer split into pieces that overlap with their collectives."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.core.inputs import Choice, Number
 from engine.core.outputs import Output, Presenter, Views
-from engine.core.units import SECONDS, Gbit, Ratio, Seconds, Share
+from engine.core.units import SECONDS, Ratio, Seconds, Share
 from engine.core.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.fields import LabGpu, OwnConstants
-from engine.form.sharded.lab import LabContention, LabModel, LabTokens
-from engine.simulate.overlap.async_layer import SimulatedLayer, simulate_layer
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.form.run.prediction_text import no_range_assumptions
+from engine.form.sharded.lab import LabModel, LabTokens
+from engine.run.run import Run
+from engine.simulate.overlap.async_layer import (
+    PlayedLayer,
+    TensorJob,
+    play_layer,
+    tensor_job,
+    tensor_run,
+)
 from engine.simulate.streams.exposed_time import SpanPart
 from engine.simulate.streams.streams import COMPUTE, SCALE_UP
 
@@ -20,19 +27,28 @@ QUESTION = "What can a product do while its input is still arriving?"
 PRESETS = {
     "Blocking": {"pieces": 1},
     "8B": {"model": "llama-3-8b", "tokens": 8192},
-    "No contention": {"slow_down": 0.0},
 }
-_SIMULATED = (
-    "Attention and feed-forward part are drawn as one layer: their gathers in front, their "
-    "scatters behind.",
-    "Pieces of a product are taken to be as fast as the whole; smaller products use the GPU less "
-    "well.",
+# An assumption beside the estimate, which has its own word for it.
+FORMERLY = {"slow_down": ""}
+_BOUND = (
+    "A layer of the estimate, played. Attention and feed-forward part are drawn as one layer: "
+    "their gathers in front, their scatters behind.",
+    "A bound: pieces of a product are taken to be as fast as the whole, and copies to cost it "
+    "nothing.",
+)
+_ESTIMATED = (
+    "The estimate of this layer under PyTorch. In one piece nothing is hidden; in several, what "
+    "measured runs hide, in however many pieces they do it.",
+)
+_STEP = (
+    "The estimate of one micro-batch on this group alone, whether its states fit or not: the "
+    "layers, and what the layer above leaves out.",
 )
 _CUTS = (1, 2, 4, 8, 16)
 
 
 def _output(label: str, note: str, color: str) -> Output:
-    return Output(label, "", note, color, _SIMULATED, ("async_tp2024",), "simulated")
+    return Output(label, "", note, color, _BOUND, ("async_tp2024",), "simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,71 +71,103 @@ class Inputs:
     ] = "8"
     model: LabModel = "llama-3-70b"
     tokens: LabTokens = 4096
-    slow_down: LabContention = 0.19
     gpu: LabGpu = "h100"
     own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The layer in pieces, and blocking."""
+    """The layer in pieces, and blocking; the estimate of the layer and of its step."""
 
-    layer: SimulatedLayer
-    cuts: tuple[SimulatedLayer, ...]
+    job: TensorJob
+    layer: PlayedLayer
+    cuts: tuple[PlayedLayer, ...]
     time: Annotated[
-        Seconds, _output("One layer", "forward and backward; {blocking} if it blocks", "ink")
+        Seconds,
+        _output("One layer, at best", "forward and backward; {blocking} if it blocks", "ink"),
     ]
     blocking: Seconds
     exposed: Annotated[
-        Seconds, _output("Waited for", "of {communication} of communication", "communication")
+        Seconds,
+        _output("Waited for, at least", "of {communication} of communication", "communication"),
     ]
     communication: Seconds
-    hidden: Annotated[Share, _output("Hidden", "of the communication", "compute")]
-    contention: Annotated[
+    hidden: Annotated[Share, _output("Hidden, at most", "of the communication", "compute")]
+    gain: Annotated[Ratio, _output("Speedup of the layer, at most", "over blocking", "compute")]
+    estimated: Annotated[
         Seconds,
-        _output("Computation takes longer by", "while collectives run beside it", "compute"),
+        Output(
+            "One layer, by the estimate",
+            note="{estimated_hidden} of the communication hidden",
+            assumes=_ESTIMATED,
+            sources=("async_tp2024",),
+        ),
     ]
-    gain: Annotated[
+    estimated_hidden: Share
+    estimated_gain: Annotated[
         Ratio,
-        _output("Speedup of the layer", "over blocking", "compute"),
+        Output("Speedup by the estimate", note="of the layer", color="compute", assumes=_ESTIMATED),
     ]
+    step_time: Annotated[
+        Seconds,
+        Output("Step by the estimate", note="{left_out} of it are not layers", assumes=_STEP),
+    ]
+    left_out: Annotated[
+        Seconds,
+        Output(
+            "Left out of the layers",
+            note="embedding, output layer, optimizer, host, slowest GPU",
+            color="optimizer",
+            assumes=_STEP,
+        ),
+    ]
+
+
+def run_of(inputs: Inputs) -> Run:
+    """Return the job: one micro-batch of one tensor-parallel group."""
+    return tensor_run(
+        inputs.model,
+        inputs.gpu,
+        int(inputs.ranks),
+        inputs.tokens,
+        overlap=inputs.pieces > 1,
+        own=inputs.own_constants,
+    )
 
 
 def solve(inputs: Inputs) -> Result:
-    """Return the layer, and the same layer in other numbers of pieces."""
-    setting = OverlapSetting(
-        model=inputs.model,
-        gpu=inputs.gpu,
-        tensor_parallel=int(inputs.ranks),
-        pipeline_parallel=1,
-        data_parallel=1,
-        num_microbatches=1,
-        tokens=inputs.tokens,
-        port=400 * Gbit,
-        own=inputs.own_constants,
-    )
-    setting = replace(setting, slow_down=inputs.slow_down)
-    layer, blocking = simulate_layer(setting, inputs.pieces), simulate_layer(setting, 1)
-    seen = layer.account
+    """Return the layer, the same layer in other numbers of pieces, and the estimate."""
+    job = tensor_job(run_of(inputs))
+    layer = play_layer(job, inputs.pieces)
+    seen, blocking = layer.account, job.blocking.total
+    exposed = job.layer.tensor_parallel / job.blocking.tensor_parallel
     return Result(
+        job=job,
         layer=layer,
-        cuts=tuple(simulate_layer(setting, pieces) for pieces in _CUTS),
+        cuts=tuple(play_layer(job, pieces) for pieces in _CUTS),
         time=seen.length,
-        blocking=blocking.account.length,
+        blocking=blocking,
         exposed=seen.exposed,
         communication=seen.communication,
         hidden=seen.hidden / seen.communication,
-        contention=seen.contention,
-        gain=blocking.account.length / seen.length,
+        gain=blocking / seen.length,
+        estimated=job.layer.total,
+        estimated_hidden=1 - exposed,
+        estimated_gain=blocking / job.layer.total,
+        step_time=job.estimate.total,
+        left_out=job.left_out,
     )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     present = Presenter(result, inputs)
+    step = (*_STEP, *no_range_assumptions(result.job.evidence))
     return {
         "timeline": partial(_timeline, result),
-        **present.values("time", "exposed", "hidden", "contention", "gain"),
+        **present.values("time", "exposed", "hidden", "gain", "estimated", "estimated_gain"),
+        "step_time": present.value("step_time", assumes=step),
+        **present.values("left_out"),
         "cuts": partial(_cuts, result),
     }
 
@@ -156,35 +204,27 @@ def _part_name(label: str) -> str:
 
 
 def _cuts(result: Result) -> Bars:
-    high = 1.05 * max(cut.account.length for cut in result.cuts)
+    rows = [
+        (f"cut{pieces}", "blocking" if pieces == 1 else f"{pieces} pieces", cut.account.exposed)
+        for pieces, cut in zip(_CUTS, result.cuts, strict=True)
+    ]
+    if result.estimated < result.blocking:
+        rows.append(("estimate", "as measured", result.job.layer.tensor_parallel))
+    high = 1.05 * result.blocking
     return Bars(
-        title="One layer by number of pieces",
+        title="One layer by number of pieces at best, and as runs were measured",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),
-        bars=tuple(
-            Bar(
-                key=f"cut{pieces}",
-                label="blocking" if pieces == 1 else f"{pieces} pieces",
-                segments=(
-                    Segment(
-                        key="compute",
-                        label="computation",
-                        value=cut.account.compute,
-                        color="compute",
-                    ),
-                    Segment(
-                        key="contention",
-                        label="longer beside collectives",
-                        value=cut.account.contention,
-                        color="muted",
-                    ),
-                    Segment(
-                        key="exposed",
-                        label="waiting",
-                        value=cut.account.exposed,
-                        color="communication",
-                    ),
-                ),
-            )
-            for pieces, cut in zip(_CUTS, result.cuts, strict=True)
+        bars=tuple(_bar(key, label, result, exposed) for key, label, exposed in rows),
+    )
+
+
+def _bar(key: str, label: str, result: Result, exposed: Seconds) -> Bar:
+    computing = result.blocking - result.job.blocking.tensor_parallel
+    return Bar(
+        key=key,
+        label=label,
+        segments=(
+            Segment(key="compute", label="computation", value=computing, color="compute"),
+            Segment(key="exposed", label="waiting", value=exposed, color="communication"),
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from engine.catalog.models import MODELS
-from engine.core.inputs import GBITS, PERCENT, Choice, Number
+from engine.core.inputs import GBITS, Choice, Number
 from engine.core.outputs import Output, Presenter
 from engine.core.text import Text, say
 from engine.core.units import BYTES, SECONDS, Gbit
@@ -55,18 +55,6 @@ LabGradients = Annotated[
         options={"fp32": "fp32", "bf16": "bf16"},
         help="torchtitan reduces in fp32 unasked; fms-fsdp, LLM Foundry (PURE) and DeepSpeed in "
         "the type of the parameters.",
-    ),
-]
-LabContention = Annotated[
-    float,
-    Number(
-        label="Contention",
-        unit=PERCENT,
-        low=0.0,
-        high=0.4,
-        step=0.01,
-        help="While a collective runs, computation takes this much longer.",
-        advanced=True,
     ),
 ]
 

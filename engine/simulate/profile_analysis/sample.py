@@ -7,7 +7,7 @@ in every collective. Times are those of the cost model's layers; the order of op
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,27 +15,22 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved_shares
 from engine.catalog.models import MODELS
 from engine.core.units import MICRO, MILLI, Count, Ratio, Seconds
+from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.roofline import roofline_time
 from engine.run.traces.kineto import document_of, read_kineto
-from engine.simulate.layer.device_model import rank_rates
+from engine.simulate.data_parallel.sharded_step import ShardedSetting, setting_run
+from engine.simulate.layer.device_model import rank_group, rank_rates
 from engine.simulate.layer.layer_operators import layer_operators
 from engine.simulate.layer.layer_time import layer_time, output_time
-from engine.simulate.overlap.overlap_job import OverlapSetting, build_overlap_job, setting_run
 from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
 from engine.simulate.programs.fully_sharded import program
 from engine.simulate.streams.streams import COMPUTE, StreamOp
+from engine.simulate.streams.workload import Workload, nccl_group
 
 PACES: tuple[Ratio, ...] = (1.0, 1.04)
 _STEPS = 2
-_SETTING = OverlapSetting(
-    model="llama-3-8b",
-    gpu="h100",
-    tensor_parallel=1,
-    pipeline_parallel=1,
-    data_parallel=WORLD_SIZE,
-    num_microbatches=1,
-    tokens=TOKENS,
-    port=50e9,
+_SETTING = ShardedSetting(
+    model="llama-3-8b", gpu="h100", ranks=WORLD_SIZE, tokens=TOKENS, port=50e9
 )
 _BETWEEN: Seconds = 6 * MILLI
 _OPTIMIZER: Seconds = 9 * MILLI
@@ -94,18 +89,15 @@ def simulate_ranks(
 
 def sample_files() -> tuple[str, ...]:
     """Return Kineto's JSON of each rank."""
-    run = setting_run(_SETTING, 3)
-    run = replace(run, training=replace(run.training, framework="fsdp"))
+    run = setting_run(_SETTING)
     rank = rank_rates(run.cluster, run.training)
     layer = layer_time(run.model, run.plan, run.training, rank, sparse=False)
-    base = build_overlap_job(_SETTING)
-    work = replace(
-        base.work,
+    work = Workload(
         layers=run.model.num_layers,
         forward=layer.forward,
         backward=layer.backward,
-        parameters=base.work.parameters / base.layers,
-        tensors=base.work.tensors // base.layers,
+        parameters=dense_layer_parameters(run.model).matrices,
+        data=nccl_group(rank, rank_group(rank, WORLD_SIZE, 1)),
         optimizer=_OPTIMIZER,
     )
     ops = list(program(work))

@@ -18,7 +18,6 @@ STEP = "engine/simulate/step/step_time.py"
 RANGES = ("Four in five unseen runs of this kind", "The range is widened")
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
-    "async_tensor": "plays one layer",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
     "critical_tokens": "counts the tokens that hide a gather",
@@ -40,6 +39,7 @@ NO_STEP = {
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
 SIMULATED = (
+    "async_tensor",
     *("fsdp_knobs", "hybrid_lab", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab"),
 )
 RANGED = (

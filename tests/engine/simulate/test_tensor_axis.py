@@ -1,7 +1,5 @@
 """Tensor parallelism: a layer's tiles, a published run over ranks, a layer in pieces."""
 
-from dataclasses import replace
-
 import pytest
 
 from engine.catalog.models import MODELS
@@ -12,24 +10,12 @@ from engine.formulas.parameters import total_parameters
 from engine.formulas.step_operations import model_operations
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory.tensor_tiles import activation_split
-from engine.simulate.overlap.async_layer import simulate_layer
-from engine.simulate.overlap.overlap_job import OverlapSetting
+from engine.simulate.overlap.async_layer import play_layer, tensor_job, tensor_run
 from engine.simulate.step.tensor_scaling import (
     model_tensor_run,
     modeled_token_rates,
     published_tensor_run,
     speed_loss,
-)
-
-SETTING = OverlapSetting(
-    model="llama-3-70b",
-    gpu="h100",
-    tensor_parallel=8,
-    pipeline_parallel=4,
-    data_parallel=4,
-    num_microbatches=8,
-    tokens=4096,
-    port=50e9,
 )
 
 
@@ -92,10 +78,23 @@ def test_most_of_the_measured_loss_is_the_size_of_the_group():
     assert measured / 2 < joined < apart < measured
 
 
-def test_a_layer_in_pieces_waits_for_its_first_and_last_pieces_only():
-    blocking = simulate_layer(replace(SETTING, slow_down=0.0), 1)
-    assert blocking.account.exposed == pytest.approx(5 * blocking.gather)
+@pytest.mark.parametrize("gpu", ["h100", "b200"])
+def test_a_layer_in_pieces_waits_for_its_first_and_last_pieces_only(gpu):
+    job = tensor_job(tensor_run("llama-3-70b", gpu, 8, 4096, overlap=True))
+    blocking = play_layer(job, 1)
+    assert blocking.account.length == pytest.approx(job.blocking.total)
+    assert blocking.account.exposed == pytest.approx(4 * blocking.gather)
     for pieces in (2, 4, 8, 16):
-        found = simulate_layer(replace(SETTING, slow_down=0.0), pieces)
+        found = play_layer(job, pieces)
         assert found.account.exposed == pytest.approx(4 * blocking.gather / pieces)
         assert found.account.compute == pytest.approx(blocking.account.compute)
+
+
+def test_the_layers_of_a_step_and_what_is_left_out_are_the_estimate():
+    for overlap in (False, True):
+        job = tensor_job(tensor_run("llama-3-8b", "h100", 4, 8192, overlap=overlap))
+        parts = job.estimate
+        rest = parts.optimizer + parts.other + parts.data_parallel
+        assert job.left_out > rest
+        layers = parts.tensor_parallel + parts.compute
+        assert 32 * job.layer.total < layers < 1.2 * 32 * job.layer.total
