@@ -25,3 +25,8 @@ class Lazy(Generic[ResultT]):
         if not self._found:
             self._found.append(self._compute())
         return self._found[0]
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is computed already."""
+        return bool(self._found)

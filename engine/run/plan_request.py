@@ -14,7 +14,7 @@ from engine.run.file import read_model, read_run
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.keys import PLAN, TRAINING, spec_without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
-from engine.run.plan_space import PlanningJob, plans
+from engine.run.plan_space import PlanningJob, offered_choices, plans
 from engine.run.run import Run
 from engine.run.values import (
     Spec,
@@ -54,7 +54,10 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "recompute": tuple(word for word in get_args(Recompute) if word != "modules"),
     "schedules": get_args(Schedule),
 }
-_AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+_AXES = (
+    *("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"),
+    "expert_tensor_parallel",
+)
 _LARGEST = 1 << 20
 _COUNTS = (1, 1000)
 _TOKENS = (0, 10**16)
@@ -114,7 +117,7 @@ def read_request(document: object) -> PlanRequest:
             block_scales=reads_any_operand_layout(cluster["gpu"]),
         ),
         kept_free=free,
-        **chosen,
+        **{**offered_choices(model, numbers["sequence_length"]), **chosen},
     )
     if not any(True for _ in plans(job)):
         raise InputError([_no_plan_message(job)])
@@ -140,7 +143,7 @@ def _read_free_share(value: object, problems: list[str]) -> float:
 
 
 def _read_choices(section: object, problems: list[str]) -> dict[str, Any]:
-    """Return the allowed choices of plans; omitted ones take the defaults of `PlanningJob`."""
+    """Return the allowed choices of plans; omitted ones are those of `offered_choices`."""
     if not isinstance(section, Mapping):
         problems.append(
             f"choose: {format_value(section)}; allowed: an object with {', '.join(_choice_keys())}"

@@ -1,6 +1,7 @@
 """Partition of the layers over pipeline pieces: even, uneven, or by hand."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 from engine.catalog.models import Model
@@ -31,6 +32,12 @@ def cut_layers(model: Model, num_pieces: Count) -> tuple[Count, ...]:
     layers = model.num_layers
     if not model.num_prediction_layers or num_pieces == 1:
         return chunk_sizes(layers, num_pieces)
+    return _filled_pieces(layers, num_pieces)
+
+
+@lru_cache(maxsize=1024)
+def _filled_pieces(layers: Count, num_pieces: Count) -> tuple[Count, ...]:
+    """Return pieces of equally many layers, the last of them with what is left."""
     each = -(-layers // num_pieces)
     return tuple(max(0, min(each, layers - each * index)) for index in range(num_pieces))
 

@@ -23,19 +23,10 @@ from engine.form.price import PRICE
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.parallelism import UNASKED, Cluster, Plan, Training
-from engine.run.plan_space import PlanningJob
+from engine.run.plan_space import PlanningJob, offered_choices
 from engine.run.run import Run
 
 NODE: Count = 8
-LARGEST_MICRO_BATCH: Count = 16
-# What plans of mixtures of experts choose between here; all else would take a reader long.
-MIXTURES: Mapping[str, Any] = {
-    "largest_micro_batch": 2,
-    "recomputes": ("none", "full"),
-    "context_parallel": (1, 2, 4),
-    "tensor_parallel": (1, 2, 4, 8),
-    "expert_parallel": tuple(2**n for n in range(3, 9)),
-}
 _SIZES = ("1", "2", "4", "8", "16", "32", "64")
 _OPTIONS = {size: size for size in _SIZES}
 _STAGES = {
@@ -138,16 +129,9 @@ class Inputs:
 
 
 def job_of(inputs: Inputs) -> PlanningJob:
-    """Return the job: whole nodes; mixtures of experts with fewer choices, or it would take long.
-
-    A micro-batch above 16 gains nothing here. Of a mixture: micro-batches of one or two sequences,
-    experts spread over 8 ranks or more, context parallelism up to 4.
-    """
+    """Return the job: whole nodes, and the choices of a request that names none."""
     model = MODELS[inputs.model]
     both = inputs.framework == "both"
-    chosen: Mapping[str, Any] = {"largest_micro_batch": LARGEST_MICRO_BATCH}
-    if model.num_experts:
-        chosen = MIXTURES
     return PlanningJob(
         model=model,
         cluster=Cluster(
@@ -173,7 +157,7 @@ def job_of(inputs: Inputs) -> PlanningJob:
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
         precisions=(inputs.precision,),  # type: ignore[arg-type]
         kept_free=inputs.kept_free,
-        **chosen,
+        **offered_choices(model, inputs.sequence_length),
     )
 
 

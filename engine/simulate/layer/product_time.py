@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from engine.catalog.models import Model, head_size
 from engine.core.record import record
-from engine.core.units import Bytes, Parameters, Ratio, Seconds
+from engine.core.units import Bytes, Count, FlopRate, Parameters, Ratio, Seconds
 from engine.formulas.compute import grouped_matmul_time, matmul_time
 from engine.formulas.operations import Gemm, layer_gemms
 from engine.run.parallelism import Plan, Training, halves_gradients
@@ -42,13 +43,22 @@ class LayerProducts:
 
 def product_times(gemm: Gemm, rank: RankRates, *, linear: bool = True) -> tuple[Seconds, ...]:
     """Return the time of a product forward, of its input gradient and of its weight gradient."""
-    rows, columns, inner, count = gemm.m, gemm.n, gemm.k, gemm.count
     rate = rank.linear if linear else rank.matmul
-    sms, fill = rank.sms, rank.fill
+    return _product_times(gemm.m, gemm.n, gemm.k, gemm.count, (rate, rank.sms, rank.fill))
+
+
+@lru_cache(maxsize=4096)  # plans of one job have the same products again and again
+def _product_times(
+    rows: Ratio,
+    columns: Ratio,
+    inner: Ratio,
+    count: Ratio,
+    kernel: tuple[FlopRate, Count, Seconds],
+) -> tuple[Seconds, ...]:
     return (
-        matmul_time(rows, columns, inner, count, rate, sms, fill),
-        matmul_time(rows, inner, columns, count, rate, sms, fill),
-        matmul_time(columns, inner, rows, count, rate, sms, fill),
+        matmul_time(rows, columns, inner, count, *kernel),
+        matmul_time(rows, inner, columns, count, *kernel),
+        matmul_time(columns, inner, rows, count, *kernel),
     )
 
 

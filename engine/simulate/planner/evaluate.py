@@ -147,7 +147,7 @@ def candidates(job: PlanningJob, shape: PlanShape) -> Iterator[Candidate]:
         pipeline = _cached_pipeline(job, plan, training, shape)
         flow = _pipeline_cost(job, plan, training, (shape, pipeline))
         fills = _stage_fills(job, plan, training, (shape, pipeline))
-        for sharded in pipeline.sharded:
+        for sharded in pipeline.sharded():
             peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
             yield _candidate(job, (training, sharded), peak, flow, shape)
 
@@ -175,13 +175,15 @@ def fitting_candidates(
         if limits.get(plan.pipeline_parallel, math.inf) <= shape.bound:
             continue
         pipeline = _cached_pipeline(job, plan, training, shape)
+        if pipeline.never_fits:
+            continue
         flow = _pipeline_cost(job, plan, training, (shape, pipeline))
         if pipeline_lower_bound(flow) > below():
             continue
         fills = _stage_fills(job, plan, training, (shape, pipeline))
         if max(candidate.activations for candidate in fills) >= min(room, least):
             continue
-        for sharded in pipeline.sharded:
+        for sharded in pipeline.fitting():
             peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
             if peak.least <= room and peak.total < least:
                 yield _candidate(job, (training, sharded), peak, flow, shape)
@@ -202,7 +204,7 @@ def _candidate(
         memory=peak,
         room=usable_bytes(job.cluster.gpu.memory, job.kept_free),
         device=job.cluster.gpu.memory,
-        time=step_from_costs(job.model, plan, training, rank, flow, sharded.shared),
+        time=step_from_costs(job.model, plan, training, rank, flow, sharded.shared()),
     )
 
 
@@ -239,7 +241,7 @@ def _stage_fills(
             parameters=parameters,
             activations=stage_activations(job.model, plan, training, stage, shape.kinds),
         )
-        for stage, parameters in pipeline.stages
+        for stage, parameters in pipeline.stages()
     ]
 
 
