@@ -200,7 +200,9 @@ def _parallelism_json(candidate: Candidate) -> Mapping[str, Any]:
 def _training_json(candidate: Candidate) -> Mapping[str, Any]:
     """Return the training settings of a plan in the format of a run file."""
     keys = ("framework", "precision", "micro_batch_size", "global_batch_size", "recompute")
-    return {key: getattr(candidate.training, key) for key in (*keys, "schedule")}
+    modules = candidate.training.recompute_modules
+    named = {"recompute": list(modules)} if modules else {}
+    return {key: getattr(candidate.training, key) for key in (*keys, "schedule")} | named
 
 
 def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
@@ -227,12 +229,24 @@ def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
             f"  {MOVES[m.key]}: {render_text(gain_text(m.gain, m.per_gpu))}" for m in changes
         )
         yield from ties.spread.beyond
-        yield f"Not searched: micro-batches above {request.job.largest_micro_batch} sequences."
+        yield from _not_searched(request.job)
         yield from _run_cost_lines(request, search.best[0])
     if why and request.why:
         yield ""
         yield f"Why not {plan_name(request.why.plan, request.why.training)}?"
         yield render_text(reason_text(why))
+
+
+def _not_searched(job: PlanningJob) -> Iterator[str]:
+    yield f"Not searched: micro-batches above {job.largest_micro_batch} sequences."
+    if job.model.num_experts:
+        axes = ("tensor", "context", "expert")
+        sizes = ((axis, getattr(job, f"{axis}_parallel")) for axis in axes)
+        only = [
+            f"{axis} parallelism of {', '.join(map(str, tried))}" for axis, tried in sizes if tried
+        ]
+        if only:
+            yield f"Searched: {'; '.join(only)}. `choose` names others."
 
 
 def _run_cost_lines(request: PlanRequest, best: Candidate) -> Iterator[str]:

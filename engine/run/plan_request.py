@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from engine.catalog.constants import KEPT_FREE
+from engine.catalog.models import Model
 from engine.core.units import Count, Tokens
 from engine.run.document import InputError, read_cluster, with_both_overlaps
 from engine.run.file import read_model, read_run
@@ -117,12 +118,22 @@ def read_request(document: object) -> PlanRequest:
             block_scales=reads_any_operand_layout(cluster["gpu"]),
         ),
         kept_free=free,
-        **{**offered_choices(model, numbers["sequence_length"]), **chosen},
+        **_offered(model, numbers["sequence_length"], chosen),
     )
     if not any(True for _ in plans(job)):
         raise InputError([_no_plan_message(job)])
     why = _read_named_plan(document, job)
     return PlanRequest(job=job, count=numbers["count"], tokens=numbers["tokens"], why=why)
+
+
+def _offered(model: Model, length: Count, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the choices of plans: an asker's own, and the offered ones where there is none.
+
+    Published recipes are tried where nothing but software and precision is chosen.
+    """
+    offered = {**offered_choices(model, length), **chosen}
+    named = chosen.keys() - {"frameworks", "precisions"}
+    return offered | {"recipes": bool(offered.get("recipes") and not named)}
 
 
 def _no_plan_message(job: PlanningJob) -> str:

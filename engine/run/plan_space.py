@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalog.constants import KEPT_FREE
-from engine.catalog.models import Model
+from engine.catalog.models import MODELS, Model
+from engine.catalog.published_recipes import published_recipes
 from engine.core.units import Count, Share
 from engine.run.parallelism import (
     V_SHAPED,
@@ -23,6 +24,7 @@ from engine.run.parallelism import (
     Training,
     num_microbatches,
 )
+from engine.run.problems import problems
 from engine.run.stage_cut import cut_layers
 
 # What each family runs unasked. Zero-bubble schedules take a fork of Megatron, or PyTorch's.
@@ -76,6 +78,7 @@ class PlanningJob:
         expert_tensor_parallel: ranks that share an expert; empty: 1, and those that share a layer.
         largest_micro_batch: larger ones gain nothing: products are as large as they need to be.
         kept_free: share of the memory that a plan leaves free, because predictions err.
+        recipes: plans that were published for the model are tried too, with all they recompute.
     """
 
     model: Model
@@ -93,6 +96,7 @@ class PlanningJob:
     expert_tensor_parallel: tuple[Count, ...] = ()
     largest_micro_batch: Count = 64
     kept_free: Share = KEPT_FREE
+    recipes: bool = False
 
 
 def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
@@ -100,7 +104,8 @@ def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
 
     Fields of `PlanningJob`. A mixture has many more plans than a dense model, so it is offered
     fewer: whole experts, and a sequence cut into parts of 4,096 tokens, or in two. Of forty jobs
-    (five mixtures on 64 to 1,024 H100 and B200), all plans held none that is faster by 1.5 %.
+    (five mixtures on 64 to 1,024 H100 and B200), all plans with micro-batches of up to 8, the most
+    that any published run of a mixture has, held none that is faster by 1.5 %.
     """
     if not model.num_experts:
         return {"largest_micro_batch": _LARGEST_MICRO_BATCH}
@@ -112,6 +117,7 @@ def offered_choices(model: Model, sequence_length: Count) -> Mapping[str, Any]:
         "context_parallel": tuple(2**n for n in range(contexts.bit_length())),
         "expert_parallel": _EXPERT_RANKS,
         "expert_tensor_parallel": (1,),
+        "recipes": True,
     }
 
 
@@ -235,6 +241,40 @@ def _with_stages(plan: Plan, sizes: tuple[Count, ...]) -> tuple[Plan, ...]:
         for ranks in sizes
         if plan.world_size // ranks % experts == 0
     )
+
+
+def recipe_plans(job: PlanningJob) -> Iterator[tuple[Plan, Training]]:
+    """Yield the published plans of the model that the job's GPUs, batch and software can run."""
+    if not (job.recipes and "megatron" in job.frameworks):
+        return
+    for recipe in published_recipes():
+        if MODELS[recipe.model] != job.model:
+            continue
+        plan = Plan(
+            world_size=job.world_size,
+            tensor_parallel=recipe.tensor,
+            pipeline_parallel=recipe.pipeline,
+            virtual_pipeline=recipe.virtual,
+            expert_parallel=recipe.expert,
+            sequence_parallel=recipe.tensor > 1,
+            zero_stage=1,
+        )
+        for precision in job.precisions:
+            training = replace(
+                job.training,
+                framework="megatron",
+                precision=precision,
+                micro_batch_size=recipe.micro_batch,
+                recompute="modules" if recipe.repeated else "none",
+                recompute_modules=recipe.repeated,
+                schedule="interleaved" if recipe.virtual > 1 else "1f1b",
+            )
+            allowed = job.schedules or SCHEDULES["megatron"]
+            if training.schedule in allowed and not problems(
+                job.model, job.cluster, plan, training
+            ):
+                cuts = _with_layer_cuts(job.model, plan, "megatron", (recipe.virtual,))
+                yield from ((cut, training) for cut in cuts)
 
 
 def _with_pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:

@@ -12,7 +12,7 @@ from engine.catalog.constants import KEPT_FREE
 from engine.core.units import Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.activations import LayerMemory
 from engine.run.parallelism import Plan, Training, num_microbatches
-from engine.run.plan_space import PlanningJob, pipelines, shapes
+from engine.run.plan_space import PlanningJob, pipelines, recipe_plans, shapes
 from engine.run.run import Run
 from engine.simulate.layer.device_model import RankRates, rank_rates
 from engine.simulate.memory.allocator import Memory, MemoryFit, usable_bytes
@@ -243,6 +243,15 @@ def _stage_fills(
         )
         for stage, parameters in pipeline.stages()
     ]
+
+
+def recipe_candidates(job: PlanningJob) -> tuple[Candidate, ...]:
+    """Return the published plans of a job's model that fit it."""
+    found = (
+        run_candidate(candidate_run(job, plan, training), job.kept_free)
+        for plan, training in recipe_plans(job)
+    )
+    return tuple(candidate for candidate in found if candidate.leaves_room)
 
 
 def run_candidate(run: Run, kept_free: Share = KEPT_FREE) -> Candidate:

@@ -21,7 +21,10 @@ KEYS = (
     "model, sequence_length, cluster, world_size, global_batch_size, training, choose, kept_free, "
     "count, tokens, why"
 )
-AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+AXES = (
+    *("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"),
+    "expert_tensor_parallel",
+)
 
 
 def problems(**changed):
@@ -139,7 +142,7 @@ def test_what_is_left_out_is_as_a_job_has_it():
     assert (job.world_size, job.kept_free, job.cluster.gpus_per_node) == (16, KEPT_FREE, 8)
     assert (job.frameworks, job.precisions) == (("megatron", "fsdp"), ("bf16",))
     assert (job.recomputes, job.schedules) == (("none", "selective", "full"), ())
-    assert [getattr(job, axis) for axis in AXES] == [()] * 4
+    assert [getattr(job, axis) for axis in AXES] == [()] * 5
     sizes = (training.micro_batch_size, training.global_batch_size, training.sequence_length)
     assert sizes == (1, 64, 8192)
 
@@ -153,7 +156,7 @@ def test_what_is_chosen_reaches_the_job():
     assert (asked.count, asked.tokens) == (3, 5)
     assert (job.frameworks, job.precisions, job.recomputes) == (("fsdp",), ("fp8",), ("full",))
     assert job.schedules == ("zbv",)
-    assert [getattr(job, axis) for axis in AXES] == [(1, 2), (1,), (2,), (1,)]
+    assert [getattr(job, axis) for axis in AXES] == [(1, 2), (1,), (2,), (1,), ()]
 
 
 @each(("gpu", "scales"), [("H100-SXM", False), ("B200", True), ("MI355X", False)])
