@@ -105,8 +105,8 @@ def tensor_job(run: Run) -> TensorJob:
     cost = pipeline_cost(model, plan, training, costs)
     return TensorJob(
         run=run,
-        layer=costs.dense,
-        blocking=layer_costs(model, plan, blocking, rank).dense,
+        layer=costs.kinds[0],
+        blocking=layer_costs(model, plan, blocking, rank).kinds[0],
         estimate=step_from_costs(model, plan, training, rank, cost),
         evidence=evidence(run),
     )
