@@ -16,6 +16,7 @@ _HEADS = "a norm of the heads, of too few parameters to show"
 _ROUTER = "how the router scores; as many experts work"
 _STORED = "how the file's weights are stored; training's precision is said elsewhere"
 _CODE = "how the code runs generation or returns its outputs"
+_STATES = "heads and their sizes say the width; how kernels cut a sequence is their own choice"
 _POSITIONS = "where an image stands among the tokens"
 
 _BY_REASON: Mapping[str, str] = {
@@ -51,11 +52,13 @@ _BY_REASON: Mapping[str, str] = {
     _STORED: """torch_dtype dtype quantization_config expert_dtype compression_config
         mamba_ssm_dtype mamba_ssm_cache_dtype scale_fmt""",
     _CODE: """use_cache output_attentions output_hidden_states return_dict pretraining_tp
-        num_logits_to_keep use_mamba_kernels chunk_size_feed_forward is_decoder
+        num_logits_to_keep chunk_size_feed_forward is_decoder
         is_encoder_decoder add_cross_attention torchscript problem_type gradient_checkpointing
         attn_implementation _attn_implementation ep_size use_return_dict tie_encoder_decoder
         cache_implementation keys_to_ignore_at_inference num_labels task_specific_params
         tokenizer_class prefix""",
+    _STATES: """expand mamba_expand chunk_size mamba_chunk_size mamba_hidden_act use_conv_bias
+        mamba_conv_bias mamba_proj_bias use_mamba_kernels""",
     _POSITIONS: "mm_tokens_per_image boi_token_index eoi_token_index spatial_merge_size",
 }
 NO_EFFECT: Mapping[str, str] = {
@@ -98,6 +101,13 @@ _UNPRICED: Mapping[str, str] = {
     "enable_moe_block": "experts beside a dense part in one layer",
     "laurel_rank": "low-rank residual connections",
     "cross_attention_layers": "layers that attend to images",
+    "use_cla": "layers that share keys and values",
+    "sparse_attention_config": "attention to chosen blocks of keys",
+    "index_topk_blocks": "attention to chosen blocks of keys",
+    "moba_config": "attention to chosen blocks of keys",
+    "nsa_config": "attention to chosen blocks of keys",
+    "zero_expert_num": "experts that do nothing, so that tokens have different numbers of them",
+    "engram_config": "tables that tokens look up by the words before them",
     "num_experts_list": "another number of experts in each layer",
 }
 

@@ -39,7 +39,8 @@ def read_experts(config: Config, shape: ModelShape) -> None:
 def _shared_experts(config: Config, shape: ModelShape) -> None:
     """Fill in the shared experts, from their number or their width."""
     names = ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size")
-    key = next((one for one in (*names, "shared_intermediate_size") if config.get(one)), "")
+    names = (*names, "shared_intermediate_size", "share_expert_dim")
+    key = next((one for one in names if config.get(one)), "")
     width, each = config.get(key), shape.fields["expert_ffn_hidden_size"]
     # Nemotron's one shared expert is wider than the others, and says so beside their number.
     counted = "num_shared_experts" in shape.fields and key != names[0]
@@ -99,6 +100,13 @@ def _listed_experts(config: Config, shape: ModelShape) -> Iterator[tuple[str, st
 
 def _sparse_lists(config: Config, shape: ModelShape) -> Iterator[tuple[str, list[bool]]]:
     """Yield the lists of layers with experts: (key, whether each layer has experts)."""
+    layers = shape.fields["num_layers"]
+    for key in ("moe_layers_enum", "moe_layers"):
+        numbers = config.get(key)
+        if isinstance(numbers, str):
+            numbers = [int(word) for word in numbers.split(",") if word.strip().isdecimal()]
+        if isinstance(numbers, list) and numbers:
+            yield key, [number in numbers for number in range(layers)]
     for key, dense, sparse in (("moe_layer_freq", 0, 1), ("mlp_layer_types", "dense", "sparse")):
         entries = config.get(key)
         if not isinstance(entries, list) or not entries:

@@ -67,11 +67,13 @@ def _meaning(setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
 
 def _without_size(name: str, setting: Setting, shape: ModelShape) -> tuple[Kind, str]:
     """Return what became of a key that is no size of the model that is predicted."""
+    if name in ("sliding_window_size", "attention_chunk_size") and "window" in shape.layers:
+        return "without effect", "the window under another name"
     if name in _LEFT_OUT and setting.value:
         return "not modeled", _LEFT_OUT[name]
+    if name in ("sliding_window", "max_window_layers") and shape.windows_off:
+        return "without effect", "use_sliding_window switches it off"
     if name == "sliding_window" and setting.value:
-        if shape.windows_off:
-            return "without effect", "use_sliding_window switches it off"
         return "not modeled", "attention over all tokens is taken; a window costs less beyond it"
     if reason := no_effect(setting.key, setting.value):
         return "without effect", reason

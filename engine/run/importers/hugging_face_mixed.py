@@ -56,9 +56,9 @@ _NAMES: dict[str, Mapping[str, tuple[str, ...]]] = {
         "kernel": ("linear_conv_kernel_dim",),
     },
     "M": {
-        "state_heads": ("mamba_num_heads",),
-        "state_head_size": ("mamba_head_dim",),
-        "state_size": ("ssm_state_size", "mamba_state_dim"),
+        "state_heads": ("mamba_num_heads", "mamba_n_heads"),
+        "state_head_size": ("mamba_head_dim", "mamba_d_head"),
+        "state_size": ("ssm_state_size", "mamba_state_dim", "mamba_d_state"),
         "state_groups": ("n_groups", "mamba_n_groups"),
         "kernel": ("conv_kernel", "mamba_d_conv"),
     },
@@ -84,6 +84,7 @@ def read_mix(config: Config, family: str, kinds: LayerKinds, shape: ModelShape) 
     sizes = _everywhere(config, family, shape)
     # The window of every second layer has a key of its own in a run file.
     if family in ("gpt_oss", "gemma2") or not (sizes or set(letters) - {"*"}):
+        shape.used |= {kinds.key: "attention"} if set(kinds.kinds) == {FULL} else {}
         return
     if letters:
         letters = _shared_indexers(config, letters, shape)

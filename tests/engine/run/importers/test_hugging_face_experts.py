@@ -136,6 +136,14 @@ def test_the_first_layers_of_a_list_may_have_no_experts(key, dense, sparse):
     assert other == f'{key}: "x": not priced; allowed: {dense} or {sparse} for each layer'
 
 
+@each("numbers", ["3,4,5", [3, 4, 5]])
+@each("key", ["moe_layers_enum", "moe_layers"])
+def test_layers_with_experts_may_be_numbered(key, numbers):
+    found = shape(num_hidden_layers=6, **{key: numbers})
+    assert found.fields["num_dense_layers"] == 3
+    assert (found.used[key], found.problems) == ("num_dense_layers", [])
+
+
 @each("only, dense", [([0], 1), ([0, 1, 2], 3), ([2, 0, 1], 3), (list(range(24)), 24)])
 def test_the_first_layers_may_have_no_experts(only, dense):
     found = shape(mlp_only_layers=only)
