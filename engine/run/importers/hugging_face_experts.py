@@ -39,8 +39,8 @@ def read_experts(config: Config, shape: ModelShape) -> None:
 def _shared_experts(config: Config, shape: ModelShape) -> None:
     """Fill in the shared experts, from their number or their width."""
     names = ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size")
-    names = (*names, "shared_intermediate_size", "share_expert_dim")
-    key = next((one for one in names if config.get(one)), "")
+    others = (*names, "shared_intermediate_size", "share_expert_dim")
+    key = next((one for one in others if config.get(one)), "")
     width, each = config.get(key), shape.fields["expert_ffn_hidden_size"]
     # Nemotron's one shared expert is wider than the others, and says so beside their number.
     counted = "num_shared_experts" in shape.fields and key != names[0]
