@@ -32,7 +32,7 @@ from engine.run.importers.training_arguments import read_packing
 
 SOFTWARE = "OpenRLHF 0.11"
 _COMMAND = re.compile(r"openrlhf[./]cli[./]train_(\w+?)(?:\.py)?(?=[\s\\\"'&]|$)", re.MULTILINE)
-_LENGTHS = {"sft": 2048, "dpo": 512, "rm": 512, "kto": 512, "kd": 2048}
+_LENGTHS = {"sft": 2048, "dpo": 512, "rm": 512, "kto": 2048, "kd": 2048}
 
 
 def _stage(setting: Setting, draft: RunDraft) -> None:
@@ -135,6 +135,8 @@ _GENERATION = "generation, rewards and references are not in the step that is sh
 TABLE = KeyTable(
     handlers=_HANDLERS,
     not_modeled={
+        "teacher_model": "another model's weights and pass",
+        "teacher_offload": "another model's weights in the host's memory",
         **dict.fromkeys(
             ("use_liger_kernel", "ds.use_liger_kernel"),
             "its fused kernels take less time, and its loss less memory",
@@ -247,8 +249,12 @@ def _batch(draft: RunDraft, kind: str) -> None:
     if pairs == 2:
         what = "a sample is two sequences; the pass of a reference, if there is one"
         remark(draft, f"train_{kind}", "preferences", what)
+    elif kind == "kto":
+        remark(draft, "train_kto", "preferences", "the weights and the pass of a reference model")
+    elif kind == "kd":
+        remark(draft, "train_kd", "distillation", "the weights and the pass of the teacher")
     whole = notes.get("whole batch", 128)
-    micro = notes.get("micro", 8 if kind in ("sft", "dpo") else 1)
+    micro = notes.get("micro", 8 if kind in ("sft", "dpo", "kto", "kd") else 1)
     if whole % (micro * ranks):
         draft.contradictions.append(
             f"train_batch_size {whole} is no multiple of the micro-batch {micro} x {ranks} "

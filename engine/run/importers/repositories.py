@@ -14,7 +14,7 @@ from engine.run.importers.import_report import RunDraft, Setting, shorten
 # DeepSeek's checkpoints.
 _SAME_SHAPE = frozenset(
     ("instruct", "base", "chat", "hf", "it", "pt", "thinking", "2507", "fp16", "bf16", "0324",
-     "0528", "dpo", "sft")
+     "0528", "dpo", "sft", "mixture")
 )  # fmt: skip
 # Families whose files have the sizes of a catalog's row under another name: Llama 3.1 and 3.3 those
 # of Llama 3, Qwen2 and Qwen2.5's Coder and Math those of Qwen2.5 (their config.json).

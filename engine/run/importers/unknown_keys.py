@@ -13,7 +13,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of names that may be a size, a degree, or a switch of memory.
+# Words of names that may be a size, a degree, a switch of memory, or another model beside.
 _SIZES = words_of(
     """accumulation activation adapter attention attn batch batches batchsize bf16 checkpointing
     compile compiled compress compression context cp ddp deepspeed degree depth devices dim dims
@@ -23,7 +23,8 @@ _SIZES = words_of(
     offload offloading optim optimizer packed packing parallel parallelism pipeline pp precision
     quant quantization quantize quantized rank ranks recompute recomputed recomputation remat seq
     seqlen sequence shard sharded sharding shards size sizes stage stages tensor tie tied tokens
-    topk tp virtual vocab vocabulary width window world zero"""
+    topk tp virtual vocab vocabulary width window world zero
+    teacher student distill distillation kd dpo kto grpo ppo reference reward critic"""
 )
 _OFF = ("false", "none", "null", "0", "no", "off", "{}", "")
 

@@ -113,3 +113,24 @@ def test_labels_of_a_case_are_no_flags():
     labels = "--train_batch_size) A=$2 ;;\n  --micro_train_batch_size)\n    B=$2 ;;\n"
     script = f"case $1 in\n  {labels}  --max_len) C=$2 ;;\nesac\n{FORMATS['verl FSDP'][1]}"
     assert import_run(script).dialects == ("verl overrides",)
+
+
+_RLHF = (
+    "deepspeed --module openrlhf.cli.train_{} --pretrain meta-llama/Meta-Llama-3-8B --bf16 "
+    "--train_batch_size 64 --zero_stage 3 {}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "said"),
+    [
+        ("kto", "", "a reference model"),
+        ("kd", "--teacher_model meta-llama/Meta-Llama-3-70B", "the teacher"),
+        ("sft", "--own_teacher big", "own_teacher"),
+    ],
+)
+def test_a_second_model_is_named(kind, more, said):
+    job = import_run(_RLHF.format(kind, more))
+    assert any(said in warning for warning in job.warnings)
+    assert job.document["sequence_length"] == 2048
+    assert job.document["training"]["micro_batch_size"] == 8
