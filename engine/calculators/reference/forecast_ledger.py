@@ -148,7 +148,7 @@ def scored_table() -> Table:
     )
 
 
-_WIDTH = 64  # characters of a line, as of a hash
+_WIDTH = 40  # characters of a line, as many as a phone shows
 
 
 def row_code(name: str) -> Code:
@@ -179,7 +179,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the numbers, the tables and the row."""
     present = Presenter(inputs, result)
     return {
-        **present.values("made", "scored", "held", "step", "today"),
+        **present.values("step", "today", "made", "scored", "held"),
         "open": open_table,
         "done": scored_table,
         "ledger_row": partial(row_code, inputs.row),
