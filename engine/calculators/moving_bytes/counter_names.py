@@ -220,5 +220,11 @@ def _counter_names(trouble: Fault, fabric: str, priority: Count) -> str:
     tools: dict[str, list[str]] = {}
     for name, tool, _ in _find_counters(trouble, fabric, priority):
         tools.setdefault(tool, []).append(name)
-    first = [name for names in tools.values() for name in names[:2]]
+    # What people look for first: pauses of the priority, then discards.
+    marks = ("prio", "pause", "iscard")
+    first = [
+        name
+        for names in tools.values()
+        for name in sorted(names, key=lambda name: [mark not in name for mark in marks])[:2]
+    ]
     return ", ".join(first) or "nothing on this host"

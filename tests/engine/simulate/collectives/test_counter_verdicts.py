@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calculators.moving_bytes import counter_names
 from engine.calculators.moving_bytes.counter_decoder import Inputs, solve, views
 from engine.core.text import render_text
 from engine.core.units import Gbit
@@ -329,3 +330,13 @@ def sysfs(device):
 )
 def test_a_device_of_rdma_has_the_counters_of_its_driver(device, grown, title):
     assert said(twice(sysfs(device), grown))[0] == title
+
+
+def test_the_table_of_both_fabrics_begins_with_what_people_look_for():
+    inputs = counter_names.Inputs()
+    table = counter_names.views(inputs, counter_names.solve(inputs))["both"]()
+    rows = {row[0]: row[2] for row in table.rows}
+    assert rows["a full port elsewhere"].startswith("rx_prio3_pause")
+    assert rows["a host that takes data too slowly"].startswith("tx_prio3_pause")
+    assert rows["packets lost"].startswith("tx_discards_phy")
+    assert "out_of_sequence" not in str(rows)
