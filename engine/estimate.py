@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from engine.catalog.mixers.unmeasured import NOTE, SLOWER
 from engine.core.units import Bytes, Seconds
 from engine.formulas.parameters import total_parameters
 from engine.formulas.step_operations import hardware_operations, model_operations
@@ -39,9 +38,6 @@ def estimate(run: Run) -> dict[str, Any]:
         notes.append("Adapters alone are trained; mfu counts no gradients of frozen weights.")
     notes += _memory_notes(fit, cluster.gpu.memory)
     low, high, basis = step_range(run, total)
-    if model.mix:
-        notes.append(NOTE)
-        high = max(high, SLOWER * total)
     return {
         "step_time": total,
         "step_time_low": low,

@@ -50,7 +50,7 @@ def test_a_published_step_is_within_the_range(row):
     step = tokens / row[2] / row[-2]
     assert found["step_time_low"] <= step <= found["step_time_high"]
     assert 1 < step / found["step_time"] < SLOWER
-    assert NOTE in found["problems"]
+    assert NOTE in found["extrapolates"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[1]} {row[8]}")

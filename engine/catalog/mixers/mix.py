@@ -17,9 +17,10 @@ from engine.catalog.mixers.attention import Attending, NoMixer
 from engine.catalog.mixers.compressed import CHOSEN_FROM, Compressed
 from engine.catalog.mixers.delta import Delta
 from engine.catalog.mixers.mamba import Mamba
+from engine.catalog.mixers.unmeasured import NOTE, SLOWER
 from engine.catalog.models import LayerKind, Model, num_sparse_in
 from engine.core.record import record
-from engine.core.units import Count
+from engine.core.units import Count, Ratio
 
 LETTERS = "*WSsGKMCH-E"
 
@@ -103,6 +104,16 @@ class Mix:
     order: tuple[Count, ...]
     further: tuple[Count, ...]
     sizes: LayerSizes
+
+    @property
+    def slower(self) -> Ratio:
+        """Times the predicted step that published steps took, at most."""
+        return SLOWER
+
+    @property
+    def unmeasured(self) -> str:
+        """A sentence that says so."""
+        return NOTE
 
     def count(self, layers: range, predicting: Count = 0) -> tuple[Count, ...]:
         """Return how many of some layers are of each kind, with those that predict tokens."""

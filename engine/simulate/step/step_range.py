@@ -93,8 +93,9 @@ def prediction_spread(run: Run) -> PredictionSpread:
 
 def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, PredictionSpread]:
     """Return the low and high end of the range of four in five such steps, and its spread."""
-    prediction = prediction_spread(run)
-    return step * prediction.low, step * prediction.high, prediction
+    prediction, mix = prediction_spread(run), run.model.mix
+    high = max(prediction.high, mix.slower) if mix else prediction.high
+    return step * prediction.low, step * high, prediction
 
 
 def layer_at_peak(run: Run) -> Seconds:
@@ -123,6 +124,8 @@ def _halvings(run: Run) -> Count:
 def _extrapolations(run: Run, name: str) -> Iterator[str]:
     """Yield sentences on where a run extrapolates beyond the runs of its class, `name`."""
     yield from sizes_beyond_fit(run)
+    if run.model.mix:
+        yield run.model.mix.unmeasured
     gpu = run.cluster.gpu.name
     unfitted = gpu.split()[0] not in FITTED and not _has_measured_products(run)
     if unfitted and not name.endswith(f" on {gpu.split()[0]}"):
