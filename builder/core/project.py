@@ -42,6 +42,8 @@ class Project:
         version: of the site, for citations.
         released: date of that version, such as 2026-11-29; of pages without a date of their own.
         packages: what its engine imports of other packages, such as "css-inline==1.0".
+        travels: modules of these packages that go to the browser, such as "ruamel.yaml.parser"; a
+            package of which none is named travels whole.
         wheels: a folder, from the project's, in which they are looked for first.
         units: of `UNITS`, the switches that its pages offer for how numbers are written.
         navigation: the links of the header, in their order; none for those that a site usually has.
@@ -63,6 +65,7 @@ class Project:
     version: str = ""
     released: str = ""
     packages: tuple[str, ...] = ()
+    travels: tuple[str, ...] = ()
     wheels: str = ""
     units: tuple[str, ...] = ()
     navigation: tuple[NavigationLink, ...] = ()

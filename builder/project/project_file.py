@@ -13,7 +13,7 @@ from builder.core.project import UNITS, NavigationLink, Project
 from builder.core.text_files import read_text
 
 FILE, CHECKS, NAVIGATION = "site.toml", "checks", "navigation"
-PACKAGES, SWITCHES = "packages", "units"
+PACKAGES, TRAVELS, SWITCHES = "packages", "travels", "units"
 REQUIRED_KEYS = ("name", "engine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _ADDRESS = re.compile(r"https://\S+|([\w-]+/)*(#[\w-]+)?")
@@ -58,7 +58,7 @@ def read_project(root: Path) -> Project:
     values = {key: value for key, value in tables.items() if key != CHECKS}
     if values.get("address"):
         values["address"] = values["address"].rstrip("/") + "/"
-    values |= {key: tuple(values.get(key, ())) for key in (PACKAGES, SWITCHES)}
+    values |= {key: tuple(values.get(key, ())) for key in (PACKAGES, TRAVELS, SWITCHES)}
     if NAVIGATION in values:
         links = values[NAVIGATION].items()
         values[NAVIGATION] = tuple(
@@ -90,10 +90,13 @@ def _project_problems(tables: Mapping[str, Any], root: Path) -> Iterator[tuple[s
 
 def _list_problems(tables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the problems of settings that are lists."""
-    packages, units = (
+    packages, modules, units = (
         value if isinstance(value, list) else []
-        for value in (tables.get(PACKAGES), tables.get(SWITCHES))
+        for value in (tables.get(PACKAGES), tables.get(TRAVELS), tables.get(SWITCHES))
     )
+    for value in modules:
+        if not isinstance(value, str) or not all(map(str.isidentifier, value.split("."))):
+            yield TRAVELS, f"{value!r} is no module; it has to be such as ruamel.yaml.parser"
     for value in packages:
         if not isinstance(value, str) or not _PACKAGE.fullmatch(value):
             yield PACKAGES, f"{value!r} is no package; it has to be such as css-inline==1.0"
@@ -123,7 +126,7 @@ def _type_problems(
 ) -> Iterator[tuple[str, str]]:
     kinds = {
         **dict.fromkeys((CHECKS, NAVIGATION), (dict, "a table")),
-        **dict.fromkeys((PACKAGES, SWITCHES), (list, "a list of texts")),
+        **dict.fromkeys((PACKAGES, TRAVELS, SWITCHES), (list, "a list of texts")),
         **dict.fromkeys(_CHECK_KEYS, (bool, "true or false")),
     }
     for key, value in table.items():

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -179,7 +179,7 @@ def load_wheels(project: Project, root: Path, cache: Path) -> Wheels:
             message = f"{wheel.name} is not the file that {LOCK} records; if it should be, delete "
             _raise_problem(root, f"{message}{LOCK} and build again")
         entries[name] = entry
-        groups |= _files_by_package(wheel)
+        groups |= travelling(_files_by_package(wheel), project.travels)
         pinned = f"{name}=={entry['version']}"
         local_folders.append(
             _unpack(_find_project_wheel(pinned, root, cache / "wheels-here", project, []), cache)
@@ -247,6 +247,21 @@ def _files_by_package(wheel: Path) -> dict[str, dict[str, bytes]]:
                 top = path.partition("/")[0].partition(".")[0]
                 groups.setdefault(top, {})[path] = archive.read(path)
     return groups
+
+
+def travelling(
+    groups: Mapping[str, Mapping[str, bytes]], modules: Iterable[str]
+) -> dict[str, Mapping[str, bytes]]:
+    """Return the files of packages that go to the browser.
+
+    Of a package of which modules are named these alone travel, without the `__init__.py` that would
+    import the others.
+    """
+    paths = {f"{module.replace('.', '/')}.py" for module in modules}
+    return {
+        top: {path: data for path, data in files.items() if path in paths} or files
+        for top, files in groups.items()
+    }
 
 
 def _unpack(wheel: Path, cache: Path) -> Path:

@@ -80,7 +80,10 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     _check_software(recognized.pieces, draft)
     for piece in recognized.pieces:
         draft.dialects.append(piece.dialect)
+        before = draft.values.get("model")
         BY_NAME[piece.dialect].read(piece, draft)
+        if before is not None and before != draft.values.get("model"):
+            draft.warnings.append("two texts describe the model, and the later one is shown")
     return _assemble(draft, given, _report_unread(recognized.unread, given, draft))
 
 

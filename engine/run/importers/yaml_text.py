@@ -6,10 +6,11 @@ a single value may be repeated.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
@@ -20,6 +21,9 @@ from ruamel.yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+from ruamel.yaml.parser import Parser
+from ruamel.yaml.reader import Reader
+from ruamel.yaml.scanner import Scanner
 
 from engine.run.importers.import_report import Setting, TextError
 
@@ -128,7 +132,7 @@ def read_yaml(text: str, first_line: int = 1) -> list[Setting]:
         raise TextError(f"line {first_line}: {len(text)} characters of YAML; at most {_LONGEST}")
     reader = _Reader(first_line)
     try:
-        for number, event in enumerate(YAML(typ="safe", pure=True).parse(text)):
+        for number, event in enumerate(_events(text)):
             if number > _MOST:
                 raise reader.refused(event, f"more than {_MOST} entries")
             reader.take(event)
@@ -137,6 +141,25 @@ def read_yaml(text: str, first_line: int = 1) -> list[Setting]:
     except (YAMLError, RecursionError):
         raise TextError(f"line {first_line}: the YAML is damaged") from None
     return reader.settings
+
+
+def _events(text: str) -> Iterator[Event]:
+    """Yield the events of a text, from the parts of ruamel.yaml that a browser has as well."""
+    version = (1, 2)
+    loader = SimpleNamespace(
+        processing_version=version,
+        comment_handling=None,
+        doc_infos=[SimpleNamespace()],
+        _reader=None,
+        _scanner=None,
+        _parser=None,
+        _resolver=SimpleNamespace(processing_version=version),
+    )
+    Reader(text, loader=loader)
+    Scanner(loader=loader)
+    parser = Parser(loader=loader)
+    while parser.check_event():
+        yield parser.get_event()
 
 
 def _place(error: MarkedYAMLError, first_line: int) -> str:

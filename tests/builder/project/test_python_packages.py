@@ -130,5 +130,16 @@ def test_a_package_that_no_key_names_is_a_problem(project, capsys):
     )
 
 
-def test_this_site_needs_none():
-    assert project_file.read_project(ROOT).packages == ()
+def test_this_site_needs_one_and_few_of_its_modules():
+    project = project_file.read_project(ROOT)
+    assert project.packages == ("ruamel.yaml==0.19.1",)
+    assert all(module.startswith("ruamel.yaml.") for module in project.travels)
+
+
+def test_of_a_package_the_named_modules_travel_and_another_whole():
+    groups = {"a": {"a/__init__.py": b"1", "a/b.py": b"2", "a/c.py": b"3"}, "d": {"d.py": b"4"}}
+    assert python_packages.travelling(groups, ["a.b"]) == {
+        "a": {"a/b.py": b"2"},
+        "d": {"d.py": b"4"},
+    }
+    assert python_packages.travelling(groups, []) == groups

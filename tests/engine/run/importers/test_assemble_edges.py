@@ -143,3 +143,10 @@ def test_sizes_that_no_text_says_are_warned_of():
     assert import_run(LLAMA.rstrip("-\n")).warnings == (
         "no text says sequence_length 4096, micro_batch_size 1, global_batch_size 8, world_size 8",
     )
+
+
+def test_of_two_files_of_models_the_later_is_shown_and_told():
+    other = LLAMA.replace('"num_hidden_layers": 32', '"num_hidden_layers": 30').rstrip("-\n")
+    found = import_run(f"{LLAMA}{other}")
+    assert found.run.model.num_layers == 30
+    assert found.warnings[0] == "two texts describe the model, and the later one is shown"

@@ -1,6 +1,13 @@
 """The YAML that is read: scalars, lists, lines, comments, what is refused and where."""
 
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
 import pytest
+import ruamel.yaml
 
 from engine.run.importers.import_report import TextError
 from engine.run.importers.yaml_text import parse_scalar, read_yaml
@@ -153,3 +160,22 @@ def test_what_is_not_read_is_refused_with_its_place(text, said):
     with pytest.raises(TextError) as caught:
         read_yaml(text)
     assert str(caught.value).startswith(said)
+
+
+def test_the_modules_that_travel_to_a_browser_are_enough(tmp_path):
+    root = Path(__file__).parents[4]
+    travels = tomllib.loads((root / "site.toml").read_text("utf-8"))["travels"]
+    package = Path(ruamel.yaml.__file__).parent
+    (tmp_path / "ruamel/yaml").mkdir(parents=True)
+    for module in travels:
+        file = f"{module.rpartition('.')[2]}.py"
+        shutil.copy(package / file, tmp_path / "ruamel/yaml" / file)
+    code = (
+        "import sys, ruamel\n"
+        f"ruamel.__path__ = [{str(tmp_path / 'ruamel')!r}]\n"
+        "from engine.run.importers.yaml_text import read_yaml\n"
+        "print(read_yaml('a: [1, {b: 2}]\\nc: &x 3\\nd: *x\\n')[-1].value)\n"
+        "print(getattr(sys.modules['ruamel.yaml'], '__file__', None))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert (done.stderr, done.stdout.split()) == ("", ["3", "None"])
