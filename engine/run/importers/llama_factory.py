@@ -15,7 +15,14 @@ import re
 
 from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
-from engine.run.importers.import_report import RunDraft, Setting, is_true, shorten, whole_number
+from engine.run.importers.import_report import (
+    RunDraft,
+    Setting,
+    is_true,
+    positive_number,
+    shorten,
+    whole_number,
+)
 from engine.run.importers.json_text import object_settings
 from engine.run.importers.key_table import (
     WORKED,
@@ -38,6 +45,7 @@ from engine.run.importers.trainer import (
     read_attention,
     read_checkpointing,
     read_rank,
+    read_work,
 )
 from engine.run.importers.training_arguments import TABLE as TRAINER_TABLE
 from engine.run.importers.training_arguments import read_length, read_packing
@@ -58,6 +66,14 @@ _DEGREES = (
     "moe_shared_expert_overlap", "accumulate_allreduce_grads_in_fp32", "optimizer_cpu_offload",
     "moe_layer_recompute", "moe_permute_fusion",
 )  # fmt: skip
+
+
+def _workers(setting: Setting, draft: RunDraft) -> None:
+    number = positive_number(setting.value)
+    if number is None:
+        refuse_value(setting, "a whole number is needed", draft)
+    else:
+        draft.set_value(setting, "parallelism.world_size", number)
 
 
 def _stage(setting: Setting, draft: RunDraft) -> None:
@@ -134,6 +150,8 @@ TABLE = TRAINER_TABLE.joined(
             "finetuning_type": _kind,
             "cutoff_len": read_length,
             "lora_rank": read_rank,
+            "export_dir": read_work,
+            "ray_num_workers": _workers,
             "lora_target": read_targets,
             "disable_gradient_checkpointing": _not_checkpointed,
             "gradient_checkpointing": read_checkpointing,
@@ -172,7 +190,6 @@ TABLE = TRAINER_TABLE.joined(
             "fp8_backend": "products in fp8 by the Trainer; 16 bits are shown",
             "use_hyper_parallel": "another backend",
             "hyper_parallel_cp_size": "another backend",
-            "ray_num_workers": "how many workers Ray starts",
             "use_v1_kernels": "kernels of its version 1",
             "cross_entropy_loss_fusion": "a loss whose kernels take less memory and time",
             "cp_size": "context parallelism that is not read here",
@@ -206,7 +223,9 @@ TABLE = TRAINER_TABLE.joined(
             "fused kernels are taken": (
                 "bias_activation_fusion", "apply_rope_fusion", "masked_softmax_fusion",
             ),
-            "how processes find each other": ("ray_*", "master_addr", "master_port"),
+            "how processes find each other": (
+                "ray_*", "master_addr", "master_port", "resources_per_worker", "placement_strategy",
+            ),
         },
     )
 )  # fmt: skip

@@ -30,7 +30,7 @@ from engine.run.importers.key_table import (
 )
 from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
-from engine.run.importers.repositories import derive_named_model, note_model
+from engine.run.importers.repositories import derive_named_model, find_repository, note_model
 from engine.run.importers.shell import script_flags
 from engine.run.importers.trainer import (
     MICRO,
@@ -110,9 +110,20 @@ def _frozen(setting: Setting, draft: RunDraft) -> None:
         )
 
 
+def _checkpoint(setting: Setting, draft: RunDraft) -> None:
+    """Read the folder of weights in Megatron's form, by whose name the model may be known."""
+    name = str(setting.value).rstrip("/").removesuffix("-mcore")
+    if "model name" not in draft.notes and find_repository(name):
+        note_model(Setting(key=setting.key, value=name, line=setting.line), draft)
+    else:
+        draft.report(setting, "without effect", "where weights are loaded from")
+
+
 _SHARED = KeyTable(
     handlers={
         "model": note_model,
+        "load": _checkpoint,
+        "mcore_model": _checkpoint,
         "tuner_type": _tuner,
         "train_type": _tuner,
         "sft_type": _tuner,
@@ -169,7 +180,8 @@ _SHARED = KeyTable(
             "output_dir", "add_version", "save_*", "create_checkpoint_symlink", "merge_lora",
             "load_args", "load_data_args", "push_to_hub", "hub_*", "use_hf", "safe_serialization",
             "max_shard_size", "resume_*", "no_save_optim", "no_save_rng", "no_load_*", "finetune",
-            "async_save", "use_flash_ckpt", "save", "load", "mcore_*", "ignore_data_skip",
+            "async_save", "use_flash_ckpt", "save", "mcore_adapter*", "ignore_data_skip",
+            "load_safetensors", "to_mcore", "to_hf",
         ),
         "images' layers; the language model alone is shown": (
             "freeze_aligner", "vit_*", "aligner_lr",

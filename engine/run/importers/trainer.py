@@ -20,6 +20,7 @@ from engine.run.importers.key_table import (
     is_absent,
     is_off,
     is_on,
+    plain_name,
     refuse_value,
     remark,
     switch,
@@ -276,8 +277,31 @@ _FSDP_KEYS: Mapping[str, Handler] = {
 }
 
 
+def read_work(setting: Setting, draft: RunDraft) -> None:
+    """Read what a script does: train, predict, or write the weights in another form."""
+    name = plain_name(setting.key)
+    on = not is_off(setting.value)
+    if name == "do_train":
+        draft.notes["trains"] = on
+    elif on:
+        draft.notes.setdefault("other work", setting)
+    draft.report(setting, "understood", "which part of the script runs")
+
+
+def _refuse_other_work(draft: RunDraft) -> None:
+    """Refuse a text that trains nothing."""
+    other = draft.notes.get("other work")
+    if draft.notes.get("trains") is False:
+        draft.contradictions.append("do_train is false: the text trains nothing")
+    elif other is not None and "trains" not in draft.notes:
+        draft.contradictions.append(
+            f"line {other.line}: {shorten(other.key)} without do_train: the text trains nothing"
+        )
+
+
 def finish_trainer(draft: RunDraft, defaults: TrainerDefaults) -> None:
     """Derive sharding, ranks and batch of the Trainer, and assume the software's defaults."""
+    _refuse_other_work(draft)
     _fill_auto(draft, defaults)
     derive_named_model(draft)
     _sharding(draft, defaults)

@@ -44,6 +44,7 @@ from engine.run.importers.trainer import (
     read_optimizer,
     read_precision,
     read_rank,
+    read_work,
 )
 
 TRANSFORMERS, TRL = "transformers 5 (00349ae8)", "TRL 1.9"
@@ -64,7 +65,7 @@ WITHOUT_EFFECT = {
         "use_tensorboard", "log_completions",
     ),
     "evaluation lies between steps of training": (
-        "eval_*", "evaluation_strategy", "per_device_eval_batch_size", "do_eval", "do_predict",
+        "eval_*", "evaluation_strategy", "per_device_eval_batch_size", "do_eval",
         "prediction_loss_only", "metric_for_best_model", "greater_is_better",
         "load_best_model_at_end", "batch_eval_metrics", "include_for_metrics", "bf16_full_eval",
         "fp16_full_eval", "predict_with_generate", "generation_*", "val_size", "validation_*",
@@ -98,7 +99,6 @@ WITHOUT_EFFECT = {
         "use_cache",
         "new_special_tokens", "resize_vocab",
     ),
-    "which part of the script runs": ("do_train",),
     "rewards, prompts and samples of generation": (
         "reward_weights", "system_prompt", "temperature", "top_p", "top_k", "vllm_*", "epsilon*",
         "scale_rewards", "mask_truncated_completions", "code_*", "num_completions_to_print",
@@ -230,6 +230,8 @@ TABLE = KeyTable(
             ("reward_funcs", "reward_model", "use_vllm", "num_generations", "vllm_mode"),
             _reinforcement,
         ),
+        "do_train": read_work,
+        "do_predict": read_work,
         "tune_mm_mlp_adapter": _projector,
         "lora_enable": _uses_adapters_of_llava,
         "bits": _weight_bits,

@@ -134,3 +134,37 @@ def test_a_second_model_is_named(kind, more, said):
     assert any(said in warning for warning in job.warnings)
     assert job.document["sequence_length"] == 2048
     assert job.document["training"]["micro_batch_size"] == 8
+
+
+_FACTORY = (
+    "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: lora\ncutoff_len: 1024\nbf16: true\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "trains"),
+    [
+        ("", True),
+        ("do_train: true\ndo_predict: true\n", True),
+        ("do_predict: true\npredict_with_generate: true\n", False),
+        ("export_dir: merged\n", False),
+        ("do_train: false\n", False),
+    ],
+)
+def test_what_trains_nothing_has_no_answer(more, trains):
+    job = import_run(_FACTORY + more)
+    assert (job.run is not None) == trains
+    assert any("trains nothing" in said for said in job.contradictions) != trains
+
+
+def test_workers_of_ray_are_gpus():
+    job = import_run(f"{_FACTORY}ray_num_workers: 4\nresources_per_worker:\n  GPU: 1\n")
+    assert job.document["parallelism"]["world_size"] == 4
+
+
+def test_a_folder_of_megatron_weights_names_its_model():
+    text = (
+        "NPROC_PER_NODE=2 megatron sft --load Qwen2.5-7B-Instruct-mcore --micro_batch_size 4 "
+        "--tensor_model_parallel_size 2 --global_batch_size 16 --max_length 2048\n"
+    )
+    assert import_run(text).document["model"] == "qwen2.5-7b"
