@@ -1,7 +1,7 @@
 """Settings of a launch script: the flags that its commands hand to a trainer, and launch facts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from engine.run.importers.import_report import Setting
 from engine.run.importers.shell_expansion import Branch, Environment, ShellWord, text_of
@@ -56,7 +56,8 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
         idle = [_conditional(flag, IDLE) for flag in idle if flag.key not in names]
     idle += _flags(_unused(script.environment, exported=True))
     settings += [*_decided(flags, script.environment.counts), *idle]
-    return [*_variables(script.environment), *settings]
+    named = {setting.key.replace("-", "_") for setting in settings}
+    return [*_variables(script.environment, named), *settings]
 
 
 def resolve_variables(text: str) -> str:
@@ -255,11 +256,20 @@ def _slurm(text: str, first_line: int) -> Iterator[Setting]:
         yield from _flags(words)
 
 
-def _variables(environment: Environment) -> Iterator[Setting]:
+# Variables that launchers read where no flag says the same, with these flags.
+_READ_UNASKED = {
+    "NNODES": ("__nnodes", "__num_nodes", "__num_machines", "__nodes"),
+    "NPROC_PER_NODE": ("__nproc_per_node", "__num_processes", "__num_gpus", "__gpus_per_node"),
+}
+
+
+def _variables(environment: Environment, flags: Collection[str]) -> Iterator[Setting]:
     """Yield node and process counts that variables of well-known names hold."""
     for name in LAUNCH_VARIABLES:
         value = text_of(environment.values.get(name, []))
-        if re.fullmatch(r"\d[\d,]*", value, re.ASCII):
+        number = re.fullmatch(r"\d[\d,]*", value, re.ASCII)
+        unsaid = "$" in value and not set(_READ_UNASKED.get(name, flags)) & set(flags)
+        if number or (unsaid and name in _READ_UNASKED):
             yield Setting(key=name, value=value, line=environment.lines.get(name, 0))
 
 

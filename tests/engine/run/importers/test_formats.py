@@ -168,3 +168,9 @@ def test_a_folder_of_megatron_weights_names_its_model():
         "--tensor_model_parallel_size 2 --global_batch_size 16 --max_length 2048\n"
     )
     assert import_run(text).document["model"] == "qwen2.5-7b"
+
+
+@pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE"])
+def test_a_launch_variable_that_nothing_says_is_warned_of(name):
+    line = f"{name}=$SOMETHING swift sft --model Qwen/Qwen2.5-7B --max_length 2048\n"
+    assert any(name in warning for warning in import_run(line).warnings)
