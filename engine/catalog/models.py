@@ -298,7 +298,7 @@ TINY_260 = Model(
 def _models_of(rows: tuple[Row, ...]) -> dict[str, Model]:
     """Return the models of table rows; authors' files share one bibliography entry."""
     models = {}
-    for key, name, layers, hidden, heads, groups, width, vocabulary, others, where, _ in rows:
+    for key, name, layers, hidden, heads, groups, width, vocabulary, others, source in rows:
         sizes: dict[str, Any] = {"mlp": "swiglu", "tied_embeddings": False, **others}
         models[key] = Model(
             name=name,
@@ -308,7 +308,7 @@ def _models_of(rows: tuple[Row, ...]) -> dict[str, Model]:
             num_key_value_heads=groups,
             ffn_hidden_size=width,
             vocab_size=vocabulary,
-            source="model_files" if "/" in where or "arXiv" in where else where,
+            source=source or "model_files",
             **sizes,
         )
     return models

@@ -2,7 +2,7 @@
 
 import re
 
-from engine.catalog.models import MODELS
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.dialect import Dialect, Piece
 from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.launch import take_launch
@@ -92,7 +92,7 @@ def _import_recipe(setting: Setting, draft: RunDraft) -> None:
 def find_model(text: str) -> str | None:
     """Return the catalog key that a recipe's name starts with, or None."""
     word = _normalize(text)
-    rows = [key for key in MODELS if word.startswith(_normalize(key))]
+    rows = [key for key in EVERY_MODEL if word.startswith(_normalize(key))]
     return max(rows, key=len) if rows else None
 
 

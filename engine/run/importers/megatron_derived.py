@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.importers.import_report import (
     RunDraft,
@@ -78,7 +78,7 @@ def finish_scaling(draft: RunDraft) -> None:
 
 
 def _has_experts(draft: RunDraft) -> bool:
-    named = MODELS.get(str(draft.values.get("model", "")))
+    named = EVERY_MODEL.get(str(draft.values.get("model", "")))
     return bool(named.num_experts if named else draft.get("model.num_experts", 0))
 
 
@@ -114,7 +114,7 @@ def _nearest_recomputation(draft: RunDraft, notes: Mapping[str, Any]) -> tuple[s
     """Return the nearest of full and no recomputation for a block of layers, and the reason."""
     said = "--recompute-granularity full"
     count = positive_number(notes.get("recompute-num-layers"))
-    model = MODELS.get(str(draft.values.get("model", "")))
+    model = EVERY_MODEL.get(str(draft.values.get("model", "")))
     layers = draft.get("model.num_layers", model.num_layers if model else 0)
     if str(notes.get("recompute-method", "")) != "block" or not count or not layers:
         return "full", said

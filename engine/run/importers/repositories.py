@@ -6,8 +6,9 @@ change no shape (Instruct, -hf, 2507). A word that is not in the list makes it a
 
 import re
 
-from engine.catalog.model_rows import DENSE_ROWS, SPARSE_ROWS
-from engine.catalog.models import MODELS
+from engine.catalog.model_row_sources import ROW_SOURCES
+from engine.catalog.recent_models import EVERY_MODEL
+from engine.catalog.recent_rows import RECENT_ROWS
 from engine.run.importers.import_report import RunDraft, Setting, shorten
 
 # Words of names that change no size of a model; dates are those of Qwen3's second release and of
@@ -59,7 +60,7 @@ def find_repository(name: str) -> str | None:
 def _known(word: str) -> str | None:
     for pattern, becomes in _RENAMED:
         word = re.sub(pattern, becomes, word)
-    if word in MODELS:
+    if word in EVERY_MODEL:
         return word
     return _PLAIN.get(word) or _PLAIN.get(_squeezed(word))
 
@@ -69,9 +70,9 @@ def _squeezed(word: str) -> str:
 
 
 _REPOSITORIES = {
-    row[9].lower(): row[0] for row in (*DENSE_ROWS, *SPARSE_ROWS) if row[9].count("/") == 1
-}
-_PLAIN = {_squeezed(key): key for key in MODELS} | {
+    where.lower(): key for key, (where, _) in ROW_SOURCES.items() if where.count("/") == 1
+} | {row.where.lower(): row.key for row in RECENT_ROWS}
+_PLAIN = {_squeezed(key): key for key in EVERY_MODEL} | {
     repository.rpartition("/")[2]: key for repository, key in _REPOSITORIES.items()
 }
 
@@ -88,7 +89,7 @@ def note_model(setting: Setting, draft: RunDraft) -> None:
     draft.notes["model line"] = setting.line
     key = find_repository(setting.value)
     if key:
-        draft.report(setting, "understood", f"the catalog's {MODELS[key].name}")
+        draft.report(setting, "understood", f"the catalog's {EVERY_MODEL[key].name}")
     else:
         draft.report(setting, "not known", "not in the catalog: its config.json says its shape")
 

@@ -4,7 +4,7 @@ Source: b5bcd76c: `trainer.py`, which counts tokens (up to 0.3: sequences), and
 `distributed/pipeline_parallel.py`.
 """
 
-from engine.catalog.models import MODELS
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.import_report import RunDraft
 
 
@@ -33,7 +33,7 @@ def check_batch(batch: int, local: int, ranks: int, length: int) -> str:
 
 def check_stages(draft: RunDraft, pipeline: int) -> str:
     """Return torchtitan's error for more stages than layers, or an empty text."""
-    model = MODELS.get(draft.values.get("model", ""))
+    model = EVERY_MODEL.get(draft.values.get("model", ""))
     stages = pipeline * draft.get("parallelism.virtual_pipeline")
     layers = model.num_layers + 2 if model else 0  # embedding and output count as one each
     if model is None or pipeline < 2 or stages <= layers:

@@ -9,6 +9,7 @@ from engine.catalog.recent_models import EVERY_MODEL, RECENT_MODELS
 from engine.catalog.recent_rows import RECENT_ROWS
 from engine.formulas.parameters import active_parameters, embedding_parameters, total_parameters
 from engine.run.importers.assemble import import_run
+from engine.run.importers.repositories import find_repository
 from tests.engine.catalog.recent_files import FILES
 
 ROWS = {row.key: row for row in RECENT_ROWS}
@@ -53,3 +54,8 @@ def test_kimi_k3_has_24_layers_with_full_attention_and_one_without_experts():
     kinds = dict(zip(mix.kinds, mix.count(range(93)), strict=True))
     full = sum(n for (kind, _), n in kinds.items() if kind.mixer.attends)
     assert (full, sum(n for (_, sparse), n in kinds.items() if not sparse)) == (24, 1)
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_a_recent_model_is_found_by_its_repository(key):
+    assert find_repository(ROWS[key].where) == key
