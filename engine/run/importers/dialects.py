@@ -11,6 +11,7 @@ from engine.run.importers.config_json import CONFIG_JSON
 from engine.run.importers.deepspeed import DEEPSPEED_JSON
 from engine.run.importers.dialect import Dialect
 from engine.run.importers.gpt_neox import GPT_NEOX
+from engine.run.importers.gpt_neox_printed import GPT_NEOX_PRINTED
 from engine.run.importers.launch import LAUNCH_SCRIPT
 from engine.run.importers.llama_factory import LLAMA_FACTORY
 from engine.run.importers.llm_foundry import LLM_FOUNDRY
@@ -45,6 +46,7 @@ DIALECTS: tuple[Dialect, ...] = (
     TRAINER_PYTHON,
     TRAINING_ARGUMENTS,
     GPT_NEOX,
+    GPT_NEOX_PRINTED,
     NANOTRON,
     AUTOMODEL,
     LLM_FOUNDRY,
