@@ -95,3 +95,10 @@ def modeled_utilization() -> Share:
     run, _ = nearest_run(JOBS["405b"].plan)
     rate = forecast(run, JOBS["405b"].tokens, None).rate
     return utilization(LLAMA_3_405B.parameters, rate, run.cluster.gpu.peak["bf16"])
+
+
+@cache
+def modeled_work(key: str) -> GpuTime:
+    """Return the GPU-time of a job's steps by the step model, nothing lost."""
+    run, _ = nearest_run(JOBS[key].plan)
+    return forecast(run, JOBS[key].tokens, None).run.wall * run.plan.world_size

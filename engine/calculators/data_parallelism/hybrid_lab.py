@@ -24,6 +24,7 @@ from engine.core.units import (
 )
 from engine.core.views import Axis, Badge, Bar, Bars, Challenge, Condition, Lines, Point, Series
 from engine.form.fields import LabGpu, OwnConstants
+from engine.form.memory_fit import tight_mark
 from engine.form.sharded.lab import (
     LabGradients,
     LabMicro,
@@ -363,7 +364,7 @@ def _bar(width: int, step: ShardedStep, inputs: Inputs) -> Bar:
         name = f"all {width}"
     return Bar(
         key=f"width{width}",
-        label=f"{name}, {memory}" if step.fits else f"{name}, {memory}: does not fit",
+        label=f"{name}, {memory}{tight_mark(step.fit)}",
         segments=step_segments(step),
     )
 

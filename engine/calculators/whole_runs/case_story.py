@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.catalog.flop_conventions import CONVENTIONS
 from engine.core.inputs import PERCENT, Number
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
@@ -47,6 +48,7 @@ _ASSUMES = (
     "400 billion parameters on 16,384 H100 in nodes of 8 with a 400 Gb/s port each. Gradients in "
     "bf16, summed over NVLink inside a node and then around a ring of nodes.",
     "One copy of the model is taken to lie on {sharing} GPUs: the story names no plan.",
+    f"The MFU counts {CONVENTIONS['six'].name}, nothing repeated: the story names no shape.",
 )
 _SOURCES = ("pingdo_sync", "nccl_tests")
 
@@ -67,7 +69,15 @@ class Inputs:
         ),
     ] = 1
     utilization: Annotated[
-        float, Number(label="MFU while GPUs work", unit=PERCENT, low=0.1, high=0.7, step=0.01)
+        float,
+        Number(
+            label="MFU while GPUs work",
+            unit=PERCENT,
+            low=0.1,
+            high=0.7,
+            step=0.01,
+            help=f"By {CONVENTIONS['six'].name}. The story names none.",
+        ),
     ] = 0.4
 
 

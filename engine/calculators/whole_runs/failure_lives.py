@@ -1,14 +1,11 @@
 """Failure lives: how often a job fails, how often to save, and which date to promise."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 from engine.catalog.failure_reports import FAILURE_REPORTS
-from engine.core import units
-from engine.core.inputs import Number, Scalar, Unit
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.record import record
@@ -26,16 +23,12 @@ from engine.core.views import (
     Series,
     Table,
 )
+from engine.form.lives_inputs import FEWEST, FORECAST, MOST, work_of
+from engine.form.lives_inputs import PRESETS as PRESETS
+from engine.form.lives_inputs import Inputs as Inputs
 from engine.form.saving_inputs import (
-    LLAMA3_GPUS,
-    LLAMA3_MTBF,
     NO_END_RECEIPT,
     NO_FAILURE_RECEIPT,
-    Checkpoint,
-    GpuMtbf,
-    Interval,
-    Restart,
-    Seed,
     checkpoint_policy,
     goodput_symbols,
     rounded_failures,
@@ -56,44 +49,6 @@ from engine.simulate.job.failure_monte_carlo import SimulatedRuns, simulate_runs
 from engine.simulate.job.failure_process import CheckpointPolicy, simulated_goodput
 from engine.simulate.job.forecast import JobTerms, job_run
 from engine.simulate.job.whole_run import WholeRun
-
-FEWEST, MOST = 8, 131_072
-_DAYS = Unit(" days", DAY, {"h": HOUR, "d": DAY, "weeks": 7 * DAY}, quantity=units.SECONDS)
-
-PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "BLOOM 176B, as reported": {
-        "num_gpus": 384,
-        "gpu_mtbf": 43_008 * HOUR,
-        "work": 105 * DAY,
-        "interval": 3 * HOUR,
-        "checkpoint": 40.0,
-    },
-    "70B on 1,024 GPUs": {"num_gpus": 1024, "work": 22 * DAY},
-    "A cluster that fails as RSC-1's did": {
-        "num_gpus": 1024,
-        "work": 22 * DAY,
-        "gpu_mtbf": 8_090 * HOUR,
-    },
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """The calculator's inputs."""
-
-    num_gpus: Annotated[
-        int, Number(label="GPUs", low=FEWEST, high=MOST, scale="log2", whole=True, symbol="n")
-    ] = LLAMA3_GPUS
-    work: Annotated[
-        float,
-        Number(label="Steps take", unit=_DAYS, low=DAY, high=365 * DAY, scale="log", symbol="T"),
-    ] = 60 * DAY
-    interval: Interval = HOUR
-    checkpoint: Checkpoint = 60.0
-    restart: Restart = 600.0
-    gpu_mtbf: GpuMtbf = LLAMA3_MTBF
-    seed: Seed = 1
-
 
 SHORTEST, LONGEST = 30.0, DAY
 INTERVALS = tuple(SHORTEST * (LONGEST / SHORTEST) ** (i / 48) for i in range(49))
@@ -183,6 +138,10 @@ class Result:
 
     mtbf: Annotated[
         Seconds, Output("Something fails every", "M", "{failures} times", assumes=(_POISSON,))
+    ]
+    steps: Annotated[
+        Seconds,
+        Output("Without losses", "T", "all that is trained", "compute", assumes=(FORECAST,)),
     ]
     wall: Annotated[
         Seconds, Output("Mean of all lives", "", "± {spread} by luck alone", assumes=(_POISSON,))
@@ -403,8 +362,8 @@ _STRUCK = 400  # failures in each
 
 
 def terms(inputs: Inputs) -> JobTerms:
-    """Return the job of the page: the time of its steps is typed."""
-    return JobTerms(work=inputs.work, policy=checkpoint_policy(inputs, inputs.num_gpus))
+    """Return the job of the page: its steps are those of a forecast, or days that are typed."""
+    return JobTerms(work=work_of(inputs), policy=checkpoint_policy(inputs, inputs.num_gpus))
 
 
 RUNS = {"wall": terms}
@@ -416,8 +375,9 @@ def solve(inputs: Inputs) -> Result:
     rest = inputs.checkpoint, inputs.restart, (mtbf := habits.mtbf)
     daly = daly_interval(inputs.checkpoint, mtbf)
     whole, best = job_run(terms(inputs)), goodput(daly, *rest)
-    played = simulate_runs(habits, inputs.work, whole.failures, inputs.seed)
+    played = simulate_runs(habits, work_of(inputs), whole.failures, inputs.seed)
     return Result(
+        steps=work_of(inputs),
         mtbf=mtbf,
         wall=whole.wall,
         # Nine tenths of a normal distribution lie below 1.2816 deviations over its mean.
@@ -457,7 +417,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs, equations=EQUATIONS)
     ends = math.isfinite(result.wall)
     return {
-        **present.values("mtbf", "wall"),
+        **present.values("mtbf", "steps", "wall"),
         "promised": present.value("promised")
         if result.played
         else present.value("promised", note="by the formula: too many failures to play them all"),
@@ -468,7 +428,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "goodput": present.value("goodput", receipt=NO_FAILURE_RECEIPT if ends else NO_END_RECEIPT)
         if result.whole.short or not ends
         else present.value(
-            "goodput", symbols=goodput_symbols(inputs.interval, inputs.checkpoint, inputs.work)
+            "goodput", symbols=goodput_symbols(inputs.interval, inputs.checkpoint, result.steps)
         ),
         "young": present.value("young", equation=YOUNG_INTERVAL),
         "daly": present.value("daly", equation=DALY_INTERVAL),

@@ -13,6 +13,7 @@ from engine.form.run.prediction_text import no_range_assumptions
 from engine.run.parallelism import Framework, GradientPrecision
 from engine.run.software import GRADIENT_BYTES, SOFTWARE
 from engine.simulate.data_parallel.sharded_step import CLOSING, ShardedStep
+from engine.simulate.memory.allocator import Verdict
 from engine.simulate.step.prediction_evidence import Evidence
 from engine.simulate.streams.exposed_time import SpanPart
 from engine.simulate.streams.streams import COMPUTE, StreamOp
@@ -185,21 +186,27 @@ def unit_label(label: str, step: ShardedStep) -> str:
     return label if layers == 1 else f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
 
 
+_FITS: Mapping[Verdict, str] = {
+    "fits": "The states fit",
+    "tight": "The states are tight",
+    "does not fit": "The states do not fit",
+}
+
+
 def fit_badge(present: Presenter, step: ShardedStep) -> Badge:
     """Return whether states and buffers fit on the GPU."""
-    numbers = {"m": (step.peak, BYTES), "r": (step.capacity, BYTES)}
-    if step.fits:
-        return Badge(
-            text="The states fit",
-            sentence=say(
-                "{m} at most for states and buffers, of {r}; activations come on top.", **numbers
-            ),
-            color="optimizer",
-        )
+    fit = step.fit
+    needs = say(
+        "{m} at most for states, buffers and what the process holds beside tensors, of {r} that "
+        "may be filled and {d} on the GPU; activations come on top.",
+        m=(fit.needed, BYTES),
+        r=(fit.usable, BYTES),
+        d=(fit.device, BYTES),
+    )
     return Badge(
-        text="The states do not fit",
-        sentence=say("{m} for states and buffers, and {r} can be used.", **numbers),
-        color="communication",
+        text=_FITS[fit.verdict],
+        sentence=needs,
+        color="optimizer" if fit.verdict == "fits" else "communication",
     )
 
 

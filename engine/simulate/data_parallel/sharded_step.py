@@ -26,7 +26,7 @@ from engine.run.parallelism import (
 from engine.run.run import Run
 from engine.simulate.layer.device_model import RankRates, rank_group, rank_rates
 from engine.simulate.layer.layer_exchange import HALF
-from engine.simulate.memory.allocator import usable_bytes
+from engine.simulate.memory.allocator import OUTSIDE, MemoryFit, usable_bytes
 from engine.simulate.step.exposed_exchange import ShardedUnits
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.sharding_time import (
@@ -274,9 +274,11 @@ class ShardedStep:
         return spans[_last_use(name, spans) if keeps else name].end
 
     @property
-    def fits(self) -> bool:
-        """Whether states and buffers fit; activations are not counted."""
-        return self.peak <= self.capacity
+    def fit(self) -> MemoryFit:
+        """How states and buffers fit in a process; activations are not counted."""
+        needed = self.peak + OUTSIDE
+        device = self.job.run.cluster.gpu.memory
+        return MemoryFit(needed=needed, least=needed, usable=self.capacity, device=device)
 
 
 @lru_cache(maxsize=256)

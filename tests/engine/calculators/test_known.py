@@ -24,7 +24,7 @@ NO_STEP = {
     "document_packing": "plays the attention of one layer",
     "forecast_ledger": "shows steps that were written down, each with its range of that day",
     "deepspeed_linter": "prices the communication that a file asks for",
-    "failure_lives": "tells the days of a run; its speed is typed",
+    "failure_lives": "tells the days of a run; its steps are the forecast's",
     "job_time": "tells the days of a run, beside how published runs came out",
     "run_cost": "tells the cost of a run, beside how published runs came out",
     "elasticities": "tells by how much a step changes",

@@ -1,7 +1,10 @@
 """The names of the spans of the sharded labs."""
 
-from engine.form.sharded.lab import unit_label
+from dataclasses import replace
+
+from engine.form.sharded.lab import fit_badge, unit_label
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, simulate_sharded_step
+from engine.simulate.memory.allocator import OUTSIDE
 from tests.each import each
 
 BUCKETS = {"zero_stage": 2, "framework": "deepspeed"}
@@ -28,3 +31,16 @@ JOB = {"model": "llama-3-8b", "gpu": "h100", "ranks": 64, "tokens": 4096, "port"
 def test_a_unit_is_called_by_what_it_is(changes, label, expected):
     step = simulate_sharded_step(ShardedSetting(**{**JOB, **changes}))
     assert unit_label(label, step) == expected
+
+
+@each("over, verdict, text", [
+    (-1.0, "fits", "The states fit"),
+    (1e9, "tight", "The states are tight"),
+    (1e10, "does not fit", "The states do not fit"),
+])  # fmt: skip
+def test_the_verdict_on_states_has_three_values(over, verdict, text):
+    setting = ShardedSetting(model="llama-3-8b", gpu="h100", ranks=64, tokens=4096, port=50e9)
+    step = simulate_sharded_step(setting)
+    full = replace(step, peak=step.capacity - OUTSIDE + over)
+    assert full.fit.verdict == verdict
+    assert fit_badge(None, full).text == text

@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.calculators.whole_runs.profile_tree.branches import causes, guilty_nodes, top_node, tree
 from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.calculators.whole_runs.profile_tree.views import next_measurement, waterfall
+from engine.catalog.flop_conventions import CONVENTIONS
 from engine.core.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import GB, Share
@@ -20,6 +21,10 @@ from engine.simulate.data_parallel.peak_account import (
 TITLE = "From MFU to the port"
 QUESTION = "Which layer is guilty?"
 _ALIKE = "All readings are of the same steps."
+_LOGGED = (
+    f"Of the training log. Megatron-LM counts {CONVENTIONS['causal'].name}, torchtitan "
+    f"{CONVENTIONS['matrices'].name}; neither counts what is repeated."
+)
 _WELL = {"busbw": 350 * GB, "link_errors": 0}
 PRESETS = {
     "A slow link": {"mfu": 0.22, "exposed": 0.5, "busbw": 90 * GB, "link_errors": 40},
@@ -66,7 +71,7 @@ def _share_input(
 class Inputs:
     """The calculator's inputs: readings of a typical step."""
 
-    mfu: Annotated[float, _share_input("MFU", 0.01, 0.8, "Of the training log.")] = 0.25
+    mfu: Annotated[float, _share_input("MFU", 0.01, 0.8, _LOGGED)] = 0.25
     exposed: Annotated[
         float,
         _share_input("Exposed communication", 0.0, 0.95, "Of the step; PyTorch profiler, HTA."),
@@ -146,6 +151,7 @@ class Result:
             assumes=(
                 "MFU and what is computed twice, over the computing share and the clock. "
                 "Repeating the whole forward pass adds a third.",
+                "Operations as the log counts them, and no more exact than that count.",
                 _ALIKE,
             ),
         ),

@@ -103,8 +103,11 @@ def test_llama_3_405b_takes_as_long_on_every_page():
         assert job.wall_time == pytest.approx(time, rel=5e-3)
     for time in (job.work_time, whole.work_time, explorer.run_time):
         assert time == pytest.approx(modeled_405b(), rel=5e-3)
-    lives = result_of("failure_lives", work=job.work_time)
+    lives = result_of("failure_lives")
+    assert lives.steps == pytest.approx(modeled_405b(), rel=5e-3)
     assert lives.wall == pytest.approx(job.wall_time, rel=5e-3)
+    typed = result_of("failure_lives", job="own", work=job.work_time)
+    assert typed.wall == pytest.approx(job.wall_time, rel=5e-3)
 
 
 def test_the_planner_states_the_forecast_of_its_plan():
