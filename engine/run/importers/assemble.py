@@ -116,7 +116,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
             # Asked for beside the text: what is derived, as the batch, follows from it.
             draft.values["parallelism.world_size"] = defaults.world_size
         _choose_model(draft)
-        finish_launch(draft, int(defaults.cluster["gpus_per_node"]))
+        finish_launch(draft, int(defaults.cluster["gpus_per_node"]), asked=defaults.world_size)
         _derive(draft)
         document = _run_document(draft, defaults)
         _warn_of_assumptions(draft)

@@ -173,8 +173,14 @@ def _note_included(setting: Setting, draft: RunDraft) -> None:
     draft.report(setting, "understood", "nodes and processes on each")
 
 
-def finish_launch(draft: RunDraft, gpus_per_node: int) -> None:
-    """Derive nodes, processes on a node and the world size from the launch facts."""
+def finish_launch(draft: RunDraft, gpus_per_node: int, *, asked: int = 0) -> None:
+    """Derive nodes, processes on a node and the world size from the launch facts.
+
+    Args:
+        draft: the run so far.
+        gpus_per_node: where no text says how many.
+        asked: GPUs that are asked for beside the text, which go before it; 0: none.
+    """
     facts = draft.notes.pop("launch", [])
     said = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
     nodes, per_node, total = said["nodes"], said["per_node"], said["total"]
@@ -182,6 +188,8 @@ def finish_launch(draft: RunDraft, gpus_per_node: int) -> None:
         draft.notes["per_node"] = per_node
     if nodes:
         draft.notes["nodes"] = nodes
+    if total and not asked:
+        _compare_total(total, draft)
     if total and "parallelism.world_size" not in draft.values:
         if nodes and per_node and nodes * per_node != total:
             draft.contradictions.append(
@@ -192,6 +200,15 @@ def finish_launch(draft: RunDraft, gpus_per_node: int) -> None:
         why = f"{nodes} nodes, and no text says how many processes are on each"
         draft.notes["per_node"] = gpus_per_node
         draft.assume("parallelism.world_size", nodes * gpus_per_node, why)
+
+
+def _compare_total(total: int, draft: RunDraft) -> None:
+    """Let accelerate's command go before its file; of other texts tell that they disagree."""
+    said = draft.values.get("parallelism.world_size", total)
+    if said != total and "accelerate YAML" in draft.dialects:
+        del draft.values["parallelism.world_size"]
+    elif said != total:
+        draft.contradictions.append(f"{total} processes are launched, and a text says {said} GPUs")
 
 
 def _decide(kind: str, facts: Sequence[_Fact], draft: RunDraft) -> int | None:

@@ -89,3 +89,19 @@ def test_a_trainer_that_is_not_known_is_not_answered_for(flag):
     assert found.run is None
     name = flag.partition(" ")[0]
     assert f"arguments of a trainer that is not known here ({name})" in found.contradictions[0]
+
+
+def test_the_command_of_accelerate_goes_before_its_file():
+    file = "distributed_type: FSDP\nnum_machines: 1\nnum_processes: 2\n"
+    command = "accelerate launch --num_processes 16 --num_machines 2 train.py"
+    found = import_run(f"{LLAMA}\n---\n{file}---\n{command}")
+    assert found.run.plan.world_size == 16
+    asked = import_run(
+        f"{LLAMA}\n---\n{file}---\n{command}", ImportDefaults(cluster=DGX_H100, world_size=4)
+    )
+    assert asked.run.plan.world_size == 4
+
+
+def test_processes_that_are_not_the_world_size_are_told():
+    found = import_run(f"mpirun -np 16 python {GPT} --world-size 8")
+    assert "16 processes are launched, and a text says 8 GPUs" in found.contradictions
