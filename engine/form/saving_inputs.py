@@ -125,6 +125,13 @@ NO_FAILURE_RECEIPT = Receipt(
         "The run is over before the first checkpoint is due, and hardly anything can fail in it.",
     ),
 )
+LONG_CHECKPOINT_RECEIPT = Receipt(
+    assumptions=(
+        "A checkpoint takes twice the mean time between failures or more.",
+        "Then that mean time itself is the best there is.",
+    ),
+    sources=("daly2006",),
+)
 NO_END_RECEIPT = Receipt(
     assumptions=("Something fails before the next checkpoint is reached: the run has no end.",),
 )

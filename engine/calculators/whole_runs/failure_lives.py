@@ -27,6 +27,7 @@ from engine.form.lives_inputs import FEWEST, FORECAST, MOST, work_of
 from engine.form.lives_inputs import PRESETS as PRESETS
 from engine.form.lives_inputs import Inputs as Inputs
 from engine.form.saving_inputs import (
+    LONG_CHECKPOINT_RECEIPT,
     NO_END_RECEIPT,
     NO_FAILURE_RECEIPT,
     checkpoint_policy,
@@ -431,7 +432,9 @@ def views(inputs: Inputs, result: Result) -> Views:
             "goodput", symbols=goodput_symbols(inputs.interval, inputs.checkpoint, result.steps)
         ),
         "young": present.value("young", equation=YOUNG_INTERVAL),
-        "daly": present.value("daly", equation=DALY_INTERVAL),
+        "daly": present.value("daly", equation=DALY_INTERVAL)
+        if inputs.checkpoint < 2 * result.mtbf
+        else present.value("daly", receipt=LONG_CHECKPOINT_RECEIPT),
         "best": present.value("best", symbols={"t": "daly", "d": "checkpoint"}),
         "required": partial(required, result),
         "scale": partial(scale, present, inputs, result),

@@ -10,6 +10,7 @@ from engine.core.outputs import Figure, Presenter
 from engine.core.units import SECONDS
 from engine.core.views import Published, Receipt, Value
 from engine.form.job_inputs import Inputs
+from engine.form.saving_inputs import LONG_CHECKPOINT_RECEIPT
 from engine.formulas import goodput, stragglers
 
 Words = dict[str, Any]  # of a number, where they differ from those declared
@@ -19,13 +20,6 @@ _SHORT = Receipt(
     assumptions=(
         "The run is over before the first checkpoint is due, and hardly anything can fail in it.",
     ),
-)
-_LONG_CHECKPOINT = Receipt(
-    assumptions=(
-        "A checkpoint takes twice the mean time between failures or more.",
-        "Then that mean time itself is the best there is.",
-    ),
-    sources=("daly2006",),
 )
 
 
@@ -129,7 +123,7 @@ def failure_values(present: Presenter, inputs: Inputs, result: Result) -> dict[s
         "young": present.value("young", equation=goodput.YOUNG_INTERVAL),
         "daly": present.value("daly", equation=goodput.DALY_INTERVAL)
         if short
-        else present.value("daly", receipt=_LONG_CHECKPOINT),
+        else present.value("daly", receipt=LONG_CHECKPOINT_RECEIPT),
         "best_goodput": present.value("best_goodput", symbols={"t": "daly"}),
     }
 
