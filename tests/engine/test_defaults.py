@@ -26,6 +26,11 @@ SETTINGS = {
     for field in fields(Training)
     if field.default is not MISSING and field.name not in EXAMPLE
 } | {"kept_free": next(f.default for f in fields(PlanningJob) if f.name == "kept_free")}
+PLANNED = tuple(
+    field.name
+    for field in fields(PlannerInputs)
+    if field.name in SETTINGS and field.name in TRAINING
+)
 # What a run file derives from others where it is left out.
 DERIVED = {"overlap_expert_parallel", "schedule", "sequence_parallel", "price_per_hour"}
 
@@ -85,6 +90,44 @@ def test_the_planner_s_form_asks_what_a_request_asks(model, gpu):
     assert form.training == request.training
     assert form.kept_free == request.kept_free
     assert (form.frameworks, form.precisions) == (request.frameworks, request.precisions)
+
+
+JOB = {"model": "deepseek-v3", "sequence_length": 4096}
+MACHINES = {"gpu": "B200", "gpus_per_node": 8, "nics_per_node": 8, "nic_bandwidth": 50e9}
+# What a run file has to say, and a request leaves to the planner.
+CHOSEN = {"micro_batch_size": 1, "precision": "bf16", "recompute": "none", "framework": "megatron"}
+
+
+@each("said", [{}, {"overlap_tensor_parallel": True}, {"overlap_expert_parallel": True}])
+def test_a_request_leaves_out_what_a_run_file_leaves_out(said):
+    asked = {**JOB, "cluster": MACHINES, "world_size": 256, "global_batch_size": 2048}
+    request = read_request({**asked, "training": said}).job
+    plan = {"world_size": 256, "pipeline_parallel": 8, "expert_parallel": 8}
+    training = {**CHOSEN, "global_batch_size": 2048, **said}
+    run = read_document({**JOB, "cluster": MACHINES, "parallelism": plan, "training": training})
+    assert run.training == request.training
+    assert run.cluster == request.cluster
+
+
+@each("key", [key for key in PLANNED if isinstance(SETTINGS[key], bool)] + ["exchange"])
+def test_a_switch_of_the_planner_s_form_is_that_of_a_request(key):
+    values = ("deepep",) if key == "exchange" else (False, True)
+    for value in values:
+        inputs = replace(
+            PlannerInputs(), model="deepseek-v3", gpu="B200", world_size=256, **{key: value}
+        )
+        # The form says every setting; a request that says as much has the same job.
+        said = {name: getattr(inputs, name) for name in PLANNED}
+        request = read_request(
+            {
+                **JOB,
+                "cluster": {**MACHINES, "nic_bandwidth": inputs.nic_bandwidth},
+                "world_size": inputs.world_size,
+                "global_batch_size": inputs.global_batch_size,
+                "training": said,
+            }
+        ).job
+        assert replace(job_of(inputs), cluster=request.cluster) == request
 
 
 def test_the_page_of_keys_names_every_setting_with_its_default():
