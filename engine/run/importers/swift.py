@@ -13,9 +13,10 @@ off and without effect at tensor parallelism 1; sequences are packing_length or 
 """
 
 import re
+from dataclasses import replace
 
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.dialect import Dialect, Piece, flags
+from engine.run.importers.dialect import Dialect, Piece, flags, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
 from engine.run.importers.key_table import (
     WORKED,
@@ -31,7 +32,7 @@ from engine.run.importers.key_table import (
 from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
 from engine.run.importers.repositories import derive_named_model, find_repository, note_model
-from engine.run.importers.shell import script_flags
+from engine.run.importers.shell import LAUNCH_VARIABLES, script_flags
 from engine.run.importers.trainer import (
     MICRO,
     STEPS,
@@ -43,6 +44,7 @@ from engine.run.importers.trainer import (
 )
 from engine.run.importers.training_arguments import TABLE as TRAINER_TABLE
 from engine.run.importers.training_arguments import read_length, read_packing
+from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "ms-swift 4.6"
 DEFAULTS = TrainerDefaults(
@@ -329,11 +331,37 @@ def _finish_trainer(draft: RunDraft) -> None:
 
 
 def _read(piece: Piece, draft: RunDraft) -> None:
-    settings = script_flags(piece.text, piece.line)
     commands = [match[0] for match in _COMMAND.finditer(piece.text)]
-    mega = any("megatron" in command for command in commands)
+    if commands or re.search(flags(*_OWN), piece.text, re.MULTILINE):
+        settings = script_flags(piece.text, piece.line)
+        mega = any("megatron" in command for command in commands)
+    else:
+        settings = _yaml_settings(piece, draft)
+        mega = "micro_batch_size" in {setting.key for setting in settings}
     _check_processes(settings, draft)
     (import_megatron_swift if mega else import_swift)(settings, draft)
+
+
+def _yaml_settings(piece: Piece, draft: RunDraft) -> list[Setting]:
+    """Return the keys of YAML: arguments, and variables of the environment below ENV."""
+    settings = []
+    for setting in read_yaml(piece.text, piece.line):
+        head, _, rest = setting.key.partition(".")
+        if head == "ENV":
+            known = rest in LAUNCH_VARIABLES
+            settings += [replace(setting, key=rest)] if known else []
+        elif head == "device_groups":
+            counts = rest == "nproc_per_node"
+            settings += [replace(setting, key="nproc_per_node")] if counts else []
+        elif rest and head in ("train", "rollout", "teacher", "reference"):
+            draft.notes.setdefault("groups of Ray", setting)
+        else:
+            settings.append(setting)
+    if groups := draft.notes.get("groups of Ray"):
+        draft.contradictions.append(
+            f"line {groups.line}: {shorten(groups.key)}: groups of Ray's workers are not read"
+        )
+    return settings
 
 
 def _check_processes(settings: list[Setting], draft: RunDraft) -> None:
@@ -350,20 +378,28 @@ def _check_processes(settings: list[Setting], draft: RunDraft) -> None:
             return
 
 
+_OWN = (
+    "tuner_type", "train_type", "split_dataset_ratio", "load_from_cache_file", "attn_impl",
+    "rlhf_type", "freeze_vit", "freeze_aligner", "model_author", "save_safetensors",
+)  # fmt: skip
 SWIFT = Dialect(
-    name="ms-swift flags",
+    name="ms-swift arguments",
     read=_read,
     software="ms-swift",
     signs=(
         r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)\b",
         r"(?<![\w./-])(?:swift|megatron)\s+(?:sft|pt|rlhf)[\s\\]+--\w+",
         r"swift/cli/(?:_megatron/)?(?:sft|pt|rlhf)\.py",
-        flags(
-            "tuner_type", "train_type", "split_dataset_ratio", "load_from_cache_file", "attn_impl",
-            "rlhf_type", "freeze_vit", "freeze_aligner", "model_author", "save_safetensors",
-        ),
+        flags(*_OWN),
+        yaml_keys(*_OWN),
     ),
     finish=finish_swift,
     joins=frozenset(("DeepSpeed", "accelerate")),
-    contains=frozenset(("Megatron-LM arguments", "Hugging Face TrainingArguments")),
+    contains=frozenset(
+        (
+            "Megatron-LM arguments",
+            "Megatron-LM arguments in YAML",
+            "Hugging Face TrainingArguments",
+        )
+    ),
 )  # fmt: skip

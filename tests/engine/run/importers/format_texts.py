@@ -881,4 +881,80 @@ if __name__ == "__main__":
             **dict([_BF16]),
         },
     ),
+    "ms-swift YAML": (
+        "modelscope/ms-swift examples/yaml/deepspeed/sft.yaml",
+        """
+ENV:
+  CUDA_VISIBLE_DEVICES: '0,1'
+  NPROC_PER_NODE: '2'
+model: Qwen/Qwen2.5-7B-Instruct
+tuner_type: lora
+dataset:
+  - 'AI-ModelScope/alpaca-gpt4-data-zh#500'
+torch_dtype: bfloat16
+num_train_epochs: 1
+per_device_train_batch_size: 1
+learning_rate: 1e-4
+lora_rank: 8
+lora_alpha: 32
+target_modules: all-linear
+gradient_accumulation_steps: 8
+split_dataset_ratio: 0.0
+max_length: 2048
+output_dir: output
+system: You are a helpful assistant.
+warmup_ratio: 0.05
+dataloader_num_workers: 4
+model_author: swift
+model_name: swift-bot
+deepspeed: zero2
+""",
+        {
+            "model": "qwen2.5-7b",
+            "sequence_length": 2048,
+            "parallelism.zero_stage": 2,
+            "parallelism.world_size": 2,
+            "training.micro_batch_size": 1,
+            "training.global_batch_size": 16,
+            "training.lora_rank": 8,
+            "training.lora_layers": "all",
+            **dict([_BF16, _FULL]),
+        },
+    ),
+    "ms-swift Megatron YAML": (
+        "modelscope/ms-swift examples/yaml/megatron/sft.yaml",
+        """
+ENV:
+  PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:True'
+  NPROC_PER_NODE: '4'
+model: Qwen/Qwen3-30B-A3B
+tuner_type: lora
+lora_rank: 8
+target_modules: all-linear
+load_from_cache_file: true
+split_dataset_ratio: 0.01
+max_length: 2048
+packing: true
+save_safetensors: true
+micro_batch_size: 1
+global_batch_size: 4
+num_train_epochs: 1
+expert_model_parallel_size: 4
+sequence_parallel: true
+recompute_granularity: full
+recompute_method: uniform
+recompute_num_layers: 1
+""",
+        {
+            "model": "qwen3-30b-a3b",
+            "sequence_length": 2048,
+            "parallelism.zero_stage": 1,
+            "parallelism.expert_parallel": 4,
+            "parallelism.world_size": 4,
+            "training.framework": "megatron",
+            "training.global_batch_size": 4,
+            "training.lora_rank": 8,
+            **dict([_BF16, _FULL]),
+        },
+    ),
 }
