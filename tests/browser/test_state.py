@@ -209,7 +209,7 @@ def test_switches_of_units_can_be_hit(visit, width):
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
 def test_the_number_stays_in_view_while_inputs_are_changed(visit, width, height):
     page = visit(viewport={"width": width, "height": height})
-    last = page.locator("#gradient_sync > .fields .field").last
+    last = page.locator("#gradient_sync > .inputs > .fields .field").last
     last.evaluate("one => one.scrollIntoView({ block: 'end' })")
     area = page.locator("#gradient_sync .lead-number").bounding_box()
     assert 0 <= area["y"] < area["y"] + area["height"] <= height
