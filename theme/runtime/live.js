@@ -67,6 +67,7 @@ export async function start(live, touched) {
   }
   if (document.querySelector("[data-tabs]")) listenToTabs(permalink);
   if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/linked_views.js"));
+  if (document.querySelector(".workbench")) whenLoaded(() => import("./page/lab_lists.js"));
 
   renderDuplicateKeys(address.duplicates());
   for (const { name, value } of address.unknownKeys()) {

@@ -1,6 +1,6 @@
 /** Entry script of every page: attaches listeners and loads the live parts when they are near or used. */
 
-import { closeOnChoice, highlightSection, yieldToLabs } from "./page/toc_highlight.js";
+import { closeOnChoice, highlightSection } from "./page/toc_highlight.js";
 import { closestTarget } from "./page/dom.js";
 import { enableControls } from "./page/enable.js";
 import { listenForGuesses } from "./page/guesses.js";
@@ -24,7 +24,6 @@ if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./p
 if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embed_generator.js"));
 listenForAppearance();
 highlightSection();
-yieldToLabs();
 closeOnChoice();
 listenForPanels();
 listenForPrint();

@@ -25,23 +25,6 @@ export function highlightSection() {
   for (const heading of headings) if (heading) observer.observe(heading);
 }
 
-/** Hides the lists beside the text while a lab as wide as the window passes over them. */
-export function yieldToLabs() {
-  const labs = queryAll(".workbench");
-  const lists = queryAll(".where .contents > div");
-  if (!labs.length || !lists.length) return;
-  const covering = new Set();
-  const height = Math.max(...lists.map((list) => list.offsetHeight)) + 40;
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) covering.add(target);
-      else covering.delete(target);
-    }
-    document.documentElement.toggleAttribute("data-lab", covering.size > 0);
-  }, { rootMargin: `0px 0px ${Math.min(0, height - innerHeight)}px 0px` });
-  for (const lab of labs) observer.observe(lab);
-}
-
 /** Closes the table of contents when a section is chosen, where it is a popover. */
 export function closeOnChoice() {
   const contents = document.getElementById("where");
