@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
 from engine.catalog.reader_constants import parse_constants
 from engine.run.importers.assemble import ImportDefaults, ImportedRun, import_run
@@ -41,8 +40,3 @@ def parse_job_text(
         return job
     cluster_of_run = replace(job.run.cluster, own=parse_constants(own))
     return replace(job, run=replace(job.run, cluster=cluster_of_run))
-
-
-def catalog_key(model: Model) -> str:
-    """Return the catalog key of a model, or ""."""
-    return next((key for key, row in MODELS.items() if row == model), "")

@@ -24,6 +24,8 @@ from engine.simulate.step.error_attribution import explained_variance
 # By how much each thing that no published run has widens the range, as a factor on its logarithm,
 # about the middle: what nobody tried may err in either way, where all runs of a class err in one.
 EXTRAPOLATION_FACTOR: Ratio = 1.5
+# The logarithm that a range is widened by at most, a factor of ten: beyond it says nothing.
+WIDEST: Ratio = math.log(10)
 # Of all runs of the fit under FSDP, the most by `ports_over_products`.
 SLOWEST_PORTS: Ratio = 1.4
 
@@ -79,7 +81,7 @@ def prediction_spread(run: Run) -> PredictionSpread:
     times = len(beyond) + max(0, _halvings(run) - 1)  # a short layer is in `beyond` once
     explained_share = explained_variance(run, name)
     narrower = (1 - explained_share) ** 0.5
-    wider = (EXTRAPOLATION_FACTOR**times - 1) * narrower * (high - low) / 2
+    wider = min(WIDEST, (EXTRAPOLATION_FACTOR**times - 1) * narrower * (high - low) / 2)
     # Predicted over measured: where predictions were too slow, the step lies below.
     return PredictionSpread(
         name=name,

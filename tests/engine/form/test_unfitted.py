@@ -64,6 +64,7 @@ EXEMPT = {
     "simulate.step.error_attribution:_STEP": "of a numerical derivative",
     "simulate.layer.layer_time:ATTENTION_BACKWARD": "a count of products",
     "simulate.layer.layer_time:EARLY_SHARE": "a count of collectives",
+    "simulate.step.step_range:WIDEST": "where a range stops telling anything",
     "simulate.step.step_range:SLOWEST_PORTS": "the most of the published runs",
     "simulate.layer.layer_time:FROZEN_TRANSPOSE": "bytes of a transpose, counted",
     "simulate.layer.device_model:_IN_A_NODE": "a count of GPUs",
