@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from engine.run.importers.import_report import TextError
 from engine.run.importers.shell_expansion import Branch, Environment, Field, ShellWord
 from engine.run.importers.shell_records import Choice, Command, Script
 from engine.run.importers.shell_sums import evaluate_sum
@@ -25,7 +26,7 @@ _PROGRAM = re.compile(r"(?<![\w$])(?:python3?|torchrun|deepspeed|accelerate)\b")
 _CONSTANTS = {"true": True, ":": True, "false": False}
 _DEEPEST = 8  # calls of functions
 _MOST = 4000  # commands
-_MOST_ROUNDS = 512  # of a loop that counts
+_MOST_ROUNDS = 1000  # of all loops that count
 
 
 def run_script(
@@ -41,10 +42,13 @@ def run_script(
     reader = _Reader(shell_tokens(text, first_line))
     for name, (value, line) in (known or {}).items():
         reader.script.environment.values[name] = [Field(value, line, False)]
-    while reader.place < len(reader.tokens):
-        before = reader.place
-        reader.list_until(())
-        reader.place = max(reader.place, before + 1)  # a word that closes nothing
+    try:
+        while reader.place < len(reader.tokens):
+            before = reader.place
+            reader.list_until(())
+            reader.place = max(reader.place, before + 1)  # a word that closes nothing
+    except RecursionError:
+        raise TextError(f"line {first_line}: a script that is nested too deeply") from None
     return reader.script
 
 
@@ -57,7 +61,7 @@ class _Reader:
         self.active = True
         self.functions: dict[str, tuple[int, int]] = {}
         self.depth = 0
-        self.branches = 0
+        self.branches = self.rounds = 0
 
     # Tokens
 
@@ -434,8 +438,9 @@ class _Reader:
         start = self.place
         value = self.number(parts[2]) if parts and self.active else None
         for _ in range(_MOST_ROUNDS):
-            if not parts or value is None:
+            if not parts or value is None or self.rounds > _MOST_ROUNDS:
                 break
+            self.rounds += 1
             self.script.environment.values[parts[1]] = [Field(str(value), 0, False)]
             if self.number(parts[3]) != 1:
                 break

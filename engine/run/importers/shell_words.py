@@ -11,6 +11,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,80}\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w{0,80}|[0-9@*#?$!-]")
 _MOST = 60_000  # pieces
 _DEEPEST = 20
+_MOST_UNCLOSED = 50  # brackets
 _HERE = re.compile(r"<<-?[ \t]*[\"']?(\w{1,40})[\"']?")
 HANDED_ON = re.compile(r"\b(?:sbatch|bash|sh|srun|ssh|docker|salloc)\b")
 
@@ -63,6 +64,7 @@ class _Lexer:
     line: int
     place: int = 0
     count: int = 0
+    unclosed: int = 0
     documents: list[str] = field(default_factory=list)
 
     def tokens(self, depth: int = 0, end: str = "") -> Iterator[Token]:
@@ -186,6 +188,10 @@ class _Lexer:
     def expansion(self, word: Token, *, quoted: bool) -> None:
         """Add a variable, a sum or a command; a lone dollar is text."""
         text, start, line = self.text, self.place, self.line
+        if self.unclosed > _MOST_UNCLOSED:  # no script, and every bracket would be searched for
+            self.add(word, text[start], quoted=quoted)
+            self.place += 1
+            return
         kind: Literal["variable", "sum", "command"]
         if text.startswith("$((", start) and (inside := _sum(text, start, 3)):
             kind, length = "sum", len(inside) + 5
@@ -198,6 +204,7 @@ class _Lexer:
         elif text[start] == "$" and (match := _NAME.match(text, start + 1)):
             kind, inside, length = "variable", match[0], len(match[0]) + 1
         else:
+            self.unclosed += text[start + 1 : start + 2] in ("{", "(")
             self.add(word, text[start], quoted=quoted)
             self.place += 1
             return

@@ -1,6 +1,7 @@
 """A script as a shell reads it: branches, loops, functions, quotes, what is printed and not run."""
 
 from engine.run.importers.assemble import import_run
+from engine.run.importers.import_report import TextError
 from engine.run.importers.shell import script_flags
 from engine.run.importers.unknown_keys import IDLE
 from tests.each import each
@@ -129,3 +130,26 @@ def test_an_argument_of_the_script_is_named_as_missing():
     assert found.contradictions == (
         "line 2: --tensor-model-parallel-size is $1; a whole number is needed",
     )
+
+
+@each(
+    "text",
+    [
+        "${" * 20_000,
+        "$((" * 20_000,
+        "if [ $X = 1 ]; then\n" * 2000,
+        "for ((i=0; i<500; i++)); do " * 6 + "A+=(1); " + "done; " * 6,
+        "\"'" * 20_000,
+        "f() { f; }\nf\n",
+        "while true; do run --x; done\n" * 500,
+    ],
+)
+def test_a_text_that_is_no_script_is_read_or_refused_in_a_moment(text):
+    assert outcome(f"run --a 1\n{text}") in ("read", "line 1: a script that is nested too deeply")
+
+
+def outcome(text):
+    try:
+        return "read" if script_flags(text) else "empty"
+    except TextError as error:
+        return str(error)
