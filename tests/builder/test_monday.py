@@ -11,7 +11,7 @@ FRAMEWORKS = {
     "PyTorch": r"\b2\.13\b",
     "FSDP2": r"\b2\.13\b",
     "DeepSpeed": r"\b0\.19\b",
-    "Megatron": r"\bCore 0\.20\b",
+    "Megatron": r"\bCore 0\.19\b",
     "torchtitan": r"\b0\.3\.0\b",
 }
 

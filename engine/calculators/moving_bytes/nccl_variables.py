@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.catalog.nccl_variables import VARIABLES, NcclVariable
+from engine.catalog.nccl_variables import VARIABLES, VERSION, NcclVariable
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Count, MiB, Ratio
@@ -128,5 +128,5 @@ def _variable_table() -> Table:
         rows=tuple(
             (variable.name, variable.effect, variable.never) for variable in VARIABLES.values()
         ),
-        caption="As of NCCL 2.30.",
+        caption=f"As of NCCL {VERSION}.",
     )

@@ -42,7 +42,7 @@ def _recipe(run: Run) -> str:
 
 EXPORTS: Mapping[str, Export] = {
     "megatron": Export(
-        title="Megatron-LM arguments (Core 0.20)",
+        title="Megatron-LM arguments (Core 0.19)",
         language="bash",
         write=megatron_arguments,
     ),

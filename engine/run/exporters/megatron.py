@@ -1,8 +1,8 @@
 """A run as arguments of Megatron-LM, and as overrides of a Megatron-Bridge recipe.
 
-Names are those of megatron-core 0.20.0, and were the same in 0.19.2. What Megatron has no argument
-for (the exact vocabulary behind its padding, kernels) is left to its defaults, and so are the data
-and the tokenizer.
+Names are those of megatron-core 0.19.2, and the same on its main branch of August 2026. What
+Megatron has no argument for (the exact vocabulary behind its padding, kernels) is left to its
+defaults, and so are the data and the tokenizer.
 """
 
 from collections.abc import Iterator

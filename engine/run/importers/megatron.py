@@ -1,6 +1,6 @@
 """Importer of Megatron-LM arguments, and of Megatron-Bridge's under `model.`.
 
-Names and defaults are those of megatron-core 0.20.0 (`megatron/training/arguments.py`).
+Names and defaults are those of megatron-core 0.19.2 (`megatron/training/arguments.py`).
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from engine.run.importers.layouts import parse_layout
 from engine.run.importers.megatron_keys import MEGATRON_KEYS
 from engine.run.importers.unknown_keys import report_unknown, settle_conditions
 
-VERSION = "Megatron Core 0.20"
+VERSION = "Megatron Core 0.19"
 
 # Whole numbers that are the same in a run file.
 COUNTS: Mapping[str, str] = {

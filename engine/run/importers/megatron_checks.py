@@ -1,6 +1,6 @@
 """Assertions of Megatron-LM on the sizes of a job, in its own words.
 
-Source: megatron-core 0.20.0: `training/arguments.py`, and of `core/` `parallel_state.py`,
+Source: megatron-core 0.19.2: `training/arguments.py`, and of `core/` `parallel_state.py`,
 `num_microbatches_calculator.py`, `transformer/transformer_config.py` and `transformer_block.py`.
 """
 

@@ -1,6 +1,6 @@
 """Arguments of Megatron-LM that no run file has a key for: without effect, and why; or not modeled.
 
-Read at megatron-core 0.20.0 (`megatron/training/arguments.py`, `training/config/`,
+Read at megatron-core 0.19.2 (`megatron/training/arguments.py`, `training/config/`,
 `core/transformer/transformer_config.py`, `core/model_parallel_config.py`), and of the forks
 Megatron-DeepSpeed and Megatron-LLaMA. What stands in neither table is not known here.
 """

@@ -18,7 +18,7 @@ def rounds(p, m):
 
 
 def groups(p, m, size):
-    """Megatron Core 0.20, forward_backward_pipelining_with_interleaving: two refusals."""
+    """Megatron Core 0.19, forward_backward_pipelining_with_interleaving: two refusals."""
     return p <= size <= m and not 0 < m % size < p
 
 
@@ -35,9 +35,9 @@ TAKEN = [
     ("gpipe", "ScheduleGPipe of PyTorch 2.13", always),
     ("one_f_one_b", "Schedule1F1B of PyTorch 2.13", lambda p, m: m >= p),
     ("one_f_one_b", "TrainSchedule of DeepSpeed 0.19", always),
-    ("one_f_one_b", "1F1B of Megatron Core 0.20", always),
+    ("one_f_one_b", "1F1B of Megatron Core 0.19", always),
     ("interleaved", "ScheduleInterleaved1F1B of PyTorch 2.13", rounds),
-    ("interleaved", "interleaving of Megatron Core 0.20", any_group),
+    ("interleaved", "interleaving of Megatron Core 0.19", any_group),
     ("breadth_first", "ScheduleLoopedBFS of PyTorch 2.13", always),
     ("zb_h1", "ScheduleInterleavedZeroBubble of PyTorch 2.13, one stage per rank", rounds),
     ("zb_v", "ScheduleZBVZeroBubble of PyTorch 2.13", always),

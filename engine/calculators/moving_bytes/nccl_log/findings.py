@@ -1,7 +1,7 @@
 """Facts read from a log: versions, network, choices, variables and unread lines."""
 
 from engine.calculators.moving_bytes.nccl_log.result import Result
-from engine.catalog.nccl_variables import VARIABLES
+from engine.catalog.nccl_variables import VARIABLES, VERSION
 from engine.catalog.nodes import NODES
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS
@@ -92,8 +92,17 @@ def _setting_rows(result: Result) -> list[tuple[Cell, ...]]:
         ("Machine", machine, named),
         ("GPUs", _count_text(result.ranks) if result.ranks else "not known", counted),
         ("Nodes", _count_text(result.nodes) if result.nodes else "not known", _NODES_FROM),
-        ("NCCL", version or "not named", "its own line"),
+        ("NCCL", version_text(version), "its own line"),
     ]
+
+
+def version_text(version: str) -> str:
+    """Return what the table says of the NCCL that wrote the text, e.g. 2.27.7."""
+    major, minor = (int(part) for part in VERSION.split("."))
+    numbers = [int(part) for part in version.split(".")[:2]] if version else []
+    if numbers > [major, minor]:
+        return f"{version}: newer than this model, which chooses as {VERSION} does"
+    return version or "not named"
 
 
 def _unjudged_rows(result: Result) -> list[tuple[Cell, ...]]:

@@ -34,7 +34,7 @@ def megatron(result: Result) -> Code:
     if result.own.name == "interleaved" and m < p:
         text = "# Megatron-LM interleaves only with at least as many micro-batches as stages."
     return Code(
-        title="This schedule as arguments of Megatron-LM (Core 0.20)",
+        title="This schedule as arguments of Megatron-LM (Core 0.19)",
         language="sh",
         text=text or f"# Megatron-LM has no {result.own.title}; it has 1F1B and interleaved 1F1B.",
     )

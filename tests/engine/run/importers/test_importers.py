@@ -231,7 +231,7 @@ def test_an_unknown_key_is_never_dropped():
     assert (entry.kind, entry.meaning) == ("not known", UNKNOWN)
 
 
-# Each in the framework's own words: megatron-core 0.20.0 (training/arguments.py, parallel_state.py,
+# Each in the framework's own words: megatron-core 0.19.2 (training/arguments.py, parallel_state.py,
 # num_microbatches_calculator.py, transformer_config.py, transformer_block.py), torchtitan b5bcd76c
 # and 0.2 (parallel_dims.py, trainer.py, pipeline_parallel.py), DeepSpeed 0.19 (runtime/config.py),
 # accelerate 1.15 (parallelism_config.py).

@@ -1,6 +1,6 @@
 """What follows from several arguments of Megatron-LM, and what stands where none says it.
 
-Defaults: megatron-core 0.20.0, `megatron/training/arguments.py` and `MLATransformerConfig`.
+Defaults: megatron-core 0.19.2, `megatron/training/arguments.py` and `MLATransformerConfig`.
 """
 
 from engine.run.importers.import_report import RunDraft

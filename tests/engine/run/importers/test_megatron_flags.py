@@ -1,6 +1,6 @@
 """Every argument of Megatron-LM that a run file has a key for, and what stands there then.
 
-Meanings: megatron-core 0.20.0, `megatron/training/arguments.py`.
+Meanings: megatron-core 0.19.2, `megatron/training/arguments.py`.
 """
 
 from engine.run.importers.assemble import import_run

@@ -1,6 +1,6 @@
 """The shape of a model that arguments of Megatron-LM tell by its sizes.
 
-Defaults: megatron-core 0.20.0, `megatron/training/arguments.py` and `MLATransformerConfig`.
+Defaults: megatron-core 0.19.2, `megatron/training/arguments.py` and `MLATransformerConfig`.
 """
 
 from engine.run.importers.import_report import RunDraft
