@@ -92,6 +92,7 @@ def test_every_change_has_a_source_a_date_and_a_page(row):
     assert re.fullmatch(r"20\d\d-[01]\d(-[0-3]\d)?", row.date)
     assert row.date <= CHECKED
     assert (CONTENT / f"{row.page}.md").is_file()
+    assert "reference/what-changed.md" in (CONTENT / f"{row.page}.md").read_text("utf-8")
     assert all(text.endswith(".") for text in (row.before, row.since, row.engine))
 
 
