@@ -6,12 +6,13 @@ from dataclasses import replace
 from engine.catalog.constants import COMMON, AchievedShares, CommonConstants
 from engine.catalog.models import Model, residual_size
 from engine.core.record import record
-from engine.core.units import Count, Ratio, Seconds, Share
+from engine.core.units import Count, Seconds, Share
 from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline_idle import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 from engine.formulas.send_time import send_time
 from engine.formulas.stragglers import deviations_behind
 from engine.formulas.transfer_time import scatter_or_gather_time
+from engine.formulas.v_idle import v_idle
 from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 from engine.simulate.layer.device_model import (
     Axis,
@@ -35,8 +36,6 @@ from engine.simulate.step.sharding_time import (
 from engine.simulate.step.stage_time import LayerCosts, layer_costs, mean_stage_share, slowest_stage
 
 NO_BUBBLE = ("zb-2p", "zbv")
-# Of the bubble of 1F1B, with stages laid in a V (Qi et al. 2024b: p/2m and 2p/3m of the step).
-V_BUBBLE: Mapping[str, Ratio] = {"v-half": 1 / 2, "v-min": 2 / 3}
 
 
 @record
@@ -245,7 +244,7 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
 
     1F1B and GPipe: (p - 1)(F + B + W), divided by the pieces of an interleaved schedule. ZB-1p
     hides weight gradients in it; ZB-2p and ZBV wait for less than 1 % of the step (Qi et al. 2024),
-    the V-shaped schedules that hold less for a part of 1F1B's wait. Collectives and what is
+    V-Half and V-Min as long as their orders play it. Collectives and what is
     repeated count to the backward pass.
     """
     ranks, name = plan.pipeline_parallel, training.schedule
@@ -257,10 +256,13 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
         return max(0.0, zb_h1_idle(ranks, forward, inputs, weight))
     if name == "dualpipe":
         return max(0.0, dualpipe_idle(ranks, stage.total, inputs + weight, weight))
+    if name in ("v-half", "v-min"):
+        count = num_microbatches(plan, training)
+        return max(0.0, v_idle(name, ranks, count, forward, inputs, weight))
     waits = one_f_one_b_idle(
         ranks, forward, inputs, weight, plan.virtual_pipeline, num_microbatches(plan, training)
     )
-    return waits * V_BUBBLE.get(name, 1.0)
+    return waits
 
 
 def _exposed_messages(
