@@ -244,8 +244,8 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
 
     1F1B and GPipe: (p - 1)(F + B + W), divided by the pieces of an interleaved schedule. ZB-1p
     hides weight gradients in it; ZB-2p and ZBV wait for less than 1 % of the step (Qi et al. 2024),
-    V-Half and V-Min as long as their orders play it. Collectives and what is
-    repeated count to the backward pass.
+    V-Half and V-Min as long as their orders play it. Collectives and what is repeated count to the
+    backward pass.
     """
     ranks, name = plan.pipeline_parallel, training.schedule
     forward, weight = stage.forward, stage.weight_gradient
@@ -259,10 +259,9 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
     if name in ("v-half", "v-min"):
         count = num_microbatches(plan, training)
         return max(0.0, v_idle(name, ranks, count, forward, inputs, weight))
-    waits = one_f_one_b_idle(
+    return one_f_one_b_idle(
         ranks, forward, inputs, weight, plan.virtual_pipeline, num_microbatches(plan, training)
     )
-    return waits
 
 
 def _exposed_messages(

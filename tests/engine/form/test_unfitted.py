@@ -46,7 +46,7 @@ EXEMPT = {
     "simulate.memory.memory_buffers": "defaults of DeepSpeed",
     "simulate.layer.orthogonal_work": "steps of the iteration",
     "simulate.step.sharding_time": "bytes of a moment",
-    "simulate.step.step_time": "closed forms of schedules",
+    "formulas.v_idle": "forms read off the orders of schedules",
     "formulas.token_operations:TRAINING": "counts of operations",
     "run.parallelism:UNASKED": "what software does that is told nothing",
     "run.software:DDP_BUCKET": "a default of PyTorch",
