@@ -5,6 +5,8 @@ Those of a kind of link are in `transports.py`. All but one are from NCCL's sour
 
 from engine.core.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
 
+# The release whose choices and variables these pages follow.
+VERSION = "2.30"
 # Of the bandwidth of a ring a tree reaches this share (tuning.cc).
 TREE_SHARE: Share = 0.92
 # And of that again, where one GPU carries all of a tree's messages over a port of its own: NCCL's

@@ -11,7 +11,6 @@ from typing import Literal
 
 Kind = Literal["system", "debugging", "logging"]
 SOURCE = "nccl_env"
-VERSION = "2.30"  # the newest whose choices and variables the engine knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

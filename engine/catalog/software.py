@@ -17,7 +17,7 @@ class Software:
         name: as the pages write it.
         package: its name in the package index; empty: it has none there.
         read_at: version whose source or documentation the pages follow.
-        newest: newest release known on CHECKED; empty: it has no releases.
+        newest: newest release known on CHECKED; empty: not established.
         newest_date: year and month of that release; empty likewise.
         tested: what was compared between the two; empty where they are the same.
         source: key of the reference with the releases.
@@ -27,8 +27,8 @@ class Software:
     name: str
     package: str = ""
     read_at: str
-    newest: str
-    newest_date: str
+    newest: str = ""
+    newest_date: str = ""
     tested: str = ""
     source: str
     others: tuple[tuple[str, str], ...] = ()
@@ -137,6 +137,13 @@ SOFTWARE: tuple[Software, ...] = (
         newest_date="2026-10",
         source="trl_vllm",
         others=(("1.9", "whose defaults the import tool uses"),),
+    ),
+    Software(name="NeMo RL", read_at="0.8", source="nemo_async"),
+    Software(
+        name="nccl-tests",
+        read_at="2.19",
+        source="nccl_tests_readme",
+        others=(("2.20", "the newest whose tables the log reader was tried on"),),
     ),
     Software(
         name="Transformers",

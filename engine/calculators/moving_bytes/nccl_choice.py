@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.catalog.hardware import MEASURED
+from engine.catalog.nccl_constants import VERSION
 from engine.core.inputs import Choice, Number, Scalar
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.text import say
@@ -297,7 +298,9 @@ def time_bars(present: Presenter, result: Result) -> Bars:
             )
             for name, time in shown
         ),
-        caption=present.say(f"{size_text(result.size)} on {{ranks}} GPUs."),
+        caption=present.say(
+            f"{size_text(result.size)} on {{ranks}} GPUs, as NCCL {VERSION} chooses."
+        ),
     )
 
 

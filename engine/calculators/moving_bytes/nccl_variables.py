@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.catalog.nccl_variables import VARIABLES, VERSION, NcclVariable
+from engine.catalog.nccl_constants import VERSION
+from engine.catalog.nccl_variables import VARIABLES, NcclVariable
 from engine.core.inputs import Choice
 from engine.core.outputs import Output, Presenter, Views
 from engine.core.units import Bandwidth, Count, MiB, Ratio

@@ -42,7 +42,7 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _newest(row: Software) -> str:
-    return f"{row.newest} ({row.newest_date})" if row.newest else "no releases"
+    return f"{row.newest} ({row.newest_date})" if row.newest else "not established"
 
 
 def versions_table() -> Table:
@@ -56,7 +56,7 @@ def versions_table() -> Table:
                 row.package or "–",
                 row.read_at,
                 _newest(row),
-                row.tested or "the same version",
+                row.tested or ("the same version" if row.newest else "–"),
                 Citation((row.source,)),
             )
             for row in SOFTWARE

@@ -1,7 +1,8 @@
 """Facts read from a log: versions, network, choices, variables and unread lines."""
 
 from engine.calculators.moving_bytes.nccl_log.result import Result
-from engine.catalog.nccl_variables import VARIABLES, VERSION
+from engine.catalog.nccl_constants import VERSION
+from engine.catalog.nccl_variables import VARIABLES
 from engine.catalog.nodes import NODES
 from engine.core.text import Text, say
 from engine.core.units import COUNT, SECONDS
