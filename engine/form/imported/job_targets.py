@@ -119,6 +119,12 @@ _ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "memory_check": _SHORT,
     "trace_check": _SHORT,
     "wire_types": _SHORT,
+    "job_planner": (
+        *("model", "world_size", "sequence_length", "global_batch_size", "precision"),
+        "lora_rank",
+        *("overlap_tensor_parallel", "overlap_expert_parallel", "exchange"),
+        *("cuda_graphs", "fused_experts", _OWN, *_shape_names()),
+    ),
     "planner": (
         *("model", "gpu", "world_size", "sequence_length", "global_batch_size"),
         *("overlap_tensor_parallel", "overlap_expert_parallel", "exchange"),

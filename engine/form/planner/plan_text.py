@@ -47,16 +47,17 @@ _WORTH = 0.005
 
 
 def plan_name(plan: Plan, training: Training) -> str:
-    """Return a one-line name: "Megatron, TP 4, PP 4 in 5 pieces, CP 2, DP 2, ZeRO-1, ..."."""
+    """Return a one-line name: "Megatron, TP 4 × PP 4 with 5 virtual stages × DP 2, ZeRO-1"."""
     return ", ".join((SOFTWARE[training.framework], split_text(plan), *_details(plan, training)))
 
 
 def split_text(plan: Plan) -> str:
     """Return the parallel axes above one, and the replicas: "TP 4 x DP 16"."""
-    pieces = f" in {plan.virtual_pipeline} pieces" if plan.virtual_pipeline > 1 else ""
+    virtual = plan.virtual_pipeline
+    several = f" with {virtual} virtual stages" if virtual > 1 else ""
     sizes = (
         ("TP", plan.tensor_parallel, ""),
-        ("PP", plan.pipeline_parallel, pieces),
+        ("PP", plan.pipeline_parallel, several),
         ("CP", plan.context_parallel, ""),
         ("EP", plan.expert_parallel, ""),
         ("ETP", plan.expert_tensor_parallel, ""),

@@ -5,7 +5,7 @@ from tests.each import each
 from tests.engine.calculators.climbs import climbs
 
 # Their searches take minutes while every call is watched; `climbs` looks at them by hand.
-SLOW = ("capstone", "planner")
+SLOW = ("capstone", "job_planner", "planner")
 # Drawings that stand in the file of their calculator: what they ask of a record of the tiny model
 # or of a routed batch is where things lie, and no number of a result.
 DRAWN = {

@@ -46,7 +46,15 @@ RANGED = (
     *("accumulation_cost", "bucket_lab", "data_parallel_scaling", "estimate_run", "largest_batch"),
     *("levers", "parallel_map", "parallelism_modeler", "stack_explorer", "tensor_lab"),
     *("depth_story", "stage_lab", "import_job", "log_check", "fabric_compare", "trace_check"),
-    *("context_lab", "run_forecast", "planner", "capstone", "sandbox", "checkpoint_lab"),
+    *(
+        "context_lab",
+        "run_forecast",
+        "planner",
+        "job_planner",
+        "capstone",
+        "sandbox",
+        "checkpoint_lab",
+    ),
     *("muon_lab", "wire_types", "calibrate"),
 )
 # Times of a step that are typed, measured, or of no training: (calculator, output).

@@ -73,6 +73,7 @@ WHOLE = {
     "capstone.found.held": lambda _, f: whole(f.found.run) if f.found.run else 0.0,
     "capstone.found.own_held": lambda _, f: whole(f.found.own) if f.found.why.plan else 0.0,
     "estimate_run.found.held.peak_memory": lambda _, f: whole(f.found.run),
+    "job_planner.held": lambda _, f: whole(f.run) if f.run else 0.0,
     "largest_batch.total": lambda _, f: whole(f.found.run),
     "memory_check.our_process": lambda _, f: whole(f.run),
     "memory_ledger.process": _ledger,
@@ -180,7 +181,7 @@ OTHER = {
     "zero_2_steps.held": "counted on a toy",
     "zero_3_steps.held": "counted on a toy",
 }
-SLOW = {"planner"}
+SLOW = {"job_planner", "planner"}
 
 
 def whole_of(job) -> float:

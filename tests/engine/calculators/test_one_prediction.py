@@ -45,7 +45,7 @@ OWN = {
     "parallel_map": {"order"},
 }
 # Searches and simulations that take seconds: their defaults, and one preset.
-LONG = ("planner", "capstone")
+LONG = ("planner", "job_planner", "capstone")
 # Tried where a page has inputs for them.
 MODELS = ("llama-3-8b", "llama-3-70b", "deepseek-v3", "qwen3-235b-a22b")
 SIZES = ({"tensor_parallel": 8}, {"pipeline_parallel": 4}, {"context_parallel": 2},

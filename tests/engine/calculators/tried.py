@@ -31,6 +31,7 @@ SLOW = frozenset(
         "compressed_training",
         "hybrid_lab",
         "import_job",
+        "job_planner",
         "largest_batch",
         "levers",
         "local_steps",
