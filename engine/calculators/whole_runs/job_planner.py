@@ -86,7 +86,7 @@ def _written(inputs: Inputs, answer: Answer) -> Code:
     lines += [
         f"Plan: {plan_name(best.plan, best.training)}",
         f"Step: {format_value(answer.step, SECONDS)}",
-        f"All steps: {answer.days / DAY:,.3g} days; such runs took {median} in the end "
+        f"The whole run: {answer.days / DAY:,.3g} days; such runs took {median} in the end "
         f"({low} to {high} in eight of ten)",
         f"Cost in the end: {money}, {price}" if answer.price else f"Cost: {price}",
         f"Memory of the process: {format_value(answer.held, BYTES)} of "

@@ -102,7 +102,7 @@ class Answer:
     ]
     days: Annotated[
         Seconds,
-        Output("All steps", note="if nothing fails", color="ink", assumes=(*_MODEL, NO_LOSSES)),
+        Output("The whole run", note="if nothing fails", color="ink", assumes=(*_MODEL, NO_LOSSES)),
     ]
     in_the_end: Annotated[
         Seconds,

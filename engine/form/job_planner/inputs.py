@@ -82,7 +82,7 @@ class Inputs(short_job.Shape):
     global_batch_size: Annotated[
         int,
         _count(
-            "Or in sequences", 65_536, low=0, symbol="B", help="0: as many as those tokens make."
+            "Or in sequences", 16_384, low=0, symbol="B", help="0: as many as those tokens make."
         ),
     ] = 0
     lora_rank: Annotated[int, _count("LoRA rank", 1024, low=0, help="0 trains all parameters.")] = (

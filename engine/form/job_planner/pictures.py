@@ -111,7 +111,7 @@ def date_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
         fastest = min(plans, key=lambda plan: plan.end, default=None)
         return Badge(
             text="Too late",
-            sentence=_none_text(fastest, answer, "is done within {date}", numbers),
+            sentence=_none_text(fastest, "is done within {date}", numbers),
             color="communication",
         )
     return Badge(
@@ -137,7 +137,7 @@ def budget_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
         cheapest = min(plans, key=lambda plan: plan.cost, default=None)
         return Badge(
             text="Too dear",
-            sentence=_none_text(cheapest, answer, "costs at most {budget}", numbers),
+            sentence=_none_text(cheapest, "costs at most {budget}", numbers),
             color="communication",
         )
     return Badge(
@@ -167,16 +167,14 @@ def _numbers(plan: SizedPlan) -> dict[str, tuple[float, Quantity]]:
 
 
 def _none_text(
-    nearest: SizedPlan | None, answer: Answer, wish: str, numbers: dict[str, tuple[float, Quantity]]
+    nearest: SizedPlan | None, wish: str, numbers: dict[str, tuple[float, Quantity]]
 ) -> Text:
     """Return that no number of GPUs meets a wish, and which comes nearest."""
     if nearest is None:
         return _NOTHING
     return say(
-        f"None of {{least}} to {{most}} GPUs {wish}. Nearest come {{n}}: {{end}} as such runs "
+        f"No number of GPUs that was searched {wish}. Nearest come {{n}}: {{end}} as such runs "
         "ended, {steps} if nothing fails" + _costs(nearest),
-        least=(answer.asked[0], COUNT),
-        most=(answer.asked[-1], COUNT),
         **numbers,
         **_numbers(nearest),
     )

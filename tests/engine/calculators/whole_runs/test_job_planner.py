@@ -224,7 +224,7 @@ def test_the_fewest_gpus_that_meet_a_date_are_named():
 def test_a_date_that_nothing_meets_is_told():
     badge = view("by_date", **SMALL, tokens=1e14, deadline=DAY)
     assert badge.text == "Too late"
-    assert "GPUs is done within" in badge.sentence.template
+    assert "No number of GPUs that was searched is done" in badge.sentence.template
 
 
 def test_a_budget_is_not_exceeded():
