@@ -276,6 +276,17 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
         "global_batch_size": 2048,
         "machine": "p5en",
     },
+    "DeepSeek-V3 on 256 B200 in FP8": {
+        "model": "deepseek-v3",
+        "tokens": 14.8e12,
+        "sequence_length": 4096,
+        "global_batch_size": 4096,
+        "machine": "dgx-b200",
+        "world_size": 256,
+        "precision": "fp8",
+        "overlap_expert_parallel": True,
+        "cuda_graphs": True,
+    },
     "30B on 64 MI300X, ports of 200 Gb/s": {
         "model": "custom",
         "num_layers": 60,
