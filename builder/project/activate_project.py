@@ -16,6 +16,7 @@ from engine.core import active_project, registry
 # `sys.path` before any project was activated.
 _ORIGINAL_PATH = tuple(sys.path)
 _added_paths: list[str] = []
+OWN_PACKAGE = "engine"
 
 
 def activate_project(root: Path, cache: Path | None = None) -> Folders:
@@ -64,9 +65,10 @@ def _deactivate() -> None:
     package = active_project.package()
     for path in _added_paths:
         sys.path.remove(path)
+        sys.path_importer_cache.pop(path, None)
+    if package != OWN_PACKAGE:  # the generator itself has imported that
         for name in [module for module in sys.modules if module.partition(".")[0] == package]:
             del sys.modules[name]
-        sys.path_importer_cache.pop(path, None)
     _added_paths.clear()
     registry.look_again()
     calculator.load.cache_clear()

@@ -26,6 +26,7 @@ MODULES = (
     "pygments",
     "pymdownx",
     "resvg_py",
+    "ruamel",
     "watchfiles",
 )
 TEST_MODULES = (

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from builder.project.project_file import read_project
+from builder.project.python_packages import load_wheels
 from builder.runtime.bundle import Runtime, build_runtime
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +45,8 @@ class Host:
 @cache
 def made(engine: Path, cache: Path) -> Runtime:
     """Return the live runtime of an engine that no test changes."""
-    return build_runtime(engine, cache)
+    groups = load_wheels(read_project(ROOT), ROOT, ROOT / ".cache").groups
+    return build_runtime(engine, cache, groups=groups)
 
 
 def write_page(folder: Path, engine: Path, cache: Path, patience: int = 4000) -> str:

@@ -5,14 +5,17 @@ import re
 import shutil
 from pathlib import Path
 
+from builder.project.project_file import read_project
+from builder.project.python_packages import load_wheels
 from builder.runtime.bundle import build_runtime
 from tests.browser.runtime_fixtures import ROOT
 
+GROUPS = load_wheels(read_project(ROOT), ROOT, ROOT / ".cache").groups
 LAB = ROOT / "content" / "guides" / "gradient-sync-lab.md"
 
 
 def test_the_live_runtime_of_the_lab_is_at_most_4_9_megabytes_compressed():
-    runtime = build_runtime(ROOT / "engine", ROOT / ".cache")
+    runtime = build_runtime(ROOT / "engine", ROOT / ".cache", groups=GROUPS)
     used = re.findall(r"\[\[(\w+)", LAB.read_text("utf-8"))
     others = set(runtime.calculators) - set(used)
     left_out = {runtime.calculators[name] for name in others}
@@ -34,8 +37,8 @@ def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):
     more = tmp_path / "engine" / "calculators" / "one_gpu" / "one_more.py"
     ladder = (ROOT / "engine/calculators/splitting_the_model/bubble_conventions.py").read_text()
     more.write_text(ladder + "\nfrom fractions import Fraction\nHALF = Fraction(1, 2)\n")
-    before = build_runtime(ROOT / "engine", ROOT / ".cache")
-    after = build_runtime(tmp_path / "engine", ROOT / ".cache")
+    before = build_runtime(ROOT / "engine", ROOT / ".cache", groups=GROUPS)
+    after = build_runtime(tmp_path / "engine", ROOT / ".cache", groups=GROUPS)
     assert set(after.files) - set(before.files) == {after.calculators["one_more"]}
     assert after.manifest == before.manifest
 

@@ -121,7 +121,13 @@ def test_every_dependency_is_locked_with_hashes(testing):
     text = environment.lock_file(environment.ROOT, testing=testing).read_text("utf-8")
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)[^\n]*\\\n    --hash=sha256:", text, re.MULTILINE))
     wanted = environment.requirements(environment.ROOT / "pyproject.toml", testing=testing)
-    assert {re.match(r"[\w.-]+", one)[0] for one in wanted} <= {n.replace("_", "-") for n in locked}
+    names = {re.match(r"[\w.-]+", one)[0] for one in wanted}
+    assert {_normal(name) for name in names} <= {_normal(name) for name in locked}
+
+
+def _normal(name):
+    """The name as the package index compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_every_locked_package_has_a_hash():

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import sys
 import zipfile
 
 import pytest
@@ -143,3 +144,12 @@ def test_of_a_package_the_named_modules_travel_and_another_whole():
         "d": {"d.py": b"4"},
     }
     assert python_packages.travelling(groups, []) == groups
+
+
+def test_the_engine_stays_imported_when_a_project_follows_one_whose_packages_travel(tmp_path):
+    before = sys.modules["engine.core.inputs"]
+    activate_project.activate_project(ROOT)
+    root = tmp_path / "other"
+    new_project.make_project(root)
+    activate_project.activate_project(root)
+    assert sys.modules["engine.core.inputs"] is before

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from builder.core import node
+from builder.project.project_file import read_project
+from builder.project.python_packages import load_wheels
 from builder.runtime import pyodide_stubs
 from builder.runtime.archive_format import unpack
 from builder.runtime.bundle import build_runtime
 
 ROOT = Path(__file__).parents[3]
+GROUPS = load_wheels(read_project(ROOT), ROOT, ROOT / ".cache").groups
 ORIGINAL = node.ensure_packages() / "pyodide" / "python_stdlib.zip"
 
 
@@ -62,7 +65,7 @@ def test_a_text_that_nobody_kept_is_compiled(records, scope):
 
 
 def test_every_module_with_a_data_class_has_its_codes_beside_it():
-    made = build_runtime(ROOT / "engine", ROOT / ".cache")
+    made = build_runtime(ROOT / "engine", ROOT / ".cache", groups=GROUPS)
     archive = made.calculators["gradient_sync"]
     files = unpack(gzip.decompress(made.files[archive]))
     declared = {
@@ -75,7 +78,7 @@ def test_every_module_with_a_data_class_has_its_codes_beside_it():
 
 
 def test_the_library_has_nothing_that_only_pyodides_own_start_needs():
-    made = build_runtime(ROOT / "engine", ROOT / ".cache")
+    made = build_runtime(ROOT / "engine", ROOT / ".cache", groups=GROUPS)
     name = next(name for name in made.files if name.startswith("library-"))
     with zipfile.ZipFile(io.BytesIO(gzip.decompress(made.files[name]))) as library:
         held = set(library.namelist())
