@@ -29,13 +29,16 @@ class Recognized:
     unread: list[Unread] = field(default_factory=list)
 
 
+_SUCH_AS = "Megatron-LM arguments, Trainer arguments, torchtitan, DeepSpeed JSON, a config.json"
+
+
 def recognize(text: str) -> Recognized:
     """Return the configurations of a text; raise `TextError` if there is none."""
     found = Recognized()
     for part in split_parts(text):
         _read_part(part, found)
     if not found.pieces:
-        allowed = ", ".join(dialect.name for dialect in DIALECTS)
+        allowed = f"{len(DIALECTS)} formats, such as {_SUCH_AS}"
         for one in found.unread:
             if one.reason != _UNKNOWN:
                 raise TextError(f"line {one.first}: {one.reason}; allowed: {allowed}")

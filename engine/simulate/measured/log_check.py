@@ -15,7 +15,7 @@ from engine.run.logs.logged_step import LoggedStep
 from engine.run.logs.training import TrainingLog, complete_steps
 from engine.run.run import Run
 from engine.simulate.measured.steadiness import Steadiness, quantile, steadiness
-from engine.simulate.profile_analysis.traced_gpu import is_of_another_gpu
+from engine.simulate.measured.traced_gpu import is_of_another_gpu
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.what_if import run_step_time
 

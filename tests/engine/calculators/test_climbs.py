@@ -9,6 +9,10 @@ SLOW = ("capstone", "job_planner", "planner")
 # Drawings that stand in the file of their calculator: what they ask of a record of the tiny model
 # or of a routed batch is where things lie, and no number of a result.
 DRAWN = {
+    # A row of a table is a job of its own.
+    "calculators/reference/forecast_ledger.py": {"read_document", "step_time"},
+    "calculators/reference/run_totals.py": {"active_parameters", "utilization"},
+    "calculators/whole_runs/log_check.py": {"is_another_job", "credible_mfu"},
     "calculators/data_parallelism/bucket_steps.py": {"part_names"},
     "calculators/splitting_the_model/token_exchange.py": {
         "sent_copies",

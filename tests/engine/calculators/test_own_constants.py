@@ -14,6 +14,8 @@ WITHOUT = {
         ("algorithm_race", "collective_at_scale", "collectives_by_hand", "rail_claim", "slow_port"),
         "collectives on the machine that all these pages open on, at its published rates",
     ),
+    "failure_lives": "published runs, whose days are those of their own machines",
+    "forecast_ledger": "frozen rows, and the step of today beside them, on the catalog's machines",
     "job_time": "a published plan's speed; the reader's is typed or comes from the estimate",
     "calibrate": "it makes them, and shows them beside the catalog's",
     "claims_checked": "published claims, about the machines that they name",

@@ -52,6 +52,7 @@ NO_PART = {
 # What has no value at some inputs, and is told as "no finite value": means of runs when a filter
 # leaves none, a wait that no run lives to see, the cost of a job that does not fit.
 NO_VALUE = {
+    ("trace_check", "predicted"),  # of a trace of another GPU than the job has
     ("published_runs", "memory_mean"),
     ("published_runs", "memory_p90"),
     ("product_roofline", "enough"),  # no number of tokens is enough

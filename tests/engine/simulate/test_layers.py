@@ -15,8 +15,8 @@ ROOMS = (
     "pipeline",
     "programs",
     "overlap",
-    "profile_analysis",
     "data_parallel",
+    "profile_analysis",
 )
 
 

@@ -16,6 +16,11 @@ from engine.form.fields import OwnConstants
 from engine.form.text_validation import text_check
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
+from engine.simulate.measured.traced_gpu import (
+    is_of_another_gpu,
+    is_of_other_ranks,
+    traced_gpus,
+)
 from engine.simulate.profile_analysis.account import (
     KernelUse,
     StreamUse,
@@ -27,11 +32,6 @@ from engine.simulate.profile_analysis.check import TraceCheck, check_trace, mean
 from engine.simulate.profile_analysis.collectives import CollectiveKind, collective_kinds
 from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
 from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
-from engine.simulate.profile_analysis.traced_gpu import (
-    is_of_another_gpu,
-    is_of_other_ranks,
-    traced_gpus,
-)
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import StepTime

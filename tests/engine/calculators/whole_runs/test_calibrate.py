@@ -42,7 +42,11 @@ FASTEST = ("product", "copy", "collective")
 _RATES = [name for name in NAMES if name != "fill"]
 # Those that begin with another GPU, those that begin without what constants would change, and those
 # where they change the length of a figure alone.
-BEGINS = {"data_parallel_scaling": "A100-SXM-80GB", "grouped_products": "B200"}
+BEGINS = {
+    "data_parallel_scaling": "A100-SXM-80GB",
+    "grouped_products": "B200",
+    "gradient_sync": "H200-SXM",
+}
 STARTS = {"recompute_board": {"keep_normed": "off"}}  # with nothing dropped nothing is repeated
 LENGTHS = {"memory_ledger": "step"}
 

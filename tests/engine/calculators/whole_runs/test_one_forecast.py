@@ -27,6 +27,7 @@ OTHERS = {
     ("capstone", "time"): "of the reader's plan",
     ("depth_story", "deep_time"): "of a million tokens",
     ("depth_story", "wide_time"): "of a million tokens",
+    ("job_planner", "days"): "of the planner's best plan, as its step times its number of steps",
     ("job_time", "in_the_end"): "the steps times what published runs took over theirs",
     ("job_time", "slow_gpu"): "a part of the run",
     ("parallelism_modeler", "token_time"): "of a million tokens",

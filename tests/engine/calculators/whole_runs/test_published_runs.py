@@ -59,6 +59,7 @@ def given(document):
     flat = {**document, **document["cluster"], **document["parallelism"], **document["training"]}
     flat |= document["model"] if isinstance(document["model"], dict) else {}
     taken = {field.name: flat[field.name] for field in fields(Inputs) if field.name in flat}
+    taken.setdefault("overlap_expert_parallel", flat.get("overlap_tensor_parallel", False))
     taken["zero_stage"] = str(taken["zero_stage"])
     taken["model"] = CUSTOM if isinstance(document["model"], dict) else document["model"]
     return Inputs(**taken)

@@ -45,7 +45,7 @@ def test_no_number_stands_where_no_job_matches():
 
 
 def test_a_row_opens_the_planner_with_its_job_and_its_plan():
-    job = next(one for one in solve(Inputs()).jobs if "5 pieces" in one.plan)
+    job = next(one for one in solve(Inputs()).jobs if "5 virtual stages" in one.plan)
     values = {key.removeprefix("planner."): value for key, value in parse_qsl(query_of(job))}
     answer = reply({"calculator": "planner", "values": values})
     assert not any(one["error"] for one in answer["inputs"].values())

@@ -3,7 +3,7 @@
 from engine.calculators.whole_runs.trace_check.calculator import Inputs, solve, views
 from engine.catalog.accelerators import ACCELERATORS
 from engine.core.text import render_text
-from engine.simulate.profile_analysis.traced_gpu import chip_of, is_of_another_gpu
+from engine.simulate.measured.traced_gpu import chip_of, is_of_another_gpu
 from tests.each import each
 from tests.engine.run.traces.files import event, kineto
 
