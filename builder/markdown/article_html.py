@@ -95,7 +95,9 @@ def _example_with_source(match: re.Match[str]) -> str:
 
 
 _SHORT_CHOICE = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
-_WHOLE_CALCULATOR = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
+_WHOLE_CALCULATOR = re.compile(
+    r'<section class="calculator(?: workbench)?" id="[\w-]+" data-calculator="(\w+)"'
+)
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 

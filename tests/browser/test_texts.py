@@ -132,7 +132,11 @@ def test_a_file_that_is_too_long_is_refused_in_words(visit):
 
 def test_no_markup_of_a_file_becomes_part_of_the_page(visit, watch):
     page, box = opened(visit)
-    box.fill(OWN + '\n--- x ---\n{"zero_optimization": {}, "<img src=x onerror=boom()>": "<b>"}')
+    box.fill(
+        OWN
+        + '\n--- x ---\n{"zero_optimization": {"stage": 1}, "train_micro_batch_size_per_gpu": 1, '
+        '"<img src=x onerror=boom()>": "<b>"}'
+    )
     answered(page, "<img src=x onerror=boom()>")
     assert page.locator("[data-of=import_job] img").count() == 0
     assert watch.errors == []
