@@ -9,14 +9,15 @@ Weights are loaded in the type of their file, and Adam's states have it too.
 What it cannot say: how many GPUs there are, and how long sequences are where the data set says it.
 """
 
+from functools import partial
+
 from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.import_report import RunDraft, Setting, positive_number
 from engine.run.importers.key_table import (
-    Handler,
     KeyTable,
-    is_absent,
     is_on,
+    note_number,
     read_key,
     refuse_value,
     remark,
@@ -28,20 +29,7 @@ from engine.run.importers.training_arguments import FULL_LENGTH
 from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "Automodel 0.6"
-
-
-def _size(note: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        number = positive_number(setting.value)
-        if is_absent(setting.value) or str(setting.value) in ("0", "auto"):
-            draft.report(setting, "understood", "not set")
-        elif number is None:
-            refuse_value(setting, "a whole number is needed", draft)
-        else:
-            draft.notes[note] = number
-            draft.report(setting, "understood", "worked into what is derived below")
-
-    return read
+_size = partial(note_number, unset=("0", "auto"))
 
 
 def _strategy(setting: Setting, draft: RunDraft) -> None:

@@ -167,6 +167,28 @@ def switch(path: str, on: object, off: object = None) -> Handler:
     return read
 
 
+def note_number(
+    name: str, least: int | None = 1, meaning: str = WORKED, unset: tuple[str, ...] = ()
+) -> Handler:
+    """Return a reader that keeps a whole number for what is derived from it.
+
+    Below `least` it is refused, None allows any; words of `unset` say, as no value does, that none
+    is set.
+    """
+
+    def read(setting: Setting, draft: RunDraft) -> None:
+        number = whole_number(setting.value)
+        if is_absent(setting.value) or str(setting.value) in unset:
+            draft.report(setting, "understood", "not set")
+        elif number is None or (least is not None and number < least):
+            refuse_value(setting, "a whole number is needed", draft)
+        else:
+            draft.notes[name] = number
+            draft.report(setting, "understood", meaning)
+
+    return read
+
+
 def note_text(name: str) -> Handler:
     """Return a reader that keeps a value for what is derived from it."""
 

@@ -14,7 +14,7 @@ from engine.run.importers.import_report import RunDraft, Setting, is_true, posit
 from engine.run.importers.key_table import (
     Handler,
     KeyTable,
-    is_absent,
+    note_number,
     read_key,
     refuse_value,
     remark,
@@ -28,25 +28,11 @@ from engine.run.importers.yaml_text import read_yaml
 SOFTWARE = "LLM Foundry 0.22"
 
 
-def _number(note: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        number = positive_number(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif number is None:
-            refuse_value(setting, "a whole number is needed", draft)
-        else:
-            draft.notes[note] = number
-            draft.report(setting, "understood", "worked into what is derived below")
-
-    return read
-
-
 def _micro(setting: Setting, draft: RunDraft) -> None:
     if str(setting.value).lower() == "auto":
         draft.report_not_modeled(setting, "as many sequences as fit are taken; 1 is shown")
     else:
-        _number("micro")(setting, draft)
+        note_number("micro")(setting, draft)
 
 
 def _precision(setting: Setting, draft: RunDraft) -> None:
@@ -132,14 +118,14 @@ TABLE = KeyTable(
     },
     handlers={
         "max_seq_len": read_length,
-        "global_train_batch_size": _number("whole batch"),
+        "global_train_batch_size": note_number("whole batch"),
         "device_train_microbatch_size": _micro,
         "device_train_grad_accum": _micro,
         "precision": _precision,
-        **dict.fromkeys(("compute.gpus", "gpu_num", "gpus"), _number("gpus")),
+        **dict.fromkeys(("compute.gpus", "gpu_num", "gpus"), note_number("gpus")),
         "model.name": _kind,
         "model.pretrained_model_name_or_path": note_model,
-        "model.expansion_ratio": _number("expansion"),
+        "model.expansion_ratio": note_number("expansion"),
         "model.no_bias": _flag("no bias"),
         "model.learned_pos_emb": _flag("learned"),
         "model.tie_word_embeddings": _flag("tied"),

@@ -10,11 +10,11 @@ from typing import Any
 
 from engine.run.importers.dialect import Dialect, Piece, nested_yaml_keys, yaml_keys
 from engine.run.importers.hugging_face_keys import import_hugging_face
-from engine.run.importers.import_report import RunDraft, Setting, positive_number
+from engine.run.importers.import_report import RunDraft, Setting
 from engine.run.importers.key_table import (
-    Handler,
     KeyTable,
     is_absent,
+    note_number,
     read_key,
     refuse_value,
     switch,
@@ -23,20 +23,6 @@ from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "nanotron 0.5"
 _MODEL = "model.model_config."
-
-
-def _size(note: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        number = positive_number(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif number is None:
-            refuse_value(setting, "a whole number is needed", draft)
-        else:
-            draft.notes[note] = number
-            draft.report(setting, "understood", "worked into what is derived below")
-
-    return read
 
 
 def _type(setting: Setting, draft: RunDraft) -> None:
@@ -88,17 +74,17 @@ def _experts(setting: Setting, draft: RunDraft) -> None:
 TABLE = KeyTable(
     counts={"optimizer.zero_stage": "parallelism.zero_stage"},
     handlers={
-        "parallelism.dp": _size("dp"),
-        "parallelism.tp": _size("tp"),
-        "parallelism.pp": _size("pp"),
-        "parallelism.context_parallel_size": _size("cp"),
-        "parallelism.expert_parallel_size": _size("ep"),
+        "parallelism.dp": note_number("dp"),
+        "parallelism.tp": note_number("tp"),
+        "parallelism.pp": note_number("pp"),
+        "parallelism.context_parallel_size": note_number("cp"),
+        "parallelism.expert_parallel_size": note_number("ep"),
         "parallelism.tp_mode": _mode,
         "parallelism.pp_engine": _engine,
         "parallelism.recompute_layer": switch("training.recompute", "full", "none"),
-        "tokens.micro_batch_size": _size("micro"),
-        "tokens.batch_accumulation_per_replica": _size("steps"),
-        "tokens.sequence_length": _size("length"),
+        "tokens.micro_batch_size": note_number("micro"),
+        "tokens.batch_accumulation_per_replica": note_number("steps"),
+        "tokens.sequence_length": note_number("length"),
         "model.dtype": _type,
         "optimizer.accumulate_grad_in_fp32": switch("training.gradient_precision", "fp32"),
         "optimizer.optimizer_factory.name": _optimizer,

@@ -26,6 +26,7 @@ from engine.run.importers.key_table import (
     is_absent,
     is_off,
     is_on,
+    note_number,
     read_key,
     read_launch,
     refuse_value,
@@ -42,20 +43,6 @@ _OVERRIDE = re.compile(
     r"(?:^|(?<=[\s\"'(]))\+{0,2}((?:trainer|model|exp_manager|cluster_type|run)(?:\.[A-Za-z_]\w*)+)="
     r"(\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|\[[^\]\n]{0,300}\]|[^\s\\\"']{0,300})"
 )
-
-
-def _size(note: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        word = str(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif word.isdigit() and int(word) > 0:
-            draft.notes[note] = int(word)
-            draft.report(setting, "understood", "how many processes are launched")
-        else:
-            refuse_value(setting, "a whole number is needed", draft)
-
-    return read
 
 
 def _precision(setting: Setting, draft: RunDraft) -> None:
@@ -157,8 +144,8 @@ _OPTIMIZER = (
 )  # fmt: skip
 TABLE = KeyTable(
     handlers={
-        "trainer.devices": _size("per_node"),
-        "trainer.num_nodes": _size("nodes"),
+        "trainer.devices": note_number("per_node", meaning="how many processes are launched"),
+        "trainer.num_nodes": note_number("nodes", meaning="how many processes are launched"),
         "trainer.precision": _precision,
         "trainer.accumulate_grad_batches": _accumulation,
         f"{_M}precision": _precision,

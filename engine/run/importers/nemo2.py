@@ -18,11 +18,11 @@ from engine.run.importers.bridge import BRIDGE_OVERRIDES
 from engine.run.importers.dialect import Dialect, Piece
 from engine.run.importers.import_report import RunDraft, Setting, shorten, whole_number
 from engine.run.importers.key_table import (
-    WORKED,
     Handler,
     KeyTable,
     is_absent,
     is_off,
+    note_number,
     note_text,
     read_key,
     reason_without_effect,
@@ -70,20 +70,6 @@ def _class(setting: Setting, draft: RunDraft) -> None:
 def _squeezed(name: str) -> str:
     word = re.sub(r"[^a-z0-9]", "", name.lower())
     return re.sub(r"^llama31(?=8b|70b|405b)", "llama3", word)
-
-
-def _count(note: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        number = whole_number(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif not number or number < 1:
-            refuse_value(setting, "a whole number is needed", draft)
-        else:
-            draft.notes[note] = number
-            draft.report(setting, "understood", WORKED)
-
-    return read
 
 
 def _set(path: str) -> Handler:
@@ -223,16 +209,16 @@ _CALL = (("tensor_parallelism", "tensor_model_parallel_size"),
 TABLE = KeyTable(
     handlers={
         "recipe": _recipe,
-        "recipe.num_nodes": _count("nodes"),
-        "recipe.num_gpus_per_node": _count("per_node"),
+        "recipe.num_nodes": note_number("nodes"),
+        "recipe.num_gpus_per_node": note_number("per_node"),
         "recipe.peft_scheme": _scheme,
         **dict.fromkeys(("trainer", "model", "data"), _factory),
         "recipe.seq_length": _set("sequence_length"),
         "recipe.global_batch_size": _set("training.global_batch_size"),
         "recipe.micro_batch_size": _set("training.micro_batch_size"),
         **{f"recipe.{name}": _as(becomes) for name, becomes in _CALL},
-        "trainer.num_nodes": _count("nodes"),
-        "trainer.devices": _count("per_node"),
+        "trainer.num_nodes": note_number("nodes"),
+        "trainer.devices": note_number("per_node"),
         "trainer.strategy": _strategy,
         **{f"{one}.class": note_text(f"{one} class") for one in ("trainer", _S[:-1], "data")},
         "trainer.plugins": _precision,
@@ -256,7 +242,7 @@ TABLE = KeyTable(
         "data.global_batch_size": _set("training.global_batch_size"),
         "data.micro_batch_size": _set("training.micro_batch_size"),
         "peft": _adapters,
-        "peft.dim": _count("lora rank"),
+        "peft.dim": note_number("lora rank"),
         "peft.target_modules": read_targets,
     },
     not_modeled={

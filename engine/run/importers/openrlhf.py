@@ -16,8 +16,8 @@ from engine.run.importers.import_report import OFFLOADED, RunDraft, Setting, sho
 from engine.run.importers.key_table import (
     Handler,
     KeyTable,
-    is_absent,
     is_on,
+    note_number,
     plain_name,
     read_key,
     read_launch,
@@ -50,20 +50,6 @@ def _precision(setting: Setting, draft: RunDraft) -> None:
         draft.set_value(setting, "training.precision", kind)
     else:
         refuse_value(setting, "known are bf16 and fp16", draft)
-
-
-def _note(name: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        word = str(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif word.isdigit() and int(word):
-            draft.notes[name] = int(word)
-            draft.report(setting, "understood", "worked into what is derived below")
-        else:
-            refuse_value(setting, "a whole number is needed", draft)
-
-    return read
 
 
 def _rank(setting: Setting, draft: RunDraft) -> None:
@@ -104,13 +90,13 @@ _HANDLERS: dict[str, Handler] = {
     "actor.model_name_or_path": note_model,
     **dict.fromkeys(("zero_stage", "ds.zero_stage"), _stage),
     **dict.fromkeys(("bf16", "param_dtype", "ds.param_dtype"), _precision),
-    **dict.fromkeys(("train_batch_size", "train.batch_size"), _note("whole batch")),
-    **dict.fromkeys(("micro_train_batch_size", "train.micro_batch_size"), _note("micro")),
-    **dict.fromkeys(("max_len", "data.max_len"), _note("length")),
-    "prompt_max_len": _note("prompt"),
-    "generate_max_len": _note("answer"),
-    "actor.num_nodes": _note("nodes"),
-    "actor.num_gpus_per_node": _note("per_node"),
+    **dict.fromkeys(("train_batch_size", "train.batch_size"), note_number("whole batch")),
+    **dict.fromkeys(("micro_train_batch_size", "train.micro_batch_size"), note_number("micro")),
+    **dict.fromkeys(("max_len", "data.max_len"), note_number("length")),
+    "prompt_max_len": note_number("prompt"),
+    "generate_max_len": note_number("answer"),
+    "actor.num_nodes": note_number("nodes"),
+    "actor.num_gpus_per_node": note_number("per_node"),
     **dict.fromkeys(
         ("gradient_checkpointing", "model.gradient_checkpointing_enable",
          "actor.gradient_checkpointing_enable"),
@@ -122,8 +108,8 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("packing_samples", "ds.packing_samples"), read_packing),
     **dict.fromkeys(("flash_attn",), switch("training.flash_attention", True)),
     **dict.fromkeys(("attn_implementation", "ds.attn_implementation"), read_attention),
-    **dict.fromkeys(("ring_attn_size", "ds.ring_attn_size"), _note("ring")),
-    **dict.fromkeys(("ds_tensor_parallel_size", "ds.tensor_parallel_size"), _note("tensor")),
+    **dict.fromkeys(("ring_attn_size", "ds.ring_attn_size"), note_number("ring")),
+    **dict.fromkeys(("ds_tensor_parallel_size", "ds.tensor_parallel_size"), note_number("tensor")),
     **dict.fromkeys(("adam_offload", "ds.adam_offload"), _offloaded),
     **dict.fromkeys(
         ("overlap_comm", "ds.overlap_comm"), switch("training.overlap_gradient_reduce", True, False)

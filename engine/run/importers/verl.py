@@ -12,6 +12,7 @@ for a GPU, 1,024 tokens, gradient checkpointing.
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from engine.run.importers.adapters import read_targets, settle_targets
 from engine.run.importers.dialect import Dialect, Piece
@@ -28,8 +29,8 @@ from engine.run.importers.key_table import (
     WORKED,
     Handler,
     KeyTable,
-    is_absent,
     is_on,
+    note_number,
     note_text,
     read_key,
     read_launch,
@@ -137,19 +138,7 @@ _MEGATRON_DETAILS = KeyTable(
     }
 )  # fmt: skip
 
-
-def _size(name: str) -> Handler:
-    def read(setting: Setting, draft: RunDraft) -> None:
-        number = whole_number(setting.value)
-        if is_absent(setting.value):
-            draft.report(setting, "understood", "not set")
-        elif number is None:
-            refuse_value(setting, "a whole number is needed", draft)
-        else:
-            draft.notes[name] = number
-            draft.report(setting, "understood", WORKED)
-
-    return read
+_size = partial(note_number, least=None)
 
 
 def _older_micro(setting: Setting, draft: RunDraft) -> None:
