@@ -21,7 +21,8 @@ class Gpu:
             less than on the label. Evidence: `engine.catalog.device_memory`.
         memory_bandwidth: reads and writes together, of that memory.
         peak: dense peak of the matrix units by data type ("bf16", "fp16", "fp8", "fp4").
-        sms: streaming multiprocessors (compute units for AMD).
+        sms: streaming multiprocessors (compute units for AMD); of a chip for XLA, which has a few
+            large matrix units, as many as an H100 has, since products are priced in tiles of GPUs.
         scale_up: one way, to the other GPUs of the node together; 0 where there is only PCIe.
         source: key of the bibliography.
         date: year and month of the last check.
@@ -29,6 +30,7 @@ class Gpu:
         host_link: what leads there: PCIe, or NVLink-C2C of a superchip.
         power: the limit its maker sets, of the whole board.
         switch_adds: the scale-up switch can add (NVLink SHARP).
+        xla: programs for it are compiled by XLA; neither Megatron nor PyTorch FSDP runs on it.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Gpu:
     host_link: str = "PCIe"
     power: Power = 0.0
     switch_adds: bool = False
+    xla: bool = False
 
     def __post_init__(self) -> None:
         """Reject an incomplete row with an error that names it."""
@@ -65,6 +68,9 @@ _PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
 _PCIE6 = 128 * GB * 236 / 256
 # NVLink-C2C: 900 GB/s both ways between a Grace and its two GPUs, so half of 450 one way for each.
 _C2C = 225 * GB
+
+
+_TILED: Count = 132
 
 
 def _volta(name: str, power: Power) -> Gpu:
@@ -171,6 +177,45 @@ def _instinct(
         pcie=_PCIE5,
         power=power,
     )
+
+
+def _card(  # noqa: PLR0913 (a row)
+    name: str,
+    memory: Bytes,
+    memory_bandwidth: Bandwidth,
+    peak: Mapping[str, float],
+    sms: Count,
+    power: Power,
+    source: str,
+    pcie: Bandwidth = _PCIE4,
+) -> Gpu:
+    """A card without NVLink; `peak` in TFLOP/s, "bf16" for both 16-bit types, sums in fp32."""
+    rates = {key: rate * TERA for key, rate in peak.items()}
+    return Gpu(
+        name=name,
+        memory=memory,
+        memory_bandwidth=memory_bandwidth,
+        peak={"bf16": rates["bf16"], "fp16": rates["bf16"], **rates},
+        sms=sms,
+        scale_up=0.0,
+        source=source,
+        date="2026-11",
+        pcie=pcie,
+        power=power,
+    )
+
+
+def _compiled(
+    name: str,
+    memory: Bytes,
+    memory_bandwidth: Bandwidth,
+    peak: Mapping[str, float],
+    scale_up: Bandwidth,
+    source: str,
+) -> Gpu:
+    """A chip for XLA; `peak` in TFLOP/s, "bf16" for all 16-bit types; `scale_up` all its links."""
+    chip = _card(name, memory, memory_bandwidth, peak, _TILED, 0.0, source, _PCIE5)
+    return replace(chip, scale_up=scale_up, xla=True)
 
 
 _CDNA3 = {"bf16": 1307.4 * TERA, "fp16": 1307.4 * TERA, "fp8": 2614.9 * TERA}
@@ -283,5 +328,54 @@ ACCELERATORS: Mapping[str, Gpu] = {
         date="2026-11",
         pcie=_PCIE4,
         power=350.0,
+    ),
+    # GeForce halves the rate of products whose sums are in fp32, as those of training are.
+    "RTX-4090": _card(
+        "RTX 4090", 23.64 * GiB, 1008 * GB, {"bf16": 165.2, "fp8": 330.3}, 128, 450.0, "nvidia_ada"
+    ),
+    "RTX-5090": _card(
+        "RTX 5090",
+        31.36 * GiB,
+        1792 * GB,
+        {"bf16": 209.5, "fp8": 419.0, "fp4": 1676.0},
+        170,
+        575.0,
+        "nvidia_rtx_blackwell",
+        _PCIE5,
+    ),
+    "RTX-PRO-6000": _card(
+        "RTX PRO 6000 Blackwell",
+        94.97 * GiB,
+        1792 * GB,
+        {"bf16": 503.8, "fp8": 1007.6, "fp4": 2015.2},
+        188,
+        600.0,
+        "nvidia_rtx_pro_6000",
+        _PCIE5,
+    ),
+    "L4": _card("L4", 22.03 * GiB, 300 * GB, {"bf16": 121.0, "fp8": 242.0}, 58, 72.0, "nvidia_l4"),
+    "A10": _card("A10", 22.03 * GiB, 600 * GB, {"bf16": 125.0}, 72, 150.0, "nvidia_a10"),
+    # Of 24 ports of 200 Gbit/s 21 lead to the seven others of the node. Its peak in fp8 is that in
+    # bf16.
+    "Gaudi3": replace(
+        _card("Gaudi 3", 128 * GB, 3.7 * TB, {"bf16": 1835.0}, 64, 900.0, "intel_gaudi3", _PCIE5),
+        scale_up=525 * GB,
+    ),
+    # fp8 is no faster than bf16 on v5p and v6e.
+    "TPU-v5p": _compiled("TPU v5p", 95 * GiB, 2765 * GB, {"bf16": 459.0}, 600 * GB, "google_tpu"),
+    "TPU-v6e": _compiled("TPU v6e", 32 * GB, 1638 * GB, {"bf16": 918.0}, 400 * GB, "google_tpu"),
+    "TPU7x": _compiled(
+        "TPU7x", 192 * GiB, 7380 * GB, {"bf16": 2307.0, "fp8": 4614.0}, 600 * GB, "google_tpu"
+    ),
+    "Trainium2": _compiled(
+        "Trainium2", 96 * GiB, 2.9 * TB, {"bf16": 667.0, "fp8": 1299.0}, 640 * GB, "aws_trainium"
+    ),
+    "Trainium3": _compiled(
+        "Trainium3",
+        144 * GiB,
+        4.9 * TB,
+        {"bf16": 671.0, "fp8": 2517.0, "fp4": 2517.0},
+        1280 * GB,
+        "aws_trainium",
     ),
 }

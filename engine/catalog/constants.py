@@ -6,11 +6,12 @@ training runs, near published kernel benchmarks. A type without runs takes the b
 benchmarks, less 6 % that the power limit costs in training, and the attention of its generation;
 MI355X takes hipBLASLt's products and AITER's attention as HipKittens measured them (2025), MI300X
 and MI325X, of which no such table is known, its attention in the ratio of their products;
-V100 and L40S have no benchmark in the tables and take estimates from their generation.
+V100, L40S and the other cards have no benchmark in the tables and take estimates from their
+generation; Gaudi, Trainium and TPU take another type's.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.catalog.accelerators import Gpu
 from engine.catalog.transports import SWITCH_SHARE, SWITCH_SHARE_BLACKWELL
@@ -72,6 +73,8 @@ _VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
 _AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
 _HOPPER_PCIE = _achieved((0.62, 0.60), (0.55, 0.45), 3.6 * MICRO, 0.887, 0.78)
 _ADA = _achieved((0.70, 0.60), (0.50, 0.40), 3.4 * MICRO, 0.85, 0.78)
+# GeForce has no peer-to-peer over PCIe: 12 of 31.5 GB/s from one RTX 4090 to another, by the host.
+_GEFORCE = replace(_ADA, scale_up=12 / 31.5)
 _MI300X = _achieved((0.48, 0.42), (0.36, 0.31), 4.0 * MICRO, 0.78, 0.70)
 _MI325X = _achieved((0.56, 0.49), (0.42, 0.36), 4.0 * MICRO, 0.78, 0.70)
 _MI355X = _achieved((0.594, 0.615), (0.45, 0.39), 4.0 * MICRO, 0.78, 0.70)
@@ -102,7 +105,34 @@ ACHIEVED: Mapping[str, AchievedShares] = {
     "Instinct MI325X": _MI325X,
     "Instinct MI355X": _MI355X,
     "L40S": _ADA,
+    "L4": _ADA,
+    "RTX PRO 6000 Blackwell": _ADA,
+    "RTX 4090": _GEFORCE,
+    "RTX 5090": _GEFORCE,
+    "A10": _AMPERE_PCIE,
+    "Gaudi 3": _HOPPER,
+    "TPU v5p": _AMPERE,
+    "TPU v6e": _AMPERE,
+    "TPU7x": _AMPERE,
+    "Trainium2": _HOPPER,
+    "Trainium3": _HOPPER,
 }
+
+
+# Types of which neither training runs nor large products were measured, beside a reader's own.
+_GUESSED = (
+    *("V100", "L40S", "L4", "RTX", "A10", "Gaudi", "TPU", "TPU7x", "Trainium2", "Trainium3"),
+    "VR200",
+)
+# How far off predictions with another type's shares are, either way: V100 1.4 to 2.4 times too fast
+# (30 to 50 TFLOP/s published), MI355X 1.2 to 1.35 before its products were measured, TPU v5p 0.73
+# (MaxText's table).
+GUESS_ERROR: Ratio = 1.5
+
+
+def is_guessed(gpu: Gpu) -> bool:
+    """Return whether the constants of a GPU are another type's, and nothing confirms them."""
+    return gpu.name not in ACHIEVED or gpu.name.split()[0] in _GUESSED
 
 
 def achieved_shares(gpu: Gpu) -> AchievedShares:

@@ -53,7 +53,7 @@ class Node:
         return self.nics_per_node * self.nic_bandwidth / self.gpus_per_node
 
 
-def _node(
+def node_row(
     name: str,
     gpu: str,
     ports: tuple[Count, float],
@@ -78,15 +78,15 @@ def _node(
 
 
 NODES: Mapping[str, Node] = {
-    "dgx-2": _node(
+    "dgx-2": node_row(
         "DGX-2", "V100-SXM3-32GB", (8, 100), "infiniband", source="nvidia_v100", gpus_per_node=16
     ),
-    "dgx-a100": _node("DGX A100", "A100-SXM-80GB", (8, 200), "infiniband", source="nvidia_a100"),
-    "dgx-h100": _node("DGX H100", "H100-SXM", (8, 400), "infiniband", source="nvidia_h100"),
-    "dgx-h200": _node("DGX H200", "H200-SXM", (8, 400), "infiniband", source="nvidia_h200"),
-    "dgx-b200": _node("DGX B200", "B200", (8, 400), "infiniband", source="nvidia_b200"),
-    "dgx-b300": _node("DGX B300", "B300", (8, 800), "infiniband", source="nvidia_b300"),
-    "gb200-nvl72": _node(
+    "dgx-a100": node_row("DGX A100", "A100-SXM-80GB", (8, 200), "infiniband", source="nvidia_a100"),
+    "dgx-h100": node_row("DGX H100", "H100-SXM", (8, 400), "infiniband", source="nvidia_h100"),
+    "dgx-h200": node_row("DGX H200", "H200-SXM", (8, 400), "infiniband", source="nvidia_h200"),
+    "dgx-b200": node_row("DGX B200", "B200", (8, 400), "infiniband", source="nvidia_b200"),
+    "dgx-b300": node_row("DGX B300", "B300", (8, 800), "infiniband", source="nvidia_b300"),
+    "gb200-nvl72": node_row(
         "GB200 NVL72",
         "GB200",
         (72, 400),
@@ -95,7 +95,7 @@ NODES: Mapping[str, Node] = {
         gpus_per_node=72,
         gpus_per_host=4,
     ),
-    "gb300-nvl72": _node(
+    "gb300-nvl72": node_row(
         "GB300 NVL72",
         "GB300",
         (72, 800),
@@ -104,7 +104,7 @@ NODES: Mapping[str, Node] = {
         gpus_per_node=72,
         gpus_per_host=4,
     ),
-    "vr200-nvl72": _node(
+    "vr200-nvl72": node_row(
         "Vera Rubin NVL72",
         "VR200",
         (72, 1600),
@@ -113,20 +113,20 @@ NODES: Mapping[str, Node] = {
         gpus_per_node=72,
         gpus_per_host=4,
     ),
-    "h800": _node("H800 of DeepSeek", "H800-SXM", (8, 400), "infiniband", source="deepseek2024"),
-    "grand-teton": _node("Meta Grand Teton", "H100-SXM", (8, 400), "roce", source="dubey2024"),
-    "p4d": _node("AWS p4d", "A100-SXM-40GB", (4, 100), "efa"),
-    "p4de": _node("AWS p4de", "A100-SXM-80GB", (4, 100), "efa"),
-    "p5": _node("AWS p5", "H100-SXM", (32, 100), "efa"),
-    "p5en": _node("AWS p5en", "H200-SXM", (16, 200), "efa"),
-    "p6-b200": _node("AWS p6-b200", "B200", (8, 400), "efa"),
-    "p6-b300": _node("AWS p6-b300", "B300", (16, 400), "efa"),
-    "a3-high": _node("Google Cloud A3 High", "H100-SXM", (4, 200), "ethernet"),
-    "a3-mega": _node("Google Cloud A3 Mega", "H100-SXM", (8, 200), "ethernet"),
-    "mi300x": _node("MI300X platform", "MI300X", (8, 400), "roce", source="amd_mi300x"),
-    "mi325x": _node("MI325X platform", "MI325X", (8, 400), "roce", source="amd_mi325x"),
-    "mi355x": _node("MI355X platform", "MI355X", (8, 400), "roce", source="amd_mi355x"),
-    "jean-zay": _node(
+    "h800": node_row("H800 of DeepSeek", "H800-SXM", (8, 400), "infiniband", source="deepseek2024"),
+    "grand-teton": node_row("Meta Grand Teton", "H100-SXM", (8, 400), "roce", source="dubey2024"),
+    "p4d": node_row("AWS p4d", "A100-SXM-40GB", (4, 100), "efa"),
+    "p4de": node_row("AWS p4de", "A100-SXM-80GB", (4, 100), "efa"),
+    "p5": node_row("AWS p5", "H100-SXM", (32, 100), "efa"),
+    "p5en": node_row("AWS p5en", "H200-SXM", (16, 200), "efa"),
+    "p6-b200": node_row("AWS p6-b200", "B200", (8, 400), "efa"),
+    "p6-b300": node_row("AWS p6-b300", "B300", (16, 400), "efa"),
+    "a3-high": node_row("Google Cloud A3 High", "H100-SXM", (4, 200), "ethernet"),
+    "a3-mega": node_row("Google Cloud A3 Mega", "H100-SXM", (8, 200), "ethernet"),
+    "mi300x": node_row("MI300X platform", "MI300X", (8, 400), "roce", source="amd_mi300x"),
+    "mi325x": node_row("MI325X platform", "MI325X", (8, 400), "roce", source="amd_mi325x"),
+    "mi355x": node_row("MI355X platform", "MI355X", (8, 400), "roce", source="amd_mi355x"),
+    "jean-zay": node_row(
         "Jean Zay, A100 partition", "A100-SXM-80GB", (4, 100), "omnipath", source="bigscience2022"
     ),
 }

@@ -1,11 +1,13 @@
 """A job in twelve input fields, for calculators of measurements."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, get_type_hints
 
+from engine.catalog.accelerators import ACCELERATORS
 from engine.core.inputs import Choice, Field, Number, Scalar
 from engine.core.text import Text
+from engine.form.own_gpu import OWN_GPU
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.nearest_valid import nearest_run
@@ -47,7 +49,13 @@ AnyModelName = Annotated[
         options={**_MODELS.options, CUSTOM: "your own (more inputs)"},
     ),
 ]
-GpuName = Annotated[str, _option("gpu")]
+# What these calculators have no further fields for.
+_GPUS = {
+    key: name
+    for key, name in _option("gpu").options.items()
+    if key != OWN_GPU and not (key in ACCELERATORS and ACCELERATORS[key].xla)
+}
+GpuName = Annotated[str, replace(_option("gpu"), options=_GPUS)]
 WorldSize = Annotated[int, _size("GPUs", 131_072)]
 TensorParallel = Annotated[int, _size("Tensor parallel", 64)]
 PipelineParallel = Annotated[int, _size("Pipeline parallel", 128)]
@@ -59,7 +67,8 @@ GlobalBatch = Annotated[int, _size("Global batch, sequences", 65_536)]
 SequenceLength = Annotated[int, _size("Sequence length", 1 << 20)]
 PrecisionName = Annotated[str, _option("precision")]
 RecomputeName = Annotated[str, _option("recompute")]
-FrameworkName = Annotated[str, _option("framework")]
+_SOFTWARE = {key: name for key, name in _option("framework").options.items() if key != "xla"}
+FrameworkName = Annotated[str, replace(_option("framework"), options=_SOFTWARE)]
 _NAMES = (
     "model",
     "gpu",

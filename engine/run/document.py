@@ -18,6 +18,7 @@ from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.impossible_model import model_contradictions
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
 from engine.run.limits import indivisible_sizes
+from engine.run.own_gpu import read_own_gpu
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.run import Run
 from engine.run.values import (
@@ -153,11 +154,13 @@ def _read_constants(text: object, problems: list[str]) -> OwnConstants | None:
 
 def _read_gpu(section: Mapping[str, Any], problems: list[str]) -> Gpu | None:
     before = len(problems)
+    if "peak" in section and "like" not in section:
+        return read_own_gpu(section, problems)
     if "like" not in section:
         names = ", ".join(GPU["like"][0])  # type: ignore[arg-type]
         problems.append(
-            f"cluster.gpu: {format_value(section)}; allowed: {names}, or an object whose like is "
-            "one of them"
+            f"cluster.gpu: {format_value(section)}; allowed: {names}, an object whose like is one "
+            "of them, or one with peak, memory and memory_bandwidth"
         )
         return None
     values = read_section("cluster.gpu", section, GPU, problems)

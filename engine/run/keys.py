@@ -82,7 +82,7 @@ CLUSTER = _spec(
         "price_per_hour": (0.0, DERIVED),
     },
 )
-# A GPU of one's own: like one of the catalog, but for these.
+# A GPU like one of the catalog, but for these.
 GPU = Spec(
     {
         "like": (tuple(sorted(ACCELERATORS)), ...),

@@ -15,8 +15,13 @@ def problems(model: Model, cluster: Cluster, plan: Plan, training: Training) -> 
             f"world_size {plan.world_size} is not a multiple of tensor_parallel x "
             f"pipeline_parallel x context_parallel = {parts}.",
         )
-    checks = (_split_of_ranks, _split_of_model, _split_of_batch, _pipeline)
+    checks = (_software, _split_of_ranks, _split_of_model, _split_of_batch, _pipeline)
     return tuple(problem for check in checks for problem in check(model, cluster, plan, training))
+
+
+def _software(model: Model, cluster: Cluster, plan: Plan, training: Training) -> Iterator[str]:
+    if cluster.gpu.xla and training.framework != "xla":
+        yield f"Programs for {cluster.gpu.name} are compiled by XLA: framework has to be xla."
 
 
 def _split_of_ranks(

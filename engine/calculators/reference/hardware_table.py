@@ -86,8 +86,8 @@ def _accelerator(gpu: Gpu, data_type: str) -> tuple[Cell, ...]:
         say("{b}", b=(gpu.memory_bandwidth, BANDWIDTH)),
         say("{p}", p=(peak, FLOP_RATE)) if peak else _NONE,
         say("{o}", o=(peak / gpu.memory_bandwidth, OPERATIONS)) if peak else _NONE,
-        f"{gpu.sms}",
-        f"{gpu.power:,.0f} W",
+        _NONE if gpu.xla else f"{gpu.sms}",
+        f"{gpu.power:,.0f} W" if gpu.power else _NONE,
         gpu.date,
         Citation((gpu.source,)),
     )

@@ -32,8 +32,15 @@ from engine.simulate.step.step_range import step_range
 SECOND_PREFIX = "b_"
 # What is trained: the same for both plans.
 JOB_INPUTS = ("model", "sequence_length", "global_batch_size")
-# What was measured on the reader's cluster counts in whichever plan has its GPU.
-_MEASURED = ("own_constants",)
+# What is said of the reader's own cluster counts in whichever plan has its GPU.
+_MEASURED = (
+    "own_constants",
+    "own_peak",
+    "own_peak_fp8",
+    "own_memory",
+    "own_bandwidth",
+    "own_scale_up",
+)
 _SHAPE = (
     "num_layers",
     "hidden_size",
@@ -272,7 +279,10 @@ def _change(name: str, before: RunInputs, after: RunInputs) -> str:
 
 def config_code(letter: str, side: Side) -> Code:
     """Return a plan as the configuration of its software."""
-    exporter = EXPORTS[_FORMATS[side.run.training.framework]]
+    framework = side.run.training.framework
+    if framework not in _FORMATS:
+        return Code(title="No configuration is written for XLA", language="text", text="")
+    exporter = EXPORTS[_FORMATS[framework]]
     return Code(
         title=f"{letter} for {exporter.title}",
         language=exporter.language,

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.models import MODELS
 from engine.catalog.power_limited import LIMITED_GPU
 from engine.catalog.reader_constants import format_constants
 from engine.core.parsing import exact_text
+from engine.form.own_gpu import OWN_GPU
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.nearest_valid import EXPERTS
+from engine.run.own_gpu import NAME as OWN_NAME
+from engine.run.own_gpu import RANGES
 from engine.run.parallelism import GradientPrecision
 from engine.run.run import Run
 
@@ -31,6 +34,8 @@ def inputs_of(run: Run) -> Inputs:
         "half_gradients": _GRADIENTS[run.training.gradient_precision],
         "own_constants": format_constants(run.cluster.own) if run.cluster.own else "",
     }
+    if run.cluster.gpu.name == OWN_NAME:
+        values |= _own_gpu_values(run.cluster.gpu)
     parts = (*(() if known else (run.model,)), run.cluster, run.plan, run.training)
     # A model without experts leaves their fields as they are.
     names = {field.name for field in fields(Inputs)} - set(() if run.model.num_experts else EXPERTS)
@@ -57,15 +62,28 @@ def fits_form(run: Run) -> bool:
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
     gpu = run.cluster.gpu
-    sold = gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
+    own = gpu.name == OWN_NAME and "fp4" not in gpu.peak and gpu.pcie == RANGES["pcie"][2]
+    sold = own or gpu == LIMITED_GPU or any(gpu == known for known in ACCELERATORS.values())
     latent = run.model.attention == "mla" and not named
     unsaid = training.recompute_modules or not training.even_routing or training.fused_norms
     unsaid = unsaid or training.lora_layers != "attention" or run.model.mix
     return sold and not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 
+def _own_gpu_values(gpu: Gpu) -> dict[str, float]:
+    return {
+        "own_peak": gpu.peak["bf16"],
+        "own_peak_fp8": gpu.peak.get("fp8", 0.0),
+        "own_memory": gpu.memory,
+        "own_bandwidth": gpu.memory_bandwidth,
+        "own_scale_up": gpu.scale_up,
+    }
+
+
 def _gpu_key(run: Run) -> str:
     gpu = run.cluster.gpu
     if gpu == LIMITED_GPU:
         return LIMITED
+    if gpu.name == OWN_NAME:
+        return OWN_GPU
     return next(key for key, accelerator in ACCELERATORS.items() if accelerator == gpu)

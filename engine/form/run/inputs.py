@@ -21,6 +21,15 @@ from engine.form.fields import (
     OverlapTensorParallel,
     OwnConstants,
 )
+from engine.form.own_gpu import (
+    OWN_GPU,
+    OWN_GPU_NAME,
+    OwnBandwidth,
+    OwnMemory,
+    OwnPeak,
+    OwnPeakFp8,
+    OwnScaleUp,
+)
 from engine.run.parallelism import UNASKED
 
 CUSTOM = "custom"
@@ -31,7 +40,8 @@ _MODEL_NAMES: Mapping[str, str] = {CUSTOM: "your own (below)"} | {
     key: model.name for key, model in MODELS.items()
 }
 _GPU_NAMES: Mapping[str, str] = {key: gpu.name for key, gpu in ACCELERATORS.items()} | {
-    LIMITED: "H100 SXM 96 GB at 500 W"
+    LIMITED: "H100 SXM 96 GB at 500 W",
+    OWN_GPU: OWN_GPU_NAME,
 }
 _SCHEDULES: Mapping[str, str] = {
     "1f1b": "1F1B",
@@ -112,6 +122,7 @@ class Inputs:
                 "megatron": "Megatron, NeMo",
                 "fsdp": "PyTorch FSDP, torchtitan",
                 "deepspeed": "DeepSpeed",
+                "xla": "XLA: MaxText, NeuronX",
             },
         ),
     ] = "megatron"
@@ -230,6 +241,11 @@ class Inputs:
         ),
     ] = UNASKED.fp8_activation_inputs
     own_constants: OwnConstants = ""
+    own_peak: OwnPeak = 989e12
+    own_peak_fp8: OwnPeakFp8 = 0.0
+    own_memory: OwnMemory = 80e9
+    own_bandwidth: OwnBandwidth = 3.35e12
+    own_scale_up: OwnScaleUp = 450e9
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192
     num_attention_heads: Annotated[int, _count("Attention heads", 512, shape=True)] = 64

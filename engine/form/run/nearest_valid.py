@@ -12,6 +12,7 @@ from engine.catalog.models import MODELS
 from engine.catalog.power_limited import LIMITED_KEYS
 from engine.core.text import Text, say
 from engine.core.units import COUNT, Count
+from engine.form.own_gpu import OWN_GPU, own_gpu_changes, own_gpu_section
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.run.document import read_document
 from engine.run.run import Run
@@ -100,6 +101,8 @@ def nearest_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     """Return the nearest valid run, and its differences from the inputs as sentences."""
     possible = nearest_inputs(inputs)
     changes = change_sentences(inputs, possible)
+    if inputs.gpu == OWN_GPU:
+        changes += own_gpu_changes(inputs)
     run = read_document(run_document(possible))
     return run, changes
 
@@ -142,12 +145,17 @@ def run_document(inputs: Inputs) -> dict[str, object]:
     return {
         "model": inputs.model if inputs.model != CUSTOM else _shape(inputs),
         "sequence_length": inputs.sequence_length,
-        "cluster": {"gpu": LIMITED_KEYS if inputs.gpu == LIMITED else inputs.gpu}
-        | _selected_values(inputs, _CLUSTER),
+        "cluster": {"gpu": _gpu_section(inputs)} | _selected_values(inputs, _CLUSTER),
         "parallelism": _selected_values(inputs, _PLAN) | {"zero_stage": int(inputs.zero_stage)},
         "training": _selected_values(inputs, _TRAINING)
         | ({"gradient_precision": gradients} if gradients else {}),
     }
+
+
+def _gpu_section(inputs: Inputs) -> object:
+    if inputs.gpu == OWN_GPU:
+        return own_gpu_section(inputs)
+    return LIMITED_KEYS if inputs.gpu == LIMITED else inputs.gpu
 
 
 def _shape(inputs: Inputs) -> dict[str, object]:

@@ -83,9 +83,12 @@ _OF_GPUS: tuple[Row, ...] = (
     _other("A100 PCIe 80 GB", "simumax"),
     _other("H100 PCIe"),
     _other("L40S"),
+    _other("RTX 4090"),
     _other("Instinct MI300X", "bekman_accelerators"),
     _other("Instinct MI325X", "bekman_accelerators"),
     _other("Instinct MI355X", "bekman_accelerators", "hipkittens2025"),
+    (f"{_GPU}RTX 4090.scale_up", "GeForce: large collectives, of PCIe", SHARE, None,
+     "copies between two cards through the memory of the host", ("geforce_peer",)),
     (f"{_GPU}Instinct MI355X.attention_forward", "Instinct MI355X: fused attention", SHARE,
      (941 / 2516, 1246 / 2516), "AITER's kernels, causal, 2,048 to 16,384 tokens, less 6 %",
      ("hipkittens2025",)),
@@ -140,6 +143,9 @@ _OF_STEPS: tuple[Row, ...] = (
      (460 / 1.53e9, 860 / 1.965e9), "V100, GH200 and B200", ("dewing",)),
 )  # fmt: skip
 _OF_RANGES: tuple[Row, ...] = (
+    ("catalog.constants:GUESS_ERROR",
+     "what a GPU of which nothing was measured widens a range by", RATIO, (1.2, 2.4),
+     "predictions of V100, MI355X and TPU v5p with another type's shares", ()),
     ("simulate.step.step_range:EXTRAPOLATION_FACTOR",
      "what each thing that no run has widens a range by", RATIO, None,
      "chosen, not measured", ()),

@@ -14,7 +14,7 @@ EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
 def estimate_values(estimate: RunEstimate) -> dict[str, Value]:
     """Return the numbers of an estimate by name."""
     present = Presenter(estimate, equations=EQUATIONS)
-    error, gpu = range_text(estimate.evidence), (estimate.run.cluster.gpu.source,)
+    error, gpu = range_text(estimate.evidence), _gpu_sources(estimate)
     counted = (STEP_MODEL_COUNT, error)
     return {
         "step_time": present.value("step_time", assumes=_assumptions(estimate), note=error),
@@ -37,9 +37,15 @@ def peak_value(estimate: RunEstimate) -> Value:
     return Presenter(estimate.held, equations=(PEAK,)).value(
         "peak_memory",
         assumes=(error, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
-        sources=(estimate.run.cluster.gpu.source,),
+        sources=_gpu_sources(estimate),
         note=error,
     )
+
+
+def _gpu_sources(estimate: RunEstimate) -> tuple[str, ...]:
+    """Return where the GPU's figures are from; nothing for one of the reader's own."""
+    source = estimate.run.cluster.gpu.source
+    return (source,) if source else ()
 
 
 def _assumptions(estimate: RunEstimate) -> tuple[Text, ...]:

@@ -9,6 +9,7 @@ so. Constants measured on the cluster itself narrow it by what they explain.
 import math
 from collections.abc import Iterator
 
+from engine.catalog.constants import GUESS_ERROR, is_guessed
 from engine.catalog.measured_collectives import MOST_GATHERED
 from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.core.record import record
@@ -81,7 +82,10 @@ def prediction_spread(run: Run) -> PredictionSpread:
     times = len(beyond) + max(0, _halvings(run) - 1)  # a short layer is in `beyond` once
     explained_share = explained_variance(run, name)
     narrower = (1 - explained_share) ** 0.5
-    wider = min(WIDEST, (EXTRAPOLATION_FACTOR**times - 1) * narrower * (high - low) / 2)
+    wider = (EXTRAPOLATION_FACTOR**times - 1) * narrower * (high - low) / 2
+    if is_guessed(run.cluster.gpu) and not _has_measured_products(run):
+        wider += math.log(GUESS_ERROR)
+    wider = min(WIDEST, wider)
     # Predicted over measured: where predictions were too slow, the step lies below.
     return PredictionSpread(
         name=name,
@@ -131,7 +135,9 @@ def _extrapolations(run: Run, name: str) -> Iterator[str]:
     gpu = run.cluster.gpu.name
     unfitted = gpu.split()[0] not in FITTED and not _has_measured_products(run)
     if unfitted and not name.endswith(f" on {gpu.split()[0]}"):
-        yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
+        guessed = is_guessed(run.cluster.gpu)
+        origin = "a guess" if guessed else "another's, or read off benchmarks"
+        yield f"No run on {gpu} was fitted: its constants are {origin}."
     yield from _unfitted_settings(run)
 
 

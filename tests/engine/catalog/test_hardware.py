@@ -11,13 +11,14 @@ from engine.catalog.device_memory import DEVICE_MEMORY
 from engine.catalog.hardware import GPUS, LINKS, MEASURED, ON_CHIP
 from engine.catalog.hosts import CPU_ADAM, HOSTS
 from engine.catalog.models import MODELS, TINY_260
+from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.nodes import NODES
 from engine.core.units import GB, TERA, Gbit, MiB
 from tests.each import each
 
 ROWS = [
     *ACCELERATORS.values(),
-    *NODES.values(),
+    *EVERY_NODE.values(),
     *LINKS.values(),
     *MEASURED.values(),
     *ON_CHIP.values(),
@@ -50,11 +51,13 @@ def test_the_h100_peaks_at_989_dense_teraflops_in_bf16():
     assert GPUS["h100"].peak["bf16"] == 989e12
 
 
+# Their makers state another ratio.
+OTHER_RATIOS = ("L40S", "VR200 NVL72", "Trainium2", "Trainium3")
+
+
 def test_fp8_doubles_bf16_to_within_rounding_of_the_datasheets():
     rows = [
-        gpu
-        for gpu in ACCELERATORS.values()
-        if "fp8" in gpu.peak and gpu.name not in ("L40S", "VR200 NVL72")
+        gpu for gpu in ACCELERATORS.values() if "fp8" in gpu.peak and gpu.name not in OTHER_RATIOS
     ]
     ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in rows}
     assert all(abs(ratio - 2) < 0.002 for ratio in ratios)
@@ -90,6 +93,24 @@ def test_the_mi355x_reaches_its_peak_with_256_units_at_2_4_gigahertz():
     assert ACCELERATORS["MI355X"].peak["bf16"] == pytest.approx(256 * 4096 * 2.4e9, rel=1e-4)
 
 
+@each("key", ["RTX-5090", "RTX-PRO-6000"])
+def test_a_card_of_rtx_blackwell_reaches_its_peak_with_its_cores_at_their_clock(key):
+    # 1,024 operations in a clock of a multiprocessor, half of them on GeForce (whitepapers).
+    operations, clock = {"RTX-5090": (512, 2.407e9), "RTX-PRO-6000": (1024, 2.617e9)}[key]
+    gpu = ACCELERATORS[key]
+    assert gpu.peak["bf16"] == pytest.approx(gpu.sms * operations * clock, rel=1e-3)
+
+
+def test_the_rtx_4090_reaches_its_peak_with_128_cores_at_2_52_gigahertz():
+    assert ACCELERATORS["RTX-4090"].peak["bf16"] == pytest.approx(128 * 512 * 2.52e9, rel=1e-3)
+
+
+def test_links_of_a_tpu_are_half_of_what_both_directions_have():
+    # 1,200, 800 and 1,200 GB/s both ways (system architecture of Cloud TPU).
+    links = [ACCELERATORS[key].scale_up for key in ("TPU-v5p", "TPU-v6e", "TPU7x")]
+    assert links == [600 * GB, 400 * GB, 600 * GB]
+
+
 def test_every_accelerator_has_evidence_for_its_memory():
     assert DEVICE_MEMORY.keys() == ACCELERATORS.keys()
     for key, evidence in DEVICE_MEMORY.items():
@@ -111,7 +132,7 @@ def test_the_80_gb_of_an_h100_are_79_11_gib_for_pytorch():
 
 
 def test_every_node_holds_a_known_accelerator():
-    assert {node.gpu for node in NODES.values()} <= ACCELERATORS.keys()
+    assert {node.gpu for node in EVERY_NODE.values()} <= ACCELERATORS.keys()
 
 
 def test_a_dgx_h100_has_3200_gigabits_per_second_of_ports():

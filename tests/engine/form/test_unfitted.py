@@ -29,6 +29,16 @@ LIKE = {
     "H800 SXM": "H100 SXM",
     "VR200 NVL72": "GB300 NVL72",
     "Instinct MI250X": "Instinct MI300X",
+    "L4": "L40S",
+    "RTX PRO 6000 Blackwell": "L40S",
+    "RTX 5090": "RTX 4090",
+    "A10": "A100 PCIe 80 GB",
+    "Gaudi 3": "H100 SXM",
+    "TPU v5p": "A100 SXM 80 GB",
+    "TPU v6e": "A100 SXM 80 GB",
+    "TPU7x": "A100 SXM 80 GB",
+    "Trainium2": "H100 SXM",
+    "Trainium3": "H100 SXM",
 }
 # Numbers of a module that are no constants of the model, and why.
 EXEMPT = {
