@@ -1,6 +1,6 @@
 """Latencies and bandwidths of the stages of a message between GPUs of two nodes.
 
-Most are assumed, in the ranges that `engine.calculators.moving_bytes.message_waterfall.layers`
+Most are assumed, in the ranges that `engine.calculators.moving_bytes.message_waterfall.charts`
 cites stage by stage; where one was measured, it is said.
 """
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES as CALIBRATIONS
+from engine.calculators.whole_runs.calibrate.result import SAMPLES as CALIBRATIONS
 from engine.form.imported.samples import SAMPLES
 
 pytestmark = pytest.mark.browser

@@ -15,8 +15,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from engine.calculators.whole_runs.mlperf_runs.groups import DIVISIONS, groups
-from engine.calculators.whole_runs.mlperf_runs.read import Compared, rows_of
+from engine.calculators.whole_runs.mlperf_runs.result import DIVISIONS, Compared, groups, rows_of
 from engine.catalog.mlperf_runs import SEEN, mlperf_runs
 from engine.catalog.mlperf_steps import TERMS, read_steps
 from engine.form.run.form_values import estimate_query, fits_form, inputs_of

@@ -12,7 +12,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from engine.calculator import load, make, names
-from engine.calculators.one_gpu.accumulation_cost.inputs import step_of
+from engine.calculators.one_gpu.accumulation_cost.result import step_of
 from engine.calculators.one_gpu.memory_ledger import plan_and_training
 from engine.catalog.models import MODELS
 from engine.core.outputs import Output

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.calculators.moving_bytes.nccl_log.findings import version_text
+from engine.calculators.moving_bytes.nccl_log.calculator import version_text
 from engine.catalog import deepspeed_settings, fsdp2_settings, nccl_constants
 from engine.catalog.software import BY_NAME, CHECKED, SOFTWARE, Software, version_key
 from engine.catalog.software_changes import CHANGES

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.splitting_the_model.schedule_lab.schedule_export import (
+from engine.calculators.splitting_the_model.schedule_lab.export import (
     megatron_arguments,
     pytorch_csv,
 )

@@ -1,17 +1,21 @@
 """Data-parallel scaling: how many times faster n GPUs are, weak and strong, beside measurements."""
 
+from collections.abc import Mapping
 from functools import partial
 
-from engine.calculators.data_parallelism.data_parallel_scaling.inputs import Inputs as Inputs
-from engine.calculators.data_parallelism.data_parallel_scaling.result import Result
-from engine.calculators.data_parallelism.data_parallel_scaling.result import solve as solve
-from engine.calculators.data_parallelism.data_parallel_scaling.views import (
-    challenge,
-    curve,
-    regime,
+from engine.calculators.data_parallelism.data_parallel_scaling.result import (
+    LARGEST,
+    SIZES,
+    Inputs,
+    Result,
 )
+from engine.calculators.data_parallelism.data_parallel_scaling.result import solve as solve
+from engine.catalog.constants import COMMON
+from engine.catalog.scaling_runs import SCALED
 from engine.core.outputs import Presenter, Views
-from engine.core.views import Published
+from engine.core.text import say
+from engine.core.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, with_digits
+from engine.core.views import Badge, Challenge, Condition, Lines, Point, Published, Rule, Series
 from engine.form.run.prediction_text import value_with_range
 from engine.formulas.overlap import EFFICIENCY, EXPOSED_TIME, STEP_TIME
 from engine.formulas.scaling import BLOCKING_STEP, HIDING_TOKENS, REAL_STEP
@@ -74,3 +78,121 @@ def views(inputs: Inputs, result: Result) -> Views:
         "on_the_wall": present.formula(wall, REAL_STEP),
         "challenge": partial(challenge, inputs, result),
     }
+
+
+# Scaling curves: the regime, the curves beside measurements, and a challenge.
+
+_MODEL = {"weak": ("model, weak", "compute"), "strong": ("model, strong", "ink")}
+_MEASURED = {
+    "node": ("weak, measured", "data"),
+    "all": ("weak, sharded", "tensor"),
+    "strong": ("strong, measured", "expert"),
+}
+
+
+def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
+    """Return the badge on the limit of the speed-up."""
+    if result.exposed + result.waiting < 0.02 * result.step_time:
+        sentence = present.say("{efficiency} of a GPU's speed is kept.")
+        return Badge(text="Compute", sentence=sentence, color="compute")
+    if result.waiting > result.exposed:
+        sentence = present.say("Waiting for the slowest costs {waiting} a step.")
+        return Badge(text="Slowest GPU", sentence=sentence, color="compute")
+    if not inputs.overlap:
+        sentence = present.say("All {exposed} of the all-reduce is exposed: nothing overlaps.")
+        return Badge(text="No overlap", sentence=sentence, color="communication")
+    few = result.pass_tokens < result.enough
+    sentence = present.say(
+        "{exposed} of the all-reduce is exposed: the last backward pass has {pass_tokens} tokens, "
+        "and hiding takes {enough}."
+        if few
+        else "{exposed} is exposed or lost to contention, though {pass_tokens} tokens hide all "
+        "but the last bucket and the embedding."
+    )
+    text = "Tokens per GPU" if few else "Network"
+    return Badge(text=text, sentence=sentence, color="communication")
+
+
+def curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the efficiency over the number of GPUs, modelled and measured."""
+    sizes = tuple(float(n) for n in SIZES)
+    model = tuple(
+        Series(key=mode, label=label, x=sizes, y=result.curves[mode], color=color)
+        for mode, (label, color) in _MODEL.items()
+    )
+    measured = tuple(
+        Series(
+            key=f"measured {key}",
+            label=label,
+            x=tuple(float(n) for n in SCALED[key].gpus),
+            y=SCALED[key].efficiencies,
+            color=color,
+            dashed=True,
+        )
+        for key, (label, color) in _MEASURED.items()
+    )
+    label = say("strong, bound: {n} GPUs", n=(round(result.limit), COUNT))
+    rule = Rule(key="limit", label=label, axis="x", at=result.limit)
+    now = float(inputs.num_gpus)
+    return Lines(
+        title="Share of its speed alone that each GPU keeps",
+        x=present.axis("num_gpus", "GPUs", low=1.0, high=float(LARGEST), scale="log"),
+        y=present.axis("efficiency", "efficiency", low=0.0, high=1.05),
+        series=(*model, *measured),
+        points=(Point(key="now", label=present.say("{efficiency}"), x=now, y=result.efficiency),),
+        rules=(rule,) if 1 <= result.limit <= LARGEST else (),
+        handle="num_gpus",
+        caption="Solid: the model at your inputs. Dashed: measured by the authors of InternEvo on "
+        "A100, against one node. Right of the vertical line, strong scaling has fewer "
+        "tokens per GPU than the bound.",
+    )
+
+
+START: Mapping[str, float | int | str | bool] = {
+    "mode": "strong",
+    "num_gpus": 1024,
+    "overlap": False,
+}
+SOLUTION: Mapping[str, float | int | str | bool] = {
+    **START,
+    "overlap": True,
+    "ports_per_node": 8,
+    "gradient": "bf16",
+}
+_TARGET = 0.8
+
+
+def challenge(inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge: strong scaling to 1,024 GPUs."""
+    same = (inputs.model, inputs.gpu) == ("llama-2-7b", "a100")
+    conditions = (
+        Condition(
+            text=say("{b} tokens in a batch, on {n} GPUs", b=(4_194_304, TOKENS), n=(1024, COUNT)),
+            met=inputs.mode == "strong" and inputs.batch <= 4_194_304 and inputs.num_gpus >= 1024,
+        ),
+        Condition(text="the same model and GPU", met=same),
+        Condition(
+            text=say("ports of at most {p}", p=(100 * Gbit, LINK_SPEED)),
+            met=inputs.port <= 100 * Gbit,
+        ),
+        Condition(
+            text=say("jitter of {d} or more", d=(COMMON.deviation, with_digits(SHARE))),
+            met=inputs.deviation >= COMMON.deviation,
+        ),
+        Condition(
+            text=say("an efficiency of {e} or more", e=(_TARGET, with_digits(SHARE))),
+            met=result.efficiency >= _TARGET,
+        ),
+    )
+    return Challenge(
+        title="Challenge: four million tokens, a thousand GPUs",
+        goal="Keep four fifths of every GPU's speed without a larger batch.",
+        conditions=conditions,
+        hints=(
+            "An all-reduce that blocks cannot hide, and half the bytes take half the time.",
+            "With 4,096 tokens per GPU, compare what hides the all-reduce with what the last "
+            "backward pass has.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

@@ -1,31 +1,292 @@
 """Results of the recompute board: saved bytes, repeated operations, and the fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped_tensors, job_of
-from engine.calculators.one_gpu.recompute_board.sweeps import (
-    RecomputeStep,
-    gpt_formula,
-    memory_over_lengths,
-    pareto_sets,
-    step_of,
-    steps_of,
-)
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
+from engine.catalog.models import MODELS, Model
 from engine.catalog.reader_constants import parse_constants
+from engine.core.inputs import Choice, Number, Switch
 from engine.core.lazy import Lazy
-from engine.core.outputs import Output
+from engine.core.outputs import Output, Symbol
 from engine.core.units import Bytes, Count, Operations, Seconds, Share
+from engine.form.fields import OwnConstants
+from engine.formulas.activations import HALF
+from engine.formulas.gpt import korthikanti_activations
 from engine.formulas.operations import output_gemm
-from engine.formulas.recomputation import kept_by_layers
-from engine.run.parallelism import Cluster
+from engine.formulas.recomputation import kept_by_layers, repeated_share
+from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer.device_model import rank_rates
-from engine.simulate.memory.allocator import MemoryFit, memory_fit
-from engine.simulate.memory.saved_tensors import num_drop_sets
+from engine.simulate.memory.allocator import Memory, MemoryFit, memory_fit
+from engine.simulate.memory.memory import rank_memory
+from engine.simulate.memory.memory_over_step import MemoryMoment, memory_over_step, peak_moment
+from engine.simulate.memory.saved_tensors import (
+    ANCHOR,
+    SavedLayer,
+    num_drop_sets,
+    pareto_drop_sets,
+    policy_drops,
+    saved_layer,
+)
+
+# The inputs of the board: the job, and which tensors it keeps.
+
+OFFERED_MODELS = (
+    "llama-3-8b",
+    "llama-2-7b",
+    "llama-2-13b",
+    "llama-3-70b",
+    "llama-3-405b",
+    "gpt-22b",
+    "gpt-3-175b",
+)
+_GPUS = ("H100-SXM", "H200-SXM", "B200", "A100-SXM-80GB", "A100-SXM-40GB", "MI300X")
+LONGEST = 1 << 17
+# Every tensor that some layer saves: (name, name on its tile).
+NAMES = {
+    ANCHOR: ("the layer's input", "input"),
+    "normed": ("output of the first norm", "normed"),
+    "query": ("queries", "queries"),
+    "key": ("keys", "keys"),
+    "value": ("values", "values"),
+    "rotated": ("queries and keys with their positions", "rotated q, k"),
+    "normalizer": ("normalizers of the softmax", "log-sums"),
+    "softmax": ("softmax of the scores", "softmax"),
+    "score_mask": ("mask of the scores' dropout", "mask"),
+    "dropped_scores": ("scores after dropout", "dropped"),
+    "attended": ("result of the attention", "attended"),
+    "output_mask": ("mask of the dropout after the attention", "mask"),
+    "middle": ("input of the second norm", "sum"),
+    "normed_2": ("output of the second norm", "normed"),
+    "gate": ("gate", "gate"),
+    "up": ("up-projection", "up"),
+    "inner": ("input of GELU", "inner"),
+    "product": ("input of the last matrix", "product"),
+    "mlp_mask": ("mask of the last dropout", "mask"),
+}
+
+
+def _keep_switch(key: str) -> Switch:
+    return Switch(label=f"Keep {NAMES[key][0]}", advanced=True)
+
+
+def _count_field(label: str, low: int, high: int, symbol: str = "") -> Number:
+    return Number(label=label, low=low, high=high, scale="log2", whole=True, symbol=symbol)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    model: Annotated[
+        str,
+        Choice(
+            label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED_MODELS}
+        ),
+    ] = "llama-3-8b"
+    sequence_length: Annotated[
+        int, _count_field("Sequence length", 1024, LONGEST, "s"), Symbol("s")
+    ] = 8192
+    micro_batch_size: Annotated[int, _count_field("Micro-batch", 1, 64, "b"), Symbol("b")] = 2
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})
+    ] = "H100-SXM"
+    world_size: Annotated[int, _count_field("GPUs", 1, 16_384, "n")] = 8
+    tensor_parallel: Annotated[int, _count_field("Tensor parallel", 1, 8, "t"), Symbol("t")] = 1
+    sequence_parallel: Annotated[
+        bool,
+        Switch(label="Sequence parallel", help="Has no effect without tensor parallelism."),
+    ] = True
+    framework: Annotated[
+        str,
+        Choice(
+            label="Software",
+            options={
+                "fsdp": "PyTorch FSDP: all states sharded",
+                "megatron": "Megatron: ZeRO-1",
+            },
+        ),
+    ] = "fsdp"
+    flash_attention: Annotated[
+        bool,
+        Switch(label="Fused attention", help="Off: the scores of all pairs reach memory."),
+    ] = True
+    keep_normed: Annotated[bool, _keep_switch("normed")] = True
+    keep_query: Annotated[bool, _keep_switch("query")] = True
+    keep_key: Annotated[bool, _keep_switch("key")] = True
+    keep_value: Annotated[bool, _keep_switch("value")] = True
+    keep_rotated: Annotated[bool, _keep_switch("rotated")] = True
+    keep_normalizer: Annotated[bool, _keep_switch("normalizer")] = True
+    keep_softmax: Annotated[bool, _keep_switch("softmax")] = True
+    keep_score_mask: Annotated[bool, _keep_switch("score_mask")] = True
+    keep_dropped_scores: Annotated[bool, _keep_switch("dropped_scores")] = True
+    keep_attended: Annotated[bool, _keep_switch("attended")] = True
+    keep_output_mask: Annotated[bool, _keep_switch("output_mask")] = True
+    keep_middle: Annotated[bool, _keep_switch("middle")] = True
+    keep_normed_2: Annotated[bool, _keep_switch("normed_2")] = True
+    keep_gate: Annotated[bool, _keep_switch("gate")] = True
+    keep_up: Annotated[bool, _keep_switch("up")] = True
+    keep_inner: Annotated[bool, _keep_switch("inner")] = True
+    keep_product: Annotated[bool, _keep_switch("product")] = True
+    keep_mlp_mask: Annotated[bool, _keep_switch("mlp_mask")] = True
+    own_constants: OwnConstants = ""
+
+
+KEPT_KEYS = tuple(key for key in NAMES if key != ANCHOR)
+
+
+def keep_inputs(*kept: str) -> dict[str, bool]:
+    """Return the inputs of a set that keeps these tensors only."""
+    return {f"keep_{key}": key in kept for key in KEPT_KEYS}
+
+
+def dropped_tensors(inputs: Inputs, layer: SavedLayer) -> frozenset[str]:
+    """Return the tensors of the layer that the reader drops."""
+    gone = {key for key in KEPT_KEYS if not getattr(inputs, f"keep_{key}")}
+    return frozenset(tensor.key for tensor in layer.tensors if tensor.key in gone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The training job without the choice of saved tensors."""
+
+    plan: Plan
+    training: Training
+    layer: SavedLayer
+
+
+def job_of(inputs: Inputs) -> Job:
+    """Return the job; a rank of tensor parallelism needs a GPU of its own."""
+    return _job(
+        inputs.model,
+        inputs.sequence_length,
+        inputs.micro_batch_size,
+        max(inputs.world_size, inputs.tensor_parallel),
+        (inputs.tensor_parallel, inputs.sequence_parallel),
+        inputs.framework,
+        inputs.flash_attention,
+    )
+
+
+@lru_cache(maxsize=256)
+def _job(
+    model: str,
+    sequence_length: int,
+    batch: int,
+    world_size: int,
+    tensor: tuple[int, bool],
+    framework: str,
+    fused: bool,
+) -> Job:
+    split, sequence = tensor
+    plan = Plan(
+        world_size=world_size,
+        tensor_parallel=split,
+        sequence_parallel=sequence and split > 1,
+        zero_stage=3 if framework == "fsdp" else 1,
+    )
+    training = Training(
+        micro_batch_size=batch,
+        global_batch_size=batch * (world_size // split),
+        sequence_length=sequence_length,
+        framework="fsdp" if framework == "fsdp" else "megatron",
+        flash_attention=fused,
+    )
+    return Job(plan=plan, training=training, layer=saved_layer(MODELS[model], plan, training))
+
+
+# The board over the step, over policies, over all sets and over sequence lengths.
+
+POLICIES = ("none", "core_attn", "every_second", "full")
+LENGTHS = tuple(1 << power for power in range(10, LONGEST.bit_length()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecomputeStep:
+    """A step that drops a set of tensors.
+
+    Attributes:
+        moments: of it.
+        memory: of the rank at the fullest of them.
+        kept: by all layers.
+        extra: share of the step's operations that run again.
+    """
+
+    moments: tuple[MemoryMoment, ...]
+    memory: Memory
+    kept: Bytes
+    extra: Share
+
+    @property
+    def peak(self) -> Bytes:
+        """Activations at the fullest moment."""
+        return self.memory.activations
+
+    @property
+    def fixed(self) -> Bytes:
+        """States, buffers and reserve of the rank beside those."""
+        return self.memory.total - self.memory.activations
+
+
+def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) -> RecomputeStep:
+    """Return the step that drops these tensors; `output` are operations of the output layer."""
+    layers, layer = model.num_layers, job.layer
+    moments = memory_over_step(model, job.plan, job.training, layer, gone)
+    memory = rank_memory(model, job.plan, job.training)
+    return RecomputeStep(
+        moments=moments,
+        memory=replace(memory, activations=peak_moment(moments).activations),
+        kept=kept_by_layers(layers, layer.kept(gone)),
+        extra=repeated_share(layers, layer.again(gone), layer.forward, output),
+    )
+
+
+def steps_of(
+    model: Model, job: Job, own: RecomputeStep, output: Operations
+) -> Mapping[str, RecomputeStep]:
+    """Return the step by policy, and the reader's own."""
+    steps = {key: step_of(model, job, policy_drops(job.layer, key), output) for key in POLICIES}
+    return {**steps, "yours": own}
+
+
+def pareto_sets(
+    layers: Count, layer: SavedLayer, output: Operations
+) -> tuple[tuple[Share, Bytes], ...]:
+    """Return the share computed again and the bytes kept of the sets that no other set beats."""
+    return tuple(
+        (
+            repeated_share(layers, choice.again, layer.forward, output),
+            kept_by_layers(layers, choice.kept),
+        )
+        for choice in pareto_drop_sets(layer)
+    )
+
+
+def memory_over_lengths(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
+    """Return the saved bytes of all layers over `LENGTHS`, by policy and by the GPT formula."""
+    layers = MODELS[inputs.model].num_layers
+    every = [job_of(replace(inputs, sequence_length=length)).layer for length in LENGTHS]
+    kept = {
+        key: tuple(kept_by_layers(layers, layer.kept(policy_drops(layer, key))) for layer in every)
+        for key in ("none", "every_second", "full")
+    }
+    return {**kept, "gpt": tuple(gpt_formula(inputs, length)[0] for length in LENGTHS)}
+
+
+def gpt_formula(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
+    """Return the GPT formula for the model's width: everything, without scores, inputs only."""
+    model, batch = MODELS[inputs.model], inputs.micro_batch_size
+    tokens = batch * sequence_length
+    split = inputs.tensor_parallel
+    shape = (tokens, model.hidden_size, model.num_attention_heads)
+    scores = 5 * tokens * sequence_length * model.num_attention_heads / split
+    every = korthikanti_activations(*shape, sequence_length, split)
+    kept = (every, every - scores, HALF * tokens * model.hidden_size)
+    none, selective, full = (kept_by_layers(model.num_layers, size) for size in kept)
+    return none, selective, full
+
 
 _SIZES = ("Element-wise kernels are fused, as by torch.compile.",)
 _GPT = (

@@ -9,7 +9,7 @@ from engine.calculators.reference.formula_sheet import model as model_examples
 from engine.calculators.reference.formula_sheet import network as network_examples
 from engine.calculators.reference.formula_sheet import pipeline as pipeline_examples
 from engine.calculators.reference.formula_sheet import run as run_examples
-from engine.calculators.reference.formula_sheet.example import Example, SymbolValues
+from engine.calculators.reference.formula_sheet.inputs import Example, SymbolValues
 from engine.calculators.reference.formula_sheet.inputs import Inputs as Inputs
 from engine.core import registry
 from engine.core.equation import Equation

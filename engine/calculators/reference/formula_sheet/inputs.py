@@ -1,7 +1,8 @@
 """Inputs of the formula sheet: the training job behind every formula."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.transports import INFINIBAND, NVLINK
@@ -15,10 +16,12 @@ from engine.core.inputs import (
     Choice,
     Number,
 )
-from engine.core.units import GB, HOUR, MICRO, TERA, Bytes, MiB
+from engine.core.units import GB, HOUR, MICRO, TERA, Bytes, Count, MiB, Quantity, Seconds, Tokens
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PER_HOUR
 from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, SECONDS, WATTS
+from engine.formulas.communication import ring_all_reduce_time
+from engine.formulas.overlap import bucket_count, gradient_size
 
 GPU = ACCELERATORS["H100-SXM"]
 ELEMENT: dict[str, Bytes] = {"bf16": 2.0, "fp32": 4.0}
@@ -180,3 +183,51 @@ class Inputs:
         float, Number(label="Power of a GPU", unit=WATTS, low=50.0, high=5000.0, scale="log")
     ] = 1000.0
     overhead: Annotated[float, Number(label="PUE", low=1.0, high=3.0, step=0.01)] = 1.1
+
+
+# Example values of an equation: the function, and the value of each symbol.
+
+SymbolValues = Mapping[str, tuple[float, Quantity]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """The example of an equation: title, function and symbol values.
+
+    Attributes:
+        title: what the sheet calls it.
+        function: whose result the left side shows.
+        symbols: inputs -> the number behind every symbol of the equation.
+        inputs: symbol key -> the input that it is, where it is one.
+    """
+
+    title: str
+    function: Callable[..., Any]
+    symbols: Callable[[Inputs], SymbolValues]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def world_size(x: Inputs) -> Count:
+    """Return the number of GPUs."""
+    return x.gpus_per_node * x.num_nodes
+
+
+def gradient_bytes(x: Inputs) -> Bytes:
+    """Return the gradient bytes per rank."""
+    return gradient_size(x.parameters, ELEMENT[x.gradient_type])
+
+
+def tokens_per_gpu(x: Inputs) -> Tokens:
+    """Return the tokens per GPU in a step of a single micro-batch."""
+    return float(x.sequence_length * x.micro_batch_size)
+
+
+def num_buckets(x: Inputs) -> Count:
+    """Return the number of buckets."""
+    return bucket_count(gradient_bytes(x), x.bucket)
+
+
+def bucketed_all_reduce_time(x: Inputs, size: Bytes) -> Seconds:
+    """Return the time of sequential all-reduces of all buckets, `size` bytes in total."""
+    count = num_buckets(x)
+    return count * ring_all_reduce_time(size / count, world_size(x), x.port, x.latency)

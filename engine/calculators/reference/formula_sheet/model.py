@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.calculators.reference.formula_sheet.example import (
+from engine.calculators.reference.formula_sheet.inputs import (
+    ELEMENT,
+    GPU,
     Example,
+    Inputs,
     SymbolValues,
     bucketed_all_reduce_time,
     gradient_bytes,
@@ -11,7 +14,6 @@ from engine.calculators.reference.formula_sheet.example import (
     tokens_per_gpu,
     world_size,
 )
-from engine.calculators.reference.formula_sheet.inputs import ELEMENT, GPU, Inputs
 from engine.catalog.constants import achieved_shares
 from engine.core.units import (
     BANDWIDTH,

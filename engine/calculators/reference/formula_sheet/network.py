@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.calculators.reference.formula_sheet.example import (
+from engine.calculators.reference.formula_sheet.inputs import (
     Example,
+    Inputs,
     SymbolValues,
     gradient_bytes,
     world_size,
 )
-from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.catalog.hardware import MEASURED
 from engine.catalog.transports import LAUNCH, NVLINK
 from engine.core.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
-from engine.calculators.reference.formula_sheet.example import Example, SymbolValues, tokens_per_gpu
-from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.calculators.reference.formula_sheet.inputs import (
+    Example,
+    Inputs,
+    SymbolValues,
+    tokens_per_gpu,
+)
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Seconds
 from engine.formulas import pipeline, pipeline_idle
 from engine.formulas.overlap import forward_time

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
-from engine.calculators.reference.formula_sheet.example import Example, SymbolValues, world_size
-from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.calculators.reference.formula_sheet.inputs import (
+    Example,
+    Inputs,
+    SymbolValues,
+    world_size,
+)
 from engine.core.units import (
     COUNT,
     ENERGY,

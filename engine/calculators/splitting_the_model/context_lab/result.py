@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.context_lab import beside
-from engine.calculators.splitting_the_model.context_lab.beside import (
+from engine.calculators.splitting_the_model.context_lab import inputs as beside
+from engine.calculators.splitting_the_model.context_lab.inputs import (
+    WIDTHS,
     Added,
     Hidden,
+    Inputs,
     added_time,
+    job_of,
     kv_blocks,
     kv_buffers,
 )
-from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.units import Bandwidth, Bytes, Count, FlopRate, Ratio, Seconds, Share, Tokens

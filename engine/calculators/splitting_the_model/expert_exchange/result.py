@@ -1,24 +1,190 @@
 """Results of the expert-exchange calculator."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.expert_exchange.inputs import RANKS, WIDTHS, Inputs
-from engine.calculators.splitting_the_model.expert_exchange.job import (
-    Job,
-    Wires,
-    job_of,
-    measured,
-    over_limits,
-    products_of,
-    ranks_of,
+from engine.catalog.measured_exchanges import (
+    COPIES,
+    MEASURED_EXCHANGES,
+    PER_NODE,
+    MeasuredExchange,
 )
-from engine.catalog.models import num_sparse_layers
+from engine.catalog.models import MODELS, Model, num_sparse_layers
+from engine.catalog.nodes import NODES
+from engine.core.inputs import Choice, Number
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
-from engine.core.units import Bytes, Count, Ratio, Seconds
+from engine.core.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.form.fields import OwnConstants
+from engine.formulas.expert_places import reached
 from engine.formulas.experts import exchange_bytes, hot_rank_load
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Plan, Training
+from engine.simulate.layer.device_model import RankGroup, RankRates, rank_group, rank_rates
+from engine.simulate.layer.expert_exchange import TokenExchange, TokenRoutes, exchange_tokens
+from engine.simulate.layer.product_time import GROUPED, layer_products
+
+# Inputs of the expert-exchange calculator.
+
+_MACHINES = ("h800", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72")
+WIDTHS = {"fp8": 1.0, "bf16": 2.0}
+SPARSE = {key: model.name for key, model in MODELS.items() if model.num_experts}
+RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    model: Annotated[str, Choice(label="Model", cites=False, options=SPARSE)] = "deepseek-v3"
+    machine: Annotated[
+        str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
+    ] = "dgx-h100"
+    expert_parallel: Annotated[
+        int,
+        Number(
+            label="Ranks that share the experts",
+            low=1,
+            high=256,
+            scale="log2",
+            whole=True,
+            symbol="r",
+            help="Expert parallelism (EP). No more than there are experts.",
+        ),
+    ] = 64
+    num_tokens: Annotated[
+        int,
+        Number(label="Tokens of a GPU", low=128, high=65_536, scale="log2", whole=True, symbol="T"),
+    ] = 4096
+    nodes_limit: Annotated[
+        int,
+        Number(
+            label="Nodes of a token's experts, at most",
+            low=0,
+            high=16,
+            whole=True,
+            symbol="M",
+            help="Node-limited routing; DeepSeek-V3 takes 4. 0: no limit.",
+        ),
+    ] = 4
+    way: Annotated[
+        str,
+        Choice(
+            label="Over the network travels",
+            options={"nodes": "one copy per node (DeepEP)", "copies": "each copy (all-to-all)"},
+        ),
+    ] = "nodes"
+    dispatch: Annotated[str, Choice(label="Out in", options={"fp8": "fp8", "bf16": "bf16"})] = "fp8"
+    combine: Annotated[str, Choice(label="Back in", options={"fp8": "fp8", "bf16": "bf16"})] = (
+        "bf16"
+    )
+    hot: Annotated[
+        float,
+        Number(
+            label="Hot expert, over the mean",
+            low=1.0,
+            high=16.0,
+            step=0.5,
+            help="How many times the mean number of tokens choose it; 1: all alike.",
+        ),
+    ] = 1.0
+    own_constants: OwnConstants = ""
+
+
+# The configured token exchange, and the measured ones.
+
+LIMITS = (1, 2, 3, 4, 6, 8, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Context of the exchange: model, rank and group, dispatch and combine."""
+
+    model: Model
+    rank: RankRates
+    group: RankGroup
+    out: TokenExchange
+    back: TokenExchange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wires:
+    """Rates on network and links behind a printed dispatch bandwidth, and the modeled rates."""
+
+    row: MeasuredExchange
+    network: Bandwidth
+    links: Bandwidth
+    port: Bandwidth
+    link: Bandwidth
+
+
+def ranks_of(inputs: Inputs) -> Count:
+    """Return the expert-parallel degree, at most the number of experts."""
+    return min(inputs.expert_parallel, MODELS[inputs.model].num_experts)
+
+
+def job_of(inputs: Inputs) -> Job:
+    """Return the exchange of a layer, forward."""
+    model = MODELS[inputs.model]
+    rank = rank_rates(cluster_of(inputs.machine, inputs.own_constants), _training(inputs))
+    group = rank_group(rank, ranks_of(inputs), 1, "expert")
+    routes = TokenRoutes(
+        copies=model.experts_per_token, joined=inputs.way == "nodes", most=inputs.nodes_limit
+    )
+    out, back = (
+        exchange_tokens(inputs.num_tokens, WIDTHS[width] * model.hidden_size, routes, rank, group)
+        for width in (inputs.dispatch, inputs.combine)
+    )
+    return Job(model=model, rank=rank, group=group, out=out, back=back)
+
+
+def _training(inputs: Inputs) -> Training:
+    return Training(
+        micro_batch_size=1,
+        global_batch_size=256,
+        sequence_length=inputs.num_tokens,
+        precision="fp8" if inputs.dispatch == "fp8" else "bf16",
+    )
+
+
+def products_of(inputs: Inputs, job: Job) -> Seconds:
+    """Return the time of the experts' products of a layer, forward, evenly used."""
+    ranks = ranks_of(inputs)
+    plan = Plan(world_size=ranks, expert_parallel=ranks)
+    named = layer_products(job.model, plan, _training(inputs), job.rank, sparse=True).named
+    return sum(named[name] for name in GROUPED)
+
+
+def over_limits(inputs: Inputs) -> tuple[Bytes, ...]:
+    """Return the bytes over the network with each of `LIMITS`, and then each copy by itself."""
+    tried = [replace(inputs, nodes_limit=limit, way="nodes") for limit in LIMITS]
+    jobs = map(job_of, (*tried, replace(inputs, nodes_limit=0, way="copies")))
+    return tuple(job.out.across + job.back.across for job in jobs)
+
+
+def measured() -> Iterator[Wires]:
+    """Yield DeepEP's printed bandwidths on the wires of 64 H800.
+
+    The kernel's time is the same on both: bytes over the network count a token once per node that
+    it reaches, bytes over the links once per GPU.
+    """
+    job = job_of(Inputs(machine="h800", expert_parallel=64))
+    for row in MEASURED_EXCHANGES:
+        network, links = wires(row)
+        yield Wires(row=row, network=network, links=links, port=job.rank.port, link=job.out.link)
+
+
+def wires(row: MeasuredExchange) -> tuple[Bandwidth, Bandwidth]:
+    """Return the network and link rates behind a printed dispatch bandwidth."""
+    nodes = row.ranks // PER_NODE
+    if nodes == 1:
+        return 0.0, row.dispatch
+    counted = reached(row.groups, COPIES)
+    gpus = reached(PER_NODE * row.groups, COPIES)
+    return row.dispatch * (nodes - 1) / nodes, row.dispatch * gpus / counted
+
 
 _EVEN = (
     "Experts evenly used except for the hot one; links and network work at the same time, and the "

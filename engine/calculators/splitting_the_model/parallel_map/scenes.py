@@ -1,9 +1,7 @@
 """The two drawings of the map: GPUs with their groups, and the matrix of traffic."""
 
 from engine.calculators.splitting_the_model.parallel_map.axis_order import Chip, order_scene
-from engine.calculators.splitting_the_model.parallel_map.inputs import order_of
-from engine.calculators.splitting_the_model.parallel_map.links import all_links
-from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.calculators.splitting_the_model.parallel_map.result import Result, all_links, order_of
 from engine.calculators.splitting_the_model.parallel_map.traffic_matrix import Matrix, matrix_scene
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE

@@ -1,7 +1,6 @@
 """Tables of the map: mesh, traffic per axis, and groups of the chosen GPU."""
 
-from engine.calculators.splitting_the_model.parallel_map.links import links_of
-from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.calculators.splitting_the_model.parallel_map.result import Result, links_of
 from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
 from engine.core.views import Cell, Table

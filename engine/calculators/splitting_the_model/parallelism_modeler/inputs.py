@@ -1,16 +1,26 @@
 """The inputs of the parallelism modeler, and the run that they describe."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.reported_runs import REPORTED, ReportedRun
 from engine.core.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
-from engine.core.units import Gbit
+from engine.core.text import Text
+from engine.core.units import LINK_SPEED, Bytes, Count, Gbit, Share
 from engine.form.fields import FusedAttention, GpusPerNode, OwnConstants, kernel_efficiency
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.nearest_valid import change_sentences, nearest_inputs, nearest_run
+from engine.formulas.axes import least_bandwidth
+from engine.formulas.pipeline import bubble_over_ideal, bubble_share
+from engine.run.run import Run
+from engine.run.stage_cut import moved_layers
+from engine.simulate.pipeline.published_pipeline import printed_efficiency
+from engine.simulate.step.modeled_plan import ModeledPlan, model_plan
 
 MOST_MICROBATCHES = 256
 SCHEDULES: Mapping[str, str] = {
@@ -284,4 +294,167 @@ def run_inputs(inputs: Inputs) -> RunInputs:
             "sequence_parallel": inputs.sequence_parallel and inputs.tensor_parallel > 1,
             "overlap_tensor_parallel": inputs.overlap,
         }
+    )
+
+
+# Candidate changes of a plan that could lower its GPU hours.
+
+Change = Mapping[str, float | int | str | bool]
+_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
+
+
+def changes_of(inputs: Inputs) -> dict[str, Change]:
+    """Return the changes that are within range, by name."""
+    every = (*_sizes(inputs), *_settings(inputs), *_moves(inputs))
+    return {key: change for key, change in every if _in_range(change)}
+
+
+def _in_range(change: Change) -> bool:
+    return all(
+        field.low <= float(value) <= field.high
+        for name, value in change.items()
+        if isinstance(field := _FIELDS[name], Number)
+    )
+
+
+def _sizes(inputs: Inputs) -> Iterator[tuple[str, Change]]:
+    batches, stages, tensor = (
+        inputs.num_microbatches,
+        inputs.pipeline_parallel,
+        inputs.tensor_parallel,
+    )
+    yield "microbatches", {"num_microbatches": 2 * batches}
+    if batches > 1 and batches % 2 == 0:
+        sequences = 2 * inputs.micro_batch_size
+        yield "larger", {"num_microbatches": batches // 2, "micro_batch_size": sequences}
+    if stages > 1:
+        yield "stages", {"pipeline_parallel": stages - 1}
+    if stages > 2 and stages % 2 == 0:
+        yield "half_stages", {"pipeline_parallel": stages // 2}
+    yield "less_tensor", {"tensor_parallel": tensor // 2}
+    yield "more_tensor", {"tensor_parallel": 2 * tensor}
+    if inputs.context_parallel > 1:
+        yield "context", {"context_parallel": inputs.context_parallel // 2}
+
+
+def _settings(inputs: Inputs) -> Iterator[tuple[str, Change]]:
+    if inputs.pipeline_parallel > 1 and inputs.schedule != "interleaved":
+        yield "interleaved", {"schedule": "interleaved"}
+    if inputs.pipeline_parallel > 1 and inputs.schedule != "zb-1p":
+        yield "zero_bubble", {"schedule": "zb-1p"}
+    if not inputs.overlap and inputs.tensor_parallel > 1:
+        yield "overlap", {"overlap": True}
+    if not inputs.sequence_parallel and inputs.tensor_parallel > 1:
+        yield "sequence", {"sequence_parallel": True}
+    if inputs.recompute != "none":
+        yield "recompute", {"recompute": "none"}
+    yield "port", {"nic_bandwidth": 2 * inputs.nic_bandwidth}
+
+
+def _moves(inputs: Inputs) -> Iterator[tuple[str, Change]]:
+    """Yield variants with a layer moved off the last stage, and off both ends."""
+    if inputs.pipeline_parallel < 3:
+        return
+    last, first = inputs.off_last + 1, inputs.off_first + 1
+    yield "off_last", {"off_last": last}
+    yield "off_ends", {"off_last": last, "off_first": first}
+
+
+# The nearest possible plan to the inputs, and its published report.
+
+_AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+_FOLLOWING = frozenset({"world_size", "global_batch_size"})  # the page has no such inputs
+
+
+@lru_cache(maxsize=128)
+def possible_plan(inputs: Inputs) -> tuple[ModeledPlan, tuple[Text, ...]]:
+    """Return the modeled nearest possible plan, and its differences from the inputs."""
+    run_settings = run_inputs(inputs)
+    possible = nearest_inputs(run_settings)
+    # Fewer ranks of an axis make a smaller job; replicas and micro-batches stay as they are.
+    lowered = {name: getattr(possible, name) for name in _AXES}
+    smaller = run_inputs(replace(inputs, **lowered))
+    run, _ = nearest_run(smaller)
+    changes = change_sentences(run_settings, nearest_inputs(smaller), _FOLLOWING)
+    run = replace(run, plan=replace(run.plan, stage_layers=_stage_layers(inputs, run)))
+    return model_plan(run, inputs.utilization), changes
+
+
+@cache
+def _reported_runs() -> tuple[tuple[Run, ReportedRun], ...]:
+    return tuple(
+        (nearest_run(RunInputs(**report.settings))[0], report)  # type: ignore[arg-type]
+        for report in REPORTED.values()
+    )
+
+
+def reported_run(run: Run) -> ReportedRun | None:
+    """Return the published report of exactly this run, if any."""
+    return next(
+        (
+            report
+            for known, report in _reported_runs()
+            if _without_idle_switch(known) == _without_idle_switch(run)
+        ),
+        None,
+    )
+
+
+def _without_idle_switch(run: Run) -> Run:
+    """Return the run without switches that have no effect on a single rank."""
+    if run.plan.tensor_parallel > 1:
+        return run
+    return replace(run, training=replace(run.training, overlap_tensor_parallel=False))
+
+
+def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
+    """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
+    plan = run.plan
+    moved = inputs.off_first or inputs.off_last
+    if plan.pipeline_parallel == 1 or plan.virtual_pipeline > 1 or not moved:
+        return ()
+    layers = run.model.num_layers
+    return moved_layers(layers, plan.pipeline_parallel, inputs.off_first, inputs.off_last)
+
+
+# Our numbers for the quantities of a published calculator.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Our numbers for a published calculator's quantities: 1F1B of the configured stages.
+
+    Attributes:
+        advised: what it prints, and what is left of the step, for twice the micro-batches and for
+            one stage less.
+    """
+
+    asked_operations: Count
+    asked_transfer: Bytes
+    asked_transfers: Bytes
+    asked_share: Share
+    asked_ideal: Share
+    asked_bandwidth: Annotated[float, LINK_SPEED]
+    last_activation: Bytes
+    advised: tuple[tuple[str, float], ...]
+
+
+def published_inputs_result(inputs: Inputs, plan: ModeledPlan, whole: Bytes) -> Asked:
+    """Return the numbers; `whole` is the stage-boundary transfer of a micro-batch."""
+    p, m = inputs.pipeline_parallel, inputs.num_microbatches
+    both = 2 * m * whole
+    per_gpu = both / inputs.tensor_parallel / inputs.context_parallel
+    fewer = max(p - 1, 1)
+    return Asked(
+        asked_operations=2 * p * m,
+        asked_transfer=both,
+        asked_transfers=(p - 1) * both,
+        asked_share=bubble_share(p, m),
+        asked_ideal=bubble_over_ideal(p, m),
+        asked_bandwidth=least_bandwidth(per_gpu, plan.computation) if p > 1 else 0.0,
+        last_activation=plan.stages[-1].memory.activations,
+        advised=(
+            (printed_efficiency(p, 2 * m), 1 - bubble_share(p, 2 * m)),
+            (printed_efficiency(fewer, m), 1 - bubble_share(fewer, m)),
+        ),
     )

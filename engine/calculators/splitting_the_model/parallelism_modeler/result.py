@@ -5,17 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.parallelism_modeler.asked import (
-    Asked,
-    published_inputs_result,
-)
-from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change, changes_of
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
+    Asked,
+    Change,
     Inputs,
-)
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import (
+    changes_of,
     possible_plan,
+    published_inputs_result,
     reported_run,
 )
 from engine.catalog.reported_runs import ReportedRun

@@ -1,31 +1,30 @@
 """Results of the schedule lab: the chosen schedule and the others, simulated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.splitting_the_model.schedule_lab.changes import (
-    candidate_changes,
-    play_changes,
-)
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedule_case
+from engine.core.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
 from engine.core.slices import SlicedRun, Slices, partial_progress, run_to_end
-from engine.core.units import COUNT, Bytes, Count, Ratio, Seconds, Share
+from engine.core.units import BYTES, COUNT, GB, MILLI, Bytes, Count, GiB, MiB, Ratio, Seconds, Share
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.exporters.stage_layout import format_layout
 from engine.schedules.interleaved import group
 from engine.simulate.pipeline.pipeline import PipelineRun
 from engine.simulate.pipeline.pipeline_measures import activation_timeline, peak_activations
 from engine.simulate.pipeline.schedule_bench import (
+    MOST_MICROBATCHES,
     ScheduleResult,
     bubble_curve,
     compare_schedules,
     feasible_setting,
     measure_schedule,
     model_copies,
+    num_operations,
+    schedule_result,
     simulate_in_steps,
 )
 from engine.simulate.pipeline.schedule_case import (
@@ -36,6 +35,252 @@ from engine.simulate.pipeline.schedule_case import (
 )
 from engine.simulate.pipeline.schedule_frontier import frontier
 from engine.simulate.pipeline.schedule_idle import closed_form_idle
+
+# Inputs of the schedule lab, and its schedules.
+
+_LAYERS = Unit(" layers", 1.0)
+_GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    schedule: Annotated[str, Choice(label="Schedule", options=schedule_titles())] = "one_f_one_b"
+    pipeline_parallel: Annotated[
+        int, Number(label="Stages", low=2, high=64, scale="log", whole=True, symbol="p")
+    ] = 4
+    num_microbatches: Annotated[
+        int, Number(label="Micro-batches", low=1, high=256, scale="log", whole=True, symbol="m")
+    ] = 8
+    num_chunks: Annotated[
+        int,
+        Number(
+            label="Chunks per rank",
+            low=1,
+            high=8,
+            whole=True,
+            symbol="v",
+            help="For interleaved 1F1B and breadth-first; the other schedules fix it.",
+        ),
+    ] = 2
+    forward: Annotated[
+        float,
+        Number(
+            label="Forward",
+            unit=MILLISECONDS,
+            low=0.1 * MILLI,
+            high=1.0,
+            scale="log",
+            symbol="F",
+            help="A rank's layers on one micro-batch.",
+        ),
+    ] = 1 * MILLI
+    backward_input: Annotated[
+        float,
+        Number(
+            label="Backward, inputs",
+            unit=MILLISECONDS,
+            low=0.1 * MILLI,
+            high=1.0,
+            scale="log",
+            symbol="B",
+        ),
+    ] = 1 * MILLI
+    backward_weight: Annotated[
+        float,
+        Number(
+            label="Backward, weights",
+            unit=MILLISECONDS,
+            low=0.1 * MILLI,
+            high=1.0,
+            scale="log",
+            symbol="W",
+        ),
+    ] = 1 * MILLI
+    message: Annotated[
+        float,
+        Number(
+            label="Message to the next stage",
+            unit=MILLISECONDS,
+            low=0.0,
+            high=100 * MILLI,
+            step=0.05 * MILLI,
+            help="Time on the wire; ranks go on computing meanwhile.",
+        ),
+    ] = 0.0
+    overlapped: Annotated[
+        float,
+        Number(
+            label="F&B, of F + B + W",
+            unit=PERCENT,
+            low=0.5,
+            high=1.2,
+            step=0.01,
+            advanced=True,
+            help="How long DualPipe's overlapped pair takes; below 100 % it hides communication.",
+        ),
+    ] = 1.0
+    slow_stage: Annotated[
+        int, Number(label="Slow stage", low=0, high=63, whole=True, advanced=True)
+    ] = 0
+    slowness: Annotated[
+        float,
+        Number(
+            label="It takes longer by",
+            unit=PERCENT,
+            low=0.0,
+            high=1.0,
+            step=0.01,
+            advanced=True,
+        ),
+    ] = 0.0
+    num_layers: Annotated[
+        int,
+        Number(
+            label="Layers, cut into whole ones",
+            low=0,
+            high=512,
+            whole=True,
+            advanced=True,
+            help="0: all stages are alike. Where layers do not divide, the ends get fewer.",
+        ),
+    ] = 0
+    embedding: Annotated[
+        float,
+        Number(
+            label="Embedding takes as long as",
+            unit=_LAYERS,
+            low=0.0,
+            high=8.0,
+            step=0.1,
+            advanced=True,
+            help="On the first stage, besides its layers; counts if layers are set.",
+        ),
+    ] = 0.0
+    output: Annotated[
+        float,
+        Number(
+            label="Output layer and loss take as long as",
+            unit=_LAYERS,
+            low=0.0,
+            high=8.0,
+            step=0.1,
+            advanced=True,
+            help="On the last stage, besides its layers; counts if layers are set.",
+        ),
+    ] = 1.0
+    off_first: Annotated[
+        int,
+        Number(
+            label="Layers moved off the first stage",
+            low=-32,
+            high=32,
+            whole=True,
+            advanced=True,
+            help="To the stages between; negative numbers fetch layers. Of chunks, the first one.",
+        ),
+    ] = 0
+    off_last: Annotated[
+        int,
+        Number(
+            label="Layers moved off the last stage", low=-32, high=32, whole=True, advanced=True
+        ),
+    ] = 0
+    recompute: Annotated[
+        bool,
+        Switch(
+            label="Recompute activations",
+            help="The backward pass repeats the forward pass first.",
+            advanced=True,
+        ),
+    ] = False
+    synchronized: Annotated[
+        bool,
+        Switch(
+            label="Ranks wait for one another between steps",
+            help="As a gradient norm over all stages before the optimizer makes them do.",
+            advanced=True,
+        ),
+    ] = False
+    activation_size: Annotated[
+        float,
+        Number(
+            label="Activations, whole model",
+            unit=_GIGABYTES,
+            low=0.01 * GB,
+            high=1000 * GB,
+            scale="log",
+            advanced=True,
+            help="Of one micro-batch: one GPU from each stage, added up.",
+        ),
+    ] = 11.4 * GB
+    weight_size: Annotated[
+        float,
+        Number(
+            label="Weights, whole model",
+            unit=_GIGABYTES,
+            low=0.01 * GB,
+            high=10_000 * GB,
+            scale="log",
+            advanced=True,
+            help="What one copy of the model takes: one GPU from each stage, added up.",
+        ),
+    ] = 17.65 * GB
+    message_size: Annotated[
+        float,
+        Number(
+            label="Bytes of a message",
+            unit=MEBIBYTES,
+            low=1 * MiB,
+            high=1024 * MiB,
+            scale="log",
+            advanced=True,
+        ),
+    ] = 64 * MiB
+
+
+def schedule_case(inputs: Inputs) -> ScheduleCase:
+    """Return the schedule case to simulate."""
+    return ScheduleCase(
+        **{field.name: getattr(inputs, field.name) for field in fields(ScheduleCase)}
+    )
+
+
+# Changes that could shorten a schedule's idle time, and the figures after each of them.
+
+Change = Mapping[str, float | int | str | bool]
+_LARGEST = 3_000  # operations of a run that is only there for a remedy
+
+
+def candidate_changes(case: ScheduleCase) -> dict[str, Change]:
+    """Return the changes that are within range, by name."""
+    changes: dict[str, Change] = {}
+    if 2 * case.num_microbatches <= MOST_MICROBATCHES:
+        changes["more"] = {"num_microbatches": 2 * case.num_microbatches}
+    if case.slowness:
+        changes["balance"] = {"slowness": 0.0}
+    if case.num_layers:
+        changes["alike"] = {"num_layers": 0}
+        if (case.off_first, case.off_last) == (0, 0):
+            # Each end gives as many layers as it has to do besides them.
+            moved = {"off_first": round(case.embedding), "off_last": round(case.output)}
+            changes["lighter"] = moved
+    if case.message:
+        changes["messages"] = {"message": 0.0}
+    if case.synchronized:
+        changes["free"] = {"synchronized": False}
+    return changes
+
+
+def play_changes(case: ScheduleCase, own: ScheduleResult, change: Change) -> ScheduleResult | None:
+    """Return the figures after a change; None if it would take too long, or cannot run."""
+    changed = replace(case, **change)  # type: ignore[arg-type]
+    if num_operations(changed.pipeline_parallel, changed.num_microbatches, 1) > _LARGEST:
+        return None
+    schedule = schedule_result(changed)
+    return None if schedule.setting.reason and not own.setting.reason else schedule
+
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
 

@@ -1,19 +1,199 @@
 """Errors of the chosen rows, the picked row, and how one log's time is made up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated
+from functools import cache, cached_property, partial
+from json import loads
+from typing import Annotated, Any
 
-from engine.calculators.whole_runs.mlperf_runs.groups import Group, groups
-from engine.calculators.whole_runs.mlperf_runs.read import Compared
 from engine.catalog.mlperf_log import EXAMPLE
-from engine.catalog.mlperf_runs import mlperf_runs
+from engine.catalog.mlperf_runs import MlperfRun, mlperf_runs
+from engine.catalog.mlperf_steps import MlperfStep, mlperf_steps
 from engine.core.equation import Equation
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
-from engine.core.units import Count, Ratio, Seconds, Share
-from engine.simulate.numerics.error_spread import median, summarize_errors
+from engine.core.record import record
+from engine.core.units import Count, Ratio, Seconds, Share, Tokens
+from engine.simulate.numerics.error_spread import ErrorSpread, median, summarize_errors
+
+# Rows of MLPerf® Training with their predicted steps, and the names that pages give them.
+
+BENCHMARKS: Mapping[str, str] = {
+    "llama31_405b": "Llama 3.1 405B",
+    "llama31_8b": "Llama 3.1 8B",
+    "gpt3": "GPT-3 175B",
+    "deepseekv3_671b": "DeepSeek-V3 671B",
+    "gpt_oss_20b": "GPT-OSS 20B",
+    "llama2_70b_lora": "Llama 2 70B LoRA",
+}
+NETWORKS: Mapping[str, str] = {
+    "one": "one NVLink domain",
+    "400": "400 Gb/s ports",
+    "800": "800 Gb/s ports",
+}
+# Tokens of a GPU in a step, up to which a step counts as short.
+SHORT: Tokens = 8192.0
+
+
+# There is one object for each row, which keeps what it has told once.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Compared:
+    """A row whose step is predicted.
+
+    Attributes:
+        row: what was measured.
+        step: what is predicted.
+    """
+
+    row: MlperfRun
+    step: MlperfStep
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The run file."""
+        return loads(self.row.run_file)  # type: ignore[no-any-return]
+
+    @cached_property
+    def error(self) -> Ratio:
+        """Predicted over measured, minus 1."""
+        return self.step.predicted / self.row.step - 1
+
+    @cached_property
+    def inside(self) -> bool:
+        """Whether the measured step lies in the range."""
+        return self.step.low <= self.row.step <= self.step.high
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Tokens of a GPU in a step."""
+        batch: Count = self.document["training"]["global_batch_size"]
+        length: Count = self.document["sequence_length"]
+        return batch * length / self.row.world_size
+
+    @cached_property
+    def network(self) -> str:
+        """Key of its network: within one NVLink domain, or the speed of a port between them."""
+        cluster = self.document["cluster"]
+        if self.row.world_size <= cluster["gpus_per_node"]:
+            return "one"
+        return "800" if cluster["nic_bandwidth"] > 50e9 else "400"
+
+    @cached_property
+    def name(self) -> str:
+        """Model and GPUs, as a reader names the run."""
+        return f"{BENCHMARKS[self.row.benchmark]} on {self.row.world_size:,} {self.row.gpu}"
+
+    @cached_property
+    def plan(self) -> str:
+        """The plan in the field's abbreviations, degrees of 1 left out."""
+        plan = self.document["parallelism"]
+        names = {
+            "TP": "tensor_parallel",
+            "PP": "pipeline_parallel",
+            "VP": "virtual_pipeline",
+            "CP": "context_parallel",
+            "EP": "expert_parallel",
+        }
+        parts = [f"{short}{plan.get(key, 1)}" for short, key in names.items()]
+        return " ".join(part for part in parts if not part.endswith("P1")) or "data parallel"
+
+
+@cache
+def compared() -> tuple[Compared, ...]:
+    """Return the rows whose steps are compared, in the order of the table."""
+    return rows_of(mlperf_steps())
+
+
+def rows_of(steps: Mapping[str, MlperfStep]) -> tuple[Compared, ...]:
+    """Return the rows that count, each with its predicted step."""
+    return tuple(Compared(row=row, step=steps[row.key]) for row in mlperf_runs() if row.counted)
+
+
+# Errors and hits of the ranges, by group of rows.
+
+
+@record
+class Group:
+    """Rows of a group, their errors, and how often the range held.
+
+    Attributes:
+        name: of the group.
+        rows: of it.
+        errors: of their predicted steps.
+        inside: share of rows whose measured step lies in the range.
+        warned: share of rows whose estimate says that it extrapolates.
+    """
+
+    name: str
+    rows: Sequence[Compared]
+    errors: ErrorSpread
+    inside: Share
+    warned: Share
+
+
+def _tokens(row: Compared) -> str:
+    low = 1024
+    while low * 2 <= row.tokens:
+        low *= 2
+    return f"{low // 1024}K tokens per GPU"
+
+
+def _benchmark(row: Compared) -> str:
+    name = BENCHMARKS[row.row.benchmark]
+    return f"{name}, {_tokens(row)}" if row.row.benchmark == "llama31_8b" else name
+
+
+DIVISIONS: Mapping[str, str] = {
+    "benchmark": "benchmark",
+    "tokens": "tokens of a GPU in a step",
+    "gpu": "type of GPU",
+    "precision": "precision",
+    "network": "network",
+    "version": "version",
+    "range": "class of the range",
+    "warned": "whether the estimate extrapolates",
+    "calibrates": "whether the range was calibrated on it",
+}
+_GROUP: Mapping[str, Callable[[Compared], str]] = {
+    "benchmark": _benchmark,
+    "tokens": _tokens,
+    "gpu": lambda row: row.row.gpu,
+    "precision": lambda row: row.row.precision.split()[0].upper(),
+    "network": lambda row: NETWORKS[row.network],
+    "version": lambda row: row.row.version,
+    "range": lambda row: row.step.range_class,
+    "warned": lambda row: "it says that it extrapolates" if row.step.warned else "no warning",
+    "calibrates": lambda row: "calibrated on it" if row.step.calibrates else "not seen",
+}
+
+
+def _place(name: str, division: str) -> tuple[int, int, str]:
+    """Return the sort key of a group: benchmarks in their order, numbers by size, words by name."""
+    first = next((i for i, title in enumerate(BENCHMARKS.values()) if name.startswith(title)), 0)
+    digits = name.partition(", ")[2] or name
+    number = digits.split("K ")[0]
+    size = int(number) if number.isdigit() else 0
+    return (first if division == "benchmark" else 0), size, name
+
+
+def groups(rows: Sequence[Compared], division: str) -> tuple[Group, ...]:
+    """Return the groups of the rows that are not empty."""
+    parts: dict[str, list[Compared]] = {}
+    for row in rows:
+        parts.setdefault(_GROUP[division](row), []).append(row)
+    names = sorted(parts, key=lambda name: _place(name, division))
+    return tuple(_group(name, parts[name]) for name in names)
+
+
+def _group(name: str, rows: Sequence[Compared]) -> Group:
+    return Group(
+        name=name,
+        rows=rows,
+        errors=summarize_errors([row.error for row in rows]),
+        inside=sum(row.inside for row in rows) / len(rows),
+        warned=sum(row.step.warned for row in rows) / len(rows),
+    )
+
 
 TIME_TO_TRAIN = Equation(
     name="time_to_train",

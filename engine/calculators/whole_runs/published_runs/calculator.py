@@ -1,22 +1,31 @@
 """Published runs: predicted against measured step times and memory, for any part of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.whole_runs.published_runs import by_class, outside, planned, tables
-from engine.calculators.whole_runs.published_runs import picked as pick
-from engine.calculators.whole_runs.published_runs import views as pictures
-from engine.calculators.whole_runs.published_runs.classes import DIVISIONS
-from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
-from engine.calculators.whole_runs.published_runs.picked import Picked, picked_run
-from engine.calculators.whole_runs.published_runs.read import Published, named, published
-from engine.calculators.whole_runs.published_runs.reports import reports
-from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
+from engine.calculators.whole_runs.published_runs import read, tables
+from engine.calculators.whole_runs.published_runs import result as outside
+from engine.calculators.whole_runs.published_runs import result as pick
+from engine.calculators.whole_runs.published_runs import tables as pictures
+from engine.calculators.whole_runs.published_runs.read import DIVISIONS, Published, named, published
+from engine.calculators.whole_runs.published_runs.result import (
+    ERROR,
+    Picked,
+    Result,
+    picked_run,
+    result_of,
+)
+from engine.calculators.whole_runs.published_runs.tables import reports
 from engine.catalog.published_runs import SOURCES
 from engine.core.inputs import Choice, Number, Switch
 from engine.core.outputs import Presenter, Views
-from engine.core.views import Value
+from engine.core.text import Sentence, say
+from engine.core.units import RATIO, SECONDS, SHARE, Quantity
+from engine.core.views import Cell, Citation, Table, Value
+from engine.form.run.fitted_constants import CONSTANTS
+from engine.form.run.unfitted_constants import ROWS, value_of
 
 TITLE = "Published runs"
 QUESTION = "How far are predicted step times and memory from what others measured?"
@@ -151,7 +160,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **{name: present.value(name, sources=peaks) for name in _PEAKS},
         "memory_groups": partial(tables.memory_groups, result),
         **present.values("left_out_dense", "left_out_mixture"),
-        "by_class": partial(by_class.table, result.classes),
+        "by_class": partial(tables.table, result.classes),
         **present.values("constants"),
         "constants_table": constants if inputs.constants_of == "fit" else unfitted,
         "reports": partial(reports, result),
@@ -169,7 +178,7 @@ def _picked(picked: Picked) -> Views:
     return {
         "picked_verdict": pick.verdict(present, picked),
         "picked_bars": partial(pick.bars, present, picked),
-        "picked_plan": partial(planned.verdict, picked.against),
+        "picked_plan": partial(read.verdict, picked.against),
         "picked_step": present.value("picked_step", note=name, sources=cited),
         "picked_measured": present.value("picked_measured", sources=cited),
     }
@@ -182,3 +191,76 @@ def _worst(present: Presenter, result: Result) -> Value:
         return present.value("worst", assumes=("No run is left.",))
     note = f"{run.name}, row {run.key}"
     return present.value("worst", equation=ERROR, sources=named([run]), note=note)
+
+
+# Fitted constants: value, prior assumption, and sensitivity to a single source.
+
+_WORDS: Mapping[str, tuple[str, Quantity]] = {
+    "matmul": ("products in 16 bits, of the peak", SHARE),
+    "matmul_fp8": ("products in FP8, of the peak", SHARE),
+    "attention_forward": ("fused attention forward, of the 16-bit peak", SHARE),
+    "attention_backward": ("fused attention backward, of the 16-bit peak", SHARE),
+    "fill": ("to fill and to empty a tile", SECONDS),
+    "hidden": ("of a layer's collectives, hidden where they overlap", SHARE),
+    "exchange_hidden": ("of the exchange of tokens, hidden beside another micro-batch", SHARE),
+    "cover": ("share of the backward products that hides a collective", SHARE),
+    "exposed_sends": ("of the messages between pieces, exposed", SHARE),
+    "host": ("the host's share of a step", SECONDS),
+    "deviation": ("standard deviation of the speed of GPUs", SHARE),
+    "layer_deviation": (
+        "deviation of their speed, where all meet in every layer (ZeRO-3)",
+        SHARE,
+    ),
+    "taken": ("taken from computation by gathers of ZeRO-3, of their time", SHARE),
+    "fetch_ahead": ("share of computation that hides DeepSpeed's gathers of ZeRO-3", SHARE),
+    "expert_launches": ("launches of a layer of experts, forward", SECONDS),
+    "grace_launches": ("launches of a layer of experts, host Grace with captured parts", SECONDS),
+    "first_attention": ("first FlashAttention, of the rate of the second", SHARE),
+    "busiest": ("busiest rank of experts over the mean, router not forced", RATIO),
+    "matmul_fp4": ("products in FP4, of the peak", SHARE),
+    "expert_biases": ("bytes for an element of a copy, biases of experts", RATIO),
+    "unfused_copy": ("bytes for an element of a copy, separate kernels", RATIO),
+}
+
+
+def constants() -> Table:
+    """Return the table."""
+    return Table(
+        title="Every fitted constant",
+        columns=("Of", "Constant", "Assumed before", "Fitted", "Without any one source"),
+        rows=tuple(_row(*constant) for constant in CONSTANTS),
+        caption="The last column tells between which values a constant lies when one source after "
+        "another is left out of the fit. The fit to all sources need not lie between them. An A100 "
+        "has no FP8, so that constant stays as it was assumed.",
+    )
+
+
+def unfitted() -> Table:
+    """Return the constants that were not fitted to training runs."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, words, quantity, ends, origin, sources in ROWS:
+        value = say("{x}", x=(value_of(key), quantity))
+        reach: Cell = "-"
+        if ends:
+            reach = say("{a} to {b}", a=(ends[0], quantity), b=(ends[1], quantity))
+        rows.append((words, value, reach, origin, Citation(sources) if sources else "-"))
+    return Table(
+        title="Every other constant",
+        columns=("Constant", "Value", "Its sources range", "From", "Source"),
+        rows=tuple(rows),
+        caption="No training run was fitted for these. A dash for the range: the source states one "
+        "value, or we assume it. What is counted in formulas and tile sizes of libraries are left "
+        "out.",
+    )
+
+
+def _row(
+    owner: str, name: str, value: float, before: float, low: float, high: float
+) -> tuple[Cell, ...]:
+    words, quantity = _WORDS[name]
+
+    def told(number: float) -> Sentence:
+        return say("{x}", x=(number, quantity))
+
+    reach = say("{a} to {b}", a=(low, quantity), b=(high, quantity))
+    return (owner if owner != "common" else "all", words, told(before), told(value), reach)

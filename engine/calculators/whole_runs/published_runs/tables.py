@@ -1,14 +1,25 @@
 """Tables of the published runs: run by run, their memory, and sources left out of the fit."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
-from engine.calculators.whole_runs.published_runs.planned import plan_rank, rank_cell
-from engine.calculators.whole_runs.published_runs.read import Published, query_of
+from engine.calculators.whole_runs.published_runs.read import (
+    Bracket,
+    Class,
+    Published,
+    group_of,
+    named,
+    plan_rank,
+    query_of,
+    rank_cell,
+)
 from engine.calculators.whole_runs.published_runs.result import Result
 from engine.catalog.over_memory_runs import CAUSES, over_memory_runs
-from engine.core.text import say
-from engine.core.units import BYTES, COUNT, SECONDS, SHARE, Ratio
-from engine.core.views import CalculatorLink, Cell, Citation, Table
+from engine.catalog.reported_runs import REPORTED, ReportedRun
+from engine.core.lazy import Lazy
+from engine.core.text import Sentence, Text, say
+from engine.core.units import BYTES, COUNT, SECONDS, SHARE, TOKEN_RATE, Ratio
+from engine.core.views import CalculatorLink, Cell, Citation, Heatmap, Table
 from engine.form.run.form_values import fits_form
 
 PER_PAGE = 12
@@ -124,4 +135,183 @@ def beyond_memory(rows: Sequence[Published]) -> Table:
         title="Plans that ran, and do not fit by the model",
         columns=("Cause", "Runs", "Memory filled", "What the model does not know"),
         rows=tuple(body),
+    )
+
+
+# Groups of published runs: their errors as a table and as pictures.
+
+GROUPS: Mapping[str, str] = {
+    "source": "source",
+    "gpu": "type of GPU",
+    "precision": "precision",
+    "gpus": "GPUs",
+    "tensor": "tensor parallel",
+    "pipeline": "pipeline parallel",
+    "sequence": "sequence length",
+    "batch": "micro-batch",
+}
+_BINS: tuple[tuple[str, float], ...] = (
+    ("> +20 %", 0.20),
+    ("+10 to +20", 0.10),
+    ("+5 to +10", 0.05),
+    ("−5 to +5 %", -0.05),
+    ("−10 to −5", -0.10),
+    ("−20 to −10", -0.20),
+    ("< −20 %", -math.inf),
+)
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "gpus": ("8", "16", "32", "64", "128", "256", "512", "1K", "2K"),
+    "board": ("A100", "H100", "B200/300", "GB200", "GB300"),
+    "sequence": ("512", "1K", "2K", "4K", "8K", "16K", "32K", "64K"),
+}
+_TENSOR = ("1", "2", "4", "8")
+_PIPELINE = ("1", "2", "4", "8", "16", "32", "64")
+
+
+def groups(result: Result, by: str) -> Table:
+    """Return a table of error statistics by group."""
+    body: list[tuple[Cell, ...]] = []
+    for group in result.groups():
+        off = group.errors
+        sizes: tuple[Cell, ...] = tuple(
+            say("{x}", x=(x, SHARE)) for x in (off.median, off.mean, off.p90, off.worst)
+        )
+        cited: tuple[Cell, ...] = (Citation(named(group.runs)),) if by == "source" else ()
+        count: Text = say("{n}", n=(float(len(group.runs)), COUNT))
+        body.append((group.name, count, *sizes, signed_share(off.bias), *cited))
+    more = by not in ("source", "gpu", "precision")
+    head = f"{GROUPS[by]}, from" if more else GROUPS[by]
+    cite = ("Cited",) if by == "source" else ()
+    return Table(
+        title=f"Error of the step time by {GROUPS[by]}",
+        columns=(
+            head[:1].upper() + head[1:],
+            "Runs",
+            "Median",
+            "Mean",
+            "90 %",
+            "Worst",
+            "Bias",
+            *cite,
+        ),
+        rows=tuple(body),
+        caption='Absolute errors; nine in ten runs have at most the error under "90 %". The bias '
+        "keeps the sign: above "
+        "zero, predictions are too slow.",
+    )
+
+
+def residuals(rows: Sequence[Published], by: str) -> Heatmap:
+    """Return the error distribution of every column: shares of runs per bin."""
+    columns, words = _COLUMNS[by], GROUPS.get(by, GROUPS["gpu"])
+    count = {name: [0] * len(_BINS) for name in columns}
+    for row in rows:
+        column = count.get(_short(group_of(row, by)))
+        if column:
+            column[next(i for i, (_, low) in enumerate(_BINS) if row.error >= low)] += 1
+    values = tuple(
+        tuple(
+            count[name][index] / sum(count[name]) if count[name][index] else math.nan
+            for name in columns
+        )
+        for index in range(len(_BINS))
+    )
+    return Heatmap(
+        title=f"Errors against {words}",
+        x_label=words if by == "board" else f"{words}, from",
+        y_label="error",
+        x=columns,
+        y=tuple(name for name, _ in _BINS),
+        values=values,
+        quantity=SHARE,
+        caption="Share of the runs of a column. Without a trend the middle is strongest.",
+    )
+
+
+def _short(name: str) -> str:
+    """Return 4096 as 4K, anything else as it is."""
+    return f"{int(name) // 1024}K" if name.isdigit() and int(name) >= 1024 else name
+
+
+def plan_errors(result: Result) -> Heatmap:
+    """Return the mean absolute error for each pair of tensor and pipeline parallelism."""
+    mean = result.plan_errors()
+    return Heatmap(
+        title="Mean error by tensor and pipeline parallelism",
+        x_label="pipeline parallel",
+        y_label="tensor",
+        x=_PIPELINE,
+        y=_TENSOR,
+        values=tuple(
+            tuple(mean.get((tensor, pipeline), math.nan) for pipeline in _PIPELINE)
+            for tensor in _TENSOR
+        ),
+        quantity=SHARE,
+        caption="Blank: no published run.",
+    )
+
+
+# The table of errors on unseen runs, by class.
+
+
+def table(classes: Lazy[tuple[Class, ...]]) -> Table:
+    """Return a row for each class."""
+    return Table(
+        title="Errors on unseen runs, by class",
+        columns=(
+            *("Class", "Runs", "Mean", "90 %", "Worst", "Bias"),
+            *("In the range", "Without the model"),
+        ),
+        rows=tuple(_class_row(run_class) for run_class in classes()),
+        caption="Absolute errors with constants fitted without the source of each run; the bias "
+        "keeps the sign. The range is to hold four in five, also with constants fitted without the "
+        "model of each run: the last column.",
+    )
+
+
+def _class_row(run_class: Class) -> tuple[Cell, ...]:
+    errors = run_class.errors
+    sizes = (say("{x}", x=(x, SHARE)) for x in (errors.mean, errors.p90, errors.worst))
+    count = say("{n}", n=(float(run_class.runs), COUNT))
+    inside = (say("{x}", x=(x, SHARE)) for x in (run_class.inside, run_class.inside_model))
+    return (run_class.name, count, *sizes, signed_share(errors.bias), *inside)
+
+
+# Famous runs: prediction, range and published figure.
+
+_FIGURES = {
+    "step_time": ("step", SECONDS),
+    "token_rate": ("tokens per second of a GPU", TOKEN_RATE),
+    "mfu": ("MFU", SHARE),
+}
+
+
+def reports(result: Result) -> Table:
+    """Return each of them."""
+    brackets = result.brackets()
+    return Table(
+        title="Predicted with its range, and published",
+        columns=("Run", "Figure", "Predicted", "Range", "Published", "It lies", "Source"),
+        rows=tuple(_report_row(name, report, brackets[name]) for name, report in REPORTED.items()),
+        caption="Published figures of whole runs hold restarts and slow phases, which a predicted "
+        "step does not. Where a source gives no plan, we take the usual one of its software.",
+    )
+
+
+def _report_row(name: str, report: ReportedRun, bracket: Bracket) -> tuple[Cell, ...]:
+    label, quantity = _FIGURES[report.figure]
+
+    def told(number: float) -> Sentence:
+        return say("{x}", x=(number, quantity))
+
+    between = say("{a} to {b}", a=(bracket.low, quantity), b=(bracket.high, quantity))
+    where = "inside" if bracket.holds(report.value) else "outside"
+    return (
+        name,
+        label,
+        told(bracket.value),
+        between,
+        told(report.value),
+        where,
+        Citation((report.source,)),
     )

@@ -1,19 +1,46 @@
 """A step of reinforcement learning: who generates, who trains, and who waits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
-from engine.calculators.whole_runs.rollout_lab import charts
-from engine.calculators.whole_runs.rollout_lab.curves import JOB
-from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
-from engine.calculators.whole_runs.rollout_lab.measured import measured
-from engine.calculators.whole_runs.rollout_lab.result import Result as Result
+from engine.calculators.whole_runs.rollout_lab.result import (
+    JOB,
+    MINUTE,
+    MODE_NAMES,
+    SPLITS,
+    SPREAD,
+    SPREADS,
+    Inputs,
+    Result,
+)
+from engine.calculators.whole_runs.rollout_lab.result import SHARE as SHARES
 from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
-from engine.calculators.whole_runs.rollout_lab.timeline import timeline
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
-from engine.core.views import Badge, Challenge, Condition
+from engine.core.slices import Slices
+from engine.core.text import say
+from engine.core.units import COUNT, SECONDS, SHARE, Seconds
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Cell,
+    Challenge,
+    Citation,
+    Condition,
+    Lane,
+    Lines,
+    Point,
+    Rule,
+    Segment,
+    Series,
+    Span,
+    Table,
+    Timeline,
+)
+from engine.simulate.job.reinforcement import MODES, RlMode, RlStep
 
 TITLE = "A step of reinforcement learning"
 QUESTION = "Which GPUs idle while others generate?"
@@ -37,11 +64,11 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(present, inputs, result),
         **present.values("generation", "tail", "learning", "update", "rate", "stale"),
         **present.values("mean", "over_mean"),
-        "tail_curve": partial(charts.tail, inputs, result),
-        "survivors": partial(charts.survivors, result),
+        "tail_curve": partial(tail, inputs, result),
+        "survivors": partial(survivors, result),
         "measured": partial(measured, result),
-        "placements": partial(charts.placements, result),
-        "split": partial(charts.split, inputs, result),
+        "placements": partial(placements, result),
+        "split": partial(split, inputs, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -95,4 +122,210 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
         start=START,
         solution=SOLUTION,
+    )
+
+
+# The charts of the lab: the tail, the survivors, the split, and all placements.
+
+
+def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Compute the chart of generation time over the length spread."""
+    curve = yield from result.tail_curve.rest()
+    now = curve.now
+    return Lines(
+        title="Generation over the spread of the lengths, all GPUs generating",
+        x=Axis(label="spread", quantity=COUNT, low=SPREAD[0], high=SPREAD[1]),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*curve.last, now)),
+        series=(
+            Series(key="last", label="last engine", x=SPREADS, y=curve.last, color="communication"),
+            Series(key="mean", label="mean engine", x=SPREADS, y=curve.even, color="compute"),
+        ),
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.spread, y=now),),
+        handle="spread",
+        caption="Between the curves GPUs wait. The median stays as it is; a wider spread makes the "
+        "mean longer too.",
+    )
+
+
+def survivors(result: Result) -> Lines:
+    """Return the share of unfinished responses over time."""
+    times, shares = zip(*result.survivors(), strict=True)
+    return Lines(
+        title="Responses that still run",
+        x=Axis(label="time", quantity=SECONDS, low=0.0, high=times[-1]),
+        y=Axis(label="still running or waiting", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="running",
+                label="of all responses",
+                x=times,
+                y=shares,
+                color="communication",
+            ),
+        ),
+        rules=(Rule(key="one", label="one in a hundred", axis="y", at=0.01, color="muted"),),
+        caption="A synchronous step ends where the curve reaches zero.",
+    )
+
+
+def split(inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Compute step time over the share of generating GPUs, one step off and as a stream."""
+    modes: tuple[tuple[RlMode, str, str], ...] = (
+        ("separate", "in turn", "tensor"),
+        ("one_step_off", "one step off", "communication"),
+        ("stream", "a stream", "compute"),
+    )
+    curve = yield from result.split.rest()
+    colocated, now = result.steps["colocated"].total, curve.now
+    most = max(*map(max, curve.steps.values()), colocated, now)
+    return Lines(
+        title="A step over the share of the GPUs that generate",
+        x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
+        y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
+        series=tuple(
+            Series(key=mode, label=name, x=SPLITS, y=curve.steps[mode], color=color)
+            for mode, name, color in modes
+        ),
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
+        rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
+        handle="share",
+        caption=say(
+            f"{MODE_NAMES[curve.mode]}: with {{share}} of them generating, a step takes {{t}}. "
+            "Toward the left end too few GPUs generate; toward the right end too few train.",
+            share=(inputs.share, SHARE),
+            t=(now, SECONDS),
+        ),
+    )
+
+
+def placements(result: Result) -> Bars:
+    """Return the breakdown of a step's GPU time by placement."""
+    bars = []
+    for mode in MODES:
+        step, world = result.steps[mode], result.setup.world_size
+        generating = world if mode == "colocated" else result.setup.generating
+        trainers = world if mode == "colocated" else world - generating
+        learning = trainers * (step.forwards + step.training) / world
+        moved = step.update
+        idle = step.idle * step.total
+        parts = (
+            ("generation", "generating", step.total - idle - moved - learning, "communication"),
+            ("learning", "log-probabilities and training", learning, "compute"),
+            ("update", "new weights", moved, "parameters"),
+            ("idle", "idle", idle, "idle"),
+        )
+        bars.append(
+            Bar(
+                key=mode,
+                label=MODE_NAMES[mode],
+                segments=tuple(
+                    Segment(key=key, label=label, value=max(0.0, value), color=color)
+                    for key, label, value, color in parts
+                ),
+            )
+        )
+    most = max(step.total for step in result.steps.values())
+    return Bars(
+        title="What the mean GPU does in a step",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.05 * most),
+        bars=tuple(bars),
+        caption="At the split that is set. The length of a bar is the step.",
+    )
+
+
+# Published and simulated steps of a job on three clusters.
+
+
+def measured(result: Result) -> Table:
+    """Return generation and training time of the steps, in minutes."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in result.published():
+        parts = zip(row.measured, row.simulated, strict=True)
+        times = (_minutes(time) for part in parts for time in part)
+        rows.append((f"{row.world_size} GPUs", *times, Citation(("verl2025",))))
+    return Table(
+        title="Measured and simulated, in minutes",
+        columns=(
+            "Cluster",
+            "Generation, measured",
+            "Generation, simulated",
+            "Training, measured",
+            "Training, simulated",
+            "Measured by",
+        ),
+        rows=tuple(rows),
+        caption="Generation until the last response is done; training with the log-probabilities "
+        "before it.",
+    )
+
+
+def _minutes(time: Seconds) -> str:
+    return f"{time / MINUTE:.2f} min"
+
+
+# Timeline of two steps: work and waits of some engines and the trainers.
+
+_SHOWN = 6
+
+
+def timeline(step: RlStep) -> Timeline:
+    """Return the timeline of two steps; engines in order of completion."""
+    ends = sorted(engine.end for engine in step.engines)
+    count = min(_SHOWN, len(ends))
+    shown = [ends[round(i * (len(ends) - 1) / max(1, count - 1))] for i in range(count)]
+    if step.mode == "stream":
+        shown = [step.total - step.update] * count
+    apart = step.mode != "colocated"
+    names = [f"engine {i + 1}" for i in range(count)]
+    lanes = [Lane(key=name, label=name) for name in names]
+    if apart:
+        lanes.append(Lane(key="train", label="training"))
+    spans: list[Span] = []
+    for number in range(2):
+        start = number * step.total
+        spans += _step(step, number, start, list(zip(names, shown, strict=True)))
+    return Timeline(
+        title="Two steps",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=2.04 * step.total),
+        lanes=tuple(lanes),
+        spans=tuple(spans),
+        caption="Six engines, from the one that is done first to the one that is done last. "
+        "Hatched: a GPU that waits.",
+        keys=(
+            ("generating", "communication"),
+            ("log-probabilities and training", "compute"),
+            ("new weights", "parameters"),
+        ),
+        player=True,
+    )
+
+
+def _step(
+    step: RlStep, number: int, start: Seconds, engines: list[tuple[str, Seconds]]
+) -> Iterator[Span]:
+    learning = step.forwards + step.training
+    begin = start + (step.generation if step.mode in ("colocated", "separate") else 0.0)
+    end = start + step.total
+    for name, generated in engines:
+        yield _span(
+            f"g{number}{name}", name, (start, start + generated), "generate", "communication"
+        )
+        if step.mode == "colocated":
+            yield _span(f"t{number}{name}", name, (begin, begin + learning), "train", "compute")
+        yield _span(f"u{number}{name}", name, (end - step.update, end), "", "parameters")
+    if step.mode != "colocated":
+        which = f"train on step {number if step.mode != 'separate' else number + 1}"
+        yield _span(f"t{number}", "train", (begin, begin + learning), which, "compute")
+        yield _span(f"u{number}", "train", (end - step.update, end), "", "parameters")
+
+
+def _span(key: str, lane: str, when: tuple[Seconds, Seconds], label: str, color: str) -> Span:
+    return Span(
+        key=key,
+        lane=lane,
+        start=when[0],
+        end=when[1],
+        label=label,
+        color=color,
+        called=label or "new weights",
     )

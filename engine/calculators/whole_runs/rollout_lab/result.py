@@ -1,19 +1,286 @@
 """The numbers of a simulated step of reinforcement learning."""
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Annotated, cast
 
-from engine.calculators.whole_runs.rollout_lab import curves
-from engine.calculators.whole_runs.rollout_lab.curves import step_of
-from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.catalog.reader_constants import parse_constants
+from engine.core.inputs import PERCENT, Choice, Number, Scalar
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
+from engine.core.record import record
 from engine.core.slices import SlicedRun, Slices, run_to_end, step_progress
-from engine.core.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
-from engine.simulate.job.reinforcement import MODES, RlJob, RlMode, RlStep, rl_fit, rl_memory
-from engine.simulate.job.rollouts import response_lengths
+from engine.core.units import COUNT, Count, Gbit, Ratio, Seconds, Share, TokenRate, Tokens
+from engine.form.fields import OwnConstants
+from engine.run.parallelism import Cluster
+from engine.simulate.job.reinforcement import (
+    MODES,
+    RlJob,
+    RlMode,
+    RlStep,
+    generation_engines,
+    rl_fit,
+    rl_memory,
+    rl_step,
+    with_split,
+)
+from engine.simulate.job.rollouts import (
+    InferenceEngine,
+    RolloutRequest,
+    response_lengths,
+    unfinished_share,
+)
 from engine.simulate.memory.allocator import MemoryFit
+
+# Inputs of the rollout lab, and the reinforcement-learning job that they describe.
+
+MODE_NAMES: dict[str, str] = {
+    "colocated": "same GPUs, one after another",
+    "separate": "GPUs apart, in turn",
+    "one_step_off": "GPUs apart, one step off",
+    "stream": "GPUs apart, a stream",
+}
+SPREAD = (0.0, 1.6)
+SHARE = (0.1, 0.9)
+_MODELS = ("qwen2.5-1.5b", "qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "llama-3-8b")
+_GPUS = ("A100-SXM-80GB", "H20", "H100-SXM", "H200-SXM", "B200")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The calculator's inputs."""
+
+    mode: Annotated[str, Choice(label="Placement", options=MODE_NAMES)] = "colocated"
+    spread: Annotated[
+        float,
+        Number(
+            label="Spread of the lengths",
+            low=SPREAD[0],
+            high=SPREAD[1],
+            step=0.05,
+            symbol="s",
+            help="Deviation of the logarithm of a length; 0: all responses are equally long.",
+        ),
+    ] = 1.0
+    median: Annotated[
+        int,
+        Number(label="Median length", low=64, high=16_384, scale="log", whole=True),
+    ] = 800
+    longest: Annotated[
+        int,
+        Number(label="Longest allowed", low=512, high=65_536, scale="log2", whole=True),
+    ] = 16_384
+    world_size: Annotated[
+        int, Number(label="GPUs", low=8, high=128, scale="log2", whole=True, symbol="n")
+    ] = 32
+    share: Annotated[
+        float,
+        Number(
+            label="GPUs that generate",
+            unit=PERCENT,
+            low=SHARE[0],
+            high=SHARE[1],
+            step=0.05,
+            help="Where the roles are apart; rounded to whole engines.",
+        ),
+    ] = 0.5
+    prompts: Annotated[
+        int, Number(label="Prompts per step", low=8, high=512, scale="log2", whole=True)
+    ] = 128
+    per_prompt: Annotated[
+        int, Number(label="Responses per prompt", low=1, high=16, scale="log2", whole=True)
+    ] = 8
+    model: Annotated[
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
+    ] = "qwen2.5-7b"
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})
+    ] = "H100-SXM"
+    engine: Annotated[
+        str,
+        Choice(label="GPUs of an engine", options={n: n for n in ("1", "2", "4", "8")}),
+    ] = "1"
+    forwards: Annotated[
+        str,
+        Choice(
+            label="Passes before training",
+            options={
+                "1": "old log-probabilities",
+                "2": "and a reference model",
+                "3": "and a reward model of the same size",
+            },
+        ),
+    ] = "2"
+    cache_share: Annotated[
+        float,
+        Number(
+            label="Of a GPU's memory, for the engine",
+            unit=PERCENT,
+            low=0.3,
+            high=0.95,
+            step=0.05,
+            advanced=True,
+            help="vLLM's gpu_memory_utilization, weights included.",
+        ),
+    ] = 0.6
+    seed: Annotated[
+        int, Number(label="Throw of the dice", low=1, high=1000, whole=True, advanced=True)
+    ] = 1
+    own_constants: OwnConstants = ""
+
+
+def setup_of(inputs: Inputs) -> RlJob:
+    """Return the job."""
+    cluster = Cluster(
+        gpu=ACCELERATORS[inputs.gpu],
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_bandwidth=400 * Gbit,
+        own=parse_constants(inputs.own_constants),
+    )
+    whole = RlJob(
+        model=MODELS[inputs.model],
+        cluster=cluster,
+        world_size=inputs.world_size,
+        generating=inputs.world_size // 2,
+        engine=min(int(inputs.engine), inputs.world_size // 2),
+        request=RolloutRequest(
+            responses=inputs.prompts * inputs.per_prompt,
+            per_prompt=inputs.per_prompt,
+            prompt=512,
+            median=inputs.median,
+            spread=inputs.spread,
+            longest=inputs.longest,
+            seed=inputs.seed,
+        ),
+        cache_share=inputs.cache_share,
+        forwards=int(inputs.forwards),
+    )
+    return with_split(whole, inputs.share)
+
+
+def with_mode(inputs: Inputs, mode: RlMode) -> Inputs:
+    """Return the job with another placement."""
+    return replace(inputs, mode=mode)
+
+
+def engines_of(setup: RlJob, mode: RlMode) -> Count:
+    """Return the engines of a job."""
+    generating = setup.world_size if mode == "colocated" else setup.generating
+    return max(1, generating // setup.engine)
+
+
+# The steps behind the lab's charts: over the spread, over the split, and those published.
+
+MINUTE: Seconds = 60.0
+SPREADS = tuple(place * 0.2 for place in range(9))
+SPLITS = tuple(0.1 + place * 0.1 for place in range(9))
+APART: tuple[RlMode, ...] = ("separate", "one_step_off", "stream")
+# verl's 7B on H20. Median and spread of the lengths are ours: none were published.
+JOB: dict[str, Scalar] = {
+    "gpu": "H20",
+    "prompts": 512,
+    "per_prompt": 16,
+    "median": 600,
+    "spread": 1.2,
+    "longest": 28_672,
+    "forwards": "1",
+}
+# GPUs, minutes of the generation, minutes of log-probabilities and training. Source: verl2025.
+_STEPS = ((32, 5.95, 6.29), (64, 2.51, 3.39), (128, 2.96, 2.80))
+
+
+@record
+class Tail:
+    """Generation time over `SPREADS` on all GPUs: last engine, mean engine, and as set."""
+
+    last: tuple[Seconds, ...]
+    even: tuple[Seconds, ...]
+    now: Seconds
+
+
+@record
+class Split:
+    """Steps over `SPLITS`, by placement; the step of `mode` as set."""
+
+    steps: Mapping[RlMode, tuple[Seconds, ...]]
+    mode: RlMode
+    now: Seconds
+
+
+@record
+class Published:
+    """A published step and its simulation: generation, and training with its preparation."""
+
+    world_size: Count
+    measured: tuple[Seconds, Seconds]
+    simulated: tuple[Seconds, Seconds]
+
+
+@lru_cache(maxsize=64)
+def step_of(inputs: Inputs, mode: RlMode) -> RlStep:
+    """Return the step of a placement; `inputs.mode` is ignored."""
+    return rl_step(setup_of(inputs), mode, _engines(inputs, mode != "colocated"))
+
+
+@lru_cache(maxsize=64)
+def _engines(inputs: Inputs, apart: bool) -> tuple[InferenceEngine, ...]:
+    return generation_engines(setup_of(inputs), apart=apart)
+
+
+def tail(plain: Inputs) -> Slices[Tail]:
+    """Compute generation time over the length spread at a fixed median."""
+    steps = []
+    for place, spread in enumerate(SPREADS, start=1):
+        yield step_progress(place, len(SPREADS), "Spread")
+        steps.append(step_of(replace(plain, spread=spread), "colocated"))
+    return Tail(
+        last=tuple(step.generation for step in steps),
+        even=tuple(
+            sum(engine.end for engine in step.engines) / len(step.engines) for step in steps
+        ),
+        now=step_of(plain, "colocated").generation,
+    )
+
+
+def split(plain: Inputs, shown: str) -> Slices[Split]:
+    """Compute step time over the share of generating GPUs, per separate placement."""
+    times: dict[RlMode, list[Seconds]] = {mode: [] for mode in APART}
+    for place, share in enumerate(SPLITS, start=1):
+        yield step_progress(place, len(SPLITS), "Split")
+        for mode in APART:
+            times[mode].append(step_of(replace(plain, share=share), mode).total)
+    mode = cast("RlMode", shown if shown != "colocated" else "one_step_off")
+    return Split(
+        steps={mode: tuple(steps) for mode, steps in times.items()},
+        mode=mode,
+        now=step_of(plain, mode).total,
+    )
+
+
+def survivors(step: RlStep) -> tuple[tuple[Seconds, Share], ...]:
+    """Return the share of unfinished responses over the generation time."""
+    times = (step.generation * place / 40 for place in range(41))
+    return tuple((time, unfinished_share(step.engines, time)) for time in times)
+
+
+def published() -> tuple[Published, ...]:
+    """Return the published steps of a job on three clusters."""
+    rows = []
+    for world_size, *minutes in _STEPS:
+        step = step_of(Inputs(world_size=world_size, **JOB), "colocated")  # type: ignore[arg-type]
+        rows.append(
+            Published(
+                world_size=world_size,
+                measured=(minutes[0] * MINUTE, minutes[1] * MINUTE),
+                simulated=(step.generation, step.forwards + step.training),
+            )
+        )
+    return tuple(rows)
+
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "
@@ -65,10 +332,10 @@ class Result:
     fit: MemoryFit
     held: float
     capacity: float
-    tail_curve: SlicedRun[curves.Tail]
-    split: SlicedRun[curves.Split]
+    tail_curve: SlicedRun[Tail]
+    split: SlicedRun[Split]
     survivors: Lazy[tuple[tuple[Seconds, Share], ...]]
-    published: Lazy[tuple[curves.Published, ...]]
+    published: Lazy[tuple[Published, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -108,8 +375,8 @@ def search(inputs: Inputs) -> Slices[Result]:
         fit=fit,
         held=fit.needed,
         capacity=fit.usable,
-        tail_curve=SlicedRun(curves.tail(plain)),
-        split=SlicedRun(curves.split(plain, inputs.mode)),
-        survivors=Lazy(partial(curves.survivors, drained)),
-        published=Lazy(curves.published),
+        tail_curve=SlicedRun(tail(plain)),
+        split=SlicedRun(split(plain, inputs.mode)),
+        survivors=Lazy(partial(survivors, drained)),
+        published=Lazy(published),
     )

@@ -2,19 +2,81 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import inf, prod
 from typing import Annotated
 
-from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.core.inputs import GBITS, Choice, Number, Scalar, Unit
-from engine.core.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
+from engine.core.lazy import Lazy
+from engine.core.slices import Slices, step_progress
+from engine.core.text import Text
+from engine.core.units import (
+    DAY,
+    GB,
+    HOUR,
+    KB,
+    MICRO,
+    MILLI,
+    NANO,
+    Count,
+    Gbit,
+    Money,
+    Price,
+    TokenRate,
+)
 from engine.form.fields import OwnConstants, PortsPerEight
 from engine.form.job_inputs import TRILLIONS
 from engine.form.message.inputs import MESSAGE
 from engine.form.overlap.inputs import SCHEDULES
 from engine.form.price import PRICE
+from engine.form.run.result import RunEstimate, run_estimate
 from engine.form.saving_inputs import LLAMA3_MTBF, SECONDS
 from engine.form.what_if import inputs as _levers_inputs
 from engine.form.what_if.inputs import GPU_NAMES, MODEL_NAMES
+from engine.form.what_if.inputs import Inputs as JobInputs
+from engine.form.what_if.model import Job as Levers
+from engine.form.what_if.model import what_if_job as levers_of
+from engine.formulas.job import cost_of_tokens, token_rate
+from engine.run.run import Run
+from engine.simulate.layer.device_model import Axis, RankRates, rank_rates
+from engine.simulate.overlap.schedule_step import ScheduleOutcome, schedule_outcome
+from engine.simulate.step.axis_wires import AxisTimes, axis_times
+from engine.simulate.step.map_traffic import TRAFFIC_AXES
+from engine.simulate.step.rank_map import Mesh
+from engine.simulate.step.step_time import StepTime, step_time
+
+# The names of the explorer's layers and events, from the smallest time to the largest.
+
+LAYER_NAMES: Mapping[str, str] = {
+    "link": "L0 Links",
+    "gpu": "L1 GPU",
+    "collective": "L2 Collectives",
+    "step": "L3 Step",
+    "job": "L4 Job",
+}
+EVENT_NAMES: Mapping[str, str] = {
+    "memory": "HBM access",
+    "nvlink": "NVLink hop",
+    "gap": "Gap between kernels",
+    "launch": "Launch of a collective",
+    "network": "Network hop",
+    "gemm": "One matrix product",
+    "tensor": "Gather of tensor parallelism",
+    "send": "Message to the next stage",
+    "layer": "One layer forward",
+    "optimizer": "Optimizer",
+    "bucket": "Gradients of one layer",
+    "microbatch": "One micro-batch on a stage",
+    "gradients": "All gradients of a GPU",
+    "bubble": "Pipeline bubble",
+    "step": "One step",
+    "checkpoint": "Checkpoint",
+    "restart": "Restart after a failure",
+    "interval": "Work between checkpoints",
+    "mtbf": "Until something fails",
+    "run": "The whole run",
+}
+
 
 _TIMES = {
     "ns": NANO,
@@ -224,3 +286,165 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 def shared_inputs(inputs: Inputs) -> _levers_inputs.Inputs:
     """Return the inputs of the job, without the inputs of the views."""
     return _levers_inputs.Inputs(**{name: getattr(inputs, name) for name in _SHARED})
+
+
+# The drawn part of the job: some GPUs with their groups, and a simulated stage.
+
+_DRAWN: Count = 256  # GPUs on the map, at most
+_ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part:
+    """The GPUs that are drawn.
+
+    Attributes:
+        mesh: they.
+        firsts: of each of them, the first GPU of its group along each axis that has several.
+        sizes: of all axes of the whole job.
+        world_size: all GPUs.
+    """
+
+    mesh: Mesh
+    firsts: tuple[Mapping[Axis, Count], ...]
+    sizes: Mapping[Axis, Count]
+    world_size: Count
+
+
+def part_of(run: Run) -> Part:
+    """Return the GPUs of a run by node, a part of them if the job is large."""
+    plan = run.plan
+    whole: dict[Axis, Count] = {
+        "tensor": plan.tensor_parallel,
+        "context": plan.context_parallel,
+        "data": plan.data_parallel,
+        "pipeline": plan.pipeline_parallel,
+    }
+    sizes = _drawn_sizes(whole)
+    stage = sizes["tensor"] * sizes["context"] * sizes["data"]
+    mesh = Mesh(
+        sizes=sizes,
+        order=_ORDER,
+        expert=plan.expert_parallel if stage % plan.expert_parallel == 0 else 1,
+        gpus_per_node=run.cluster.gpus_per_node,
+    )
+    ranks = {**sizes, "expert": mesh.expert}
+    shown = [axis for axis in TRAFFIC_AXES if ranks[axis] > 1]
+    return Part(
+        mesh=mesh,
+        firsts=tuple(
+            {axis: mesh.group(axis, rank)[0] for axis in shown} for rank in range(mesh.world_size)
+        ),
+        sizes={**whole, "expert": plan.expert_parallel},
+        world_size=plan.world_size,
+    )
+
+
+def _drawn_sizes(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
+    """Return reduced axis sizes to draw: fewer replicas first, then fewer stages."""
+    left = dict(sizes)
+    order: tuple[Axis, ...] = ("data", "pipeline", "context", "tensor")
+    for axis in order:
+        while prod(left.values()) > _DRAWN and left[axis] > 2:
+            left[axis] = -(-left[axis] // 2)
+    return left
+
+
+def play_stage(inputs: Inputs, run: Run) -> Slices[ScheduleOutcome]:
+    """Return the job under the chosen schedule, and its first micro-batches."""
+    outcome = schedule_outcome(run, inputs.schedule)
+    yield step_progress(1, 2)
+    return outcome
+
+
+# The job behind the explorer: its run, its estimate, its levers and its wires.
+
+BILLION = 1e9
+Variant = tuple[str, str, StepTime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The explorer's job, independent of the view.
+
+    Attributes:
+        run: model, cluster, plan and training.
+        changes: what had to change for the plan to be possible.
+        found: its estimate.
+        step: its parts.
+        rank: rates of a GPU.
+        levers: what each change would give.
+        variants: (key, name, step) with nothing overlapped, gradients, tensor parallelism too.
+        wires: of its axes.
+        rate: tokens per second of all GPUs.
+        part: its GPUs on the map.
+    """
+
+    run: Run
+    changes: tuple[Text, ...]
+    found: RunEstimate
+    step: StepTime
+    rank: RankRates
+    levers: Levers
+    variants: tuple[Variant, ...]
+    wires: tuple[AxisTimes, ...]
+    rate: TokenRate
+    part: Lazy[Part]
+
+    @property
+    def runs(self) -> bool:
+        """Whether its fullest GPU holds the job; otherwise it has no rate and no price."""
+        return self.found.fit.runs
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some stages have more layers than others."""
+        return self.run.model.num_layers % self.run.plan.pipeline_parallel > 0
+
+    def cost(self, price: Price) -> Money:
+        """Return the cost of a billion tokens while steps run; infinite if none can."""
+        if not self.runs:
+            return inf
+        return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
+
+
+def job(inputs: Inputs) -> Job:
+    """Return the job; moving along the ruler does not compute it again."""
+    return _job(shared_inputs(inputs))
+
+
+@lru_cache(maxsize=8)
+def _job(inputs: JobInputs) -> Job:
+    levers = levers_of(inputs)
+    run, step = levers.run, levers.step
+    training = run.training
+    return Job(
+        run=run,
+        changes=levers.changes,
+        found=run_estimate(run),
+        step=step,
+        rank=rank_rates(run.cluster, training),
+        levers=levers,
+        variants=_variants(run),
+        wires=axis_times(run, step),
+        rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
+        part=Lazy(partial(part_of, run)),
+    )
+
+
+def _variants(run: Run) -> tuple[Variant, ...]:
+    settings = (
+        ("nothing", "nothing overlapped", False, False),
+        ("gradients", "gradients overlapped (the job)", True, False),
+        ("both", "collectives of layers overlapped too", True, True),
+    )
+    variants = []
+    for key, label, gradients, layers in settings:
+        training = replace(
+            run.training,
+            overlap_gradient_reduce=gradients,
+            overlap_tensor_parallel=layers,
+            overlap_expert_parallel=layers,
+        )
+        variants.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
+    return tuple(variants)

@@ -5,9 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated
 
-from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
-from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
-from engine.calculators.whole_runs.stack_explorer.shown import play_stage
+from engine.calculators.whole_runs.stack_explorer.inputs import (
+    BILLION,
+    PRESETS,
+    Inputs,
+    Job,
+    job,
+    play_stage,
+)
 from engine.catalog.publications import Publication, find_publication
 from engine.catalog.reader_constants import gpu_constants
 from engine.core.outputs import Output

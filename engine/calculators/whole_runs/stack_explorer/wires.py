@@ -3,10 +3,8 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.job import Job
+from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, Job, Part
 from engine.calculators.whole_runs.stack_explorer.result import Result
-from engine.calculators.whole_runs.stack_explorer.shown import Part
 from engine.core.outputs import Presenter
 from engine.core.text import say
 from engine.core.units import BYTES, COUNT, SECONDS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.calculators.whole_runs.trace_check.inputs import Inputs, Result
+from engine.calculators.whole_runs.trace_check.result import Inputs, Result
 from engine.core.text import Sentence, joined, say
 from engine.core.units import SECONDS, SHARE, Seconds
 from engine.core.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline

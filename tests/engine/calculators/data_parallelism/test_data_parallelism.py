@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.data_parallelism.data_parallel_scaling.inputs import job_of, tokens_of
+from engine.calculators.data_parallelism.data_parallel_scaling.result import job_of, tokens_of
 from engine.catalog.constants import COMMON
 from engine.catalog.scaling_runs import SCALED
 from engine.core.text import render_text

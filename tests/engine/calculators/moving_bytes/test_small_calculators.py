@@ -5,9 +5,8 @@ import math
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.moving_bytes.nccl_log import charts
-from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, solve
-from engine.calculators.moving_bytes.nccl_log.findings import choice_table
+from engine.calculators.moving_bytes.nccl_log import calculator
+from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, choice_table, solve
 from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import GB, KB, MB, MICRO
@@ -212,7 +211,7 @@ def test_what_no_link_can_do_is_said_in_the_readers_units(points, said):
 def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
     result = solve(Inputs())
     factor = 2 * (result.ranks - 1) / result.ranks  # of an all-reduce
-    measured = next(one for one in charts.curve(result).series if one.key == "measured")
+    measured = next(one for one in calculator.curve(result).series if one.key == "measured")
     rows = [one.row for one in result.found.rows]
     assert list(measured.y) == pytest.approx([factor * row.size / row.time for row in rows])
 
@@ -220,7 +219,7 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
 def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
     chosen = NEW_CHOICE.replace("33554432", "17179869184")
     for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("By NCCL",))):
-        table = charts.row_table(solve(Inputs(log=log)))
+        table = calculator.row_table(solve(Inputs(log=log)))
         assert table.columns == ("Message", "Time", "Expected", "Off by", "By model", *more)
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "RING" in table.rows[-1][-1].upper()

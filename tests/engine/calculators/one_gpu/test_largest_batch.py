@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
+from engine.calculators.one_gpu.largest_batch.result import Inputs, fit
 from engine.catalog.models import MODELS, Model
 from engine.core.numbers import format_value
 from engine.core.text import render_text

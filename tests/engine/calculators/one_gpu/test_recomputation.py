@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculator import load
-from engine.calculators.one_gpu.recompute_board.inputs import KEPT_KEYS, NAMES, keep_inputs
+from engine.calculators.one_gpu.recompute_board.result import KEPT_KEYS, NAMES, keep_inputs
 from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import BYTES, SHARE

@@ -4,7 +4,7 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load, make
-from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS, Inputs
+from engine.calculators.reference.memory_tiers.result import TENSORS, TIERS, Inputs
 from engine.catalog.hosts import CPU_ADAM, HOSTS
 from engine.core.units import GB, TB, TERA
 from engine.formulas.activations import HALF, SINGLE

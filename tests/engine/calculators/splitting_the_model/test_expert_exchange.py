@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.splitting_the_model.expert_exchange.job import job_of, wires
+from engine.calculators.splitting_the_model.expert_exchange.result import job_of, wires
 from engine.catalog.measured_exchanges import MEASURED_EXCHANGES
 from engine.core.text import render_text
 from engine.simulate.layer.layer_exchange import exchange_time

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.calculator import load
-from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
+from engine.calculators.splitting_the_model.parallel_map.result import ORDERS, PRESETS, Inputs
 from engine.core.numbers import format_value
 from engine.core.text import render_text
 from engine.core.units import SECONDS

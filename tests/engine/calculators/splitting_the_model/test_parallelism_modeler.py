@@ -7,8 +7,11 @@ import pytest
 
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes
-from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import possible_plan
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
+    SCHEDULES,
+    Inputs,
+    possible_plan,
+)
 from engine.catalog.models import MODELS
 from engine.catalog.reported_runs import REPORTED
 from engine.core.numbers import format_value

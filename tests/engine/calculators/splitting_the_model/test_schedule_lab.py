@@ -6,8 +6,7 @@ import pytest
 
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedule_case
-from engine.calculators.splitting_the_model.schedule_lab.result import search
+from engine.calculators.splitting_the_model.schedule_lab.result import Inputs, schedule_case, search
 from engine.core import registry, slices
 from engine.core.numbers import format_value
 from engine.core.text import render_text

@@ -13,7 +13,7 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load, names
-from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
+from engine.calculators.whole_runs.calibrate.result import SAMPLES
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved_shares
 from engine.catalog.reader_constants import NAMES, parse_constants

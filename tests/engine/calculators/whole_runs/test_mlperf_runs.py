@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine.calculator import load, make
-from engine.calculators.whole_runs.mlperf_runs.groups import DIVISIONS, groups
-from engine.calculators.whole_runs.mlperf_runs.read import BENCHMARKS, NETWORKS, compared
+from engine.calculators.whole_runs.mlperf_runs.result import (
+    BENCHMARKS,
+    DIVISIONS,
+    NETWORKS,
+    compared,
+    groups,
+)
 from engine.catalog.mlperf_log import EXAMPLE
 from engine.core.numbers import DEFAULT
 from engine.core.text import render_text

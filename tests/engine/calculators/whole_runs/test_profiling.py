@@ -9,8 +9,7 @@ from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
 from engine.calculators.whole_runs import command_builder, three_meters, trace_hunt
 from engine.calculators.whole_runs.profile_tree import calculator as profile_tree
-from engine.calculators.whole_runs.profile_tree.branches import guilty_nodes
-from engine.calculators.whole_runs.profile_tree.rules import RULES
+from engine.calculators.whole_runs.profile_tree.rules import RULES, guilty_nodes
 from engine.calculators.whole_runs.trace_hunt import SIGNS
 from engine.core.numbers import format_value
 from engine.core.text import render_text

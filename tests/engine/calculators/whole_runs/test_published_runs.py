@@ -9,9 +9,13 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import load, make
-from engine.calculators.whole_runs.published_runs.classes import DIVISIONS, unseen_error
-from engine.calculators.whole_runs.published_runs.picked import picked_run
-from engine.calculators.whole_runs.published_runs.read import published, query_of
+from engine.calculators.whole_runs.published_runs.read import (
+    DIVISIONS,
+    published,
+    query_of,
+    unseen_error,
+)
+from engine.calculators.whole_runs.published_runs.result import picked_run
 from engine.catalog.nearest_runs import nearby_runs
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported_runs import REPORTED

@@ -5,13 +5,15 @@ from itertools import pairwise
 import pytest
 
 from engine.calculator import load
-from engine.calculators.whole_runs.stack_explorer.calculator import solve
-from engine.calculators.whole_runs.stack_explorer.challenge import SOLUTION
-from engine.calculators.whole_runs.stack_explorer.events import events
-from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
-from engine.calculators.whole_runs.stack_explorer.job import job
-from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
-from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
+from engine.calculators.whole_runs.stack_explorer.calculator import SOLUTION, solve
+from engine.calculators.whole_runs.stack_explorer.inputs import (
+    EVENT_NAMES,
+    LAYER_NAMES,
+    PRESETS,
+    Inputs,
+    job,
+)
+from engine.calculators.whole_runs.stack_explorer.ruler import _spread, events, scene
 from engine.core.text import render_text
 from engine.core.units import HOUR
 from engine.form.run.form_values import inputs_of

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from engine.calculators.whole_runs.calibrate.calibration_samples import SAMPLES
+from engine.calculators.whole_runs.calibrate.result import SAMPLES
 from engine.run.importers.import_report import TextError
 from engine.run.logs.calibration import read_calibration
 from engine.run.logs.cluster_text import read_cluster_text

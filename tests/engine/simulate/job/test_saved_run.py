@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.calculators.whole_runs.checkpoint_lab.inputs import BLOOM, LLAMA_3, PRESETS, Inputs
+from engine.calculators.whole_runs.checkpoint_lab.result import BLOOM, LLAMA_3, PRESETS, Inputs
 from engine.core.units import GB, HOUR
 from engine.form.short_job import job_run
 from engine.simulate.job.saved_run import (

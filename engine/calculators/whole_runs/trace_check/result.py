@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from engine.calculators.whole_runs.trace_check.ranks import RankUse, rank_uses
 from engine.core import text
 from engine.core.inputs import Number, Sample, Scalar, Switch, Text
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output
+from engine.core.record import record
 from engine.core.units import COUNT, Bandwidth, Count, Seconds, Share
 from engine.form import short_job, trace_sample
 from engine.form.fields import OwnConstants
@@ -29,13 +29,46 @@ from engine.simulate.profile_analysis.account import (
     stream_uses,
 )
 from engine.simulate.profile_analysis.check import TraceCheck, check_trace, mean_use
-from engine.simulate.profile_analysis.collectives import CollectiveKind, collective_kinds
+from engine.simulate.profile_analysis.collectives import (
+    CollectiveKind,
+    clock_offset,
+    collective_kinds,
+)
 from engine.simulate.profile_analysis.rules import RULES, UNKNOWN, parse_rules
 from engine.simulate.profile_analysis.sample_job import TOKENS, WORLD_SIZE
 from engine.simulate.step.prediction_evidence import Evidence, evidence
 from engine.simulate.step.step_range import step_range
 from engine.simulate.step.step_time import StepTime
 from engine.simulate.step.what_if import run_step_time
+
+# Totals of each trace file, with the waiting times of its rank and the others.
+
+
+@record
+class RankUse:
+    """A rank of the trace.
+
+    Attributes:
+        use: where the time of its mean step went.
+        waits: in each step, for the others and they for it; None with one file.
+        ahead: its clock, of the first rank's; None where nothing tells.
+    """
+
+    use: TimeUse
+    waits: tuple[Seconds, Seconds] | None
+    ahead: Seconds | None
+
+
+def rank_uses(checked: TraceCheck) -> tuple[RankUse, ...]:
+    """Return all ranks in their order."""
+    rows = []
+    for place, uses in enumerate(checked.uses):
+        both = checked.wait_suffered(place) / len(uses), checked.wait_caused(place) / len(uses)
+        ahead = clock_offset(checked.ranks, checked.collectives, place)
+        waits = both if checked.collectives else None
+        rows.append(RankUse(use=mean_use(uses), waits=waits, ahead=ahead))
+    return tuple(rows)
+
 
 _INFINITE = float("inf")
 SAMPLES: Mapping[str, Sample] = {

@@ -1,1 +1,0 @@
-"""Collectives at scale."""
