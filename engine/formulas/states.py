@@ -103,8 +103,11 @@ _SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=
 _COPIES: Mapping[str, Bytes] = {"fp8": 2.0, "fp4": 2 * (0.5 + 1 / 16)}
 # What SGD and Muon do without: Adam's second moment.
 _SECOND_MOMENT: Bytes = 4.0
-# The frozen weights beside adapters, in half precision whatever the software.
+# The frozen weights beside adapters, in half precision whatever the software; or in NF4: four bits,
+# and 0.127 bits for the scales of its blocks, which are quantized as well (Dettmers et al. 2023,
+# section 3).
 _FROZEN: Bytes = 2.0
+NF4: Bytes = (4 + 0.127) / 8
 
 # DeepSpeed's ZeRO optimizer makes a single-precision copy of its part of the gradients.
 _DEEPSPEED = StateBytes(parameter=2.0, gradient=2.0, optimizer=16.0)
@@ -150,6 +153,8 @@ def frozen_bytes(training: Training) -> StateBytes:
     A frozen weight that is kept in 8 or 4 bits alone has no transpose: it is made where a product
     needs it (`disable_parameter_transpose_cache`, as NVIDIA's adapters in MLPerf Training are run).
     """
+    if training.nf4_weights:
+        return StateBytes(parameter=NF4, gradient=0.0, optimizer=0.0)
     weight = _weight(training) if quantizes(training) else _FROZEN
     if quantizes(training) and training.quantized_weights and not training.quantized_once:
         weight /= 2

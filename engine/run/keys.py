@@ -130,6 +130,7 @@ TRAINING = _spec(
         "fp8_activation_inputs": (bool, RECORD),
         "lora_rank": ((0, 1 << 16), RECORD),
         "lora_layers": (get_args(LoraLayers), RECORD),
+        "nf4_weights": (bool, RECORD),
         "quantized_weights": (bool, RECORD),
         "quantized_once": (bool, RECORD),
         "keeps_quantized_products": (bool, RECORD),

@@ -151,6 +151,8 @@ class Training:
         lora_layers: which linear layers have them: those of the "attention", as Hu et al. 2021, the
             default of PEFT and MLPerf's benchmark (its reference, run_llama_70B_scrolls_r16.sh:
             "qkv_proj,o_proj"), or "all" but those of routed experts, as QLoRA does.
+        nf4_weights: frozen linear layers are kept in 4 bits and unpacked to 16 for each product
+            (QLoRA, NF4).
         quantized_weights: in fp8 and fp4, linear layers keep no weights in 16 bits beside those
             that their products read (fp8-param-gather of Megatron).
         quantized_once: in fp8, the products of both passes read one copy of a weight: with one
@@ -187,6 +189,7 @@ class Training:
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
     lora_layers: LoraLayers = "attention"
+    nf4_weights: bool = False
     quantized_weights: bool = False
     quantized_once: bool = False
     block_scales: bool = False

@@ -22,6 +22,15 @@ def problems(model: Model, cluster: Cluster, plan: Plan, training: Training) -> 
 def _software(model: Model, cluster: Cluster, plan: Plan, training: Training) -> Iterator[str]:
     if cluster.gpu.xla and training.framework != "xla":
         yield f"Programs for {cluster.gpu.name} are compiled by XLA: framework has to be xla."
+    if not training.nf4_weights:
+        return
+    if not training.lora_rank:
+        yield "Weights in NF4 are frozen: nf4_weights needs a lora_rank."
+    if training.precision in ("fp8", "fp4"):
+        yield f"Weights in NF4 are unpacked to 16 bits: precision {training.precision} is none."
+    split = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
+    if training.framework not in ("fsdp", "deepspeed") or split > 1:
+        yield "Weights in NF4 are those of bitsandbytes: FSDP or DeepSpeed, data parallel alone."
 
 
 def _split_of_ranks(

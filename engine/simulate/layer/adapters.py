@@ -3,19 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.catalog.models import Model, head_size, sum_over_layers, value_head_size
-from engine.core.units import Bytes, Count, Parameters, Ratio
+from engine.catalog.models import Model, head_size, value_head_size
+from engine.core.units import Count, Parameters, Ratio
 from engine.formulas.activations import HALF
-from engine.formulas.parameters import kind_parameters, largest_layer
+from engine.formulas.parameters import largest_layer
 from engine.formulas.states import adapter_parameters, rank_parameters, state_bytes
 from engine.run.parallelism import Plan, Training, sharding_ranks
 from engine.simulate.memory.allocator import Memory
 from engine.simulate.memory.memory import rank_memory
 
 Trained = Literal["full", "lora", "qlora"]
-# NF4: four bits, and 0.127 bits for the scales of its blocks, which are quantized as well
-# (Dettmers et al. 2023, section 3).
-NF4: Bytes = (4 + 0.127) / 8
 
 
 def adapter_memory(
@@ -28,23 +25,10 @@ def adapter_memory(
     """
     if trained == "full":
         return rank_memory(model, plan, replace(training, lora_rank=0))
-    memory = rank_memory(model, plan, training)
-    if trained == "qlora":
-        packed = (HALF - NF4) * quantized_parameters(model) / sharding_ranks(plan)
-        memory = replace(memory, parameters=memory.parameters - packed)
+    memory = rank_memory(model, plan, replace(training, nf4_weights=trained == "qlora"))
     if trapped:
         memory = _mixed_unit_memory(model, plan, training, memory)
     return memory
-
-
-def quantized_parameters(model: Model) -> Parameters:
-    """Return the parameters that QLoRA keeps in 4 bits: the linear layers between the ends.
-
-    bitsandbytes replaces linear layers only, so the embedding and the norms stay in 16 bits;
-    transformers leaves out the output layer as well (`get_keys_to_not_convert`).
-    """
-    layers = kind_parameters
-    return sum_over_layers(model, lambda kind: layers(kind).matrices + layers(kind).experts)
 
 
 def _mixed_unit_memory(model: Model, plan: Plan, training: Training, memory: Memory) -> Memory:

@@ -7,6 +7,7 @@ from engine.core.record import record
 from engine.core.units import Bytes, Ratio, Seconds, Share
 from engine.formulas.compute import BLOCK, flash_attention_time, unfused_attention_time
 from engine.formulas.operations import Scores, attention_scores, local_tokens, output_gemm
+from engine.formulas.states import NF4
 from engine.formulas.traffic import (
     FP8_CONVERSION,
     LOGIT,
@@ -196,7 +197,14 @@ def _conversion(training: Training) -> Bytes:
 def _conversion_times(
     products: LayerProducts, training: Training, rank: RankRates
 ) -> tuple[Seconds, Seconds]:
-    """Return the time of fp8 conversions and transposes, forward and backward."""
+    """Return the time of fp8 conversions and transposes, forward and backward.
+
+    Or of unpacking NF4: each weight is read in 4 bits and written in 16 (bitsandbytes'
+    `dequantize_4bit` before each product, forward and backward; Dettmers et al. 2023, section 3).
+    """
+    if training.nf4_weights:
+        unpack = (NF4 + HALF) * products.weights / rank.memory
+        return unpack, unpack
     if not rank.quantized:
         return 0.0, 0.0
     moved = _conversion(training) * products.written

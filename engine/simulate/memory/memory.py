@@ -229,7 +229,7 @@ def _state_parts(
     """Return the states of layers, of experts, and of embedding and output where they differ."""
     ranks = sharding_ranks(plan)
     experts = sharded_states(parameters.experts, types, split, expert_sharding_ranks(plan))
-    if not quantizes(training):
+    if not (quantizes(training) or training.nf4_weights):
         return sharded_states(parameters.dense, types, split, ranks), experts
     ends = sharded_states(parameters.ends, unquantized(types), split, ranks)
     return sharded_states(parameters.dense - parameters.ends, types, split, ranks), experts, ends

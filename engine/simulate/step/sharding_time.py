@@ -8,6 +8,7 @@ from engine.catalog.models import Model, head_size, sum_over_layers
 from engine.core.record import record
 from engine.core.units import Bytes, Count, Parameters, Seconds
 from engine.formulas.parameters import kind_parameters
+from engine.formulas.states import NF4
 from engine.run.parallelism import (
     Plan,
     Training,
@@ -156,8 +157,9 @@ def data_parallel_exchange(
         )
     # Parameters that are whole on each GPU stay, and so do frozen ones.
     if plan.zero_stage == 3 or (plan.zero_stage and not training.lora_rank):
+        kept = NF4 if training.nf4_weights else HALF
         gathers = (
-            _sharded_collective_time(plan, rank, body, HALF, "all_gather", units),
+            _sharded_collective_time(plan, rank, body, kept, "all_gather", units),
             _sharded_collective_time(plan, rank, last, HALF, "all_gather", 1),
         )
     return DataParallelExchange(

@@ -192,6 +192,8 @@ def _unfitted_settings(run: Run) -> Iterator[str]:
         yield "No run with XLA was fitted."
     elif software not in CLASSES:
         yield f"Fewer than {FEWEST} runs of the fit are {software}."
+    if training.nf4_weights:
+        yield "No run of the fit has weights in 4 bits."
     if training.optimizer != "adam":
         yield f"No run of the fit has the optimizer {_OPTIMIZERS[training.optimizer]}."
 

@@ -6,9 +6,15 @@ import pytest
 
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
-from engine.formulas.states import adapter_parameters
+from engine.formulas.states import NF4, adapter_parameters
+from engine.run.file import read_run
 from engine.run.parallelism import Plan, Training
-from engine.simulate.layer.adapters import NF4, adapter_memory, block_with_adapters
+from engine.run.problems import problems
+from engine.simulate.layer.adapters import adapter_memory, block_with_adapters
+from engine.simulate.layer.device_model import rank_rates
+from engine.simulate.layer.layer_time import layer_time
+from tests.engine.run.test_run_file import GOOD
+from tests.validation.any_run import changed
 
 LLAMA = MODELS["llama-3-8b"]
 TRAINING = Training(
@@ -33,9 +39,10 @@ def test_the_warning_of_a_litgpt_user_to_the_last_element():
 
 def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
     saved = held("lora", ranks=1).parameters - held("qlora", ranks=1).parameters
-    # Llama 3 8B without its embedding, its output layer and 65 norms.
-    linear = total_parameters(LLAMA) - 2 * 128_256 * 4096 - 65 * 4096
-    assert saved == pytest.approx((2 - NF4) * linear)
+    # Llama 3 8B without its embedding, its output layer and its last norm; the 64 others, 0.004 %
+    # of a layer, are counted with it.
+    packed = total_parameters(LLAMA) - 2 * 128_256 * 4096 - 4096
+    assert saved == pytest.approx((2 - NF4) * packed)
     assert pytest.approx(4.127 / 8) == NF4
 
 
@@ -43,6 +50,32 @@ def test_the_weights_of_qlora_are_those_of_a_published_checkpoint():
     """The file of unsloth/llama-3-8b-bnb-4bit, NF4 with double quantization, has 5.70 GB."""
     adapters = 4 * adapter_parameters(LLAMA, Plan(world_size=1), 16, 32, "all")
     assert held("qlora", ranks=1).parameters - adapters == pytest.approx(5.70e9, rel=1e-3)
+
+
+def test_weights_in_four_bits_are_unpacked_once_for_each_pass():
+    cluster = read_run(GOOD).cluster
+    rank = rank_rates(cluster, TRAINING)
+    plan = Plan(world_size=1)
+    kept = layer_time(LLAMA, plan, TRAINING, rank, sparse=False)
+    packed = layer_time(LLAMA, plan, replace(TRAINING, nf4_weights=True), rank, sparse=False)
+    # A layer of Llama 3 8B without its norms.
+    seconds = (NF4 + 2) * 218_103_808 / rank.memory
+    assert packed.forward - kept.forward == pytest.approx(seconds)
+    assert packed.backward - kept.backward == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"nf4_weights": True}, "needs a lora_rank"),
+        ({"nf4_weights": True, "lora_rank": 16, "precision": "fp8"}, "precision fp8"),
+        ({"nf4_weights": True, "lora_rank": 16, "framework": "megatron"}, "bitsandbytes"),
+    ],
+)
+def test_weights_in_four_bits_are_frozen_and_without_megatron(keys, said):
+    run = read_run(changed(GOOD, "training", **keys))
+    found = problems(run.model, run.cluster, run.plan, run.training)
+    assert any(said in sentence for sentence in found)
 
 
 def test_the_trap_brings_a_gradient_of_two_bytes_for_every_layer():
