@@ -79,6 +79,7 @@ def _all_plans_json(all_computed: AllPlans | None) -> dict[str, Any]:
         "every": {
             "plans": survey.plans,
             "fit": survey.fit,
+            "tight": survey.tight,
             "shortest_step": survey.shortest,
             "least_memory": survey.least,
             "processes": all_computed.workers,
@@ -93,8 +94,8 @@ def _all_plans_lines(all_computed: AllPlans | None) -> Iterator[str]:
     survey = all_computed.survey
     yield ""
     yield (
-        f"{survey.plans:,} plans divide, {survey.fit:,} of them fit. The shortest step of all is "
-        f"{format_value(survey.shortest, SECONDS)}, "
+        f"{survey.plans:,} plans divide, {survey.fit:,} of them fit, {survey.tight:,} more are "
+        f"tight. The shortest step of all is {format_value(survey.shortest, SECONDS)}, "
         f"the least memory {format_value(survey.least, BYTES)}."
     )
     several = "es" if all_computed.workers > 1 else ""
@@ -124,7 +125,7 @@ def best_plans(request: PlanRequest) -> Answer:
     why = why_not(request.job, request.why, best) if request.why else None
     if best is None:
         return search, None, None, (), why
-    ties = run_to_end(find_ties(request.job, best, shapes))
+    ties = run_to_end(find_ties(search.job, best, shapes))
     return (
         search,
         ties,
@@ -208,7 +209,7 @@ def _training_json(candidate: Candidate) -> Mapping[str, Any]:
 def _answer_lines(request: PlanRequest, answer: Answer) -> Iterator[str]:
     search, ties, limits, changes, why = answer
     if not search.best:
-        yield "No plan fits."
+        yield "No plan fits: the process of each that divides takes more than a GPU has."
     for place, candidate in enumerate(search.best, start=1):
         low, high, _ = step_range(
             candidate_run(request.job, candidate.plan, candidate.training), candidate.step

@@ -112,6 +112,11 @@ NF4: Bytes = (4 + 0.127) / 8
 # DeepSpeed's ZeRO optimizer makes a single-precision copy of its part of the gradients.
 _DEEPSPEED = StateBytes(parameter=2.0, gradient=2.0, optimizer=16.0)
 
+# Where it sums gradients in fp32 (`data_types.grad_accum_dtype`), stage 1 in bf16 runs as
+# BF16_Optimizer, which keeps them in both types and steps on the sum: runtime/bf16_optimizer.py of
+# DeepSpeed 0.19.8, `immediate_grad_update` off. From stage 2 on the sum of all types is the same.
+_DEEPSPEED_SUMS = StateBytes(parameter=2.0, gradient=6.0, optimizer=12.0)
+
 # FSDP shards single-precision parameters and gradients; half precision exists only while gathered.
 _FSDP = StateBytes(parameter=4.0, gradient=4.0, optimizer=8.0)
 
@@ -132,7 +137,8 @@ def _with_adam(training: Training) -> StateBytes:
     if shards_all(training):
         return _FSDP
     if training.framework == "deepspeed":
-        return _DEEPSPEED
+        summed = training.gradient_precision == "fp32" and training.precision != "fp16"
+        return _DEEPSPEED_SUMS if summed else _DEEPSPEED
     half = training.gradient_precision or ("fp16" if training.precision == "fp16" else "fp32")
     types = MIXED_PRECISION if half != "fp32" else _SINGLE_PRECISION_GRADIENTS
     return replace(types, parameter=_weight(training)) if quantizes(training) else types

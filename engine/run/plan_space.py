@@ -78,6 +78,7 @@ class PlanningJob:
         expert_tensor_parallel: ranks that share an expert; empty: 1, and those that share a layer.
         largest_micro_batch: larger ones gain nothing: products are as large as they need to be.
         kept_free: share of the memory that a plan leaves free, because predictions err.
+        allows_tight: whether plans that leave less free, but stay within the GPU, count as well.
         recipes: plans that were published for the model are tried too, with all they recompute.
     """
 
@@ -96,6 +97,7 @@ class PlanningJob:
     expert_tensor_parallel: tuple[Count, ...] = ()
     largest_micro_batch: Count = 64
     kept_free: Share = KEPT_FREE
+    allows_tight: bool = False
     recipes: bool = False
 
 

@@ -107,14 +107,14 @@ def _korthikanti(row: Row, plan: Settings, training: Settings) -> None:
 def _bloom(row: Row, plan: Settings, training: Settings) -> None:
     """Megatron-DeepSpeed of 2022 before its kernels were fused, reductions after the step.
 
-    BF16_Optimizer sums and reduces gradients in single precision.
+    Gradients take 2 bytes: the peaks of memory of 72 rows are within 3 % with ZeRO's own optimizer
+    and 0 to 67 % too high with BF16_Optimizer, the more so the more replicas there are.
     """
     training |= {
         "framework": "deepspeed",
         "flash_attention": False,
         "compiled": False,
         "overlap_gradient_reduce": False,
-        "gradient_precision": "fp32",
     }
     plan |= {"sequence_parallel": False, "zero_stage": 0 if row["sharding"] == "ZeRO-0" else 1}
 

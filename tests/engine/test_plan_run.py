@@ -89,7 +89,7 @@ def test_a_job_that_nothing_holds(monkeypatch, capsys):
     request = REQUEST | {"model": "llama-3-405b", "why": {"zero_stage": 1}}
     assert run(request, monkeypatch) == 0
     out = capsys.readouterr().out
-    assert out.startswith("No plan fits.")
+    assert out.startswith("No plan fits: ")
     assert "more than a GPU has room for" in out
 
 

@@ -10,7 +10,7 @@ from engine.core.text import render_text
 from engine.core.units import BYTES, COUNT, DAY, MONEY, SECONDS
 from engine.core.views import Code
 from engine.form.job_planner import pictures
-from engine.form.job_planner.answer import Answer, answer, real_fit
+from engine.form.job_planner.answer import Answer, answer
 from engine.form.job_planner.inputs import PRESETS as PRESETS
 from engine.form.job_planner.inputs import Inputs as Inputs
 from engine.form.planner.plan_text import plan_name
@@ -90,7 +90,7 @@ def _written(inputs: Inputs, answer: Answer) -> Code:
         f"({low} to {high} in eight of ten)",
         f"Cost in the end: {money}, {price}" if answer.price else f"Cost: {price}",
         f"Memory of the process: {format_value(answer.held, BYTES)} of "
-        f"{format_value(machines.gpu.memory, BYTES)}: {real_fit(best).verdict}",
+        f"{format_value(machines.gpu.memory, BYTES)}: {best.fit.verdict}",
     ]
     return Code(title="The answer as text", language="text", text="\n".join([*lines, ""]))
 

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.catalog.constants import KEPT_FREE
 from engine.core.outputs import Output
 from engine.core.slices import SlicedRun, Slices, partial_progress
 from engine.core.text import Text
@@ -14,13 +13,11 @@ from engine.form.job_planner.inputs import (
     job_of,
     model_of,
     price_of,
-    tighter,
 )
 from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
 from engine.formulas.job import time_of_steps
 from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
-from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.planner.evaluate import Candidate, candidate_run
 from engine.simulate.planner.moves import (
     JobChange,
@@ -63,11 +60,6 @@ class SizedPlan:
     steps: Seconds
     end: Seconds
     cost: Money
-
-    @property
-    def fit(self) -> MemoryFit:
-        """How its process fits the GPU."""
-        return real_fit(self.best)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,26 +135,10 @@ class Answer:
         return self.job.training.global_batch_size
 
 
-def real_fit(candidate: Candidate) -> MemoryFit:
-    """Return how a plan's process fits, with as much free as predictions need."""
-    return memory_fit(candidate.memory, candidate.device, KEPT_FREE)
-
-
-def search_within(job: PlanningJob, count: Count) -> Slices[SearchResult]:
-    """Search for the fastest plans whose process stays within the GPU.
-
-    Those that leave free what predictions need, else those that just fit.
-    """
-    result = yield from search_plans(job, count)
-    if not result.best and result.shapes:
-        result = yield from search_plans(tighter(job), count)
-    return result
-
-
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job."""
     job = job_of(inputs)
-    found = yield from search_within(job, _COUNT)
+    found = yield from search_plans(job, _COUNT)
     best = found.best[0] if found.best else None
     step = best.step if best else 0.0
     run = candidate_run(job, best.plan, best.training) if best else None
@@ -225,7 +201,7 @@ def _curve(
     plans = []
     for done, gpus in enumerate(asked):
         sized = replace(job, world_size=gpus)
-        found = yield from partial_progress(search_within(sized, 1), done, len(asked))
+        found = yield from partial_progress(search_plans(sized, 1), done, len(asked))
         if found.best:
             steps = steps_time(job, tokens, found.best[0].step)
             end = in_the_end(steps)[1]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import ALLOWANCES, KEPT_FREE
 from engine.catalog.models import Model
 from engine.catalog.nodes import NODES
 from engine.catalog.reader_constants import parse_constants
@@ -33,9 +32,6 @@ from engine.run.parallelism import UNASKED, Cluster, Training
 from engine.run.plan_space import PlanningJob, offered_choices
 
 OWN = "own"
-# Of a fit: a process that fills so much of what the memory model says once free blocks are given
-# back stays within the GPU even where none is.
-_WHOLE = 1 + ALLOWANCES.fragments
 _TOKENS = Unit("M", 1e6, {"k": 1e3, "B": 1e9, "T": 1e12}, quantity=units.TOKENS)
 _DAYS = Unit(" days", DAY, {"h": HOUR, "d": DAY, "weeks": 7 * DAY}, quantity=units.SECONDS)
 _MONEY = Unit("", 1.0, {"k": 1e3, "M": 1e6}, quantity=units.MONEY)
@@ -223,7 +219,7 @@ def sequences(inputs: Inputs) -> Count:
 
 
 def job_of(inputs: Inputs) -> PlanningJob:
-    """Return the job; plans that fit it leave room for what the allocator holds beyond tensors."""
+    """Return the job, as the planner of plans asks for it."""
     model, _ = model_of(inputs)
     machines = cluster(inputs)
     both = inputs.framework == "both"
@@ -245,14 +241,8 @@ def job_of(inputs: Inputs) -> PlanningJob:
         ),
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
         precisions=(inputs.precision,),  # type: ignore[arg-type]
-        kept_free=1 - (1 - KEPT_FREE) / _WHOLE,
         **offered_choices(model, inputs.sequence_length),
     )
-
-
-def tighter(job: PlanningJob) -> PlanningJob:
-    """Return the job with plans that just stay within the GPU, and leave nothing free."""
-    return replace(job, kept_free=1 - 1 / _WHOLE)
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -6,7 +6,7 @@ from engine.core.text import Text, say
 from engine.core.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS, Quantity
 from engine.core.views import Axis, Badge, Cell, Lines, Point, Rule, Series, Table
 from engine.form.adjusted_inputs import join_sentences, with_changes
-from engine.form.job_planner.answer import Answer, SizedPlan, in_time, real_fit, within
+from engine.form.job_planner.answer import Answer, SizedPlan, in_time, within
 from engine.form.job_planner.inputs import Inputs, gpu_of
 from engine.form.memory_fit import TITLES, fit_badge, tight_mark
 from engine.form.planner.plan_text import MOVES, gain_text, limit_text, plan_name, split_text
@@ -17,7 +17,7 @@ _NOTHING = "No plan fits this job on these GPUs."
 
 
 def _name(candidate: Candidate) -> str:
-    return plan_name(candidate.plan, candidate.training) + tight_mark(real_fit(candidate))
+    return plan_name(candidate.plan, candidate.training) + tight_mark(candidate.fit)
 
 
 def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
@@ -59,7 +59,7 @@ def memory_badge(answer: Answer) -> Badge:
         return Badge(
             text=TITLES["does not fit"], sentence=_no_plan_text(answer), color="communication"
         )
-    return fit_badge(real_fit(answer.best), _SUBJECT)
+    return fit_badge(answer.best.fit, _SUBJECT)
 
 
 def limits_badge(answer: Answer) -> Badge:

@@ -114,7 +114,7 @@ def _no_plan_text(answer: Answer) -> Text:
             s=(answer.job.training.sequence_length, COUNT),
             n=(answer.job.world_size, COUNT),
         )
-    return "Every plan that divides needs more memory than a GPU has room for."
+    return "The process of every plan that divides takes more memory than a GPU has."
 
 
 def _name(candidate: Candidate) -> str:

@@ -93,6 +93,8 @@ def reason_text(reason: Reason) -> Text:
 
 def _step_reason_text(reason: Reason) -> Text:
     """Return how the step of a plan that runs compares with the best one's."""
+    if reason.verdict == "best" and reason.plan and reason.plan.fit.verdict == "tight":
+        return "No plan that leaves enough memory free has a shorter step."
     if reason.verdict == "best":
         return "Nothing speaks against it: no plan that fits has a shorter step."
     share = (reason.slower - 1, SHARE)

@@ -93,7 +93,7 @@ def chapter_outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
     ):
         return Outcome(ending="does not divide", time=0.0, reached=False)
     candidate = run_candidate(run, job.kept_free)
-    if not candidate.leaves_room:
+    if not candidate.fit.runs:
         return Outcome(ending="out of memory", time=0.0, reached=False)
     time = whole_run(job, tokens, candidate.step)
     reached = time <= chapter.deadline

@@ -65,8 +65,8 @@ class Candidate:
 
     @property
     def leaves_room(self) -> bool:
-        """Whether it leaves free what its job says, once free blocks are given back."""
-        return self.memory.least <= self.room
+        """Whether its process, the allocator undisturbed, leaves free what its job says."""
+        return self.memory.total <= self.room
 
     @property
     def axes(self) -> Count:
@@ -159,13 +159,13 @@ def fitting_candidates(
     front: Sequence[Candidate] = (),
     below: Callable[[], Seconds] = lambda: math.inf,
 ) -> Iterator[Candidate]:
-    """Yield the plans of a shape that fit in memory, if only just; others are not timed.
+    """Yield the plans of a shape whose process fits in memory; others are not timed.
 
     Nor is it where the shape's bound says that the plan is slower than the limit for its number of
     stages, or that a plan of `front`, sorted by step, beats it in both step and memory; nor where
     the micro-batches of a pipeline alone take longer than `below` says by then.
     """
-    room = usable_bytes(job.cluster.gpu.memory, job.kept_free)
+    room = allowed_bytes(job)
     limits = better_than or {}
     least = min(
         (candidate.memory.total for candidate in front if candidate.step <= shape.bound),
@@ -185,8 +185,14 @@ def fitting_candidates(
             continue
         for sharded in pipeline.fitting():
             peak = fullest_memory(job.model, sharded.plan, training, fills, sharded.standing)
-            if peak.least <= room and peak.total < least:
+            if peak.total <= room and peak.total < least:
                 yield _candidate(job, (training, sharded), peak, flow, shape)
+
+
+def allowed_bytes(job: PlanningJob) -> Bytes:
+    """Return the bytes that the process of a plan may fill on each GPU."""
+    device = job.cluster.gpu.memory
+    return device if job.allows_tight else usable_bytes(device, job.kept_free)
 
 
 def _candidate(
@@ -213,10 +219,14 @@ def _cached_pipeline(
 ) -> Pipeline:
     """Return the pipeline of a plan, cached for all micro-batches and recomputations."""
     several = num_microbatches(plan, training) > 1
-    key = (plan, training.framework, training.precision, training.schedule, several)
+    allowed = allowed_bytes(job)
+    software = (training.framework, training.precision, training.schedule)
+    key = (plan, *software, several, allowed)
     pipeline = shape.pipelines.get(key)
     if pipeline is None:
-        pipeline = shape.pipelines[key] = build_pipeline(job, plan, training, shape.layers.rank)
+        pipeline = shape.pipelines[key] = build_pipeline(
+            job, plan, training, shape.layers.rank, allowed
+        )
     return pipeline
 
 
@@ -246,12 +256,12 @@ def _stage_fills(
 
 
 def recipe_candidates(job: PlanningJob) -> tuple[Candidate, ...]:
-    """Return the published plans of a job's model that fit it."""
+    """Return the published plans of a job's model whose process fits."""
     found = (
         run_candidate(candidate_run(job, plan, training), job.kept_free)
         for plan, training in recipe_plans(job)
     )
-    return tuple(candidate for candidate in found if candidate.leaves_room)
+    return tuple(plan for plan in found if plan.memory.total <= allowed_bytes(job))
 
 
 def run_candidate(run: Run, kept_free: Share = KEPT_FREE) -> Candidate:

@@ -14,7 +14,6 @@ from engine.formulas.states import RankParameters, rank_parameters
 from engine.run.parallelism import Plan, Training
 from engine.run.plan_space import PlanningJob, shardings
 from engine.simulate.layer.device_model import RankRates, StageHops, stage_hops
-from engine.simulate.memory.allocator import usable_bytes
 from engine.simulate.memory.memory import ParameterMemory, candidate_stages, parameter_memory
 from engine.simulate.step.sharding_time import RankWeights, rank_weights
 from engine.simulate.step.step_time import ReplicaCost, replica_cost
@@ -61,8 +60,13 @@ class Pipeline:
         return self.fitting.ready and not self.fitting()
 
 
-def build_pipeline(job: PlanningJob, plan: Plan, training: Training, rank: RankRates) -> Pipeline:
-    """Return the pipeline of a plan, with all shardings of its replicas."""
+def build_pipeline(
+    job: PlanningJob, plan: Plan, training: Training, rank: RankRates, allowed: Bytes
+) -> Pipeline:
+    """Return the pipeline of a plan, with all shardings of its replicas.
+
+    `allowed` is how many bytes the process of a plan may fill.
+    """
     model = job.model
     weights = rank_weights(model, plan)
 
@@ -97,7 +101,7 @@ def build_pipeline(job: PlanningJob, plan: Plan, training: Training, rank: RankR
         hops=stage_hops(rank, plan),
         stages=stages,
         sharded=Lazy(partial(shard, math.inf)),
-        fitting=Lazy(partial(shard, usable_bytes(job.cluster.gpu.memory, job.kept_free))),
+        fitting=Lazy(partial(shard, allowed)),
     )
 
 

@@ -8,7 +8,7 @@ are those of trying everything, which the tests compare.
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from engine.core.slices import Progress, Slices, partial_progress, run_to_end
@@ -36,12 +36,15 @@ class SearchResult:
     """Result of a plan search.
 
     Attributes:
+        job: whose plans they are: the asked one, or, where none of its plans leaves free what it
+            says, the same with tight plans allowed.
         best: the fastest plans that fit, the fastest first.
         timed: plans that fitted and had to be timed.
         shapes: splits of a layer and a micro-batch, all of which were priced.
         examined: of those, how many could hold one of the best.
     """
 
+    job: PlanningJob
     best: tuple[Candidate, ...]
     timed: Count
     shapes: Count
@@ -83,10 +86,20 @@ def fastest_plans(
 def search_plans(
     job: PlanningJob, count: Count = 10, shapes: list[PlanShape] | None = None
 ) -> Slices[SearchResult]:
-    """Search for the fastest plans of a job that fit, in cooperative steps."""
+    """Search for the fastest plans of a job whose process fits, in cooperative steps.
+
+    Where none leaves free what the job says, those that just stay within the GPU are searched.
+    """
     if shapes is None:
         shapes = yield from pricing_part(price_job(job))
         return (yield from timing_part(search_plans(job, count, shapes)))
+    result = yield from _search_plans(job, count, shapes)
+    if result.best or job.allows_tight or not shapes:
+        return result
+    return (yield from _search_plans(replace(job, allows_tight=True), count, shapes))
+
+
+def _search_plans(job: PlanningJob, count: Count, shapes: list[PlanShape]) -> Slices[SearchResult]:
     # What is published is the first to beat: the best is never slower by the model's own word.
     best = sorted(recipe_candidates(job), key=plan_order)[:count]
     recipes = {(candidate.plan, candidate.training) for candidate in best}
@@ -109,7 +122,7 @@ def search_plans(
         yield search_progress(
             seen, left, "{done} of at most {all} splits looked at, {timed} plans timed", timed
         )
-    return SearchResult(best=tuple(best), timed=timed, shapes=len(shapes), examined=seen)
+    return SearchResult(job=job, best=tuple(best), timed=timed, shapes=len(shapes), examined=seen)
 
 
 def search_progress(done: Count, total: Count, text: str, timed: Count = 0) -> Progress:

@@ -20,14 +20,16 @@ class Survey:
 
     Attributes:
         plans: that were timed.
-        fit: of those, how many fit, if only just.
-        best: the fastest that fit, the fastest first.
+        fit: of those, how many leave free what the job says.
+        tight: how many more stay within the GPU.
+        best: the fastest that fit, or, where none does, that are tight; the fastest first.
         shortest: seconds of the shortest step of all, whether it fits or not; 0 without a plan.
         least: bytes of the fullest GPU of the plan that needs the least memory; 0 without a plan.
     """
 
     plans: Count
     fit: Count
+    tight: Count
     best: tuple[Candidate, ...]
     shortest: Seconds
     least: Bytes
@@ -35,38 +37,45 @@ class Survey:
 
 def survey(job: PlanningJob, count: Count = 10, part: Count = 0, parts: Count = 1) -> Survey:
     """Return the statistics of every `parts`-th shape of a job, from the `part`-th on."""
-    plans = fit = 0
+    plans = 0
     steps, sizes = list[Seconds](), list[Bytes]()
-    best: list[Candidate] = []
+    fits, tight = list[Candidate](), list[Candidate]()
+    counts = {True: 0, False: 0}
     for shape in price_shapes(job, islice(shapes(job), part, None, parts)):
         for candidate in candidates(job, shape):
             plans += 1
             steps.append(candidate.step)
             sizes.append(candidate.memory.total)
-            if not candidate.leaves_room:
-                continue
-            fit += 1
-            if len(best) < count or plan_order(candidate) < plan_order(best[-1]):
-                insort(best, candidate, key=plan_order)
-                del best[count:]
+            if candidate.memory.total <= max(candidate.room, candidate.device):
+                counts[candidate.leaves_room] += 1
+                _keep(fits if candidate.leaves_room else tight, candidate, count)
     return Survey(
         plans=plans,
-        fit=fit,
-        best=tuple(best),
+        fit=counts[True],
+        tight=counts[False],
+        best=tuple(fits or tight),
         shortest=min(steps, default=0.0),
         least=min(sizes, default=0.0),
     )
 
 
+def _keep(best: list[Candidate], candidate: Candidate, count: Count) -> None:
+    """Insert a plan among the `count` fastest ones."""
+    if len(best) < count or plan_order(candidate) < plan_order(best[-1]):
+        insort(best, candidate, key=plan_order)
+        del best[count:]
+
+
 def merge_surveys(surveys: Iterable[Survey], count: Count = 10) -> Survey:
     """Return the merged statistics of several parts."""
     nonempty = [part for part in surveys if part.plans]
+    fit = sum(part.fit for part in nonempty)
+    listed = (plan for part in nonempty if part.fit or not fit for plan in part.best)
     return Survey(
         plans=sum(part.plans for part in nonempty),
-        fit=sum(part.fit for part in nonempty),
-        best=tuple(
-            sorted((plan for part in nonempty for plan in part.best), key=plan_order)[:count]
-        ),
+        fit=fit,
+        tight=sum(part.tight for part in nonempty),
+        best=tuple(sorted(listed, key=plan_order)[:count]),
         shortest=min((part.shortest for part in nonempty), default=0.0),
         least=min((part.least for part in nonempty), default=0.0),
     )

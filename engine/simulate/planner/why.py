@@ -26,7 +26,7 @@ class Reason:
         verdict: in one word.
         problems: what does not divide, in sentences, where nothing would run it.
         plan: with its memory and its step, where something would.
-        missing: bytes that it needs beyond what may be filled, free blocks given back; else 0.
+        missing: bytes that it needs beyond the GPU, free blocks given back; else 0.
         largest: the part of its memory that is the largest.
         fixes: single changes after which it fits.
         slower: its step over the best one's.
@@ -50,11 +50,11 @@ def why_not(job: PlanningJob, run: Run, best: Candidate | None) -> Reason:
     if notes:
         return Reason(verdict="impossible", problems=tuple(notes))
     candidate = run_candidate(run, job.kept_free)
-    if not candidate.leaves_room:
+    if not (candidate.fit.runs or candidate.leaves_room):
         return Reason(
             verdict="too large",
             plan=candidate,
-            missing=candidate.memory.least - candidate.room,
+            missing=candidate.memory.least - candidate.device,
             largest=largest_part(candidate),
             fixes=best_changes(run, kept_free=job.kept_free),
         )

@@ -59,7 +59,7 @@ def test_page_and_terminal_choose_the_same_plan(precision):
         assert replace(job, cluster=request.job.cluster) == request.job
         for part in ("gpu", "gpus_per_node", "nics_per_node", "nic_bandwidth", "transport"):
             assert getattr(job.cluster, part) == getattr(request.job.cluster, part)
-    inputs = inputs_of(*GRID[-2], precision=precision)
+    inputs = inputs_of(*GRID[-1], precision=precision)
     page = fastest_plans(job_of(inputs), 8).best
     terminal = best_plans(read_request(request_of(inputs)))[0].best
     assert page

@@ -11,6 +11,7 @@ from engine.run.deepspeed_text import read_settings
 from engine.run.deepspeed_values import LintJob, read_zero_values
 from engine.simulate.data_parallel.deepspeed_cost import settings_cost
 from engine.simulate.data_parallel.sharded_step import ShardedSetting, setting_run
+from engine.simulate.memory.memory import stage_states
 from engine.simulate.step.step_time import step_time
 from tests.each import each
 
@@ -45,6 +46,8 @@ def test_sums_in_fp32_keep_all_gradients_twice():
     half = settings_cost(values(accumulated="bf16"), SETTING)
     assert half.states.total == pytest.approx(33.6e9, rel=2e-3)
     assert plain.states.total < half.states.total
+    run = setting_run(replace(SETTING, zero_stage=1, gradient="fp32"))
+    assert stage_states(run.model, run.plan, run.training, 0) == wide.states
 
 
 def test_sums_in_fp32_are_reduced_when_the_backward_pass_is_over():

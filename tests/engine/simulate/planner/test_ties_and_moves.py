@@ -60,7 +60,7 @@ def test_a_plan_that_does_not_fit_says_by_how_much_and_what_would_mend_it():
     run = changed(zero_stage=0)
     found = why_not(JOB, run, BEST)
     assert found.verdict == "too large"
-    assert found.missing == pytest.approx(found.plan.memory.least - found.plan.room)
+    assert found.missing == pytest.approx(found.plan.memory.least - found.plan.device)
     assert found.largest == "optimizer"
     assert "zero_stage" in {one.setting for one in found.fixes}
 
