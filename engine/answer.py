@@ -7,6 +7,7 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
+  "headline": true          make the headline too, whoever looks
   "short": true             leave out what a reader of files handed over: it came with this request
   "only": [output]          the outputs that somebody looks at; all, if it is not there
   "within": seconds         what would take longer is left for a later request
@@ -18,6 +19,7 @@ Request: {"calculator": name,
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...},
   "later": [output]         where something was left
+  "headline": output        its name, where it was asked for
   "progress": {"share": 0..1, "text"}   of a search that goes on: the same request again goes on
                             with it, until there are outputs}
 """
@@ -79,9 +81,11 @@ def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, A
         ),
     }
     later = {"later": shown.later} if shown.later else {}
+    headline = {"headline": calculator.headline} if request.get("headline") else {}
     return (
         answer_data
         | later
+        | headline
         | ({"progress": _progress(shown.progress, display)} if shown.progress else {})
     )
 
@@ -106,7 +110,8 @@ def _reply_views(
     lazy = _solve(calculator, values, over or (lambda: False))
     if "copy" in want and isinstance(lazy, LazyViews):
         asked |= {*lazy.in_words}  # a text to take away holds no figure
-    chosen = None if only is None else {*only, *asked}
+    headline = {calculator.headline} if request.get("headline") else set()
+    chosen = None if only is None else {*only, *asked, *headline}
     if isinstance(lazy, Progress):
         return ReplyViews(later=sorted(chosen or ()), progress=lazy)
     if clock is None or not timed:

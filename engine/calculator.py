@@ -1,12 +1,13 @@
 """Calculators: discovery, loading and lazy views of NAME.py or NAME/calculator.py modules.
 
 That package lies in the project's own (`engine.core.active_project`). The module holds `TITLE`,
-`QUESTION`, a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`,
-`Order` or `Text`, `solve(inputs) -> Result`, a frozen record of the numbers to show, and
-`views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS` (name -> changed
-inputs), `EQUATIONS` (every equation its receipts can show), `search(inputs)` (what `solve` does, in
-slices, where it takes long), `SMALL` (inputs at which a search is short), `FORMERLY` (name that an
-input once had -> its name today, "" if there is no such input any more).
+`QUESTION`, `HEADLINE` (the output that the reader decides by), a frozen dataclass `Inputs` whose
+annotations carry a `Number`, `Choice`, `Switch`, `Order` or `Text`, `solve(inputs) -> Result`, a
+frozen record of the numbers to show, and `views(inputs, result)`, which tells them and computes
+nothing. Optional: `PRESETS` (name -> changed inputs), `EQUATIONS` (every equation its receipts can
+show), `search(inputs)` (what `solve` does, in slices, where it takes long), `SMALL` (inputs at
+which a search is short), `FORMERLY` (name that an input once had -> its name today, "" if there is
+no such input any more).
 """
 
 import importlib
@@ -37,6 +38,7 @@ class Calculator:
     name: str
     title: str
     question: str
+    headline: str
     inputs: type[Any]
     fields: Mapping[str, Field]
     defaults: Mapping[str, Scalar]
@@ -165,6 +167,7 @@ def load(name: str) -> Calculator:
         name=name,
         title=module.TITLE,
         question=module.QUESTION,
+        headline=module.HEADLINE,
         inputs=module.Inputs,
         fields=input_fields,
         defaults={f.name: f.default for f in fields(module.Inputs) if f.default is not MISSING},

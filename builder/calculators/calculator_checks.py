@@ -29,6 +29,7 @@ from engine.core.views import (
     Badge,
     Bars,
     Challenge,
+    Formula,
     Heatmap,
     Lines,
     Series,
@@ -272,8 +273,25 @@ def load_checked(name: str, takes: str = "") -> tuple[CalculatorContext, list[Pr
     except Exception:
         _raise_if_any(_failure_reasons(calculator, locations))
         raise
-    _raise_if_any(view_problems(calculator, context.views, locations))
+    _raise_if_any(
+        [
+            *_headline_problems(calculator, context.views, locations),
+            *view_problems(calculator, context.views, locations),
+        ]
+    )
     return context, [*problems, *challenge_problems(calculator, context.views, locations)]
+
+
+def _headline_problems(
+    calculator: Calculator, views: Mapping[str, View], locations: SourceLocations
+) -> Iterator[Problem]:
+    """Yield the problem of a headline that is no number, verdict or formula of the calculator."""
+    if isinstance(views.get(calculator.headline), Value | Badge | Formula):
+        return
+    names = ", ".join(name for name, view in views.items() if isinstance(view, Value | Badge))
+    message = f"HEADLINE '{calculator.headline}' names no number and no verdict"
+    location = locations.find_text(calculator.headline, "HEADLINE")
+    yield locations.problem(location, f"{message}; there are {names}")
 
 
 def _raise_if_any(problems: list[Problem]) -> None:

@@ -213,6 +213,7 @@ class CalculatorContext:
     """Template context of a calculator with the results at its defaults.
 
     Attributes:
+        headline: the output that the reader decides by.
         outputs: name -> view JSON.
         presets: {"title", "values": {input: SI text}} each.
         reply: the engine's reply for the defaults; extra holds receipts, charts as tables and in
@@ -227,6 +228,7 @@ class CalculatorContext:
     name: str
     title: str
     question: str
+    headline: str
     fields: tuple[InputContext, ...]
     outputs: Mapping[str, dict[str, Any]]
     presets: tuple[dict[str, Any], ...]
@@ -281,6 +283,7 @@ def load_without_sources(name: str, takes: str = "") -> tuple[CalculatorContext,
         name=name,
         title=calculator.title,
         question=calculator.question,
+        headline=calculator.headline,
         fields=tuple(
             input_context(key, declared, result["inputs"][key])
             for key, declared in calculator.fields.items()

@@ -134,6 +134,7 @@ from engine.core.views import Lines, Point, Series
 
 TITLE = "{title}"
 QUESTION = "How long does it take to move this many bytes?"
+HEADLINE = "time"
 # A formula that several calculators use stands in {package}/formulas, with a test of its own.
 TIME = Equation(
     "{name}",

@@ -12,7 +12,7 @@ from engine import calculator
 from engine.core import active_project
 from engine.core.outputs import UndeclaredName
 
-REQUIRED_NAMES = ("TITLE", "QUESTION", "Inputs", "solve", "views")
+REQUIRED_NAMES = ("TITLE", "QUESTION", "HEADLINE", "Inputs", "solve", "views")
 
 
 def calculator_problem(name: str, source: str, error: Exception) -> Problem:

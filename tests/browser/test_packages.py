@@ -35,6 +35,7 @@ from engine.core.units import Count
 
 TITLE = "Mail"
 QUESTION = "How long is a mail with its styles inside?"
+HEADLINE = "signs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

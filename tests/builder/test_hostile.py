@@ -157,10 +157,11 @@ def test_a_file_that_cannot_be_used_is_told_alone(live, path, data, problem):
         ("def solve(", "def solved(", f"{SPEED}:1: calculator 'speed' declares no solve"),
         ("def views(", "def viewed(", f"{SPEED}:1: calculator 'speed' declares no views"),
         ("QUESTION =", "ANSWER =", f"{SPEED}:1: calculator 'speed' declares no QUESTION"),
+        ("HEADLINE =", "LARGE =", f"{SPEED}:1: calculator 'speed' declares no HEADLINE"),
         (
             "time=inputs.size / inputs.bandwidth",
             "time=inputs.size / 0",
-            f"{SPEED}:45: calculator 'speed' raises ZeroDivisionError: ",
+            f"{SPEED}:46: calculator 'speed' raises ZeroDivisionError: ",
         ),
         (
             "(2e-5, 2e-2)",

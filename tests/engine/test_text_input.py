@@ -47,6 +47,7 @@ SUM = Calculator(
     name="sum_of_lines",
     title="A sum",
     question="How much?",
+    headline="total",
     inputs=Inputs,
     fields={"log": LOG},
     defaults={"log": SAMPLES["two"].text},

@@ -1,7 +1,7 @@
 /** Entry script of every page: attaches listeners and loads the live parts when they are near or used. */
 
 import { closeOnChoice, highlightSection } from "./page/toc_highlight.js";
-import { closestTarget } from "./page/dom.js";
+import { closestTarget, hasDock } from "./page/dom.js";
 import { enableControls } from "./page/enable.js";
 import { listenForGuesses } from "./page/guesses.js";
 import { createLiveLoader } from "./page/lazy_live.js";
@@ -26,6 +26,7 @@ listenForAppearance();
 highlightSection();
 closeOnChoice();
 listenForPanels();
+listenForTouch();
 listenForPrint();
 
 /** Loads and opens a panel on its button, or on its key outside of text fields. */
@@ -45,6 +46,19 @@ function listenForPanels() {
     event.preventDefault();
     open(name);
   });
+}
+
+/** Opens a touched input in the dock; its own box does not take the focus, which would raise the keyboard. */
+function listenForTouch() {
+  const boxes = ".field-number > :not(.error), input.drag", chosen = ":is(.field, .inline-field) > :is(select, [type=checkbox])";
+  for (const [type, selector] of [["mousedown", `${boxes}:not(.slider)`], ["click", boxes], ["change", chosen]]) {
+    document.addEventListener(type, async (event) => {
+      const part = hasDock() && closestTarget(event, selector);
+      if (!part) return;
+      if (!part.matches(".slider, select, [type=checkbox]")) event.preventDefault();
+      if (type !== "mousedown") (await import("./page/panel.js")).openPanel("dock", part.parentElement);
+    });
+  }
 }
 
 /** Loads receipts and definitions on hover or focus, and opens one on click. */

@@ -98,9 +98,10 @@ export function createPage(names, address, settings) {
     timer = setTimeout(catchUp, deferredDelay(replies.map(([, { reply }]) => reply)));
   }
 
-  /** Announces the calculator's first number on this page to screen readers. */
+  /** Announces the calculator's headline, or its first number on this page, to screen readers. */
   function announceResult(name, outputs) {
-    const view = outputs?.[elementsOf(name, ".number[data-output]")[0]?.dataset.output ?? ""];
+    const [number] = [".lead .number[data-output]", ".number[data-output]"].flatMap((selector) => elementsOf(name, selector));
+    const view = outputs?.[number?.dataset.output ?? ""];
     if (!view) return;
     unannounced.delete(name);
     announce(`${view.label}: ${view.text}`);
@@ -156,6 +157,7 @@ export function createPage(names, address, settings) {
     renderLinkProblems(name, calculator.state.wrong, address.values()[name] ?? {});
     address.setCalculator(name, reply.query);
     renderProgress(name, reply, Boolean(inProgress));
+    document.dispatchEvent(new CustomEvent("answered", { detail: { name, reply } }));
   }
 
   listenToProgress((name) => calculators.get(name)?.catchUp());

@@ -320,6 +320,7 @@ def curve(present: Presenter, inputs: Inputs, result: Result, name: str) -> Line
 
 TITLE = "Why 14 buckets are enough"
 QUESTION = "How much of the reduction of gradients is left when the backward pass ends?"
+HEADLINE = "composed"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -181,6 +181,7 @@ def _caption(record: BucketRecord, turn: StreamTurn) -> Text:
 
 TITLE = "A backward pass in buckets"
 QUESTION = "Which gradients can travel while others are still computed?"
+HEADLINE = "exposed"
 PRESETS = {
     "One bucket: nothing overlaps": {"capacity": 260},
     "Every tensor alone": {"capacity": 1},

@@ -161,6 +161,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "How many pieces?"
 QUESTION = "How much of an all-reduce stays exposed if the gradient is cut in N pieces?"
+HEADLINE = "exposed"
 EQUATIONS = (EXPOSED_TAIL, MOST_PIECES)
 PRESETS = {
     "One piece": {"pieces": 1},

@@ -18,6 +18,7 @@ from engine.simulate.data_parallel.hiding_tokens import GatheringJob, tokens_tha
 
 TITLE = "Critical tokens"
 QUESTION = "How many tokens per GPU does ZeRO-3 need to hide its communication?"
+HEADLINE = "composed"
 EQUATIONS = (CRITICAL_TOKENS,)
 PRESETS = {
     "One port of 100 Gb/s per node": {"port": 100 * Gbit, "ports": "1"},

@@ -267,6 +267,7 @@ def _rect(
 
 TITLE = "Five phases"
 QUESTION = "What do four GPUs do with one batch, and do they stay identical?"
+HEADLINE = "step_time"
 PRESETS = {
     "One GPU": {"num_gpus": 1},
     "Uneven shards": {"extra": 3},

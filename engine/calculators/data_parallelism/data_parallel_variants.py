@@ -219,6 +219,7 @@ for inputs, targets in loader:
 
 TITLE = "Four ways to write the loop"
 QUESTION = "Which of four training loops is fastest, and why?"
+HEADLINE = "step_time"
 EQUATIONS = (EFFICIENCY,)
 PRESETS = {
     "Slow network": {"port": 25 * Gbit},

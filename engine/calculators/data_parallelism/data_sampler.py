@@ -13,6 +13,7 @@ from engine.simulate.data_parallel.sampler import reads_without_sampler, sampler
 
 TITLE = "The sampler"
 QUESTION = "Which GPU sees which samples, and are any seen twice or never?"
+HEADLINE = "useful"
 PRESETS = {
     "Drop the rest": {"drop_last": True},
     "Forgot the sampler": {"sampler": "none"},

@@ -314,6 +314,7 @@ def memory(result: Result) -> Bars:
 
 TITLE = "A linter for DeepSpeed"
 QUESTION = "What does this DeepSpeed configuration do, line by line?"
+HEADLINE = "verdict"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -284,6 +284,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
 
 TITLE = "Hierarchical sharding at real scale"
 QUESTION = "How wide should the states of this job be sharded?"
+HEADLINE = "step_time"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

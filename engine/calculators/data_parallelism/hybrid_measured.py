@@ -13,6 +13,7 @@ from engine.simulate.step.published_runs import PredictedRun, predictions
 
 TITLE = "HSDP and full sharding, measured"
 QUESTION = "How long does a published step take with a copy in each node, and with one copy?"
+HEADLINE = "measured"
 PRESETS = {"One copy over all": {"shown": "full"}, "All": {"shown": "all"}}
 _FILE = "fms_fsdp_llama.csv"
 _ASSUMES = (

@@ -209,6 +209,7 @@ def search(inputs: Inputs) -> Slices[Result]:
 
 TITLE = "One step on two nodes, part by part"
 QUESTION = "What crosses between nodes if each node keeps a copy of its own?"
+HEADLINE = "held"
 EQUATIONS = (NODE_BYTES,)
 PRESETS = {
     "Full sharding": {"scheme": "full"},

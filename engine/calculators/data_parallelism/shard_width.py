@@ -196,6 +196,7 @@ def _fixed_ways(job: ShardingJob) -> tuple[ShardingOption, ...]:
 
 TITLE = "How wide to shard"
 QUESTION = "What does a GPU keep, and what leaves a node, if this many GPUs share one copy?"
+HEADLINE = "memory"
 EQUATIONS = (NODE_BYTES,)
 
 

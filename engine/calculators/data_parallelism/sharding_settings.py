@@ -15,6 +15,7 @@ from engine.core.views import Table
 
 TITLE = "Settings and their defaults"
 QUESTION = "What is the default of this setting, and what does it do?"
+HEADLINE = "count"
 PRESETS = {
     "DeepSpeed, stage 2": {"stage": "2"},
     "FSDP2": {"library": "fsdp2"},

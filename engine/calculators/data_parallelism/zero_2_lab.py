@@ -154,6 +154,7 @@ def _over_ports(inputs: Inputs) -> Slices[Mapping[int, list[Seconds]]]:
 
 TITLE = "ZeRO-2 at real scale"
 QUESTION = "What does a step pay for keeping only a share of the gradients?"
+HEADLINE = "step_time"
 PRESETS = {
     "13B on 16 GPUs": {"model": "llama-2-13b", "ranks": 16},
     "Slow ports: 100 Gb/s per node": {"port": 12.5 * Gbit},

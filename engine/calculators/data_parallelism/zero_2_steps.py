@@ -16,6 +16,7 @@ from engine.formulas.volumes import ZERO_BYTES
 
 TITLE = "One step of ZeRO-2, part by part"
 QUESTION = "Why keep gradients that you will not use?"
+HEADLINE = "held"
 EQUATIONS = (ZERO_MEMORY, ZERO_BYTES)
 PRESETS = {
     "Two GPUs, four micro-batches": {"ranks": 2, "micro_batches": 4},

@@ -496,6 +496,7 @@ def regime(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 TITLE = "Settings of ZeRO-3 in DeepSpeed"
 QUESTION = "What does each setting of ZeRO-3 cost in memory, calls and time?"
+HEADLINE = "step_time"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

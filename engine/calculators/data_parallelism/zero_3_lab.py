@@ -249,6 +249,7 @@ def _by_depth(setting: ShardedSetting) -> tuple[ShardedStep, ...]:
 
 TITLE = "ZeRO-3 at real scale"
 QUESTION = "How much of gathering and freeing can a step hide, and at which memory?"
+HEADLINE = "step_time"
 PRESETS = {
     "No prefetch": {"prefetch": 0},
     "Kept after the forward pass": {"reshard": False},

@@ -18,6 +18,7 @@ from engine.formulas.volumes import ZERO_BYTES
 
 TITLE = "One step of ZeRO-3, part by part"
 QUESTION = "Why keep parameters that you are not using now?"
+HEADLINE = "held"
 EQUATIONS = (ZERO_MEMORY, ZERO_BYTES)
 PRESETS = {
     "Kept after the forward pass": {"reshard": False},

@@ -197,6 +197,7 @@ def _comparison(now: StepSnapshot, alone: Sequence[float]) -> Text:
 
 TITLE = "One step of ZeRO-1, every number computed"
 QUESTION = "Who needs to own the optimizer?"
+HEADLINE = "digits"
 EQUATIONS = (ZERO_MEMORY, ZERO_BYTES)
 PRESETS = {
     "Plain data parallelism, for comparison": {"zero_stage": "0"},

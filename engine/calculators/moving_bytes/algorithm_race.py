@@ -18,6 +18,7 @@ from engine.simulate.collectives.cluster_wires import ClusterWires, all_reduce_t
 
 TITLE = "Algorithm race"
 QUESTION = "Ring, tree, hierarchical or in the switch: which all-reduce wins at which size?"
+HEADLINE = "crossover"
 FORMERLY = {"bandwidth": "port", "scale_up": ""}
 PRESETS = {
     "1,024 GPUs in nodes of 8": {"world_size": 1024, "gpus_per_node": 8},

@@ -15,6 +15,7 @@ from engine.formulas.communication import point_to_point_time
 
 TITLE = "Two-point fit"
 QUESTION = "Two measured messages: which latency and which bandwidth explain both?"
+HEADLINE = "latency"
 EQUATIONS = (FIT, HALF_SIZE)
 PRESETS = {
     "A published text: 60 % and 90 % of 300 GB/s": {

@@ -170,6 +170,7 @@ def _factor_and_bus(inputs: Inputs, operation: Operation) -> tuple[Ratio, Bandwi
 
 TITLE = "Algorithm bandwidth and bus bandwidth"
 QUESTION = "What does a time of nccl-tests say about the wire?"
+HEADLINE = "bus_bandwidth"
 EQUATIONS = (ALGORITHM_BANDWIDTH, BUS_BANDWIDTH)
 PRESETS = {
     "8 H200, ring only": {"time": 81_870 * MICRO, "adds": "gpus"},

@@ -426,6 +426,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
 
 TITLE = "Collectives at scale"
 QUESTION = "Which algorithm is fastest on which cluster, and which link does it wait for?"
+HEADLINE = "time"
 PRESETS_CITE = False
 PRESETS = {
     "DGX H100, 8 rails, 128 nodes": {"world_size": 1024},

@@ -16,6 +16,7 @@ from engine.simulate.collectives.collective_trace import CollectiveTrace, port_b
 PACKAGE = "engine.collectives"
 TITLE = "An all-reduce, round by round"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"
+HEADLINE = "rounds"
 _COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
 _SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")
 _ORDER = ("ring_all_reduce", "star_all_reduce", "tree_all_reduce")

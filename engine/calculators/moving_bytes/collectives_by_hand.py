@@ -362,6 +362,7 @@ def port_bars(present: Presenter, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bar
 
 TITLE = "Collectives by hand"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"
+HEADLINE = "time"
 PRESETS = {
     "A star": {"algorithm": "star"},
     "Half of it: reduce-scatter": {"operation": "reduce_scatter"},

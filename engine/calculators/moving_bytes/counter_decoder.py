@@ -158,6 +158,7 @@ class Result:
 
 TITLE = "Counter decoder"
 QUESTION = "What do the counters of this port say: is it the network?"
+HEADLINE = "verdict"
 EQUATIONS = ()
 _ORDER = (
     *(IMPOSSIBLE, BROKEN, PCIE, LOST, HOST, PAUSES, PAUSED, STALLED, CORRECTED, MODULE, FRAMES),

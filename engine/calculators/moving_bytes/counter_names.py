@@ -25,6 +25,7 @@ from engine.core.views import Badge, Cell, Citation, Code, Table
 
 TITLE = "Which counter tells what"
 QUESTION = "Which counter grows when this goes wrong, over InfiniBand and over RoCE?"
+HEADLINE = "happens"
 EQUATIONS = ()
 PRESETS = {
     "A full port elsewhere, over RoCE": {"trouble": "elsewhere", "fabric": "roce"},

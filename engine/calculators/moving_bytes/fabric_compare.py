@@ -141,6 +141,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Two networks on one job"
 QUESTION = "Which network does a job notice?"
+HEADLINE = "slower"
 EQUATIONS = (WAITING_STEP, BREAK_EVEN_PRICE)
 PRESETS = {
     "InfiniBand or EFA v2": {"second": "efa-v2"},

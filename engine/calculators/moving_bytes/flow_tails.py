@@ -150,6 +150,7 @@ def flows_of(inputs: Inputs) -> FlowBatch:
 
 TITLE = "The last of many flows"
 QUESTION = "How long does a step wait for the slowest of many flows?"
+HEADLINE = "slow"
 PRESETS = {
     "48 flows on 32 links": {"flows": 48},
     "16 queue pairs per connection": {"pieces": 16},

@@ -15,6 +15,7 @@ from engine.simulate.collectives.link_hunt import FaultyCluster, SlowPortSearch,
 
 TITLE = "Halving a slow group"
 QUESTION = "Which node slows the all-reduce down?"
+HEADLINE = "halvings"
 EQUATIONS = (HALVING_ROUNDS, PAIR_TESTS)
 NODES: Count = 16
 _FEWEST, _MOST = 4, 4096

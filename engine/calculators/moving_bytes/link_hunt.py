@@ -172,6 +172,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Hunt for a bad link"
 QUESTION = "Which groups do I test to find a bad link?"
+HEADLINE = "left"
 EQUATIONS = ()
 _NAME = "link_hunt"
 

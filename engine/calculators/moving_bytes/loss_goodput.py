@@ -180,6 +180,7 @@ def _simulate(loss: Share, window: Count) -> Share:
 
 TITLE = "Goodput of a port that loses packets"
 QUESTION = "How much does one lost packet in a hundred cost?"
+HEADLINE = "again"
 EQUATIONS = (
     GO_BACK_N,
     SELECTIVE_REPEAT,

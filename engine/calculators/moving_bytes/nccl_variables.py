@@ -18,6 +18,7 @@ from engine.simulate.collectives.nccl_effect import CONDITION_NAMES, bus_bandwid
 
 TITLE = "Variables of NCCL"
 QUESTION = "What does this variable do, and when should it never be set?"
+HEADLINE = "set_to"
 PRESETS = {
     "NCCL_IB_HCA with one card": {"variable": "NCCL_IB_HCA", "nodes": 4},
     "NCCL_PROTO=LL": {"variable": "NCCL_PROTO"},

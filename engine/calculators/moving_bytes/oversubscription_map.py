@@ -15,6 +15,7 @@ from engine.formulas.fabric import EXPOSED_FOR, KEPT_SPEED, exposed_for, kept_sp
 
 TITLE = "Oversubscription against exposed share"
 QUESTION = "How much speed does a job lose on an oversubscribed fabric?"
+HEADLINE = "kept"
 EQUATIONS = (KEPT_SPEED, EXPOSED_FOR)
 LLAMA: Ratio = 7.0
 PRESETS = {

@@ -127,6 +127,7 @@ def _line(key: str, start: Point, end: Point, share: Share, kind: str) -> Shape:
 
 TITLE = "Pause, marks and a victim"
 QUESTION = "Why does a flow to an idle port wait?"
+HEADLINE = "victim"
 PRESETS = {
     "Eight senders": {"senders": 8},
     "Nothing is paused": {"control": "drop"},

@@ -274,6 +274,7 @@ def claim_table(inputs: Inputs, claimed: PublishedClaims) -> Table:
 
 TITLE = "Traffic per port"
 QUESTION = "How much does every GPU send, and how does that grow with their number?"
+HEADLINE = "factor"
 EQUATIONS = (FACTOR, RING_BYTES, STAR_PORT, RING_LATENCY, GRADIENT_SIZE)
 PRESETS = {
     "Two GPUs": {"world_size": 2},

@@ -159,6 +159,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "A published waterfall"
 QUESTION = "What becomes of 46 percent when the message has bytes?"
+HEADLINE = "share"
 EQUATIONS = (MESSAGE_TIME,)
 PRESETS = {"64 MiB": {"message": LARGE}, "64 MiB, 1,600 Gb/s": {"message": LARGE, "link": 2e11}}
 _CLAIM = Published(

@@ -18,6 +18,7 @@ from engine.simulate.collectives.cluster_wires import all_reduce_time, cluster_w
 
 TITLE = "Sub-second sync"
 QUESTION = "Is a 70B gradient summed in under a second on 400 Gb/s ports?"
+HEADLINE = "composed"
 EQUATIONS = (RING_ALL_REDUCE,)
 PRESETS = {
     "One port per node": {"ports_per_node": 1},

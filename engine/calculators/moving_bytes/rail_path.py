@@ -23,6 +23,7 @@ from engine.simulate.network.topology import Route, Topology, route
 
 TITLE = "One message, hop by hop"
 QUESTION = "How many switches are between two GPUs of different nodes?"
+HEADLINE = "switches"
 PRESETS = {
     "The same rail": {"place": 0},
     "Another rail, without PXN": {"place": 5, "pxn": False},

@@ -19,6 +19,7 @@ from engine.simulate.collectives.collective_walkthrough import (
 
 TITLE = "One slow port"
 QUESTION = "How much slower is an all-reduce if one port of many sends at a fraction of its speed?"
+HEADLINE = "time"
 SLOW_GPU = 1
 _LOW = 0.05
 _SHARES = (_LOW, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)

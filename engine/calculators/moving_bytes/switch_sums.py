@@ -19,6 +19,7 @@ from engine.simulate.collectives.collective_trace import CollectiveTrace, port_b
 PACKAGE = "engine.collectives"
 TITLE = "Sums in the switch, by hand"
 QUESTION = "Which bytes does a switch that adds save?"
+HEADLINE = "gain"
 _MAX_RANKS = 8
 _NAMES = {"in_network_all_reduce": "through the switch", "ring_all_reduce": "around the ring"}
 _COUNTED = ("Counted in the runs; the tests hold them against the closed forms.",)

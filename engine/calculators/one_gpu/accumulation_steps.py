@@ -114,6 +114,7 @@ def _caption(accumulated: AccumulatedStep, done: int) -> Text:
 
 TITLE = "A step in micro-batches"
 QUESTION = "Is a sum over micro-batches the gradient of one big batch?"
+HEADLINE = "off"
 PRESETS = {
     "The trap: texts of different lengths, mean of means": {
         "lengths": "uneven",

@@ -16,6 +16,7 @@ from engine.simulate.memory.cast_weights import cast_leftover_bytes
 
 TITLE = "One block with adapters"
 QUESTION = "For how many elements is a gradient allocated when adapters share a unit with weights?"
+HEADLINE = "over"
 EQUATIONS = ()
 PRESETS = {"Llama 3 70B": {"model": "llama-3-70b"}, "Llama 3 8B, rank 64": {"lora_rank": 64}}
 

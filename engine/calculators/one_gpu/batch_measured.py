@@ -25,6 +25,7 @@ from engine.simulate.memory.measured_batch import line_through, steps_of_length,
 
 TITLE = "Two measurements and a third"
 QUESTION = "Does the memory of a real job grow by the same amount with every sequence?"
+HEADLINE = "predicted"
 _LENGTH, _MOST = 4096, 12
 _JOB = (
     f"{MODELS[OWN_STEPS_MODEL].name} under FSDP2 on one H100, layers and loss compiled, nothing "

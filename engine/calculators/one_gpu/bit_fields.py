@@ -118,6 +118,7 @@ def format_number(value: float) -> str:
 
 TITLE = "One number, six formats"
 QUESTION = "What is left of a number in 32, 16, 8 and 4 bits?"
+HEADLINE = "bf16_off"
 PRESETS = {
     "A typical learning rate": {"size": 3e-4},
     "A small gradient": {"size": 1e-7},

@@ -115,6 +115,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Scales for narrow formats"
 QUESTION = "How do eight or four bits hold a tensor whose values differ a thousandfold?"
+HEADLINE = "error"
 PRESETS = {
     "Gradients: tiny values": {"typical": 1e-5, "outlier": 1.0},
     "Activations with strong outliers": {"outlier": 3000.0},

@@ -162,6 +162,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "The dtype ledger"
 QUESTION = "Which bytes does FP8 halve?"
+HEADLINE = "states"
 EQUATIONS = (ZERO_MEMORY,)
 PRESETS = {
     "FP8 products only, as usual": {"weights": "fp8"},

@@ -130,6 +130,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "A trace of one layer"
 QUESTION = "What does a profiler show of one layer, and which row is worth your time?"
+HEADLINE = "end"
 EQUATIONS = ()
 PRESETS = {
     "8,192 tokens": {"tokens": 8192},

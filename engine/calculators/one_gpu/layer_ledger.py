@@ -14,6 +14,7 @@ from engine.simulate.memory.activation_ledger import LedgerEntry, layer_ledger
 
 TITLE = "The bytes of one layer"
 QUESTION = "What does one layer keep from the forward pass until the backward pass needs it?"
+HEADLINE = "total"
 EQUATIONS = (KORTHIKANTI,)
 PRESETS = {
     "A layer of GPT-3 175B": {

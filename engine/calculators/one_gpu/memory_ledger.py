@@ -388,6 +388,7 @@ def trained_bars(present: Presenter, result: Result) -> Bars:
 
 TITLE = "Where the memory goes"
 QUESTION = "What fills the memory of a GPU in a training step, and when?"
+HEADLINE = "total"
 EQUATIONS = ()
 PRESETS = {
     "8B over 8 GPUs": {"ranks": 8},

@@ -338,6 +338,7 @@ def published_table(present: Presenter, result: Result) -> Table:
 
 TITLE = "Is my MFU right?"
 QUESTION = "What MFU do your tokens per second amount to, and which peak did your log divide by?"
+HEADLINE = "mfu"
 EQUATIONS = (MFU, HFU, IMPLIED_PEAK)
 PRESETS = {
     "torchtitan: Llama 3.1 8B on A100, 56.8 %": {

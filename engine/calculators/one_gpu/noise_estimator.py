@@ -14,6 +14,7 @@ from engine.simulate.numerics.noisy_descent import NoiseEstimate, estimate_noise
 
 TITLE = "The noise scale, estimated"
 QUESTION = "How many measurements does an estimate of the noise scale need?"
+HEADLINE = "estimated"
 PRESETS = {
     "Five measurements": {"measurements": 5},
     "A single micro-batch against two": {"small": 32, "big": 64},

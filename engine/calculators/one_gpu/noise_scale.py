@@ -228,6 +228,7 @@ def _curves(inputs: Inputs, per_gpu: Tokens) -> Curves:
 
 TITLE = "How large should the batch be?"
 QUESTION = "When do larger batches stop helping?"
+HEADLINE = "share"
 EQUATIONS = (PROGRESS, BATCH_STEPS, BATCH_TOKENS)
 PRESETS = {
     "A quarter of the noise scale": {"batch": 500_000.0},

@@ -101,6 +101,7 @@ def _dot(way: Descent, at: int) -> Shape:
 
 TITLE = "Thirty noisy steps"
 QUESTION = "What does a larger batch change about a step?"
+HEADLINE = "end"
 EQUATIONS = (PROGRESS,)
 PRESETS = {
     "One sample at a time": {"batch": 1},

@@ -34,6 +34,7 @@ from engine.simulate.layer.enough_rows import compute_bound_rows
 
 TITLE = "A matrix product under the roof"
 QUESTION = "How many tokens does a weight matrix need before the tensor cores are the limit?"
+HEADLINE = "rate"
 EQUATIONS = (INTENSITY, PRODUCT_BYTES)
 PRESETS = {
     "MLP of Llama 3 8B": {"columns": 14_336, "inner": 4096},

@@ -21,6 +21,7 @@ from engine.simulate.step.recompute_measured import (
 
 TITLE = "Recomputation, measured"
 QUESTION = "How much longer does a layer take if it is computed again?"
+HEADLINE = "measured"
 _LAYER = (
     "One layer of a GPT with 22 billion parameters on 8 A100: 64 heads, hidden size 6,144, 2,048 "
     "tokens, a micro-batch of 4, tensor parallelism over 8 GPUs.",

@@ -246,6 +246,7 @@ def _kernel_row(present: Presenter, kernel: Kernel) -> tuple[Cell, ...]:
 
 TITLE = "The roofline of a GPU"
 QUESTION = "How fast can an operation run that does so many operations for every byte?"
+HEADLINE = "rate"
 EQUATIONS = (ATTAINABLE, RIDGE)
 PRESETS = {
     "B200": {"gpu": "B200"},

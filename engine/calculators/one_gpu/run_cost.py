@@ -258,6 +258,7 @@ def cost_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
 
 TITLE = "What a training run costs"
 QUESTION = "How many days, GPU-hours and dollars does it take to train a model?"
+HEADLINE = "cost"
 EQUATIONS = (run.TOKEN_RATE, run.WORK_TIME, run.GPU_HOURS, run.COST, COMPUTE_TIME)
 PRESETS = {
     "Llama 2 7B on A100, 2T tokens": {

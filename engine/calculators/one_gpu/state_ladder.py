@@ -17,6 +17,7 @@ from engine.simulate.memory.allocator import usable_bytes
 TITLE = "States on the ladder of ZeRO"
 _TRAINING = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 QUESTION = "What does a GPU hold before the first token arrives?"
+HEADLINE = "sharded"
 EQUATIONS = (ZERO_MEMORY,)
 _STAGE_LABELS = (
     "replicated",

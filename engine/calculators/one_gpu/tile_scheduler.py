@@ -290,6 +290,7 @@ def _modeled_square(product: MeasuredProduct) -> SquareProduct:
 
 TITLE = "A product on the multiprocessors"
 QUESTION = "How many waves does a matrix product take, and how full is the last?"
+HEADLINE = "rate"
 EQUATIONS = ()
 PRESETS = {
     "132 tiles": {"rows": 1408, "columns": 3072},

@@ -97,6 +97,7 @@ def _text(key: str, x: float, y: float, words: str, anchor: str) -> Shape:
 
 TITLE = "Checkpoints on a chain of layers"
 QUESTION = "How far apart should checkpoints be?"
+HEADLINE = "most"
 EQUATIONS = (CHECKPOINTS_HELD,)
 PRESETS = {
     "An input kept at every layer": {"every": 1},

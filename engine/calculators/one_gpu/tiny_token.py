@@ -14,6 +14,7 @@ from engine.simulate.layer.token_cost import TokenCostPart, token_cost_parts
 
 TITLE = "One token of 260 parameters"
 QUESTION = "How many operations does one token of the smallest Llama cost, product by product?"
+HEADLINE = "summed"
 EQUATIONS = ()
 
 

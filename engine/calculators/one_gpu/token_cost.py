@@ -220,6 +220,7 @@ def matrix_bars(present: Presenter, result: Result) -> Bars:
 
 TITLE = "What one token costs"
 QUESTION = "How many operations does training spend on one token, and on which matrices?"
+HEADLINE = "operations"
 EQUATIONS = (TOKEN_OPERATIONS, BREAK_EVEN_LENGTH)
 PRESETS = {
     "Llama 3 8B, a million tokens": {"sequence_length": 1 << 20},

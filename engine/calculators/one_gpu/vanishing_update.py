@@ -13,6 +13,7 @@ from engine.simulate.numerics.small_updates import WeightHistory, accumulate_upd
 
 TITLE = "The vanishing update"
 QUESTION = "What happens to a weight whose updates are smaller than its last bit?"
+HEADLINE = "limit"
 PRESETS = {
     "The same update in fp16": {"number_format": "fp16"},
     "An update just large enough": {"update": 0.004},

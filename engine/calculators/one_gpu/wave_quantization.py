@@ -12,6 +12,7 @@ from engine.simulate.layer.tile_waves import last_wave_share, wave_efficiency
 
 TITLE = "Tiles on multiprocessors"
 QUESTION = "Why are 133 tiles half as fast as 132?"
+HEADLINE = "efficiency"
 EQUATIONS = ()
 PRESETS = {"One wave exactly": {"tiles": 132}, "Ten waves and one tile": {"tiles": 1321}}
 _MAX_TILES = 1500

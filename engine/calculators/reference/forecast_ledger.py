@@ -171,6 +171,7 @@ def row_code(name: str) -> Code:
 
 TITLE = "Ledger of forecasts"
 QUESTION = "What did we predict before anybody had measured it?"
+HEADLINE = "step"
 EQUATIONS = ()
 PRESETS = {_ROWS[name].what: {"row": name} for name in list(_ROWS)[1:3]}
 

@@ -276,6 +276,7 @@ def _measurement(row: MeasuredAllReduce) -> tuple[Cell, ...]:
 
 TITLE = "Hardware table"
 QUESTION = "How fast is each rung between a GPU's memory and the network?"
+HEADLINE = "network_time"
 EQUATIONS = (GRADIENT_SIZE, POINT_TO_POINT)
 PRESETS = {
     "GPT-3 on A100": {"parameters": 175e9, "node": "dgx-a100"},

@@ -96,6 +96,7 @@ def peak_table() -> Table:
 
 TITLE = "Checks of the model"
 QUESTION = "How far off is the model where nothing was fitted?"
+HEADLINE = "peak_error"
 EQUATIONS = ()
 PRESETS = {"What is far off": {"show": "far"}}
 _TIMED = ("Kernels, layers and steps on one H100 and one H200, by class.",)

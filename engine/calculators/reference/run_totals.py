@@ -147,6 +147,7 @@ def totals_table(present: Presenter, show: str) -> Table:
 
 TITLE = "Whole runs, planned and real"
 QUESTION = "How much longer than its plan does a training run take?"
+HEADLINE = "median"
 EQUATIONS = ()
 PRESETS = {
     "A model below 9B": {"show": "small"},

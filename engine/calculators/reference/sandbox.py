@@ -292,6 +292,7 @@ def config_code(letter: str, side: Side) -> Code:
 
 TITLE = "Two plans side by side"
 QUESTION = "Which of two plans is faster, which needs less memory, and what makes the difference?"
+HEADLINE = "ratio"
 EQUATIONS = ()
 PRESETS = {
     "Tensor parallelism against ZeRO-3": {

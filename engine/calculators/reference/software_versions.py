@@ -89,6 +89,7 @@ def changes_table(software: str) -> Table:
 
 TITLE = "What changed when"
 QUESTION = "How old is what these pages say about software?"
+HEADLINE = "named"
 EQUATIONS = ()
 PRESETS = {"NCCL": {"software": "NCCL"}, "PyTorch": {"software": "PyTorch"}}
 

@@ -24,6 +24,7 @@ from engine.simulate.streams.streams import COMPUTE, SCALE_UP
 
 TITLE = "One layer of async tensor parallelism"
 QUESTION = "What can a product do while its input is still arriving?"
+HEADLINE = "estimated_gain"
 PRESETS = {
     "Blocking": {"pieces": 1},
     "8B": {"model": "llama-3-8b", "tokens": 8192},

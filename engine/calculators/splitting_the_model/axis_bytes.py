@@ -23,6 +23,7 @@ from engine.formulas.volumes import (
 
 TITLE = "The bytes of every axis"
 QUESTION = "What does one GPU send for one layer and one micro-batch?"
+HEADLINE = "tensor"
 EQUATIONS = (TENSOR_LAYER_BYTES, STAGE_MESSAGE, ZERO_BYTES)
 PRESETS = {
     "A layer of Llama 3 70B": {

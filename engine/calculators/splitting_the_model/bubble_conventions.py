@@ -13,6 +13,7 @@ from engine.simulate.pipeline.pipeline_measures import steps_in_passes
 
 TITLE = "One bubble, two percentages"
 QUESTION = "Is the bubble of a pipeline 27 or 37 percent?"
+HEADLINE = "share"
 EQUATIONS = (
     pipeline.BUBBLE_SHARE,
     pipeline.BUBBLE_OVER_IDEAL,

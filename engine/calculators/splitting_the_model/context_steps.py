@@ -15,6 +15,7 @@ from engine.tiny.context_record import ContextRecord, Cut, context_record
 
 TITLE = "A sequence over several GPUs, every number computed"
 QUESTION = "Does it change the training to cut every sequence over several GPUs?"
+HEADLINE = "held"
 EQUATIONS = ()
 PRESETS_CITE = False
 PRESETS = {"Two GPUs": {"ranks": "2"}, "Contiguous pieces": {"cut": "contiguous"}}

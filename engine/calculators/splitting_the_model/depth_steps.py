@@ -127,6 +127,7 @@ def _caption(depth: DepthRecord, at: int) -> Text:
 
 TITLE = "260 parameters, cut by depth"
 QUESTION = "What does a model that is cut between its layers send, and who waits?"
+HEADLINE = "held"
 EQUATIONS = (BUBBLE_SHARE,)
 PRESETS = {"Two GPUs": {"ranks": "2"}}
 _SAME = 1e-12

@@ -143,6 +143,7 @@ def peak(plan: ModeledPlan) -> Bytes:
 
 TITLE = "One model on 1 to 64 GPUs"
 QUESTION = "What if a model is too large for one node?"
+HEADLINE = "deep_time"
 PRESETS = {
     "One GPU": {"num_gpus": 1},
     "One node": {"num_gpus": 8},

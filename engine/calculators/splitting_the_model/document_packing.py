@@ -360,6 +360,7 @@ def regime(present: Presenter, result: Result) -> Badge:
 
 TITLE = "Documents in a shared sequence"
 QUESTION = "Documents have different lengths: which GPU waits for which?"
+HEADLINE = "gain"
 EQUATIONS = ()
 PRESETS = {
     "Each document cut by itself": {"cut": "document"},

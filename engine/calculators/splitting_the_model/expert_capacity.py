@@ -18,6 +18,7 @@ from engine.formulas.experts import (
 
 TITLE = "Capacity against drops and padding"
 QUESTION = "How many tokens are dropped if they choose their experts by chance?"
+HEADLINE = "dropped"
 EQUATIONS = (EXPERT_CAPACITY, EMPTY_SHARE)
 PRESETS = {
     "4,096 tokens": {"num_tokens": 4096},

@@ -232,6 +232,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Does EP multiply my GPUs?"
 QUESTION = "How many GPUs does a plan with expert parallelism need, and who shares what with whom?"
+HEADLINE = "world"
 EQUATIONS = (FOLDED_LEAST, WITHIN_LEAST)
 PRESETS = {
     "Megatron Core's example: 256 GPUs, EP 64": {

@@ -14,6 +14,7 @@ from engine.tiny.expert_record import ExpertRecord, start_expert_record
 
 TITLE = "Experts over several GPUs, every number computed"
 QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
+HEADLINE = "held"
 EQUATIONS = ()
 PRESETS_CITE = False
 PRESETS = {"Two GPUs": {"ranks": "2"}, "All experts for every token": {"each": 4}}

@@ -18,6 +18,7 @@ from engine.simulate.layer.grouped_products import gpu_rates, grouped_time, plai
 
 TITLE = "How well experts use a GPU"
 QUESTION = "How many tokens does an expert need to be worth its GPU?"
+HEADLINE = "grouped"
 EQUATIONS = ()
 PRESETS = {
     "256 experts on one GPU": {"num_local": 256, "tokens": 128},

@@ -184,6 +184,7 @@ def _text(key: str, at: tuple[float, float], words: str, anchor: str, size: floa
 
 TITLE = "Who computes which part of the mask"
 QUESTION = "A sequence is cut over several GPUs: who has to compute how much?"
+HEADLINE = "busiest"
 EQUATIONS = (CONTIGUOUS_IMBALANCE,)
 PRESETS = {
     "Zig-zag": {"way": "zigzag"},

@@ -26,6 +26,7 @@ from engine.simulate.memory.allocator import usable_bytes
 
 TITLE = "All parameters, and those at work"
 QUESTION = "Which number of parameters determines the memory, and which the operations?"
+HEADLINE = "total"
 EQUATIONS = (ACTIVE_PARAMETERS,)
 PRESETS = {
     "DeepSeek-V3 on H800": {"model": "deepseek-v3", "gpu": "H800-SXM"},

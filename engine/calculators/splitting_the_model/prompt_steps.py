@@ -13,6 +13,7 @@ from engine.tiny.two_ways import TwoWays, two_ways
 
 TITLE = "Two ways through 192 weights, every number computed"
 QUESTION = "Do gathered weights and added activations give the same result?"
+HEADLINE = "ratio"
 EQUATIONS = ()
 PRESETS = {"One token": {"tokens": 1}, "Six tokens": {"tokens": 6}, "Sixteen": {"tokens": 16}}
 _LEAST, _EQUAL = 1e-14, 1e-12

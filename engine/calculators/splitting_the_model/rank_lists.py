@@ -129,6 +129,7 @@ def _groups(read: MeshText) -> Sequence[tuple[str, Count, tuple[Ranks, ...]]]:
 
 TITLE = "Rank lists of your mesh"
 QUESTION = "Which ranks form which group in my own job?"
+HEADLINE = "world"
 EQUATIONS = ()
 PRESETS = {"GPU 0": {"rank": 0}, "Nodes of four": {"gpus_per_node": 4}}
 

@@ -264,6 +264,7 @@ def by_buffers(inputs: Inputs, result: Result) -> Bars:
 
 TITLE = "One, two or three buffers"
 QUESTION = "How many blocks of keys and values must a GPU hold so that nothing waits?"
+HEADLINE = "end"
 EQUATIONS = ()
 PRESETS = {
     "One buffer": {"num_buffers": 1},

@@ -357,6 +357,7 @@ def published(present: Presenter, result: Result) -> Table:
 
 TITLE = "A router in training"
 QUESTION = "How do experts get even loads, and what does that cost?"
+HEADLINE = "imbalance"
 EQUATIONS = ()
 PRESETS_CITE = False
 PRESETS = {

@@ -321,6 +321,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Layers between stages"
 QUESTION = "Where should a model be cut into stages?"
+HEADLINE = "step"
 EQUATIONS = (STAGE_MESSAGE,)
 PRESETS = {
     "Eight stages": {"stages": "8"},

@@ -15,6 +15,7 @@ from engine.simulate.step.tensor_scaling import model_tensor_run, modeled_token_
 
 TITLE = "Tensor parallelism over 2 to 32 GPUs, measured"
 QUESTION = "How much does a GPU lose when tensor parallelism leaves its node?"
+HEADLINE = "measured_loss"
 PRESETS = {"InfiniBand": {"transport": "infiniband"}, "As PyTorch FSDP": {"framework": "fsdp"}}
 _MODELED = (
     "Nodes of 8 H100 with 8 ports of 400 Gb/s; one micro-batch of the size that was measured.",

@@ -258,6 +258,7 @@ def _filled_range(numbers: Sequence[float | None]) -> tuple[int, int]:
 
 TITLE = "Two products on several GPUs"
 QUESTION = "How do eight GPUs multiply one matrix?"
+HEADLINE = "sent"
 EQUATIONS = (TENSOR_LAYER_BYTES,)
 PRESETS = {
     "Two GPUs": {"ranks": "2"},

@@ -20,6 +20,7 @@ from engine.tiny.schemes import sequence_parallel, tensor_parallel
 
 TITLE = "260 parameters, every matrix cut"
 QUESTION = "Is training with cut matrices the same training?"
+HEADLINE = "held"
 PRESETS = {"Tensor parallel alone": {"sequence_parallel": False}}
 RANKS: Count = 2
 _SAME = 1e-12

@@ -118,6 +118,7 @@ def solve(inputs: Inputs) -> Result:
 
 TITLE = "Weights or activations: what crosses the wire"
 QUESTION = "How many bytes does a forward pass send, by ZeRO-3 and by tensor parallelism?"
+HEADLINE = "ratio"
 EQUATIONS = (GATHERED_WEIGHTS, SUMMED_ACTIVATIONS, WEIGHTS_OVER_ACTIVATIONS, EVEN_TOKENS)
 PRESETS = {
     "One token": {"tokens": 1},

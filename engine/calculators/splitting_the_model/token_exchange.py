@@ -140,6 +140,7 @@ def _rect(
 
 TITLE = "Dispatch and combine, step by step"
 QUESTION = "Which GPU sends how many tokens to which?"
+HEADLINE = "busiest"
 EQUATIONS = ()
 PRESETS = {
     "A hot expert": {"favor": 2.0},

@@ -245,6 +245,7 @@ def _rect(
 
 TITLE = "Tokens flowing to their experts"
 QUESTION = "Where do 64 tokens go, and which of them find their expert full?"
+HEADLINE = "dropped_share"
 EQUATIONS = (EXPERT_CAPACITY,)
 NUM_TOKENS, MOST = 64, 8
 PRESETS = {

@@ -412,6 +412,7 @@ def _series(curves: Mapping[str, tuple[str, str, tuple[float, ...]]]) -> tuple[S
 
 TITLE = "A prompt and its tokens, by two ways"
 QUESTION = "Which is faster to generate text on several GPUs: ZeRO-3 or tensor parallelism?"
+HEADLINE = "faster"
 EQUATIONS = ()
 PRESETS = {
     "One sequence": {"batch": 1},

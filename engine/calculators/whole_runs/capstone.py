@@ -43,6 +43,7 @@ from engine.simulate.step.prediction_evidence import Evidence
 
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"
+HEADLINE = "time"
 EQUATIONS = ()
 _MODEL = ("The cost model of the site.", NO_LOSSES)
 _PLAIN = {"own_tensor": "1", "own_pipeline": "1", "own_zero": "1", "own_micro_batch": "1"}

@@ -19,6 +19,7 @@ from engine.simulate.data_parallel.overnight_case import (
 
 TITLE = "Case file 2: slower since last night"
 QUESTION = "Which explanation predicts everything that was measured?"
+HEADLINE = "step"
 EQUATIONS = ()
 TRUTH = "loss"
 PRESETS = {"Losses that look like half a port": {"loss": 0.008, "explanation": "half"}}

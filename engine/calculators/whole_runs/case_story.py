@@ -39,6 +39,7 @@ from engine.simulate.data_parallel.story_case import (
 
 TITLE = "Case file 1: a cluster that waits"
 QUESTION = "Can this published story of 16,384 GPUs have happened?"
+HEADLINE = "gain"
 EQUATIONS = ()
 PRESETS = {
     "A node shares a copy": {"sharing": 8},

@@ -12,6 +12,7 @@ from engine.form.commands.command import LAYERS, Command
 
 TITLE = "Command builder"
 QUESTION = "Which command measures this layer, and what does its answer mean?"
+HEADLINE = "about"
 _SECONDS = Unit(" s", 1.0, {"min": 60.0, "ms": 1e-3})
 
 

@@ -100,6 +100,7 @@ def _bars(key: str, numbers: Sequence[float], middle: float, largest: float, col
 
 TITLE = "Training on less than the gradient"
 QUESTION = "What is lost if a GPU sends only a part of its gradient, and what brings it back?"
+HEADLINE = "recovered"
 PRESETS_CITE = False
 PRESETS = {
     "One number in fifty": {"method": "largest", "keep": 0.02},

@@ -321,6 +321,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
 
 TITLE = "What compression costs"
 QUESTION = "On how many GPUs does sending less take less time?"
+HEADLINE = "break_even"
 EQUATIONS = (TOP_K_BYTES, TOP_K_BREAK_EVEN)
 
 

@@ -18,6 +18,7 @@ from engine.simulate.step.what_if import run_fit
 
 TITLE = "Which part matters most"
 QUESTION = "What does a little more of each part of the machine give?"
+HEADLINE = "gpus"
 _NAMES = {
     "peak": ("peak of the matrix units", "compute"),
     "memory": ("bandwidth of the memory", "memory"),

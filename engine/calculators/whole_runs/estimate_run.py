@@ -60,6 +60,7 @@ def published_comparison(inputs: Inputs, estimated: RunEstimate) -> Table:
 
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"
+HEADLINE = "step_time"
 PRESETS = {name: report.settings for name, report in REPORTED.items()}
 
 _LONGER: Ratio = 1.02  # of the step at the start, at most

@@ -351,6 +351,7 @@ def reports(result: Result) -> Table:
 
 TITLE = "The lives of a job"
 QUESTION = "How often does it fail, how often should it save, and which date can be promised?"
+HEADLINE = "wall"
 EQUATIONS = (
     JOB_MTBF,
     GOODPUT,

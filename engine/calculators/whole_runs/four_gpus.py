@@ -13,6 +13,7 @@ from engine.tiny.plan_record import PlanOutcome, start_plans
 
 TITLE = "The plans of a few GPUs"
 QUESTION = "Which plans can a few GPUs follow, and what does each keep and send?"
+HEADLINE = "least_held"
 EQUATIONS = ()
 _COLORS = {
     "Tensor parallel": "tensor",

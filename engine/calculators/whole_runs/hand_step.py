@@ -15,6 +15,7 @@ from engine.simulate.streams.streams import OpSpan as Ran
 
 TITLE = "A step by hand"
 QUESTION = "What do a prediction, a log and a trace say of one step?"
+HEADLINE = "measured"
 PRESETS = {
     "As predicted": {"network": 1.0},
     "Slow products": {"network": 1.0, "products": 0.8},

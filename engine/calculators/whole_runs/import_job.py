@@ -204,6 +204,7 @@ def _same_job(run: Run, job: Run) -> bool:
 
 TITLE = "Bring your own configuration"
 QUESTION = "What does my configuration mean, does it fit, and what would make it faster?"
+HEADLINE = "step_time"
 # On few GPUs the search for a better plan is short.
 SMALL = {"text": SAMPLES["torchtitan-toml"].text}
 

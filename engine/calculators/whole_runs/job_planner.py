@@ -20,6 +20,7 @@ from engine.run.exporters.megatron import megatron_arguments
 
 TITLE = "Plan my job"
 QUESTION = "Which plan is the fastest for my job, how long does it take, and what does it cost?"
+HEADLINE = "days"
 EQUATIONS = ()
 SMALL = {"world_size": 8}
 _NO_PLAN = "no plan fits: no step runs"

@@ -92,6 +92,7 @@ def _same_job(job: Job) -> bool:
 
 TITLE = "What to change first"
 QUESTION = "Which change would make my job faster, by how much, and how sure is that?"
+HEADLINE = "step_time"
 EQUATIONS = (AMDAHL,)
 _SHARES = tuple(i / 50 for i in range(46))
 

@@ -214,6 +214,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
 
 TITLE = "A queue of batches"
 QUESTION = "How many workers does a data loader need, and what does prefetching add?"
+HEADLINE = "waiting"
 
 
 def _loader(inputs: Inputs, workers: Count) -> DataLoader:

@@ -16,6 +16,7 @@ from engine.tiny.local_steps import SEEN, LocalStepsTraining, start_training
 
 TITLE = "Steps without a meeting"
 QUESTION = "How rarely can sites meet, and what does it cost?"
+HEADLINE = "waiting"
 EQUATIONS = (LOCAL_BYTES,)
 PRESETS_CITE = False
 PRESETS = {

@@ -419,6 +419,7 @@ def _log_rows(result: Result, check: LogCheck) -> list[tuple[Cell, ...]]:
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"
+HEADLINE = "step_time"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

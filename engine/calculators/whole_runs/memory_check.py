@@ -268,6 +268,7 @@ def comparison(result: Result) -> Table:
 
 TITLE = "Is my memory right?"
 QUESTION = "Which of my three memory readings differs from the model, and what fills the gap?"
+HEADLINE = "our_process"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -140,6 +140,7 @@ def _cell(key: str, at: tuple[float, float], weight: float, color: str) -> Shape
 
 TITLE = "Four matrices on several GPUs, orthogonalized exactly"
 QUESTION = "Who orthogonalizes a matrix whose rows lie on several GPUs?"
+HEADLINE = "sent"
 EQUATIONS = (GATHERED, EXCHANGED)
 PRESETS = {
     "Each GPU its own matrices": {"scheme": "owner"},

@@ -21,6 +21,7 @@ from engine.simulate.layer.orthogonal_work import MatrixShape, matrix_pools
 
 TITLE = "Matrices that tensor parallelism splits"
 QUESTION = "Which way to orthogonalize split matrices is the fastest, and which changes the update?"
+HEADLINE = "faster"
 EQUATIONS = ()
 PRESETS = {
     "8B, two slices": {"model": "llama-3-8b", "tensor_parallel": 2},

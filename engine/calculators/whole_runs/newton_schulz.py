@@ -16,6 +16,7 @@ from engine.tiny.whole_matrices import NAMES, momentum
 
 TITLE = "Newton-Schulz, step by step"
 QUESTION = "Where do five steps take a singular value?"
+HEADLINE = "after"
 EQUATIONS = ()
 PRESETS = {
     "Ten steps": {"steps": 10},

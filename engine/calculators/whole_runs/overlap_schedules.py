@@ -394,6 +394,7 @@ def traffic(present: Presenter, inputs: Inputs, result: Result) -> Table:
 
 TITLE = "Five schedules"
 QUESTION = "How much communication can one job hide, and what is left in the end?"
+HEADLINE = "step_time"
 PRESETS = {
     "8B on 64 GPUs, sharded only": {
         "model": "llama-3-8b",

@@ -64,6 +64,7 @@ def published_comparison(inputs: Inputs, answer: Answer) -> Table:
 
 TITLE = "The planner"
 QUESTION = "Which plan is the fastest for my model on my GPUs, and why not another?"
+HEADLINE = "step"
 EQUATIONS = ()
 SMALL = {"world_size": 8}
 _NOT_RUN: Mapping[str, str] = {

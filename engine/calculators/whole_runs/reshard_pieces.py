@@ -13,6 +13,7 @@ from engine.tiny.resharded import AFTER, BEFORE, JOB, ReshardedTraining, train_r
 
 TITLE = "Saved on four, loaded on six"
 QUESTION = "Which rank reads which piece, and is it the same training afterward?"
+HEADLINE = "pieces"
 PRESETS = {
     "The same number": {"after": 4},
     "Two GPUs lost": {"before": 8, "after": 6},

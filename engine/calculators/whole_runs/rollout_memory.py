@@ -19,6 +19,7 @@ from engine.simulate.memory.allocator import MemoryFit
 
 TITLE = "The memory of a GPU with two jobs"
 QUESTION = "Does a model that trains and generates on the same GPUs fit?"
+HEADLINE = "generating"
 EQUATIONS = ()
 PRESETS = {
     "The engine never sleeps": {"sleeps": False},

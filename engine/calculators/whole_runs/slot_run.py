@@ -25,6 +25,7 @@ from engine.simulate.job.slotted_run import (
 
 TITLE = "A job in slots"
 QUESTION = "How often should a small job save?"
+HEADLINE = "total"
 EQUATIONS = ()
 WORK, LONGEST, MOST = 60, 30, 144
 _PLAYED = (

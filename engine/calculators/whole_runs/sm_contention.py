@@ -14,6 +14,7 @@ from engine.formulas.contention import CONTENTION, MOST_GAINED, contention, most
 
 TITLE = "The price of hiding"
 QUESTION = "How much slower are products while a collective runs beside them?"
+HEADLINE = "slow_down"
 EQUATIONS = (CONTENTION, MOST_GAINED)
 PRESETS = {
     "Copy engines carry the bytes": {"copy_engine": True},

@@ -437,6 +437,7 @@ def _spans(result: Result) -> Iterator[Span]:
 
 TITLE = "Compose a step"
 QUESTION = "In which order should gathers and reductions stand?"
+HEADLINE = "step_time"
 EQUATIONS = (LEAST_STEP,)
 
 

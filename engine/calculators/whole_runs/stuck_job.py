@@ -35,6 +35,7 @@ from engine.simulate.job.stuck_job import (
 
 TITLE = "Stuck job"
 QUESTION = "Which rank, which collective, and why?"
+HEADLINE = "waiting"
 SOURCES = ("pytorch_process_group", "nccl_ras")
 _OPEN = {"none": "I do not know yet", **CAUSES}
 _RANKS = {"none": "no rank", **{str(rank): f"rank {rank}" for rank in range(RANKS)}}

@@ -397,6 +397,7 @@ def plan_difference(plan: str, other: str) -> str:
 
 TITLE = "Read my sweep"
 QUESTION = "Which of many jobs is fast or cheap enough, and what changes from one to another?"
+HEADLINE = "time"
 EQUATIONS = ()
 
 

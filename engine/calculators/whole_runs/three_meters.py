@@ -13,6 +13,7 @@ from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "Three meters, one waiting GPU"
 QUESTION = "What do three utilization metrics show while a GPU waits for another?"
+HEADLINE = "utilization"
 _CASE = LateRank()
 _SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0})
 _AVERAGED = "Averaged over the whole picture. No kernel but these three runs."

@@ -184,6 +184,7 @@ def rank_table(played: HuntStep, *, everyone: bool) -> Table:
 
 TITLE = "Trace hunt"
 QUESTION = "Which fault is in this trace, and what does it cost?"
+HEADLINE = "step"
 _TARGET: Share = 0.5
 _JOB = (
     "1.5 billion parameters, 16,384 tokens per GPU, 128 H100; four ranks are played, each "

@@ -13,6 +13,7 @@ from engine.simulate.streams.streams import COMPUTE, NETWORK
 
 TITLE = "One product, one collective"
 QUESTION = "When does a product end that a collective slows down for a while?"
+HEADLINE = "end"
 _BESIDE = (
     "Beside the collective the product does {done} of its work in {together}; the rest at full "
     "speed.",

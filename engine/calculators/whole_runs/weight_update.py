@@ -27,6 +27,7 @@ from engine.simulate.layer.device_model import rank_group, rank_rates
 
 TITLE = "New weights for the engines"
 QUESTION = "How long does it take to move a model's weights from training to generation?"
+HEADLINE = "faster"
 EQUATIONS = (ONE_SENDER, SHARED_SENDING)
 PRESETS = {
     "7B on 32 GPUs": {"model": "qwen2.5-7b"},

@@ -233,6 +233,7 @@ class Inputs:
 
 TITLE = "Which bytes are ticked?"
 QUESTION = "Which bytes of my step become fewer in FP8, and what is that worth?"
+HEADLINE = "gained"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

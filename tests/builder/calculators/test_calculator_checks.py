@@ -23,6 +23,7 @@ from engine.core.views import Challenge, Condition, Lines, Series, Table
 
 TITLE = "Oven"
 QUESTION = "When is it hot?"
+HEADLINE = "time"
 WARM = Equation(
     "oven_time",
     r"\\v{T} = \\v{Q}",
@@ -125,6 +126,12 @@ def test_a_calculator_without_a_fault_has_none(oven):
 
 
 WRONG = [
+    (
+        'HEADLINE = "time"',
+        'HEADLINE = "curve"',
+        "HEADLINE =",
+        "HEADLINE 'curve' names no number and no verdict; there are time",
+    ),
     (
         "] = 180.0",
         "] = 400.0",

@@ -20,6 +20,7 @@ def calculator(name, equations=()):
         name=name,
         title=name,
         question="",
+        headline="time",
         fields=(),
         outputs={"curve": {"kind": "lines", "of": name}, "time": {"kind": "value"}},
         presets=(),

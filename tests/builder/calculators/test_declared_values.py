@@ -28,6 +28,7 @@ def calculator(**fields):
         name="oven",
         title="",
         question="",
+        headline="",
         inputs=object,
         fields=fields,
         defaults={},

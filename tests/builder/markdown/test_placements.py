@@ -20,6 +20,7 @@ RING = CalculatorContext(
     name="ring",
     title="Ring",
     question="How long?",
+    headline="time",
     fields=(
         SimpleNamespace(name="size", kind="number"),
         SimpleNamespace(name="log", kind="text"),

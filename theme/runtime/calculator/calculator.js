@@ -9,7 +9,7 @@
  *     changed: boolean, error: string | null}>,
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
- *   later?: string[], asked?: string[], rest?: boolean,
+ *   headline?: string, later?: string[], asked?: string[], rest?: boolean,
  *   progress?: {share: number, text: string},
  * }} Reply `later`: views that would have taken too long; `asked`: those that the request named;
  *   `rest`: nothing changed, it brings what was left behind; `progress`: of a search that goes on
@@ -17,6 +17,7 @@
 
 import { mergeChanges, emptyChange, changedInputs } from "./change.js";
 import { createHistory } from "./history.js";
+import { hasDock } from "../page/dom.js";
 
 /** Time budget of a reply in seconds; slower views are deferred. */
 const TIME_BUDGET = 0.03;
@@ -81,6 +82,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       only: only(isRest),
       within: TIME_BUDGET,
       short: true,
+      ...(hasDock() ? { headline: true } : {}),
       ...(fromAddress ? { fallback: fromAddress } : {}),
     };
   }

@@ -1,6 +1,6 @@
 /** Dragging of inline numbers: sideways changes the value; a click focuses the field. */
 
-import { closestTarget } from "../page/dom.js";
+import { closestTarget, hasDock } from "../page/dom.js";
 import { acceptText } from "./fields.js";
 
 const PIXELS_PER_STEP = 4;
@@ -35,7 +35,7 @@ export function listenForDrag(onSteps) {
   });
 
   document.addEventListener("pointerup", () => {
-    if (box && !hasMoved) {
+    if (box && !hasMoved && !hasDock()) {
       box.focus();
       box.select();
     }

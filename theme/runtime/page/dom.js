@@ -9,6 +9,11 @@ export function queryAll(selector, root = document) {
   return /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
 }
 
+/** Whether inputs open in a sheet at the foot of the window: on a phone. */
+export function hasDock() {
+  return matchMedia("(max-width: 44rem) and (pointer: coarse)").matches;
+}
+
 /** Query results by selector: live elements come with the page and stay. */
 const elementCache = new Map();
 

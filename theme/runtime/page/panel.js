@@ -4,13 +4,14 @@ import { uiString } from "./dom.js";
 import { showNotice } from "./status.js";
 
 const SCRIPTS = {
+  dock: () => import("./dock.js"),
   search: () => import("./search.js"),
   keys: () => import("./keys.js"),
   states: () => import("./states.js"),
   paste: () => import("./paste.js"),
 };
 
-/** @param {string} name @param {any} [calculator] that it was opened for @param {any} [page] all calculators */
+/** @param {string} name @param {any} [calculator] that it was opened for, or the input @param {any} [page] all calculators */
 export async function openPanel(name, calculator, page) {
   try {
     if (!document.querySelector(`[data-panel="${name}"]`)) await loadPanel(name);

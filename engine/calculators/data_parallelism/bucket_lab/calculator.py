@@ -33,6 +33,7 @@ from engine.simulate.streams.streams import OpSpan as StreamSpan
 FORMERLY = {"utilization": ""}
 TITLE = "The bucket lab"
 QUESTION = "What does a step wait for, with buckets of this size?"
+HEADLINE = "step_time"
 PRESETS = {
     "Contention as measured": {"slow_down": 0.19},
     "One machine, 8 GPUs": {"world_size": 8},

@@ -24,6 +24,7 @@ from engine.formulas.stragglers import ALL_BELOW
 FORMERLY = {"parameters": "", "utilization": "", "scale_up": "", "bucket": ""}
 TITLE = "Scaling curves"
 QUESTION = "How many times faster are n GPUs, and where does it end?"
+HEADLINE = "speedup"
 EQUATIONS = (
     BLOCKING_STEP,
     STEP_TIME,

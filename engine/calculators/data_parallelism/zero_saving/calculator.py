@@ -36,6 +36,7 @@ from engine.formulas.zero_gains import ZERO_SAVING
 
 TITLE = "What ZeRO saves"
 QUESTION = "How much of the states does each stage take off a GPU, and what does it send for it?"
+HEADLINE = "held"
 EQUATIONS = (ZERO_MEMORY, ZERO_SAVING, ZERO_BYTES)
 PRESETS = {
     "The published case: two GPUs": {"ranks": 2, "zero_stage": "1"},

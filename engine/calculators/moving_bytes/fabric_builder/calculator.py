@@ -19,6 +19,7 @@ from engine.simulate.network.fabric_design import Fabric
 
 TITLE = "Fabric builder"
 QUESTION = "Which switches and cables does a cluster need, and what does its traffic do to them?"
+HEADLINE = "slower"
 EQUATIONS = (BISECTION,)
 PRESETS = {
     "One scalable unit: 32 nodes, 8 rails": {"num_nodes": 32},

@@ -31,6 +31,7 @@ from engine.formulas import bandwidth, overlap
 
 TITLE = "Gradient sync lab"
 QUESTION = "How long does the all-reduce of the gradients take, and does it matter?"
+HEADLINE = "step_time"
 FORMERLY = {"scale_up": "", "utilization": ""}
 PRESETS = {
     "A published calculator's inputs": {

@@ -32,6 +32,7 @@ from engine.simulate.network.message_path import DATA_SHARE
 
 TITLE = "One message"
 QUESTION = "Where do the microseconds of one message go, and when do they no longer matter?"
+HEADLINE = "one_way"
 EQUATIONS = (
     MESSAGE_TIME,
     LATENCY_SHARE,

@@ -26,6 +26,7 @@ from engine.simulate.collectives.nccl_effect import CONDITION_NAMES
 TITLE = "Is my network fine?"
 LARGEST = "of the largest message"
 QUESTION = "Does my table of nccl-tests fit my links, and what does NCCL's log say it chose?"
+HEADLINE = "bus_bandwidth"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -35,6 +35,7 @@ from engine.simulate.data_parallel.accumulation import TIMED_AS, AccumulationMem
 
 TITLE = "Accumulation at scale"
 QUESTION = "What do more micro-batches save, and what do they not change?"
+HEADLINE = "token_rate"
 EQUATIONS = (ZERO_BYTES,)
 PRESETS = {
     "Llama 3 8B on 64 H100, 4 million tokens a step": {"num_microbatches": 16},

@@ -33,6 +33,7 @@ from engine.simulate.step.largest_batch import SEQUENCES, BatchFit
 
 TITLE = "The largest batch that fits"
 QUESTION = "How many sequences can a GPU work on at once, and what would make room for more?"
+HEADLINE = "largest"
 EQUATIONS = (LARGEST_BATCH, PEAK, MEMORY_LINE, USABLE_MEMORY)
 PRESETS = {
     "Llama 3 8B, 8,192 tokens, 8 H100": {"model": "llama-3-8b", "sequence_length": 8192},

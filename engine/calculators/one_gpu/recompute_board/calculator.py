@@ -33,6 +33,7 @@ from engine.formulas.recomputation import KEPT_BY_LAYERS, REPEATED_SHARE
 
 TITLE = "The board of saved tensors"
 QUESTION = "Which tensors of a layer are worth keeping, and which are cheaper to make again?"
+HEADLINE = "total"
 EQUATIONS = (REPEATED_SHARE, KEPT_BY_LAYERS)
 PRESETS = {
     "Llama 3 8B: keep every second product (torchtitan)": keep_inputs(

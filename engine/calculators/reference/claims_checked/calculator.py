@@ -18,6 +18,7 @@ from engine.core.views import Cell, Citation, Table
 
 TITLE = "Claims, checked"
 QUESTION = "Which widely published numbers hold, and what is right instead?"
+HEADLINE = "checked"
 TOPICS = {
     "sync": ("Summing gradients", sync_claims.claims),
     "memory": ("Memory", memory_claims.claims),

@@ -19,6 +19,7 @@ from engine.core.views import Formula
 
 TITLE = "Formula sheet"
 QUESTION = "What does every formula of the model give for one job?"
+HEADLINE = "gpt_parameters"
 PRESETS = {
     "GPT-3 on 1,024 GPUs": {
         "parameters": 175e9,

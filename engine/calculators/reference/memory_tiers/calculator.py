@@ -34,6 +34,7 @@ from engine.simulate.memory.memory_tiers import TILE_STAGES, TierPlacement
 
 TITLE = "Memory tiers"
 QUESTION = "Which tensor can live in a slower memory, and what does a step pay for it?"
+HEADLINE = "step"
 _OFFLOAD = {"gradients_in": "host", "master_in": "host", "moments_in": "host"}
 PRESETS = {
     "Everything in HBM, 8 GPUs": {"ranks": 8},

@@ -48,6 +48,7 @@ from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
 
 TITLE = "Context parallelism at real scale"
 QUESTION = "Can a sequence this long be shared by this many GPUs without waiting?"
+HEADLINE = "waits"
 EQUATIONS = (RING_STEP_BYTES, OVERLAP_TOKENS, RING_BUFFER)
 _COUNTED = "All operations of the model over the step and the GPUs."
 

@@ -29,6 +29,7 @@ from engine.formulas.experts import EXCHANGE_BYTES
 
 TITLE = "Sending tokens to experts, and back"
 QUESTION = "What does it cost to send tokens to experts on other GPUs?"
+HEADLINE = "step"
 EQUATIONS = (EXCHANGE_BYTES,)
 PRESETS = {
     "A plain all-to-all in bf16": {"way": "copies", "nodes_limit": 0, "dispatch": "bf16"},

@@ -339,6 +339,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
 
 TITLE = "The map"
 QUESTION = "Which GPU talks to which, how much, and over which link?"
+HEADLINE = "step"
 EQUATIONS = (WORLD, STEP)
 
 

@@ -42,6 +42,7 @@ from engine.simulate.step.modeled_plan import ModeledPlan
 
 TITLE = "Bandwidth and efficiency of a parallel plan"
 QUESTION = "Which axis needs which link, and how much of its traffic does a step wait for?"
+HEADLINE = "step"
 EQUATIONS = values.EQUATIONS
 
 

@@ -27,6 +27,7 @@ from engine.simulate.pipeline.schedule_idle import IDLE
 
 TITLE = "Schedule lab"
 QUESTION = "Where is a pipeline idle, and what does it cost to fill the gap?"
+HEADLINE = "step"
 PRESETS_CITE = False
 PRESETS = {
     "DualPipe's own table: 8 stages": {

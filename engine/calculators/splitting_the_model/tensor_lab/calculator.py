@@ -30,6 +30,7 @@ from engine.simulate.step.modeled_plan import ModeledPlan
 
 TITLE = "Tensor parallelism at real scale"
 QUESTION = "Over how many GPUs, and over which links, is tensor parallelism worth its traffic?"
+HEADLINE = "token_rate"
 EQUATIONS = (TENSOR_LAYER_BYTES,)
 
 

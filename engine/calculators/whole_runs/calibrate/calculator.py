@@ -34,6 +34,7 @@ from engine.simulate.measured.calibration import CalibrationPoint
 
 TITLE = "Calibrate to your cluster"
 QUESTION = "How far are my machines from the catalog's, and what does that change for my job?"
+HEADLINE = "step_time"
 
 _MEASURED = "The cost model with the measured constants in place of the catalog's."
 

@@ -63,6 +63,7 @@ from engine.simulate.step.what_if import run_fit
 
 TITLE = "Checkpoint lab"
 QUESTION = "What does saving my job cost, and how often should I?"
+HEADLINE = "goodput"
 EQUATIONS = (
     CHECKPOINT_BYTES,
     WRITE_TIME,

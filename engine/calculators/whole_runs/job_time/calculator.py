@@ -418,6 +418,7 @@ def one_life(present: Presenter, result: Result) -> Lines:
 
 TITLE = "Job time"
 QUESTION = "When will it be done, really, and what does it cost?"
+HEADLINE = "wall_time"
 EQUATIONS = (
     run.RUN_TIME,
     goodput.GOODPUT,

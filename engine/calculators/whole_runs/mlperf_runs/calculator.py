@@ -353,6 +353,7 @@ def _whole(key: str, label: str, value: float) -> Bar:
 
 TITLE = "MLPerf® Training"
 QUESTION = "How far are predicted steps from those of audited runs?"
+HEADLINE = "mean"
 EQUATIONS = (TIME_TO_TRAIN,)
 PRESETS = {
     "Short steps": {"tokens": "short", "across": "tokens"},

@@ -34,6 +34,7 @@ from engine.simulate.step.muon import SCHEMES, MuonStep, Scheme
 
 TITLE = "Muon's optimizer step on your job"
 QUESTION = "How long does Muon take, and who should orthogonalize?"
+HEADLINE = "longer"
 EQUATIONS = (OVERHEAD,)
 _LARGE: Mapping[str, Scalar] = {
     "model": "llama-3-70b",

@@ -27,6 +27,7 @@ from engine.simulate.data_parallel.peak_account import (
 
 TITLE = "From MFU to the port"
 QUESTION = "Which layer is guilty?"
+HEADLINE = "computing"
 _ALIKE = "All readings are of the same steps."
 _LOGGED = (
     f"Of the training log. Megatron-LM counts {CONVENTIONS['causal'].name}, torchtitan "

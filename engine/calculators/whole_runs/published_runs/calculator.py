@@ -29,6 +29,7 @@ from engine.form.run.unfitted_constants import ROWS, value_of
 
 TITLE = "Published runs"
 QUESTION = "How far are predicted step times and memory from what others measured?"
+HEADLINE = "mean"
 EQUATIONS = (ERROR,)
 PRESETS = {
     "Mixtures of experts, by GPU": {"kind": "mixture", "group": "gpu"},

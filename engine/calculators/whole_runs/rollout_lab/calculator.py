@@ -44,6 +44,7 @@ from engine.simulate.job.reinforcement import MODES, RlMode, RlStep
 
 TITLE = "A step of reinforcement learning"
 QUESTION = "Which GPUs idle while others generate?"
+HEADLINE = "step"
 EQUATIONS = ()
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "All equally long": {"spread": 0.0},

@@ -310,6 +310,7 @@ def published_comparison(inputs: Inputs, result: Result) -> Table:
 
 TITLE = "Forecast of a job"
 QUESTION = "When is this job done, and what does it cost: from where to where?"
+HEADLINE = "wall_time"
 EQUATIONS = (
     run.RUN_TIME,
     run.GPU_HOURS,

@@ -59,6 +59,7 @@ from engine.simulate.step.step_time import StepTime
 
 TITLE = "The job"
 QUESTION = "Where does every microsecond of one job go?"
+HEADLINE = "mfu"
 EQUATIONS = (RATE, COST, MFU, STEP)
 
 RUNS = {"forecast_time": terms, "run_time": steps_alone}

@@ -22,6 +22,7 @@ from engine.simulate.profile_analysis.rules import UNKNOWN
 
 TITLE = "Read my trace"
 QUESTION = "Where did the time of my steps go, who waited for whom, and what was to be expected?"
+HEADLINE = "step_time"
 
 
 def views(inputs: Inputs, result: Result) -> Views:

@@ -18,6 +18,7 @@ RING = CalculatorContext(
     name="ring",
     title="The ring",
     question="How long?",
+    headline="time",
     fields=(SimpleNamespace(name="size", kind="number"),),
     outputs={"time": {"kind": "value", "also": ""}, "verdict": {"kind": "badge"}},
     presets=(),

@@ -11,6 +11,7 @@ from engine.core.views import Axis, Badge, Lines, Receipt, Series, Value
 
 TITLE = "Speed"
 QUESTION = "How long?"
+HEADLINE = "time"
 TIME = Equation(
     name="move_time",
     tex=r"\v{T} = \frac{\v{S}}{\v{B}}",

@@ -12,6 +12,7 @@ from queueing.simulate.counters import Visit, visits
 
 TITLE = "Customer by customer"
 QUESTION = "Who waits, and for how long?"
+HEADLINE = "mean_wait"
 SERVICE, CUSTOMERS = 180.0, 24
 
 

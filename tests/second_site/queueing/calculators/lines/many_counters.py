@@ -11,6 +11,7 @@ from queueing.formulas.counters import shared_wait, waiting
 
 TITLE = "Several counters with one line"
 QUESTION = "How long is the wait when counters share a line?"
+HEADLINE = "wait"
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": 3600.0}, quantity=SECONDS)
 MOST = 8
 

@@ -12,6 +12,7 @@ from queueing.formulas.counters import IN_LINE, WAIT, Customers, in_line, single
 
 TITLE = "One counter"
 QUESTION = "How long does a customer wait?"
+HEADLINE = "wait"
 EQUATIONS = (WAIT, IN_LINE)
 PRESETS = {"A quiet morning": {"load": 0.3}, "Before a holiday": {"load": 0.95}}
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": 3600.0}, quantity=SECONDS)
