@@ -1,5 +1,6 @@
 """Importer of Hugging Face accelerate YAML, which contains neither model nor batch."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,8 +14,13 @@ from engine.run.importers.import_report import (
     shorten,
     whole_number,
 )
-from engine.run.importers.key_table import KeyTable, read_key
-from engine.run.importers.trainer import fsdp_config_handlers
+from engine.run.importers.key_table import (
+    KeyTable,
+    plain_name,
+    read_key,
+    reason_without_effect,
+)
+from engine.run.importers.trainer import fsdp_config_handlers, read_deepspeed_file
 from engine.run.importers.yaml_text import read_yaml
 
 ACCELERATE = "accelerate 1.15"
@@ -207,6 +213,99 @@ def _derive_context_parallel(draft: RunDraft) -> None:
 
 def _read(piece: Piece, draft: RunDraft) -> None:
     import_accelerate(read_yaml(piece.text, piece.line), draft)
+
+
+# `accelerate launch` (accelerate 1.15, commands/launch.py): what its flags say of the engine.
+def _uses_deepspeed(setting: Setting, draft: RunDraft) -> None:
+    draft.notes.setdefault("deepspeed", "")
+    draft.report(setting, "understood", "DeepSpeed runs")
+
+
+def _stage(setting: Setting, draft: RunDraft) -> None:
+    draft.notes.setdefault("deepspeed", "")
+    number = whole_number(setting.value)
+    if number is None:
+        draft.report(setting, "not known", f"{shorten(setting.value)} is no whole number")
+    else:
+        draft.set_value(setting, "parallelism.zero_stage", number)
+
+
+def _uses_fsdp(setting: Setting, draft: RunDraft) -> None:
+    draft.notes.setdefault("fsdp", [])
+    draft.report(setting, "understood", "FSDP shards")
+
+
+def _precision(setting: Setting, draft: RunDraft) -> None:
+    word = str(setting.value).lower()
+    if word in ("bf16", "fp16", "fp8"):
+        draft.set_value(setting, "training.precision", word)
+    else:
+        draft.report(setting, "understood", "no mixed precision")
+
+
+def _offloads(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value).lower() in ("cpu", "nvme"):
+        draft.report_not_modeled(setting, OFFLOADED)
+    else:
+        draft.report(setting, "understood", "off")
+
+
+def _file(setting: Setting, draft: RunDraft) -> None:
+    """Note accelerate's own file: pasted beside, told by its name, or missing."""
+    name = str(setting.value).rpartition("/")[2].lower()
+    if "accelerate YAML" in draft.notes["kinds of text"]:
+        draft.report(setting, "understood", "the configuration that is read beside")
+    elif re.search(r"deepspeed|zero|(?<![a-z])ds(?![a-z])", name):
+        read_deepspeed_file(setting, draft)
+    elif "fsdp" in name:
+        _uses_fsdp(setting, draft)
+    elif re.search(r"multi_?gpu|ddp|single_?gpu", name):
+        draft.report(setting, "understood", "every GPU keeps the whole model, by the file's name")
+        draft.values.setdefault("parallelism.zero_stage", 0)
+    else:
+        draft.notes["accelerate's file"] = setting
+        draft.report(setting, "understood", "the file that says what is sharded")
+
+
+_COMMAND = KeyTable(
+    noted={"gradient_accumulation_steps": "gradient_accumulation_steps"},
+    handlers={
+        "use_deepspeed": _uses_deepspeed,
+        "deepspeed_config_file": read_deepspeed_file,
+        "zero_stage": _stage,
+        "use_fsdp": _uses_fsdp,
+        "mixed_precision": _precision,
+        "config_file": _file,
+        **dict.fromkeys(("offload_optimizer_device", "offload_param_device"), _offloads),
+        **{
+            key: handler
+            for key, handler in fsdp_config_handlers("").items()
+            if key.startswith("fsdp_")
+        },
+    },
+    not_modeled={"use_megatron_lm": "Megatron-LM below accelerate"},
+    without_effect={
+        "how weights begin and are saved": ("zero3_init_flag", "zero3_save_16bit_model"),
+        "a number of the optimizer": ("gradient_clipping",),
+        "how processes are started": (
+            "multi_gpu", "deepspeed_multinode_launcher", "deepspeed_hostfile", "gpu_ids",
+            "num_cpu_threads_per_process", "quiet", "debug", "rdzv_*", "enable_cpu_affinity",
+        ),
+    },
+)  # fmt: skip
+
+
+def read_command_flag(setting: Setting, draft: RunDraft) -> bool:
+    """Read a flag of `accelerate launch` that says what runs; return whether it is one."""
+    name = plain_name(setting.key)
+    mine = setting.program == "accelerate" and not setting.condition
+    tables = (_COMMAND.handlers, _COMMAND.noted, _COMMAND.not_modeled)
+    if not mine or not (
+        any(name in table for table in tables) or reason_without_effect(name, _COMMAND)
+    ):
+        return False
+    read_key(setting, _COMMAND, draft)
+    return True
 
 
 ACCELERATE_YAML = Dialect(

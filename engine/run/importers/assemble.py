@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.catalog.models import MODELS
+from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.file import InputError, read_run
 from engine.run.importers.dialect import Piece, Unread
 from engine.run.importers.dialects import BY_NAME, DIALECTS
@@ -77,6 +77,7 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     draft, given = RunDraft(), defaults or ImportDefaults(cluster=DGX_H100)
     recognized = recognize(text)
     draft.notes["text"] = text
+    draft.notes["kinds of text"] = {piece.dialect for piece in recognized.pieces}
     _check_software(recognized.pieces, draft)
     for piece in recognized.pieces:
         draft.dialects.append(piece.dialect)
@@ -116,7 +117,12 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
             # Asked for beside the text: what is derived, as the batch, follows from it.
             draft.values["parallelism.world_size"] = defaults.world_size
         _choose_model(draft)
-        finish_launch(draft, int(defaults.cluster["gpus_per_node"]), asked=defaults.world_size)
+        finish_launch(
+            draft,
+            int(defaults.cluster["gpus_per_node"]),
+            str(defaults.cluster.get("gpu", "")),
+            asked=defaults.world_size,
+        )
         _derive(draft)
         document = _run_document(draft, defaults)
         _warn_of_assumptions(draft)
@@ -146,11 +152,14 @@ def _choose_model(draft: RunDraft) -> None:
     """Take the shape that arguments say before a model that another text describes or names."""
     named, values = draft.values.get("model"), draft.values
     shape = {key.partition(".")[2]: value for key, value in values.items() if key[:6] == "model."}
-    if named is None or not {"num_layers", "hidden_size"} & set(shape):
+    if named is None:
         return
-    row = MODELS.get(named) if isinstance(named, str) else None
-    known = {key: getattr(row, key, None) for key in shape} if row else dict(named or {})
+    row = EVERY_MODEL.get(named) if isinstance(named, str) else None
+    known = {key: getattr(row, key, None) for key in shape} if row else _plain(named)
     apart = [key for key in shape if known.get(key) is not None and known[key] != shape[key]]
+    if not {"num_layers", "hidden_size"} & set(shape):
+        _warn_of_changes([key for key in apart if draft.lines.get(f"model.{key}")], known, draft)
+        return
     if not apart:
         return
     sizes = ", ".join(
@@ -161,6 +170,19 @@ def _choose_model(draft: RunDraft) -> None:
         draft.warnings.append(f"two texts describe the model, and the arguments' is shown: {sizes}")
     else:
         draft.contradictions.append(f"arguments change the model that is named: {sizes}")
+
+
+def _plain(named: object) -> dict[str, Any]:
+    """Return the sizes of a model that a text describes; what it leaves out is none."""
+    return {"num_prediction_layers": 0, **named} if isinstance(named, Mapping) else {}
+
+
+def _warn_of_changes(keys: Sequence[str], known: Mapping[str, Any], draft: RunDraft) -> None:
+    """Warn of arguments that change a part of the model that another text describes or names."""
+    for key in keys:
+        path = f"model.{key}"
+        what = f"{key} {shorten(draft.values[path])}; the model with {shorten(known[key])} is shown"
+        draft.warnings.append(f"line {draft.lines[path]} changes the model: {what}")
 
 
 _CHOSEN = (

@@ -33,11 +33,11 @@ from engine.run.importers.key_table import (
     read_key,
     read_launch,
     refuse_value,
-    remark,
     switch,
     tell,
 )
 from engine.run.importers.trainer import world_size
+from engine.run.importers.vocabularies import derive_vocabulary
 from engine.run.importers.yaml_text import read_yaml
 
 SOFTWARE = "GPT-NeoX (ea7aefd8)"
@@ -155,6 +155,7 @@ TABLE = KeyTable(
         "pos_emb": note_text("pos_emb"),
         "use_bias_in_attn_linear": note_text("biases"),
         "tokenizer_type": note_text("tokenizer_type"),
+        "vocab_file": note_text("vocab_file"),
         "optimizer.type": _optimizer,
         "optimizer_type": _optimizer,
         "moe_num_experts": _sparse,
@@ -189,7 +190,7 @@ TABLE = KeyTable(
     },
     without_effect={
         "where data, checkpoints and logs are": (
-            "vocab_file", "merge_file", "save", "load", "data_path", "*_data_paths", "train_data_*",
+            "merge_file", "save", "load", "data_path", "*_data_paths", "train_data_*",
             "valid_data_*", "test_data_*", "tensorboard_dir", "log_dir", "data_impl", "split",
             "s3_*", "use_shared_fs", "num_workers", "mmap_warmup", "weight_by_num_documents",
             "label_data_paths", "pack_impl", "dataset_impl", "allow_chopped", "eod_mask_loss",
@@ -308,20 +309,11 @@ def _model(draft: RunDraft) -> None:
 
 
 def _vocabulary(draft: RunDraft) -> None:
-    """Derive the padded vocabulary of the two tokenizers whose sizes are known."""
-    if "model.vocab_size" in draft.values:
-        return
+    """Derive the padded vocabulary of the tokenizers whose sizes are known."""
     notes = draft.notes
+    notes.setdefault("make-vocab-size-divisible-by", notes.get("make_vocab_size_divisible_by"))
     kind = str(notes.get("tokenizer_type", "GPT2BPETokenizer"))
-    # GPT-2's merges; the file of GPT-NeoX-20B, which the examples give to HFTokenizer.
-    rows = {"GPT2BPETokenizer": 50257, "HFTokenizer": 50277}.get(kind)
-    step = (notes.get("make_vocab_size_divisible_by") or 128) * (
-        notes.get("model_parallel_size") or 1
-    )
-    if rows is None:
-        remark(draft, "vocab_size", 50257, f"the vocabulary of {kind} is not in the text")
-        rows = 50257
-    draft.derive("model.vocab_size", -(-rows // step) * step, f"{kind}, padded to {step}")
+    derive_vocabulary(draft, kind, str(notes.get("vocab_file", "")), SOFTWARE)
 
 
 def _batch(draft: RunDraft) -> None:

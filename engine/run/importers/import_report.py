@@ -29,6 +29,8 @@ class Setting:
         line: counted from 1.
         condition: of a script's branch that nothing in the text decides; otherwise empty.
         branches: conditions and branches that it stands in, by number.
+        program: whose flag it is: a launcher's name, "script" behind a trainer's file or module,
+            empty where no command says it.
     """
 
     key: str
@@ -36,6 +38,7 @@ class Setting:
     line: int
     condition: str = ""
     branches: tuple[tuple[int, int], ...] = ()
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

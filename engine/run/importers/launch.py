@@ -2,7 +2,8 @@
 
 torchrun, DeepSpeed's and accelerate's launchers, Slurm, MPI, Ray as RL frameworks ask it, and
 variables of these names. What the launcher of the processes says goes before what the scheduler
-says, and that before a variable.
+says, and that before a variable. WORLD_SIZE counts processes for torch.distributed and nodes for
+many schedulers of clusters, so it counts only where nothing else does.
 """
 
 import re
@@ -25,6 +26,7 @@ class _Fact:
     number: int
     line: int
     key: str
+    program: str = ""
 
 
 # name -> (what it counts, rank: a lower one goes first).
@@ -58,13 +60,28 @@ _COUNTS: Mapping[str, tuple[_Kind, int]] = {
     "gpus": ("total", 1),
     "WORLD_SIZE": ("total", 2),
 }
+# Flags that count so for these launchers alone; another program may mean anything by them.
+_OF_LAUNCHERS: Mapping[str, frozenset[str]] = {
+    "gpus": frozenset(("srun", "sbatch", "salloc")),
+    "ntasks": frozenset(("srun", "sbatch", "salloc", "mpirun", "mpiexec")),
+    "nodes": frozenset(("srun", "sbatch", "salloc")),
+    "np": frozenset(("mpirun", "mpiexec", "srun")),
+    "num_processes": frozenset(("accelerate",)),
+    "num_gpus": frozenset(("deepspeed",)),
+}
+# Words that name a GPU, as Slurm's administrators and clouds write them.
+_GPU = re.compile(
+    r"(?<![a-z0-9])(gb[23]00|[abhv][1-9]00|gh200|h20|l40s?|l4|a40|a30|a10g?|a6000|t4|p100|"
+    r"rtx\w{2,12}|mi\d{3}[xa]?)(?![0-9])"
+)
+_MACHINES = ("gres", "gpus_per_node", "gpus", "constraint", "gpu_type")
 # Flags of launchers that say where processes run and talk, not how many there are.
 _QUIET = words(
     """node_rank machine_rank master_addr master_port master_ip main_process_ip main_process_port
     rdzv_id rdzv_backend rdzv_endpoint rdzv_conf standalone max_restarts role tee log_dir
     redirects local_addr local_rank hostfile launcher ssh_port force_multi module no_python
     job_name partition account time output error exclusive mem mem_per_cpu cpus_per_task qos
-    constraint container_image container_mounts container_workdir mpi label kill_on_bad_exit
+    container_image container_mounts container_workdir mpi label kill_on_bad_exit
     unbuffered cpu_bind ntasks_per_core wait export hint distribution mail_type mail_user
     dependency array chdir open_mode signal requeue comment reservation exclude nodelist wckey
     allow_run_as_root bind_to map_by mca use_env config_file same_network enable_each_rank_log
@@ -76,20 +93,39 @@ _WHERE = "where processes run and talk to each other, not how many there are"
 
 def take_launch(settings: Sequence[Setting], draft: RunDraft) -> list[Setting]:
     """Note the launch facts among settings of a script; return the other settings."""
-    rest = []
-    for setting in settings:
-        name = _name(setting.key)
-        if setting.condition and (name in _COUNTS or name == "include"):
-            rest.append(setting)
-        elif name in _COUNTS:
-            _note(setting, name, draft)
-        elif name == "include":
-            _note_included(setting, draft)
-        elif name in _QUIET:
-            draft.report(setting, "without effect", _WHERE)
-        else:
-            rest.append(setting)
-    return rest
+    return [setting for setting in settings if not _take(setting, draft)]
+
+
+def _take(setting: Setting, draft: RunDraft) -> bool:
+    """Note a setting if it is a launch fact that holds for certain; return whether it is."""
+    name = _name(setting.key)
+    counts = name in _COUNTS and _is_of_launcher(setting, name)
+    if setting.condition and (counts or name == "include"):
+        return False
+    named = _note_machines(setting, name, draft)
+    if counts:
+        _note(setting, name, draft)
+    elif name == "include":
+        _note_included(setting, draft)
+    elif name in _QUIET or (name == "constraint" and not named):
+        draft.report(setting, "without effect", _WHERE)
+    else:
+        return named
+    return True
+
+
+def _note_machines(setting: Setting, name: str, draft: RunDraft) -> bool:
+    """Note GPUs that a flag asks for by name; return whether it does."""
+    word = _GPU.search(str(setting.value).lower()) if name in _MACHINES else None
+    if word:
+        draft.notes.setdefault("GPUs asked for", []).append((word[1], setting))
+    return word is not None
+
+
+def _is_of_launcher(setting: Setting, name: str) -> bool:
+    """Return whether a flag counts processes: a launcher's, or of a text that names no program."""
+    launchers = _OF_LAUNCHERS.get(name)
+    return launchers is None or not setting.program or setting.program in launchers
 
 
 def is_launch_flag(key: str) -> bool:
@@ -114,7 +150,8 @@ def _note(setting: Setting, name: str, draft: RunDraft) -> None:
         )
     else:
         kind, rank = _COUNTS[name]
-        _facts(draft).append(_Fact(kind, rank, number, setting.line, shorten(setting.key)))
+        fact = _Fact(kind, rank, number, setting.line, shorten(setting.key), setting.program)
+        _facts(draft).append(fact)
         draft.report(setting, "understood", _MEANINGS[kind])
 
 
@@ -173,17 +210,24 @@ def _note_included(setting: Setting, draft: RunDraft) -> None:
     draft.report(setting, "understood", "nodes and processes on each")
 
 
-def finish_launch(draft: RunDraft, gpus_per_node: int, *, asked: int = 0) -> None:
+def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: int = 0) -> None:
     """Derive nodes, processes on a node and the world size from the launch facts.
 
     Args:
         draft: the run so far.
         gpus_per_node: where no text says how many.
+        gpu: which is shown.
         asked: GPUs that are asked for beside the text, which go before it; 0: none.
     """
-    facts = draft.notes.pop("launch", [])
+    _compare_machines(draft, gpu)
+    facts: list[_Fact] = draft.notes.pop("launch", [])
+    variable = next((fact for fact in facts if fact.key == "WORLD_SIZE"), None)
+    facts = [fact for fact in facts if fact.key != "WORLD_SIZE"]
     said = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
     nodes, per_node, total = said["nodes"], said["per_node"], said["total"]
+    nodes, per_node = nodes or draft.notes.get("nodes"), per_node or draft.notes.get("per_node")
+    if variable and not total:
+        nodes, total = _read_variable(variable, nodes, per_node, draft)
     if per_node:
         draft.notes["per_node"] = per_node
     if nodes:
@@ -191,6 +235,7 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, *, asked: int = 0) -> Non
     if total and not asked:
         _compare_total(total, draft)
     if total and "parallelism.world_size" not in draft.values:
+        _compare_nodes(facts, total, gpus_per_node, draft)
         if nodes and per_node and nodes * per_node != total:
             draft.contradictions.append(
                 f"{total} processes are launched in all, and {per_node} on each of {nodes} nodes"
@@ -200,6 +245,45 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, *, asked: int = 0) -> Non
         why = f"{nodes} nodes, and no text says how many processes are on each"
         draft.notes["per_node"] = gpus_per_node
         draft.assume("parallelism.world_size", nodes * gpus_per_node, why)
+
+
+def _read_variable(
+    fact: _Fact, nodes: int | None, per_node: int | None, draft: RunDraft
+) -> tuple[int | None, int | None]:
+    """Return the nodes and the processes in all, as far as WORLD_SIZE says them."""
+    number = fact.number
+    if (nodes and per_node) or number in (nodes, per_node):
+        if number not in (nodes, (nodes or 1) * (per_node or number)):
+            draft.warnings.append(f"WORLD_SIZE (line {fact.line}) is {number}; flags say otherwise")
+        return nodes, None
+    if per_node and (number < per_node or number % per_node):
+        said = f"WORLD_SIZE (line {fact.line}) is {number}, with {per_node} processes on a node"
+        draft.warnings.append(f"{said}: taken for the number of nodes")
+        return number, None
+    if number == 1:
+        draft.warnings.append(f"WORLD_SIZE (line {fact.line}) is 1 unless a cluster sets it")
+        return nodes, None
+    return nodes, number
+
+
+def _compare_nodes(facts: Sequence[_Fact], total: int, gpus_per_node: int, draft: RunDraft) -> None:
+    """Refuse processes of one node beside another program's number of nodes."""
+    for fact in facts:
+        foreign = fact.kind == "nodes" and fact.rank == 0 and fact.program == "script"
+        if foreign and fact.number > 1 and total <= gpus_per_node:
+            draft.contradictions.append(
+                f"line {fact.line}: {fact.key} says {fact.number} nodes, and {total} processes are "
+                "launched: no text says whether in all or on each"
+            )
+
+
+def _compare_machines(draft: RunDraft, gpu: str) -> None:
+    """Report GPUs that a text asks for by name; warn where others are shown."""
+    for word, setting in draft.notes.pop("GPUs asked for", []):
+        if not gpu or gpu.lower().replace("-", "").startswith(word):
+            draft.report(setting, "understood", f"asks for the {shorten(gpu)} that is shown")
+        else:
+            draft.report_not_modeled(setting, f"asks for {word}; {shorten(gpu)} is shown")
 
 
 def _compare_total(total: int, draft: RunDraft) -> None:

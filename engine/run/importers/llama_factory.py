@@ -186,6 +186,7 @@ TABLE = TRAINER_TABLE.joined(
             "use_eaft_loss": "another loss",
             "pref_ftx": "a supervised loss beside that of preferences",
             "freeze_extra_modules": "further layers are trained",
+            "freeze_trainable_modules": "parts of layers are trained; whole ones are shown",
             "freeze_language_model": "the language model is frozen; it is shown as trained",
             "fp8_backend": "products in fp8 by the Trainer; 16 bits are shown",
             "use_hyper_parallel": "another backend",
@@ -212,7 +213,7 @@ TABLE = TRAINER_TABLE.joined(
                 "quantization_device_map", "offload_folder", "pissa_*", "add_tokens",
                 "add_special_tokens", "init_special_tokens", "use_reentrant_gc", "infer_dtype",
                 "infer_backend", "export_*", "use_kv_cache", "print_param_status",
-                "megatron_pretrained_checkpoint", "freeze_trainable_modules",
+                "megatron_pretrained_checkpoint",
             ),
             "a number of the loss or of an optimizer": (
                 "pref_beta", "pref_loss", "simpo_gamma", "kto_*", "dpo_label_smoothing", "ld_alpha",

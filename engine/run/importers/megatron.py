@@ -127,6 +127,10 @@ NOTED = (
     "moe-enable-deepep",
     "expert-interval",  # Megatron-DeepSpeed
     "topk",
+    "tokenizer-type",
+    "tokenizer-model",
+    "tokenizer-name-or-path",
+    "vocab-file",
 )
 
 

@@ -16,6 +16,7 @@ from engine.run.importers.import_report import (
 )
 from engine.run.importers.layouts import read_layout
 from engine.run.importers.megatron import VERSION
+from engine.run.importers.vocabularies import derive_vocabulary
 
 _MOST_LAYERS = 4096
 ONLY = "only leading or alternating dense layers are known."
@@ -160,8 +161,10 @@ def _derive_model(draft: RunDraft, notes: Mapping[str, Any]) -> None:
     draft.assume("model.ffn_hidden_size", width, f"from --hidden-size ({VERSION})")
     if notes.get("pad-vocab-size-to"):
         draft.derive("model.vocab_size", notes["pad-vocab-size-to"], "--pad-vocab-size-to")
-    if "model.vocab_size" not in draft.values:
-        draft.assume("model.vocab_size", 50304, "GPT-2's, padded: no --vocab-size, no file is read")
+    names = ("tokenizer-model", "tokenizer-name-or-path", "vocab-file")
+    name = next((str(notes[key]) for key in names if key in notes), "")
+    kind = str(notes.get("tokenizer-type", "GPT2BPETokenizer" if "gpt2" in name else ""))
+    derive_vocabulary(draft, kind, name, VERSION)
     if not is_true(notes.get("group-query-attention", "model.num_key_value_heads" in draft.values)):
         draft.values.pop("model.num_key_value_heads", None)
     if "max-position-embeddings" in notes and notes.get("position-embedding-type", "") not in (

@@ -180,7 +180,7 @@ MEGATRON_KEYS = KeyTable(
             "use_same_sampling_seed_across_dp_ranks",
         ),
         "how text becomes tokens": (
-            "tokenizer_*", "vocab_file", "merge_file", "vocab_extra_ids", "tiktoken_*",
+            "tokenizer_*", "merge_file", "vocab_extra_ids", "tiktoken_*",
             "trust_remote_code", "special_tokens", "chat_template", "null_tokenizer_*",
             "save_tokenizer_assets", "use_tokenizer_model_from_checkpoint_args", "extra_vocab_size",
             "patch_tokenizer_type", "sft_tokenizer_prompt_format",

@@ -150,7 +150,11 @@ def finish_nanotron(draft: RunDraft) -> None:
         if name not in notes:
             draft.contradictions.append(f"nanotron needs {name}, and the text does not say it")
             return
-    degrees = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert"}
+    if notes.get("ep", 1) > 1:
+        said = "parallelism.expert_parallel_size is {}: nanotron's experts are not read here"
+        draft.contradictions.append(said.format(notes["ep"]))
+        return
+    degrees = {"tp": "tensor", "pp": "pipeline", "cp": "context"}
     for name, axis in degrees.items():
         if notes.get(name, 1) > 1:
             draft.derive(f"parallelism.{axis}_parallel", notes[name], f"parallelism.{name}")

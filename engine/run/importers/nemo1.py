@@ -21,6 +21,7 @@ from engine.run.importers.import_report import (
     shorten,
 )
 from engine.run.importers.key_table import (
+    WORKED,
     Handler,
     KeyTable,
     is_absent,
@@ -30,7 +31,6 @@ from engine.run.importers.key_table import (
     read_key,
     read_launch,
     refuse_value,
-    remark,
 )
 from engine.run.importers.megatron_dialects import finish as finish_megatron_run
 from engine.run.importers.megatron_family import read_megatron_key
@@ -142,8 +142,21 @@ _OPTIMIZER = (
     "lr", "weight_decay", "betas", "eps", "sched", "bucket_cap_mb", "contiguous_grad_buffer",
     "contiguous_param_buffer", "amsgrad",
 )  # fmt: skip
+
+
+def _tokenizer(setting: Setting, draft: RunDraft) -> None:
+    """Note a tokenizer: the class of Megatron's, a repository, or a file."""
+    word = str(setting.value)
+    if not is_absent(setting.value):
+        file = "/" in word or setting.key.endswith(".model")
+        draft.notes["tokenizer-model" if file else "tokenizer-type"] = word
+    draft.report(setting, "understood", WORKED)
+
+
 TABLE = KeyTable(
     handlers={
+        f"{_M}tokenizer.type": _tokenizer,
+        f"{_M}tokenizer.model": _tokenizer,
         "trainer.devices": note_number("per_node", meaning="how many processes are launched"),
         "trainer.num_nodes": note_number("nodes", meaning="how many processes are launched"),
         "trainer.precision": _precision,
@@ -278,8 +291,6 @@ def finish_nemo1(draft: RunDraft) -> None:
         draft.derive("training.lora_rank", rank, f"peft_scheme lora, adapter_dim ({SOFTWARE})")
         what = "target_modules: attention_qkv; all of the attention is shown"
         draft.assume("training.lora_layers", "attention", f"{what} ({SOFTWARE})")
-    if "model.num_layers" in draft.values and "model.vocab_size" not in draft.values:
-        remark(draft, "vocab_size", 50304, "the tokenizer's vocabulary is not in the text")
     finish_megatron_run(draft)
 
 

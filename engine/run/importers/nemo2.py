@@ -433,8 +433,6 @@ def _from_classes(draft: RunDraft) -> None:
             notes["disable-bias-linear"] = True
             draft.assume("model.mlp", "swiglu", f"LlamaConfig ({VERSION})")
             draft.assume("model.tied_embeddings", False, f"LlamaConfig ({VERSION})")
-        if "model.vocab_size" not in draft.values:
-            remark(draft, "vocab_size", 50304, "the tokenizer's vocabulary is not in the text")
 
 
 def _data(draft: RunDraft) -> None:

@@ -52,6 +52,38 @@ _KEEPS = re.compile(
     r"run|add|print|pprint|main|str|repr|build|dryrun|deepcopy|len|Partial|partial|"
 )
 Names = Mapping[str, object]
+# Parameters of NeMo's set_primary_perf_configs behind the recipe and the task, in order, with the
+# paths that it assigns (8cfedd72, scripts/performance/helpers.py:424).
+PERFORMANCE = "set_primary_perf_configs"
+_S = "trainer.strategy."
+_PERFORMANCE: Mapping[str, str] = {
+    "num_nodes": "trainer.num_nodes",
+    "num_gpus_per_node": "trainer.devices",
+    "mbs": "data.micro_batch_size",
+    "gbs": "data.global_batch_size",
+    "max_steps": "trainer.max_steps",
+    "tp_size": f"{_S}tensor_model_parallel_size",
+    "pp_size": f"{_S}pipeline_model_parallel_size",
+    "cp_size": f"{_S}context_parallel_size",
+    "vp_size": f"{_S}virtual_pipeline_model_parallel_size",
+    "ep_size": f"{_S}expert_model_parallel_size",
+    "etp_size": f"{_S}expert_tensor_parallel_size",
+    "enable_cuda_graphs": "model.config.enable_cuda_graph",
+    "use_mcore_fsdp": "trainer.strategy.fsdp",
+    "activation_offload_layers": "model.config.cpu_offloading_num_layers",
+    "recompute_modules": "model.config.recompute_modules",
+    "recompute_layers": "model.config.recompute_num_layers",
+    "compute_dtype": "trainer.plugins",
+}
+
+
+# Values of these parameters that leave a recipe as it is.
+_OFF: Names = {
+    "vp_size": 1,
+    "recompute_layers": 0,
+    "activation_offload_layers": 0,
+    "use_mcore_fsdp": False,
+}
 
 
 def read_command(text: str, first_line: int) -> list[Setting]:
@@ -87,10 +119,11 @@ def read_nemo2_python(text: str, first_line: int) -> list[Setting]:
     names = _constants(nodes)
     scopes = _scopes(nodes, names)
     branches = _open_branches(nodes, first_line)
+    recipes = _recipes(nodes)
     settings = [
         replace(one, condition=branches.get(id(node), ""))
         for node in nodes
-        for one in _settings(node, scopes.get(id(node), names), first_line)
+        for one in _settings(node, scopes.get(id(node), names), first_line, recipes)
     ]
     for path, kind in _ALONE.items():
         lines = [one.line for one in settings if one.key == path]
@@ -124,6 +157,10 @@ def _constants(nodes: list[ast.AST]) -> dict[str, object]:
     """Return names with one constant: assigned, or an argument of the command line."""
     given: dict[str, list[object]] = {}
     for node in nodes:
+        if isinstance(node, ast.ImportFrom) and ".recipes." in f"{node.module}.":
+            for one in node.names:
+                recipe = f"{(node.module or '').rpartition('.')[2]}.{one.name}"
+                given.setdefault(f"import {one.asname or one.name}", []).append(recipe)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             given.setdefault(node.targets[0].id, []).append(_value(node.value, {}))
         for name, default in _argument(node):
@@ -182,12 +219,64 @@ def _argument(node: ast.AST) -> Iterator[tuple[str, object]]:
             yield f"{ARGUMENTS}.{flag[2:].replace('-', '_')}", default[0]
 
 
-def _settings(node: ast.AST, names: Names, first: int) -> Iterator[Setting]:
+def _recipes(nodes: list[ast.AST]) -> frozenset[str]:
+    """Return the names that a recipe is assigned to."""
+    return frozenset(
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Name) and _dotted(node.value.func).endswith("_recipe")
+    ) | {"recipe"}
+
+
+def _settings(
+    node: ast.AST, names: Names, first: int, recipes: frozenset[str]
+) -> Iterator[Setting]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _assigned(target, node.value, names, first)
     elif isinstance(node, ast.Call):
         yield from _called(node, names, first)
+        yield from _changed(node, names, first, recipes)
+
+
+def _changed(
+    node: ast.Call, names: Names, first: int, recipes: frozenset[str]
+) -> Iterator[Setting]:
+    """Yield what a function that takes a recipe does to it, or that it may change it."""
+    last, line = _dotted(node.func).rpartition(".")[2], first + node.lineno - 1
+    handed = [one.id for one in node.args if isinstance(one, ast.Name)]
+    handed += [word.value.id for word in node.keywords if isinstance(word.value, ast.Name)]
+    if last == PERFORMANCE:
+        yield from _performance(node, names, first)
+    elif recipes & set(handed) and not _KEEPS.fullmatch(last) and last not in _SPARED:
+        yield Setting(key="recipe.changed", value=f"{last}()", line=line)
+
+
+def _performance(node: ast.Call, names: Names, first: int) -> Iterator[Setting]:
+    """Yield what NeMo's function for the usual choices of performance assigns."""
+    order = list(_PERFORMANCE)[: list(_PERFORMANCE).index("enable_cuda_graphs")]
+    given = dict(zip(order, node.args[2:], strict=False))
+    given |= {word.arg: word.value for word in node.keywords if word.arg is not None}
+    line = first + node.lineno - 1
+    said = {name: _value(value, names) for name, value in given.items()}
+    kind, blocks = said.pop("compute_dtype", None), said.get("fp8_recipe")
+    if kind is not None:
+        word = f"bf16_with_fp8_{blocks}_mixed()" if kind == "fp8" else f"{kind}_mixed"
+        yield Setting(key="trainer.plugins", value=word, line=line)
+    tensor = said.get("tp_size")
+    if isinstance(tensor, int):
+        yield Setting(key=f"{_S}sequence_parallel", value=tensor > 1, line=line)
+    if said.get("recompute_layers") not in (None, 0):
+        yield Setting(key="model.config.recompute_granularity", value="full", line=line)
+        yield Setting(key="model.config.recompute_method", value="block", line=line)
+    elif said.get("recompute_modules"):
+        yield Setting(key="model.config.recompute_granularity", value="selective", line=line)
+    for name, value in said.items():
+        unset = value is None or (name in _OFF and value == _OFF[name])
+        if name in _PERFORMANCE and not unset:
+            yield Setting(key=_PERFORMANCE[name], value=value, line=line)
 
 
 def _open_branches(nodes: list[ast.AST], first: int) -> dict[int, str]:
@@ -228,14 +317,12 @@ def _pair(key: str, value: ast.expr, line: int, names: Names) -> Iterator[Settin
 def _called(node: ast.Call, names: Names, first: int) -> Iterator[Setting]:
     line = first + node.lineno - 1
     name = _class_of(node)
+    name = str(names.get(f"import {name}", name))
     if match := _RECIPE.search(name):
         yield Setting(key="recipe", value=f"{match[1]}.{match[2]}_recipe", line=line)
         yield from _keywords(node, "recipe", names, first)
         return
     last = name.rpartition(".")[2]
-    handed = [one.id for one in node.args if isinstance(one, ast.Name)]
-    if "recipe" in handed and not _KEEPS.fullmatch(last):
-        yield Setting(key="recipe.changed", value=f"{last}()", line=line)
     path = next((path for pattern, path in _CLASSES if re.match(pattern, last)), "")
     if path == "model.config" and (not last[:1].isupper() or _NO_MODEL.search(last)):
         return

@@ -140,8 +140,8 @@ def _extract_objects(part: Part, found: Recognized) -> str:
             tree, length = json.JSONDecoder().raw_decode(body)
         except json.JSONDecodeError as error:
             if not chunk[: match.start()].strip():
-                if _dialects_of(chunk):  # YAML may be in braces, with comments and a last comma
-                    return chunk
+                if part.optional or _dialects_of(chunk):
+                    return chunk  # YAML may be in braces, with comments and a last comma
                 raise TextError(
                     f"line {first + error.lineno - 1}, column {error.colno}: the JSON is damaged "
                     f"or cut off ({error.msg})"
@@ -171,7 +171,7 @@ def _take_object(
     if dialects:
         name = dialects[0].name
         found.pieces.append(Piece(dialect=name, text=text, line=line, tree=tree, name=part.name))
-    else:
+    elif not part.optional:
         seen = tuple(f"{', '.join(keys)} ({name})" for name, keys in signs.items() if keys)
         found.unread.append(_unread(text, line, part.name, seen))
 

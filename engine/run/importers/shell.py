@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from engine.run.importers.import_report import Setting
 from engine.run.importers.shell_expansion import Branch, Environment, ShellWord, text_of
 from engine.run.importers.shell_records import Command
 from engine.run.importers.shell_script import run_script
-from engine.run.importers.shell_words import Bit, shell_tokens
+from engine.run.importers.shell_words import Bit, expansion_at, shell_tokens
 from engine.run.importers.unknown_keys import IDLE
 
 # Commands that start no training; their flags are their own.
@@ -30,7 +31,7 @@ _WRAPPERS = frozenset(
 _SLURM = ("srun", "sbatch", "salloc", "mpirun", "mpiexec")
 LAUNCHERS = ("torchrun", "deepspeed", "accelerate", *_SLURM)
 _PROGRAMS = (*LAUNCHERS, "python", "python3", "bash", "sh")
-_SHORT = {"-N": "--nodes", "-n": "--ntasks", "-np": "--np", "-G": "--gpus"}
+_SHORT = {"-N": "--nodes", "-n": "--ntasks", "-np": "--np", "-G": "--gpus", "-C": "--constraint"}
 _LONGEST_LIST = 64
 LAUNCH_VARIABLES = (
     "NNODES", "NUM_NODES", "NUM_MACHINES", "NPROC_PER_NODE", "GPUS_PER_NODE", "NUM_GPUS_PER_NODE",
@@ -66,18 +67,30 @@ def resolve_variables(text: str) -> str:
     return "\n".join(_resolve_line(line, environment) for line in text.splitlines())
 
 
-_EXPANSION = re.compile(r"\$\(\(([^\n]{1,200}?)\)\)|\$\{([^{}\n]{1,200})\}|\$([A-Za-z_]\w{0,80})")
-
-
 def _resolve_line(line: str, environment: Environment) -> str:
-    def value(match: re.Match[str]) -> str:
-        inside = match[1] or match[2] or match[3]
-        bit = Bit("sum" if match[1] else "variable", inside, 0)
-        said = text_of(environment.expanded(bit))
+    """Return a line with its variables and sums replaced; a command's output stays unknown."""
+    line = line[:40_000]
+    said, place = [], 0
+    while (start := line.find("$", place)) >= 0:
+        said.append(line[place:start])
+        place = start
+        found = expansion_at(line, start)
+        if found is None and line[start + 1 : start + 2] in ("{", "("):
+            break  # a bracket without its other one
+        kind, inside, length = found or ("command", "$", 1)
+        place = start + length
+        if kind == "command" or (kind == "variable" and _is_parameter(inside)):
+            said.append(line[start:place])
+            continue
+        value = text_of(environment.expanded(Bit(kind, inside, 0)))
         # Arguments that a variable holds are read where they are assigned.
-        return "" if said.lstrip().startswith("--") else said
+        said.append("" if value.lstrip().startswith("--") else value)
+    return "".join(said) + line[place:]
 
-    return _EXPANSION.sub(value, line[:40_000])
+
+def _is_parameter(inside: str) -> bool:
+    """Return whether it is an argument of the script itself, which the text does not say."""
+    return re.match(r"[A-Za-z_#!]", inside) is None
 
 
 # Commands
@@ -154,13 +167,13 @@ def _unused(environment: Environment, *, exported: bool = False) -> list[ShellWo
 def _flags(words: Sequence[ShellWord]) -> list[Setting]:
     """Return the flags of a command with their values."""
     flags: list[Setting] = []
-    place, launcher = 0, ""
+    place, program = 0, ""
     while place < len(words):
         word = words[place]
+        program = _program(words, place, program)
         place += 1
-        launcher = _basename(word.text) if _is_program(word) else launcher
         key, _, value = word.text.partition("=")
-        if launcher in _SLURM and (short := re.match(r"(-N|-np|-n|-G)(\d*)$", key)):
+        if program in _SLURM and (short := re.match(r"(-N|-np|-n|-G|-C)(\d*)$", key)):
             key, value = _SHORT[short[1]], short[2] or value
         elif re.fullmatch(r"\$[A-Za-z_]\w*", word.text):
             flags.append(Setting(key=word.text, value="", line=word.line))
@@ -181,6 +194,7 @@ def _flags(words: Sequence[ShellWord]) -> list[Setting]:
                 line=word.line,
                 condition=condition,
                 branches=tuple((one.identifier, one.number) for one in word.branches),
+                program=program,
             )
         )
     return flags
@@ -191,7 +205,29 @@ def _condition(branches: Sequence[Branch]) -> str:
 
 
 def _conditional(flag: Setting, condition: str) -> Setting:
-    return Setting(key=flag.key, value=flag.value, line=flag.line, condition=condition)
+    return replace(flag, condition=condition, branches=())
+
+
+# Launchers by the name of their module, as behind `python -m`.
+_MODULES = {
+    "torch.distributed.launch": "torchrun",
+    "torch.distributed.run": "torchrun",
+    "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed",
+}
+
+
+def _program(words: Sequence[ShellWord], place: int, before: str) -> str:
+    """Return whose flags follow a word: a launcher's, a script's, or as before."""
+    text = words[place].text
+    if _is_program(words[place]):
+        name = _basename(text)
+        return name if name in LAUNCHERS else ""
+    if text.endswith(".py"):
+        return "script"
+    if place and words[place - 1].text in ("-m", "--module"):
+        return _MODULES.get(text, "script")
+    return before
 
 
 def _join_values(values: Sequence[str]) -> object:

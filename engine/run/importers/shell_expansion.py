@@ -198,7 +198,7 @@ class Environment:
             for piece in found if quoted or bit.kind == "text" else _split(found):
                 pieces.append(replace(piece, begins=begins or piece.begins))
                 begins = False
-            if quoted and not found and begins:
+            if quoted and not found and begins and not bit.text.endswith("[@]"):
                 pieces.append(Field("", bit.line, True))
                 begins = False
         return pieces
@@ -242,7 +242,9 @@ class Environment:
         value = self.values.get(name)
         empty = value is None or (":" in operator and not text_of(value))
         if operator[-1:] in ("-", "=") and empty:
-            return self.default(rest, bit.line, depth)
+            value = self.default(rest, bit.line, depth)
+            self.keep(name, value, bit.line, assigns=operator[-1:] == "=")
+            return value
         if operator[-1:] == "+" and operator != "":
             return self.default(rest, bit.line, depth) if not empty else []
         if name in "#!" and rest:
@@ -256,6 +258,11 @@ class Environment:
         if name in self.arrays and not match["all"]:
             return _element(value, rest)
         return value
+
+    def keep(self, name: str, value: list[Field], line: int, *, assigns: bool) -> None:
+        """Assign the default of `${NAME:=...}`."""
+        if assigns:
+            self.values[name], self.lines[name] = value, line
 
     def counted(self, sign: str, rest: str) -> str:
         """Return `${#NAME}` or `${#NAME[@]}`, or what `${!NAME}` points to."""

@@ -192,22 +192,13 @@ class _Lexer:
             self.add(word, text[start], quoted=quoted)
             self.place += 1
             return
-        kind: Literal["variable", "sum", "command"]
-        if text.startswith("$((", start) and (inside := _sum(text, start, 3)):
-            kind, length = "sum", len(inside) + 5
-        elif text.startswith("${", start) and (inside := _inside(text, start + 1, "{", "}")):
-            kind, length = "variable", len(inside) + 3
-        elif text.startswith("$(", start) and (inside := _inside(text, start + 1, "(", ")")):
-            kind, length = "command", len(inside) + 3
-        elif text[start] == "`" and (end := text.find("`", start + 1)) > 0:
-            kind, inside, length = "command", text[start + 1 : end], end + 1 - start
-        elif text[start] == "$" and (match := _NAME.match(text, start + 1)):
-            kind, inside, length = "variable", match[0], len(match[0]) + 1
-        else:
+        found = expansion_at(text, start)
+        if found is None:
             self.unclosed += text[start + 1 : start + 2] in ("{", "(")
             self.add(word, text[start], quoted=quoted)
             self.place += 1
             return
+        kind, inside, length = found
         word.bits.append(Bit(kind, inside, line, quoted))
         self.skip(length)
 
@@ -218,6 +209,23 @@ class _Lexer:
             word.bits[-1] = Bit("text", last.text + letter, last.line, quoted)
         else:
             word.bits.append(Bit("text", letter, self.line, quoted))
+
+
+def expansion_at(
+    text: str, start: int
+) -> tuple[Literal["variable", "sum", "command"], str, int] | None:
+    """Return what expands at a dollar or a backquote: kind, inside, length; None if nothing."""
+    if text.startswith("$((", start) and (inside := _sum(text, start, 3)):
+        return "sum", inside, len(inside) + 5
+    if text.startswith("${", start) and (inside := _inside(text, start + 1, "{", "}")):
+        return "variable", inside, len(inside) + 3
+    if text.startswith("$(", start) and (inside := _inside(text, start + 1, "(", ")")):
+        return "command", inside, len(inside) + 3
+    if text[start] == "`" and (end := text.find("`", start + 1)) > 0:
+        return "command", text[start + 1 : end], end + 1 - start
+    if text[start] == "$" and (match := _NAME.match(text, start + 1)):
+        return "variable", match[0], len(match[0]) + 1
+    return None
 
 
 def _end_of_line(text: str, place: int) -> int:

@@ -148,6 +148,8 @@ _SHARED = KeyTable(
         "cross_entropy_loss_fusion": "a loss whose kernels take less memory and time",
         "teacher_model": "another model's pass",
         "modules_to_save": "further layers are trained in full",
+        "trainable_parameters": "only some weights are trained, or further ones",
+        "trainable_parameters_regex": "only some weights are trained, or further ones",
         "freeze_vit": "images; the language model alone is shown",
         "model_kwargs": "the model's file is changed",
         "offload_model": "weights wait in the host's memory while others generate",
@@ -191,7 +193,7 @@ _SHARED = KeyTable(
         "how weights are loaded": (
             "model_type", "model_revision", "task_type", "num_labels", "adapters", "init_weights",
             "local_repo_path", "rope_scaling", "check_model", "use_cpu_initialization", "ref_*",
-            "bridge_backend", "language_model_only", "trainable_parameters*", "tuner_backend",
+            "bridge_backend", "language_model_only", "tuner_backend",
             "ignore_args_error", "bnb_4bit_*",
         ),
         "numbers of the loss or of the optimizer": (

@@ -57,6 +57,10 @@ def read_deepspeed_file(setting: Setting, draft: RunDraft) -> None:
     if is_off(setting.value):
         draft.report(setting, "understood", "off")
         return
+    if setting.value is True:  # a script of one's own says the rest by other flags
+        draft.notes.setdefault("deepspeed", "")
+        draft.report(setting, "understood", "DeepSpeed runs")
+        return
     draft.notes["deepspeed"] = str(setting.value)
     draft.notes["deepspeed line"] = setting.line
     name = str(setting.value).lower()
@@ -340,6 +344,10 @@ def _sharding(draft: RunDraft, defaults: TrainerDefaults) -> None:
     runs = any("DeepSpeed" in dialect for dialect in draft.dialects)
     if name is not None or runs:
         draft.values["training.framework"] = "deepspeed"
+        if not runs and name == "" and "parallelism.zero_stage" not in draft.values:
+            why = "DeepSpeed runs, and no text says the stage of ZeRO; 2 is shown"
+            remark(draft, "zero_stage", 2, why)
+            draft.values["parallelism.zero_stage"] = 2
         if not runs and "parallelism.zero_stage" not in draft.values:
             _stage_by_name(draft, str(name))
         draft.assume("parallelism.zero_stage", 0, "no stage in the configuration of DeepSpeed")
@@ -350,13 +358,23 @@ def _sharding(draft: RunDraft, defaults: TrainerDefaults) -> None:
         if fsdp and "auto_wrap" not in fsdp and "wrapped" not in draft.notes:
             why = "nothing says what is one unit; a layer at a time is shown"
             remark(draft, "fsdp", " ".join(fsdp), why)
-    if "parallelism.zero_stage" not in draft.values:
-        why = "neither DeepSpeed nor FSDP is named: every GPU keeps the whole model"
-        if "per_node" in draft.notes:
-            draft.assume("parallelism.zero_stage", 0, why)
-        else:
-            remark(draft, "sharding", 0, f"{why}; a configuration of accelerate may say otherwise")
-            draft.values["parallelism.zero_stage"] = 0
+    _unsharded(draft)
+
+
+def _unsharded(draft: RunDraft) -> None:
+    """Say that nothing is sharded where no text says so, or that a file is missing."""
+    if "parallelism.zero_stage" in draft.values:
+        return
+    if file := draft.notes.get("accelerate's file"):
+        draft.contradictions.append(
+            f"line {file.line}: what is sharded is in {shorten(file.value)}; paste that file too"
+        )
+    why = "neither DeepSpeed nor FSDP is named: every GPU keeps the whole model"
+    if "per_node" in draft.notes:
+        draft.assume("parallelism.zero_stage", 0, why)
+    else:
+        remark(draft, "sharding", 0, f"{why}; a configuration of accelerate may say otherwise")
+        draft.values["parallelism.zero_stage"] = 0
 
 
 def _stage_by_name(draft: RunDraft, name: str) -> None:

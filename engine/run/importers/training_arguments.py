@@ -12,8 +12,15 @@ a script of one's own does beside the Trainer.
 
 from typing import Literal
 
+from engine.run.importers.accelerate import read_command_flag
 from engine.run.importers.adapters import read_targets, settle_targets
-from engine.run.importers.import_report import RunDraft, Setting, shorten, whole_number
+from engine.run.importers.import_report import (
+    OFFLOADED,
+    RunDraft,
+    Setting,
+    shorten,
+    whole_number,
+)
 from engine.run.importers.key_table import (
     WORKED,
     KeyTable,
@@ -129,6 +136,10 @@ NOT_MODELED = {
     "use_dora": "DoRA keeps and computes more than LoRA",
     "parallelism_config": "a mesh that is set beside the text",
     "padding_free": FULL_LENGTH,
+    **dict.fromkeys(
+        ("modules_to_save", "lora_modules_to_save", "trainable_params", "additional_target"),
+        "further weights are trained in full beside the adapters; they are shown as frozen",
+    ),
     "mem_budget": "a budget of memory for compiled recomputation",
     **dict.fromkeys(
         (
@@ -212,6 +223,47 @@ def _quantized(setting: Setting, draft: RunDraft) -> None:
     read_bits("4 bits" if "4" in setting.key else "8 bits")(setting, draft)
 
 
+def _other_name(setting: Setting, draft: RunDraft) -> None:
+    """Note a model under a less common key, unless `model_name_or_path` says it."""
+    if "model name" in draft.notes:
+        draft.report(setting, "understood", "the model, which another key says")
+    else:
+        note_model(setting, draft)
+
+
+def _stage(setting: Setting, draft: RunDraft) -> None:
+    """Read the stage of ZeRO that a script of one's own hands to DeepSpeed (DeepSpeed-Chat)."""
+    number = whole_number(setting.value)
+    if number is None or not 0 <= number <= 3:
+        refuse_value(setting, "a stage from 0 to 3 is needed", draft)
+    else:
+        draft.notes.setdefault("deepspeed", "")
+        draft.set_value(setting, "parallelism.zero_stage", number)
+
+
+def _actor_and_critic(setting: Setting, draft: RunDraft) -> None:
+    """Refuse DeepSpeed-Chat's third step, whose actor and critic have settings of their own."""
+    draft.report(setting, "not known", "an actor and a critic of DeepSpeed-Chat")
+    if not draft.notes.get("actor and critic"):
+        draft.notes["actor and critic"] = True
+        draft.contradictions.append(
+            f"line {setting.line}: {shorten(setting.key)}: a step with an actor and a critic is "
+            "not predicted"
+        )
+
+
+def _offload(setting: Setting, draft: RunDraft) -> None:
+    if is_on(setting, draft):
+        draft.report_not_modeled(setting, OFFLOADED)
+
+
+def _lora_dim(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value) == "0":
+        draft.report(setting, "understood", "all weights are trained")
+    else:
+        read_rank(setting, draft)
+
+
 TABLE = KeyTable(
     noted={
         "per_device_train_batch_size": MICRO,
@@ -222,6 +274,18 @@ TABLE = KeyTable(
     },
     handlers={
         "model_name_or_path": note_model,
+        **dict.fromkeys(
+            ("model_name", "base_model", "pretrained_model_name_or_path", "model_id"), _other_name
+        ),
+        "zero_stage": _stage,
+        **dict.fromkeys(
+            ("actor_zero_stage", "critic_zero_stage", "critic_model_name_or_path"),
+            _actor_and_critic,
+        ),
+        "offload": _offload,
+        "lora_dim": _lora_dim,
+        "trainable": read_targets,  # of Chinese-LLaMA's scripts
+        "lora_trainable": read_targets,
         **dict.fromkeys(
             ("beta", "rpo_alpha", "loss_type", "precompute_ref_log_probs", "ref_model"),
             _preferences,
@@ -254,6 +318,7 @@ TABLE = KeyTable(
         "torch_dtype": read_model_type,
         "dtype": read_model_type,
         "max_seq_length": read_length,
+        "max_seq_len": read_length,
         "max_length": read_length,
         "model_max_length": read_length,
         "block_size": read_length,
@@ -286,7 +351,7 @@ def import_training_arguments(settings: list[Setting], draft: RunDraft) -> None:
     for setting in settings:
         if plain_name(setting.key) == "class":
             _read_class(setting, draft)
-        elif not read_launch(setting, draft):
+        elif not read_command_flag(setting, draft) and not read_launch(setting, draft):
             read_key(setting, TABLE, draft)
 
 

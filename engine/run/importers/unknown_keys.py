@@ -15,24 +15,35 @@ def words_of(text: str) -> frozenset[str]:
 
 # Words of names that may be a size, a degree, a switch of memory, or another model beside.
 _SIZES = words_of(
-    """accumulation activation adapter attention attn batch batches batchsize bf16 checkpointing
-    compile compiled compress compression context cp ddp deepspeed degree depth devices dim dims
-    dmodel dp dtype embd embed embedding ep expert experts ffn flash fp16 fp32 fp4 fp8 freeze frozen
-    fsdp gpus head heads hidden int4 int8 intermediate kernel layer layers len length liger lora
-    maxlen microbatch microbatches mixed moe mtp multiplier mxfp8 nhead nlayer nlayers nodes nvfp4
-    offload offloading optim optimizer packed packing parallel parallelism pipeline pp precision
+    """accum accumulate accumulation activation adapter adapters amp attention attn autocast batch
+    batches batchsize bf bfloat block bs bsz checkpointing
+    compile compiled compress compression context cp ctx ddp deepspeed degree depth devices dim dims
+    dmodel dora dp ds dtype embd embed embedding ep expert experts ffn flash float fp freeze frozen
+    fsdp galore gas gbs gpus half head heads hidden hsdp int intermediate kernel
+    layer layers len length liger lora
+    maxlen mbs mem memory microbatch microbatches mixed mlp modules moe mtp multiplier mxfp ngpu
+    ngpus nhead nlayer nlayers nnodes nodes nproc nvfp
+    offload offloading optim optimizer packed packing padded parallel parallelism peft pipeline pp
+    precision processes qlora
     quant quantization quantize quantized rank ranks recompute recomputed recomputation remat seq
-    seqlen sequence shard sharded sharding shards size sizes stage stages tensor tie tied tokens
-    topk tp virtual vocab vocabulary width window world zero
+    seqlen sequence shard sharded sharding shards size sizes sp stage stages tensor tie tied tokens
+    topk tp trainable ulysses unfreeze unfrozen untie virtual vision vocab vocabulary width window
+    world zero
     teacher student distill distillation kd dpo kto grpo ppo reference reward critic"""
+)
+# A switch of recomputation; `checkpoint` alone is most often a file that is saved.
+_RECOMPUTED = re.compile(
+    r"(?:gra?d|grads|gradient|act|activations?|block|layer|torch|use|enable|do)s?[_.-]?(?:re)?"
+    r"(?:ckpt|checkpoint)(?:s|ing)?(?![a-z]*[_-](?:dir|path))"
 )
 _OFF = ("false", "none", "null", "0", "no", "off", "{}", "")
 
 
 def may_change_memory(setting: Setting) -> bool:
     """Return whether an unknown key speaks of a size, a degree, or a switch of memory."""
-    words = re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", setting.key)
+    words = re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", setting.key)
     named = any(word.lower() in _SIZES for word in words)
+    named = named or bool(_RECOMPUTED.search(setting.key.lower()))
     return named and str(setting.value).strip().lower() not in _OFF
 
 

@@ -29,9 +29,11 @@ from engine.run.importers.key_table import (
     WORKED,
     Handler,
     KeyTable,
+    is_off,
     is_on,
     note_number,
     note_text,
+    plain_name,
     read_key,
     read_launch,
     reason_without_effect,
@@ -161,7 +163,30 @@ def _lora(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", "all weights are trained")
 
 
-_CHECKPOINTING = switch("training.recompute", "full", "none")
+def _checkpointing(setting: Setting, draft: RunDraft) -> None:
+    """Note gradient checkpointing of FSDP; Megatron recomputes by arguments of its own."""
+    draft.notes["checkpointing"] = setting
+    draft.report(setting, "understood", WORKED)
+
+
+def _compose(setting: Setting, draft: RunDraft) -> None:
+    """Read the name of the configuration that the overrides change."""
+    name = str(setting.value).strip("\"'").rpartition("/")[2].removesuffix(".yaml")
+    if "megatron" in name:
+        draft.notes["strategy"] = "megatron"
+    if name in _OWN_FILES or plain_name(setting.key) == "config_path":
+        draft.report(
+            setting, "understood", f"{shorten(name)}: its defaults are those of {SOFTWARE}"
+        )
+    else:
+        what = "a file whose settings are not in the text; the defaults of verl are shown"
+        draft.report_not_modeled(setting, what)
+
+
+_OWN_FILES = (
+    "ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_engine", "dapo_trainer",
+    "dapo_megatron_trainer",
+)  # fmt: skip
 _FSDP: Mapping[str, Handler] = {
     "fsdp_size": _size("fsdp size"),
     "reshard_after_forward": switch("parallelism.zero_stage", 3, 2),
@@ -206,7 +231,7 @@ TABLE = KeyTable(
             for key, handler in {
                 "path": note_model,
                 "partial_pretrain": note_model,
-                "enable_gradient_checkpointing": _CHECKPOINTING,
+                "enable_gradient_checkpointing": _checkpointing,
                 "lora_rank": _lora,
                 "lora.rank": _size("lora of Megatron"),
                 "target_modules": read_targets,
@@ -295,7 +320,8 @@ TABLE = KeyTable(
         ),
     },
 )  # fmt: skip
-_MEGATRON_HEADS = (f"{_ACTOR}megatron.", "engine.override_transformer_config.")
+_MEGATRON_HEADS = (f"{_ACTOR}megatron.", "engine.override_transformer_config.",
+                   f"{_MODEL}gradient_checkpointing_kwargs.activations_checkpoint_")  # fmt: skip
 _ENGINE = tuple(_FSDP)
 
 
@@ -356,6 +382,10 @@ def _finish_megatron(draft: RunDraft) -> None:
     if draft.values.get("parallelism.sequence_parallel", True):
         draft.derive("parallelism.sequence_parallel", split, why)
     finish_megatron(draft)
+    asked = draft.notes.get("checkpointing")
+    if asked and is_true(asked.value) and "training.recompute" not in draft.values:
+        what = "of FSDP alone; Megatron recomputes by override_transformer_config, which is not set"
+        draft.report_not_modeled(asked, what)
     draft.assume("training.recompute", "none", f"recompute_granularity null ({SOFTWARE})")
 
 
@@ -365,6 +395,9 @@ def _finish_fsdp(draft: RunDraft) -> None:
         remark(draft, "model.lora.rank", draft.notes["lora of Megatron"], what)
     draft.values["training.framework"] = "fsdp"
     draft.assume("parallelism.zero_stage", 3, f"reshard_after_forward ({SOFTWARE})")
+    if asked := draft.notes.get("checkpointing"):
+        kept = "none" if is_off(asked.value) else "full"
+        draft.derive("training.recompute", kept, "enable_gradient_checkpointing")
     draft.assume("training.recompute", "full", f"enable_gradient_checkpointing ({SOFTWARE})")
     draft.assume("training.compiled", False, f"layers are not compiled ({SOFTWARE})")
     draft.assume("parallelism.sequence_parallel", False, "FSDP has none")
@@ -436,7 +469,9 @@ def _micro(draft: RunDraft, reinforced: bool, ranks: int) -> int | None:
 def _read(piece: Piece, draft: RunDraft) -> None:
     import_verl(read_overrides(piece.text, piece.line), draft)
     for setting in script_flags(piece.text, piece.line):
-        if not setting.key.startswith("--config"):
+        if setting.key.startswith("--config"):
+            _compose(setting, draft)
+        else:
             read_launch(setting, draft)
 
 
