@@ -79,7 +79,8 @@ def import_run(text: str, defaults: ImportDefaults | None = None) -> ImportedRun
     draft.notes["text"] = text
     draft.notes["kinds of text"] = {piece.dialect for piece in recognized.pieces}
     _check_software(recognized.pieces, draft)
-    for piece in recognized.pieces:
+    # A command's flags go before the file that it names.
+    for piece in sorted(recognized.pieces, key=lambda one: BY_NAME[one.dialect].overrides):
         draft.dialects.append(piece.dialect)
         before = draft.values.get("model")
         BY_NAME[piece.dialect].read(piece, draft)

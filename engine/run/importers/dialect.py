@@ -73,6 +73,7 @@ class Dialect:
         finish: derives values from several settings and assumes the software's defaults.
         joins: other software whose texts describe the same job together with this one.
         contains: names of dialects whose signs stand in this one's texts as well.
+        overrides: is read last, as flags go before a file of the same software.
         weak: gives way to any other dialect of the same text.
         refuses: says why a text of this dialect is not read after all; empty if it is.
     """
@@ -85,6 +86,7 @@ class Dialect:
     finish: Callable[[RunDraft], None] | None = None
     joins: frozenset[str] = frozenset()
     contains: frozenset[str] = frozenset()
+    overrides: bool = False
     weak: bool = False
     refuses: Callable[[str], str] | None = None
     patterns: tuple[re.Pattern[str], ...] = field(init=False)

@@ -19,6 +19,9 @@ _CODE = "how the code runs generation or returns its outputs"
 _STATES = "heads and their sizes say the width; how kernels cut a sequence is their own choice"
 _POSITIONS = "where an image stands among the tokens"
 
+_FUSED = "a fused kernel of flash-linear-attention"
+_WIDTH = "worked into the inner width where the file does not say that"
+
 _BY_REASON: Mapping[str, str] = {
     _NAME: """_name_or_path architectures auto_map transformers_version name_or_path license
         base_model_tp_plan base_config_key id2label label2id""",
@@ -27,7 +30,9 @@ _BY_REASON: Mapping[str, str] = {
         mamba_dt_min mamba_dt_max mamba_dt_init_floor time_step_min time_step_max time_step_floor
         time_step_limit""",
     _NORM: """rms_norm_eps layer_norm_eps layer_norm_epsilon norm_epsilon norm_eps
-        layernorm_epsilon hc_eps hc_sinkhorn_iters""",
+        layernorm_epsilon hc_eps hc_sinkhorn_iters elementwise_affine""",
+    _FUSED: "fuse_norm fuse_swiglu fuse_cross_entropy fuse_linear_cross_entropy use_l2warp",
+    _WIDTH: "hidden_ratio",
     _ROTARY: """rope_theta rope_scaling rope_parameters rope_ratio rotary_emb_base rotary_pct
         partial_rotary_factor max_position_embeddings rope_local_base_freq rope_interleave
         original_max_position_embeddings no_rope_layers no_rope_layer_interval rope_type

@@ -7,6 +7,7 @@ that is the same in all layers may stand there as a list, one entry a layer.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.run.importers.unknown_keys import words_of
 from engine.run.values import format_value
 
 # Where a file nests the language model; what stands there goes before what stands outside.
@@ -15,6 +16,14 @@ INNER = ("text_config", "llm_config", "language_config")
 PARTS = ("attn_config", "ffn_config")
 # Families with state-space layers whose patterns are not read.
 _STATE_SPACE = ("mamba", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
+# Families of flash-linear-attention (fla/models) whose layers have no attention over all tokens.
+_LINEAR = words_of(
+    """abc comba delta_net deltaformer gated_deltanet gated_deltaproduct gla gsa hgrn hgrn2 kda
+    lightnet linear_attn log_linear_mamba2 mesa_net moba mom nsa parallax path_attn
+    precond_gated_deltanet precond_kda raven retnet rodimus samba yoco sba"""
+)
+# Its families of attention, and the defaults of their classes (configuration_transformer.py).
+_FLA = ("transformer", "forgetting_transformer", "wall_transformer")
 _ENCODERS = ("bert", "electra", "t5", "bart", "whisper", "marian", "pegasus")
 
 
@@ -29,7 +38,20 @@ def flatten_config(config: Mapping[str, Any]) -> dict[str, Any]:
         part = merged.get(key)
         if isinstance(part, Mapping):
             merged = {**part, **merged}
+    if merged.get("model_type") in _FLA:
+        merged = _with_fla_defaults(merged)
     return {key: _uniform_value(value) for key, value in merged.items()}
+
+
+def _with_fla_defaults(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration of flash-linear-attention with what its classes take unasked."""
+    said = {key: value for key, value in config.items() if value is not None}
+    full = {"vocab_size": 32000, "hidden_ratio": 4, "tie_word_embeddings": False, **said}
+    width, ratio = full.get("hidden_size"), full["hidden_ratio"]
+    if "intermediate_size" not in full and type(width) is int and type(ratio) is int:
+        # fla/modules/mlp.py: two thirds, up to a multiple of 256.
+        full["intermediate_size"] = -(-int(width * ratio * 2 / 3) // 256) * 256
+    return full
 
 
 def _uniform_value(value: object) -> object:
@@ -41,7 +63,7 @@ def _uniform_value(value: object) -> object:
 
 def unsupported_reasons(config: Mapping[str, Any], family: str) -> Iterator[str]:
     """Yield the reasons why an architecture is not supported, one line each."""
-    if any(word in family for word in _STATE_SPACE):
+    if any(word in family for word in _STATE_SPACE) or family in _LINEAR:
         yield (
             f"model_type: {format_value(family)}; allowed: a family whose layers all have attention"
         )

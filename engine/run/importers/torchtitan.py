@@ -17,6 +17,7 @@ from engine.run.importers.import_report import (
 )
 from engine.run.importers.key_table import read_key, reason_without_effect
 from engine.run.importers.launch import take_launch
+from engine.run.importers.repositories import note_model
 from engine.run.importers.torchtitan_keys import TITAN_KEYS
 from engine.run.importers.unknown_keys import settle_conditions
 
@@ -37,6 +38,7 @@ NOTED = (
     "parallelism.num_pp_microbatches",
     "parallelism.pipeline_parallel_layers_per_stage",
     "parallelism.fsdp_reshard_after_forward",
+    "training.gradient_accumulation_steps",  # flame
     "training.local_batch_size",
     "training.batch_size",
     "training.global_batch_size",
@@ -157,6 +159,17 @@ def _flavor(setting: Setting, name: str, draft: RunDraft) -> None:
     draft.report(setting, "understood", "the size of the model")
 
 
+def _file(setting: Setting, name: str, draft: RunDraft) -> None:
+    """Read the name of a file that holds further settings, or the model (flame)."""
+    wanted = "Hugging Face config.json" if name == "model.config" else "torchtitan TOML"
+    if wanted in draft.notes["kinds of text"]:
+        draft.report(setting, "understood", "the file that is read beside")
+    elif name == "model.config":
+        note_model(setting, draft)
+    else:
+        draft.report_not_modeled(setting, "a file of further settings, which is not in the text")
+
+
 def _graphs(setting: Setting, name: str, draft: RunDraft) -> None:
     draft.set_value(setting, "training.cuda_graphs", not is_true(setting.value))
 
@@ -188,6 +201,9 @@ _HANDLERS = {
     "training.mixed_precision_param": _mixed,
     "training.mixed_precision_reduce": _reduced,
     "training.dtype": _weights,
+    "job.config_file": _file,
+    "CONFIG_FILE": _file,
+    "model.config": _file,
     "model_spec.converters": _converters,
     "model_spec": _flavor,
     "activation_checkpoint": _checkpoint,

@@ -33,7 +33,7 @@ def check_batch(batch: int, local: int, ranks: int, length: int) -> str:
 
 def check_stages(draft: RunDraft, pipeline: int) -> str:
     """Return torchtitan's error for more stages than layers, or an empty text."""
-    model = EVERY_MODEL.get(draft.values.get("model", ""))
+    model = EVERY_MODEL.get(str(draft.values.get("model", "")))
     stages = pipeline * draft.get("parallelism.virtual_pipeline")
     layers = model.num_layers + 2 if model else 0  # embedding and output count as one each
     if model is None or pipeline < 2 or stages <= layers:

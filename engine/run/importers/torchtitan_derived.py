@@ -146,7 +146,8 @@ def _derive_batch(draft: RunDraft, ranks: int, pipeline: int) -> None:
         size = positive_number(notes.get("parallelism.pipeline_parallel_microbatch_size")) or 1
         micro = min(local, max(1, size)) if pipeline > 1 else local
         batch = whole_number(notes.get("training.global_batch_size")) or -1
-        batch = batch if batch > 0 else local * ranks
+        steps = positive_number(notes.get("training.gradient_accumulation_steps")) or 1
+        batch = batch if batch > 0 else local * ranks * steps
     draft.derive("training.micro_batch_size", micro, "what one forward pass of a rank takes")
     draft.derive("training.global_batch_size", batch, "local batch x data-parallel ranks")
     fault = check_batch(batch, local, ranks, length if tokens else 0)

@@ -4,7 +4,7 @@ import re
 import tomllib
 
 from engine.run.importers.dialect import Dialect, Piece
-from engine.run.importers.import_report import RunDraft, TextError, flatten
+from engine.run.importers.import_report import RunDraft, Setting, TextError, flatten
 from engine.run.importers.python_keys import read_python, require_single_configuration
 from engine.run.importers.shell import script_flags
 from engine.run.importers.torchtitan import import_torchtitan
@@ -43,7 +43,13 @@ def _read_python(piece: Piece, draft: RunDraft) -> None:
 
 
 def _read_flags(piece: Piece, draft: RunDraft) -> None:
-    import_torchtitan(script_flags(piece.text, piece.line), draft)
+    settings = script_flags(piece.text, piece.line)
+    if TORCHTITAN_TOML.name in draft.dialects:
+        draft.lines.clear()  # what the file says is no contradiction
+    for number, line in enumerate(piece.text.splitlines(), piece.line):
+        if match := re.match(r"\s*(?:export\s+)?(?:\w+=\S+\s+)*?CONFIG_FILE=(\S+)", line[:2000]):
+            settings.append(Setting(key="CONFIG_FILE", value=match[1].strip("\"'"), line=number))
+    import_torchtitan(settings, draft)
 
 
 TORCHTITAN_TOML = Dialect(
@@ -90,4 +96,5 @@ TORCHTITAN_FLAGS = Dialect(
         r"\btorchtitan[./]\w+|--job\.config_file|\brun_train\.sh\b",
     ),
     finish=finish_torchtitan,
+    overrides=True,
 )

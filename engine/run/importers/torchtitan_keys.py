@@ -30,6 +30,7 @@ TITAN_KEYS = KeyTable(
         "training.deterministic": "deterministic kernels, which are slower",
         "activation_checkpoint.mode": "what is recomputed; the default is shown",
         "float8.enable_fsdp_float8_all_gather": "weights are gathered in eight bits",
+        "training.varlen": "samples of several lengths in one sequence; full ones are shown",
         "fault_tolerance.enable": "replicas that join and leave",
         "experimental.custom_import": "code of one's own",
         "experimental.custom_args_module": "code of one's own",

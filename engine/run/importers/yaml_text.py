@@ -1,8 +1,8 @@
 """Reader of YAML as settings with lines, from the events of ruamel.yaml (YAML 1.2).
 
-No object is built: only events are taken, so tags construct nothing. Refused with line and column:
-tags, anchors of mappings and lists, documents that are too deep, too long, or damaged. An anchor of
-a single value may be repeated.
+No object is built: only events are taken, so tags construct nothing. What has an anchor may be
+repeated, and merged by `<<`, as long as all that is repeated stays small. Refused with line and
+column: tags, documents that are too deep, too long, or damaged.
 """
 
 import re
@@ -31,15 +31,32 @@ _DEEPEST = 12
 _LONGEST = 200_000
 _MOST = 10_000  # events
 _LONGEST_LIST = 4096
+_MOST_REPEATED = 2000  # settings that aliases repeat, in all
+_MERGE = "<<"
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """What an anchor stands for: a single value or a list of them, or the settings of a mapping."""
+
+    value: Any = None
+    settings: tuple[tuple[str, Any], ...] | None = None
 
 
 @dataclass(slots=True)
 class _Level:
-    """A mapping or list that is being read: its path, the key or place that comes next."""
+    """A mapping or list that is being read: its path, the key or place that comes next.
+
+    `first` is the number of its first setting, `merged` what `<<` adds to it, with the line of
+    the alias.
+    """
 
     path: str
     is_list: bool
     line: int
+    anchor: str | None = None
+    first: int = 0
+    merged: list[tuple[_Repeated, int]] = field(default_factory=list)
     key: str | None = None
     place: int = 0
     plain: list[Any] = field(default_factory=list)
@@ -52,7 +69,8 @@ class _Reader:
     first_line: int
     settings: list[Setting] = field(default_factory=list)
     levels: list[_Level] = field(default_factory=list)
-    anchors: dict[str, Any] = field(default_factory=dict)
+    anchors: dict[str, _Repeated] = field(default_factory=dict)
+    repeated: int = 0
 
     def refused(self, event: Event, reason: str) -> TextError:
         mark = event.start_mark
@@ -65,25 +83,54 @@ class _Reader:
         elif isinstance(event, MappingEndEvent | SequenceEndEvent):
             self.close()
         elif isinstance(event, AliasEvent):
-            if event.anchor not in self.anchors:
-                raise self.refused(event, "'*' repeats what is no single value")
-            self.value(self.anchors[event.anchor], event)
+            self.repeat(event)
         elif isinstance(event, ScalarEvent):
             if _is_tagged(event):
                 raise self.refused(event, "a tag ('!') is not read")
             value = parse_scalar(event.value) if event.style is None else event.value
             if event.anchor:
-                self.anchors[event.anchor] = value
+                self.anchors[event.anchor] = _Repeated(value)
             self.value(value, event)
 
+    def repeat(self, event: AliasEvent) -> None:
+        """Take what an alias stands for: a value, a mapping, or what `<<` adds to a mapping."""
+        found = self.anchors.get(event.anchor)
+        if found is None:
+            raise self.refused(event, "'*' repeats what has no anchor above it")
+        size = len(found.value) if isinstance(found.value, list) else 1
+        self.repeated += max(size, len(found.settings or ()))
+        if self.repeated > _MOST_REPEATED:
+            raise self.refused(event, f"'*' repeats more than {_MOST_REPEATED} settings")
+        if found.settings is None:
+            if isinstance(found.value, list) and self.levels and self.levels[-1].is_list:
+                raise self.refused(event, "'*' repeats a list within a list")
+            self.value(found.value, event)
+            return
+        line = self.first_line + event.start_mark.line
+        path = self.next_path(event)
+        name = path.rpartition(".")[2]
+        level = self.levels[-1] if name == _MERGE else self.levels[-2] if _is_merge(path) else None
+        if level is not None:
+            level.merged.append((found, line))
+        else:
+            self.add(path, found, line)
+
+    def add(self, path: str, found: _Repeated, line: int) -> None:
+        """Add repeated settings below a path."""
+        for key, value in found.settings or ():
+            name = ".".join(part for part in (path, key) if part)
+            self.settings.append(Setting(key=name, value=value, line=line))
+
     def open(self, event: MappingStartEvent | SequenceStartEvent) -> None:
-        if event.anchor or _is_tagged(event):
-            raise self.refused(event, "an anchor or a tag of several values is not read")
+        if _is_tagged(event):
+            raise self.refused(event, "a tag ('!') is not read")
         if len(self.levels) >= _DEEPEST:
             raise self.refused(event, "nested too deeply")
         line = self.first_line + event.start_mark.line
         is_list = isinstance(event, SequenceStartEvent)
-        self.levels.append(_Level(self.next_path(event), is_list, line))
+        path = self.next_path(event)
+        first = len(self.settings)
+        self.levels.append(_Level(path, is_list, line, anchor=event.anchor, first=first))
 
     def next_path(self, event: Event) -> str:
         """Return the path of what begins now, and step over its key or place."""
@@ -116,11 +163,37 @@ class _Reader:
 
     def close(self) -> None:
         level = self.levels.pop()
-        inner = self.settings and self.settings[-1].key.startswith(f"{level.path}.")
+        self.merge(level)
+        inner = len(self.settings) > level.first
         if level.is_list and (level.plain or not level.place):
             self.settings.append(Setting(key=level.path, value=level.plain, line=level.line))
-        elif not level.is_list and level.path and not inner:
+        elif not level.is_list and level.path and not inner and not _is_merge(level.path):
             self.settings.append(Setting(key=level.path, value="{}", line=level.line))
+        if level.anchor:
+            self.keep(level, inner=inner)
+
+    def merge(self, level: _Level) -> None:
+        """Add what `<<` merges into a mapping: keys that the mapping does not have itself."""
+        start = len(level.path) + 1 if level.path else 0
+        given = {one.key[start:].partition(".")[0] for one in self.settings[level.first :]}
+        for found, line in level.merged:
+            fresh = [one for one in found.settings or () if one[0].partition(".")[0] not in given]
+            self.add(level.path, _Repeated(settings=tuple(fresh)), line)
+            given |= {key.partition(".")[0] for key, _ in fresh}
+
+    def keep(self, level: _Level, *, inner: bool) -> None:
+        """Remember what an anchor stands for."""
+        if level.is_list and not inner:
+            self.anchors[level.anchor or ""] = _Repeated(level.plain)
+            return
+        start = len(level.path) + 1 if level.path else 0
+        below = tuple((one.key[start:], one.value) for one in self.settings[level.first :])
+        self.anchors[level.anchor or ""] = _Repeated(settings=below if inner else ())
+
+
+def _is_merge(path: str) -> bool:
+    """Return whether a path is that of an entry of the list behind `<<`."""
+    return _MERGE in path.split(".")[-2:]
 
 
 def read_yaml(text: str, first_line: int = 1) -> list[Setting]:

@@ -129,11 +129,47 @@ def test_a_single_value_may_be_repeated_by_its_name():
     assert keys("a: &x 3\nb: *x") == [("a", 3, 1), ("b", 3, 2)]
 
 
+def test_a_mapping_or_a_list_may_be_repeated_by_its_name():
+    assert keys("a: &x {b: 1, c: {d: 2}}\ne: *x") == [
+        ("a.b", 1, 1), ("a.c.d", 2, 1), ("e.b", 1, 2), ("e.c.d", 2, 2),
+    ]  # fmt: skip
+    assert keys("a: &x [1, 2]\nb: *x\nc: [3]") == [
+        ("a", [1, 2], 1),
+        ("b", [1, 2], 2),
+        ("c", [3], 3),
+    ]
+    assert keys("a: &x {b: 1}\nc:\n- *x\n- {b: 2}") == [
+        ("a.b", 1, 1),
+        ("c.0.b", 1, 3),
+        ("c.1.b", 2, 4),
+    ]
+    assert keys("a: &x {}\nb: *x") == [("a", "{}", 1)]
+
+
+def test_a_merge_adds_the_keys_that_a_mapping_does_not_have():
+    text = "a: &x\n  b: 1\n  c:\n    d: 2\ne:\n  <<: *x\n  f: 3\n  c:\n    g: 4\n"
+    assert keys(text)[2:] == [("e.f", 3, 7), ("e.c.g", 4, 9), ("e.b", 1, 6)]
+    several = "a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne:\n  <<: [*x, *y]\n  f: 4\n"
+    assert keys(several)[3:] == [("e.f", 4, 5), ("e.b", 1, 4), ("e.d", 3, 4)]
+    twice = "a: &x {b: 1}\nc: &y\n  <<: *x\n  d: 2\ne:\n  <<: *y\n"
+    assert keys(twice) == [
+        ("a.b", 1, 1),
+        ("c.d", 2, 4),
+        ("c.b", 1, 3),
+        ("e.d", 2, 6),
+        ("e.b", 1, 6),
+    ]
+    assert keys("a: &x {b: 1}\n<<: *x\n") == [("a.b", 1, 1), ("b", 1, 2)]
+
+
 def test_an_object_with_a_comma_at_its_end_is_yaml():
     assert keys('{"a": 1, # one\n "b": {"c": 2,},\n}') == [("a", 1, 1), ("b.c", 2, 2)]
 
 
-BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+LISTS = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+MAPPINGS = "m0: &m0 {x: 1, y: 2, z: 3}\n" + "".join(
+    f"m{at}: &m{at} {{x: *m{at - 1}, y: *m{at - 1}, z: *m{at - 1}}}\n" for at in range(1, 20)
+)
 
 
 @each(
@@ -142,10 +178,13 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
         ("\ta: 1", "line 1, column 1: found character '\\t' that cannot start any token"),
         ("a:\n  b: 1\n x", "line 3, column 2: expected <block end>"),
         ("x", "line 1, column 1: no 'key: value' here"),
-        ("a: *x", "line 1, column 4: '*' repeats what is no single value"),
-        (BOMB, "line 1, column 4: an anchor or a tag of several values is not read"),
-        ("a: &x {b: 1}\n<<: *x", "line 1, column 4: an anchor or a tag of several values"),
-        ("a: !!python/object/apply:os.system [ls]", "line 1, column 4: an anchor or a tag"),
+        ("a: *x", "line 1, column 4: '*' repeats what has no anchor above it"),
+        ("a: &x [1, *x]", "line 1, column 11: '*' repeats what has no anchor above it"),
+        ("a: &x {b: *x}", "line 1, column 11: '*' repeats what has no anchor above it"),
+        ("*x", "line 1, column 1: '*' repeats what has no anchor above it"),
+        (LISTS, "line 2, column 8: '*' repeats a list within a list"),
+        (MAPPINGS, "line 7, column 21: '*' repeats more than 2000 settings"),
+        ("a: !!python/object/apply:os.system [ls]", "line 1, column 4: a tag ('!') is not read"),
         ("a: !x 1", "line 1, column 4: a tag ('!') is not read"),
         ("a: b: c", "line 1, column 5: mapping values are not allowed here"),
         ("a:\n  %x: 1", "line 2, column 3: found character '%' that cannot start any token"),
