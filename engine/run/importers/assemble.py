@@ -125,6 +125,7 @@ def _assemble(draft: RunDraft, defaults: ImportDefaults, unread: tuple[Unread, .
             asked=defaults.world_size,
         )
         _derive(draft)
+        _warn_of_changes(draft)
         document = _run_document(draft, defaults)
         _warn_of_assumptions(draft)
     run = None
@@ -153,14 +154,10 @@ def _choose_model(draft: RunDraft) -> None:
     """Take the shape that arguments say before a model that another text describes or names."""
     named, values = draft.values.get("model"), draft.values
     shape = {key.partition(".")[2]: value for key, value in values.items() if key[:6] == "model."}
-    if named is None:
+    if named is None or not {"num_layers", "hidden_size"} & set(shape):
         return
-    row = EVERY_MODEL.get(named) if isinstance(named, str) else None
-    known = {key: getattr(row, key, None) for key in shape} if row else _plain(named)
+    known = _known(named, shape)
     apart = [key for key in shape if known.get(key) is not None and known[key] != shape[key]]
-    if not {"num_layers", "hidden_size"} & set(shape):
-        _warn_of_changes([key for key in apart if draft.lines.get(f"model.{key}")], known, draft)
-        return
     if not apart:
         return
     sizes = ", ".join(
@@ -173,17 +170,23 @@ def _choose_model(draft: RunDraft) -> None:
         draft.contradictions.append(f"arguments change the model that is named: {sizes}")
 
 
-def _plain(named: object) -> dict[str, Any]:
-    """Return the sizes of a model that a text describes; what it leaves out is none."""
-    return {"num_prediction_layers": 0, **named} if isinstance(named, Mapping) else {}
+def _known(named: object, keys: Collection[str]) -> Mapping[str, Any]:
+    """Return the sizes of a model that a text names or describes."""
+    if isinstance(named, Mapping):
+        return {"num_prediction_layers": 0, **named}
+    row = EVERY_MODEL.get(str(named))
+    return {key: getattr(row, key, None) for key in keys}
 
 
-def _warn_of_changes(keys: Sequence[str], known: Mapping[str, Any], draft: RunDraft) -> None:
-    """Warn of arguments that change a part of the model that another text describes or names."""
-    for key in keys:
-        path = f"model.{key}"
-        what = f"{key} {shorten(draft.values[path])}; the model with {shorten(known[key])} is shown"
-        draft.warnings.append(f"line {draft.lines[path]} changes the model: {what}")
+def _warn_of_changes(draft: RunDraft) -> None:
+    """Warn of arguments that change a part of the model that the text names or describes."""
+    paths = [path for path in draft.values if path[:6] == "model." and draft.lines.get(path)]
+    known = _known(draft.values.get("model"), [path[6:] for path in paths])
+    for path in paths:
+        before, said = known.get(path[6:]), draft.values[path]
+        if before is not None and before != said:
+            what = f"{path[6:]} {shorten(said)}; the model with {shorten(before)} is shown"
+            draft.warnings.append(f"line {draft.lines[path]} changes the model: {what}")
 
 
 _CHOSEN = (

@@ -4,7 +4,14 @@ import re
 
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.run.importers.dialect import Dialect, Piece
-from engine.run.importers.import_report import RunDraft, Setting
+from engine.run.importers.import_report import RunDraft, Setting, shorten
+from engine.run.importers.key_table import (
+    KeyTable,
+    plain_name,
+    read_key,
+    reason_without_effect,
+    remark,
+)
 from engine.run.importers.launch import take_launch
 from engine.run.importers.megatron import import_megatron
 from engine.run.importers.megatron_dialects import MEGATRON_ARGUMENTS, finish
@@ -54,6 +61,7 @@ def import_bridge(settings: list[Setting], draft: RunDraft) -> None:
     for setting in settings:
         name = setting.key.removeprefix("cfg.").removeprefix("config.")
         if name == "recipe" or name == "def":
+            draft.notes.setdefault("Bridge's recipe", setting)
             _import_recipe(setting, draft)
         elif name in ("mixed_precision", "mixed_precision.precision"):
             word = str(setting.value).lower()
@@ -101,11 +109,105 @@ def _normalize(text: str) -> str:
     return word.replace("llama31", "llama3")
 
 
+# Flags of scripts/performance/setup_experiment.py and run_script.py (argument_parser.py).
+_SHORT = {
+    "m": "model_family_name", "mr": "model_recipe_name", "ng": "num_gpus", "g": "gpu",
+    "gn": "gpus_per_node", "c": "compute_dtype", "gb": "global_batch_size",
+    "mb": "micro_batch_size", "sl": "seq_length", "tp": "tensor_model_parallel_size",
+    "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size",
+    "vp": "virtual_pipeline_model_parallel_size", "ep": "expert_model_parallel_size",
+    "et": "expert_tensor_parallel_size", "rl": "recompute_num_layers",
+    "ol": "activation_offload_layers",
+}  # fmt: skip
+_LAUNCHER = re.compile(r"\b(?:setup_experiment|run_script)\.py\b")
+_QUIET = KeyTable(
+    not_modeled={
+        "activation_offload_layers": "activations lie in the host's memory",
+        "use_tokendrop": "tokens beyond an expert's capacity are dropped; all are shown",
+        "packed_sequence": "packed samples; full sequences are shown",
+    },
+    without_effect={
+        "the family, which the recipe's name says": ("model_family_name", "domain", "task"),
+        "how and where the job is started": (
+            "account", "partition", "time_limit", "container_image", "custom_*", "env", "packager",
+            "detach", "dryrun", "max_retries", "nemo_home", "hf_token", "offline", "kubeflow_*",
+            "additional_slurm_params", "gres", "enable_pct_binding", "log_dir", "csp",
+        ),
+        "logs and profiles": ("wandb_*", "enable_nsys", "nsys_*", "profiling_*", "record_memory_*",
+                              "pytorch_profiler", "export_nsys_sqlite", "cluster"),
+        "data, saving and steps": (
+            "data", "dataset_*", "index_mapping_dir", "head_only", "max_steps", "lr", "min_lr",
+            "warmup_iters", "save_*", "load_dir", "pretrained_checkpoint", "most_recent_k",
+            "distributed_timeout_minutes", "tokenizer_type", "tokenizer_model", "vocab_size",
+        ),
+    },
+)  # fmt: skip
+
+
+def _read_launcher(piece: Piece, draft: RunDraft) -> None:
+    """Read the flags of Megatron-Bridge's launcher, whose `--num_gpus` counts all GPUs."""
+    short = rf"(?<=\s)-({'|'.join(sorted(_SHORT, key=len, reverse=True))})(?=\s)"
+    text = re.sub(short, lambda match: f"--{_SHORT[match[1]]}", piece.text)
+    for setting in script_flags(text, piece.line):
+        name = plain_name(setting.key)
+        if name == "model_recipe_name":
+            renamed = Setting(key="recipe", value=setting.value, line=setting.line)
+        elif name == "compute_dtype":
+            renamed = Setting(key="mixed_precision", value=setting.value, line=setting.line)
+        elif name == "num_gpus":
+            renamed = Setting(key="world_size", value=setting.value, line=setting.line)
+        elif name in ("gpu", "gpus_per_node"):
+            key = "--gpu_type" if name == "gpu" else "--gpus_per_node"
+            take_launch([Setting(key=key, value=setting.value, line=setting.line)], draft)
+            continue
+        elif name in _QUIET.not_modeled or reason_without_effect(name, _QUIET):
+            read_key(setting, _QUIET, draft)
+            continue
+        else:
+            renamed = Setting(key=name, value=setting.value, line=setting.line)
+        import_bridge([renamed], draft)
+    draft.notes["recipe_gpus"] = 0
+
+
+def _finish(draft: RunDraft) -> None:
+    """Derive the run by Megatron's rules; refuse degrees that only a recipe's code says."""
+    recipe = draft.notes.get("Bridge's recipe")
+    unsaid = [
+        name
+        for name, path in (
+            ("tensor_model_parallel_size", "parallelism.tensor_parallel"),
+            ("pipeline_model_parallel_size", "parallelism.pipeline_parallel"),
+        )
+        if path not in draft.values
+    ]
+    if recipe and unsaid:
+        draft.contradictions.append(
+            f"line {recipe.line}: the recipe {shorten(recipe.value)} sets {' and '.join(unsaid)}, "
+            "and the text does not say them: paste the recipe's function, or write the overrides"
+        )
+    rest = [
+        name
+        for name, path in (
+            ("context parallelism", "parallelism.context_parallel"),
+            ("recomputation", "training.recompute"),
+        )
+        if path not in draft.values and "recompute-granularity" not in draft.notes
+    ]
+    if recipe and rest and "Bridge's code" not in draft.notes:
+        what = f"what it sets beside the text is not read: {', '.join(rest)}"
+        remark(draft, "recipe", recipe.value, what)
+    finish(draft)
+
+
 def _read(piece: Piece, draft: RunDraft) -> None:
     draft.values.setdefault("training.framework", "megatron")
+    if _LAUNCHER.search(piece.text):
+        _read_launcher(piece, draft)
+        return
     settings = read_overrides(resolve_variables(piece.text), piece.line)
     if re.search(r"^\s*(def |import |from |cfg\.)", piece.text, re.MULTILINE):
         require_single_configuration(piece.text, piece.line)
+        draft.notes["Bridge's code"] = True
         named = [setting for setting in settings if setting.key == "recipe"]
         settings = named + read_python(piece.text, piece.line)
     import_bridge(settings, draft)
@@ -126,8 +228,9 @@ BRIDGE_OVERRIDES = Dialect(
         r"dataset\.(?:seq_length|sequence_length)|"
         r"(?:ddp|comm_overlap|mixed_precision|optimizer)(?:\.\w+)?)\s?=",
         r"\w+_(?:pretrain|sft|finetune)_\w*config\b",
+        r"--model_(?:family|recipe)_name(?=[ =])|\s-mr\s|\bsetup_experiment\.py\b",
         r"\brun_recipe\.py\b|\bConfigContainer\b|\bmegatron\.bridge\b|--recipe(?=[ =])",
     ),
-    finish=finish,
+    finish=_finish,
     contains=frozenset((MEGATRON_ARGUMENTS.name,)),
 )

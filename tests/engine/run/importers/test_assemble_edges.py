@@ -38,7 +38,8 @@ def test_gpus_and_batch_of_megatron_follow(flags, sizes):
 
 
 def test_a_recipe_says_its_gpus_where_no_launcher_does():
-    recipe = "--recipe llama3_8b_16gpus_pretrain_config model.tensor_model_parallel_size=1"
+    degrees = "model.tensor_model_parallel_size=1 model.pipeline_model_parallel_size=1"
+    recipe = f"--recipe llama3_8b_16gpus_pretrain_config {degrees}"
     assert sizes_of(f"run.py {recipe}") == [16, 1, 16]
     assert sizes_of(f"torchrun --nproc_per_node=8 run.py {recipe}") == [8, 1, 8]
 

@@ -1,0 +1,347 @@
+"""Words that mean one thing to one program and another to the next: each kind mended with cases."""
+
+import json
+
+from engine.run.importers.assemble import ImportDefaults, import_run
+from tests.each import each
+
+LLAMA = json.dumps(
+    {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "vocab_size": 128256,
+     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+     "tie_word_embeddings": False}
+)  # fmt: skip
+TRAINER = (
+    "train.py --model_name_or_path meta-llama/Meta-Llama-3-8B --bf16 --max_seq_length 2048 "
+    "--per_device_train_batch_size 2 --gradient_accumulation_steps 4"
+)
+VERL = (
+    "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=1024 "
+    "data.max_response_length=1024 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2"
+)
+GPT = (
+    "pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+    "--swiglu --untie-embeddings-and-output-weights --disable-bias-linear --micro-batch-size 1 "
+    "--global-batch-size 64 --position-embedding-type rope"
+)
+
+
+ENVIRONMENT = "export WORLD_SIZE=${WORLD_SIZE:-%d}\n"
+RUN = "torchrun --nnodes $WORLD_SIZE --nproc_per_node 8"
+OTHER = "python launch.py --num_nodes 2 --gpus 8 -- torchrun --nnodes 2 --nproc_per_node 8"
+PRODUCT = "GPUS_PER_NODE=8\nNNODES=2\nWORLD_SIZE=$(($GPUS_PER_NODE*$NNODES))\n"
+HUB = "--tokenizer-type HuggingFaceTokenizer --tokenizer-model"
+
+
+def world(text):
+    return import_run(text).document["parallelism"]["world_size"]
+
+
+@each(
+    "text, gpus",
+    [
+        # A cluster's WORLD_SIZE counts nodes where a flag or the processes of a node say so.
+        (f"{ENVIRONMENT % 1}{RUN} {TRAINER}", 8),
+        (f"WORLD_SIZE=4\n{RUN} {TRAINER}", 32),
+        (f"{ENVIRONMENT % 1}{VERL} trainer.nnodes=1 trainer.n_gpus_per_node=8", 8),
+        (f"{ENVIRONMENT % 2}{VERL} trainer.nnodes=$WORLD_SIZE trainer.n_gpus_per_node=8", 16),
+        (f"WORLD_SIZE=${{WORLD_SIZE:-2}}\ntorchrun --nproc_per_node 8 {TRAINER}", 16),
+        (f"WORLD_SIZE=16\ntorchrun --nproc_per_node 8 {TRAINER}", 16),
+        (f"{PRODUCT}python {TRAINER}", 16),
+        # Flags behind a script are its own.
+        (f"torchrun --nproc_per_node 8 {TRAINER} --num_processes 64", 8),
+        (f"torchrun --nproc_per_node 8 {TRAINER} --num_gpus 1", 8),
+        (f"{OTHER} {TRAINER}", 16),
+        (f"accelerate launch --num_processes 4 {TRAINER}", 4),
+        (f"python -m torch.distributed.launch --nproc_per_node 4 --nnodes 2 {TRAINER}", 8),
+        (f"deepspeed --num_gpus 4 {TRAINER} --deepspeed ds_z3.json", 4),
+    ],
+)  # fmt: skip
+def test_who_says_how_many_gpus(text, gpus):
+    assert world(text) == gpus
+
+
+def test_processes_of_one_node_beside_another_programs_nodes_are_refused():
+    text = f"python launch.py --num_nodes 4 -- accelerate launch --num_processes 8 {TRAINER}"
+    found = import_run(text)
+    assert found.run is None
+    assert "whether in all or on each" in found.contradictions[0]
+
+
+def test_a_cluster_that_sets_the_world_is_told():
+    found = import_run(f"WORLD_SIZE=${{WORLD_SIZE:-1}}\npython {TRAINER}")
+    assert any(one.startswith("WORLD_SIZE (line 1) is 1") for one in found.warnings)
+    nodes = import_run(f"WORLD_SIZE=${{WORLD_SIZE:-2}}\ntorchrun --nproc_per_node 8 {TRAINER}")
+    assert any("taken for the number of nodes" in one for one in nodes.warnings)
+
+
+@each(
+    "line, warns",
+    [
+        ("#SBATCH --gres=gpu:a100:8", "--gres (line 1): asks for a100"),
+        ("#SBATCH -C v100-32g", "--constraint (line 1): asks for v100"),
+        ("#SBATCH --constraint=h200", "--constraint (line 1): asks for h200"),
+        ("#SBATCH --gpus-per-node=mi300x:8", "--gpus-per-node (line 1): asks for mi300x"),
+        ("#SBATCH --gres=gpu:h100:8", ""),
+        ("#SBATCH --constraint=rack7", ""),
+        ("#SBATCH --gres=gpu:8", ""),
+    ],
+)
+def test_gpus_that_a_scheduler_is_asked_for(line, warns):
+    found = import_run(f"{line}\nsrun torchrun --nproc_per_node 8 {TRAINER}")
+    assert [one for one in found.warnings if "asks for" in one] == (
+        [f"{warns}; H100-SXM is shown"] if warns else []
+    )
+    assert found.document["parallelism"]["world_size"] == 8
+
+
+@each(
+    "flags, stage, framework",
+    [
+        ("--config_file recipes/deepspeed_zero3.yaml", 3, "deepspeed"),
+        ("--config_file fsdp.yaml", 3, "fsdp"),
+        ("--config_file multi_gpu.yaml", 0, "fsdp"),
+        ("--use_deepspeed --deepspeed_config_file ds_stage2.json", 2, "deepspeed"),
+        ("--use_deepspeed --zero_stage 3", 3, "deepspeed"),
+        ("--use_deepspeed", 2, "deepspeed"),
+        ("--use_fsdp --fsdp_sharding_strategy SHARD_GRAD_OP", 2, "fsdp"),
+        ("--use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP", 3, "fsdp"),
+        ("--multi_gpu", 0, "fsdp"),
+    ],
+)
+def test_accelerates_command_says_what_is_sharded(flags, stage, framework):
+    found = import_run(f"accelerate launch {flags} --num_processes 8 {TRAINER}")
+    assert found.document["parallelism"]["zero_stage"] == stage
+    assert found.document["training"]["framework"] == framework
+
+
+def test_accelerates_file_is_needed_or_read_beside():
+    command = f"accelerate launch --config_file mine.yaml --num_processes 8 {TRAINER}"
+    alone = import_run(command)
+    assert alone.run is None
+    assert alone.contradictions == ("line 1: what is sharded is in mine.yaml; paste that file too",)
+    file = (
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nnum_machines: 1\n"
+        "num_processes: 8\nfsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n"
+        "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+    )
+    for text in (f"{command}\n--- mine.yaml ---\n{file}", f"{file}--- go.sh ---\n{command}"):
+        found = import_run(text)
+        assert found.contradictions == ()
+        assert found.run.plan.zero_stage == 3
+
+
+# A switch of memory by another name than the Trainer's.
+SWITCHES = (
+    "grad_checkpoint", "grad-ckpt", "use_checkpointing", "act_ckpt", "gradientCheckpointing",
+    "activation_checkpoint", "use_zero3", "mbs", "ctx_len", "bf16_params", "trainable_layers",
+)  # fmt: skip
+
+
+@each("flag", SWITCHES)
+def test_an_unknown_switch_of_memory_is_told_at_the_verdict(flag):
+    found = import_run(f"torchrun --nproc_per_node 8 {TRAINER} --{flag} 1")
+    assert any(f"--{flag} (line 1) is not known here" in one for one in found.warnings)
+
+
+@each("flag", ("save_checkpoint", "checkpoint_dir", "exp_name", "resume_checkpoint"))
+def test_names_of_what_is_saved_are_no_switch_of_memory(flag):
+    found = import_run(f"torchrun --nproc_per_node 8 {TRAINER} --{flag} x")
+    assert found.warnings == ()
+
+
+@each(
+    "flags, rows, warns",
+    [
+        (f"{HUB} meta-llama/Llama-3.1-8B", 128256, ""),
+        (f"{HUB} /models/Qwen2.5-7B", 152064, ""),
+        ("--tokenizer-type Llama2Tokenizer --tokenizer-model /t/tokenizer.model", 32000, ""),
+        ("--tokenizer-type GPT2BPETokenizer --vocab-file gpt2-vocab.json", 50304, ""),
+        ("--tokenizer-type GPT2BPETokenizer --tensor-model-parallel-size 8", 51200, ""),
+        (f"--vocab-size 100352 {HUB} x/y", 100352, ""),
+        (f"{HUB} org/own", 50304, "org/own"),
+        ("--tokenizer-type SentencePieceTokenizer --tokenizer-model a.model", 50304, "a.model"),
+        (f"{HUB} $TOKENIZER", 50304, "$TOKENIZER"),
+        ("", 50304, "no text says it"),
+    ],
+)  # fmt: skip
+def test_a_tokenizer_says_the_vocabulary(flags, rows, warns):
+    found = import_run(f"torchrun --nproc_per_node 8 {GPT} {flags}")
+    assert found.document["model"]["vocab_size"] == rows
+    told = [one for one in found.warnings if one.startswith("vocab_size")]
+    assert bool(told) is bool(warns)
+    assert warns in "".join(told)
+
+
+def test_a_command_assigns_by_a_default_and_sums_may_be_nested():
+    text = (
+        ': "${LENGTH:=4096}" ${NNODES:=2}\nA=512\nB=1024\n'
+        f"{VERL.replace('max_response_length=1024', 'max_response_length=$((2*(A+B)))')} "
+        "trainer.nnodes=$NNODES trainer.n_gpus_per_node=8\n"
+    )
+    found = import_run(text)
+    assert found.document["sequence_length"] == 1024 + 2 * (512 + 1024)
+    assert found.document["parallelism"]["world_size"] == 16
+    trainer = TRAINER.replace("2048", "$LENGTH")
+    flags = import_run(f': "${{LENGTH:=4096}}"\ntorchrun --nproc_per_node 8 {trainer}')
+    assert flags.document["sequence_length"] == 4096
+
+
+def test_an_object_that_a_script_hands_on_is_no_configuration():
+    text = (
+        'ENV=$(cat <<EOF\n{\n  "env_vars": {"A": "1"}\n}\nEOF\n)\n'
+        f"torchrun --nproc_per_node 8 {TRAINER}\n"
+    )
+    found = import_run(text)
+    assert (found.unread, found.contradictions) == ((), ())
+
+
+def test_checkpointing_of_verl_is_that_of_its_engine():
+    on = "actor_rollout_ref.model.enable_gradient_checkpointing=True"
+    split = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2"
+    machine = "trainer.nnodes=1 trainer.n_gpus_per_node=8"
+    sharded = import_run(f"{VERL} {machine} {on}")
+    assert sharded.run.training.recompute == "full"
+    megatron = import_run(f"{VERL} {machine} {on} {split}")
+    assert megatron.run.training.recompute == "none"
+    assert any("of FSDP alone" in one for one in megatron.warnings)
+    prefix = "+actor_rollout_ref.actor.megatron.override_transformer_config."
+    own = f"{prefix}recompute_granularity=full {prefix}recompute_method=uniform"
+    assert import_run(f"{VERL} {machine} {on} {split} {own}").run.training.recompute == "full"
+    named = import_run(f"{VERL} {machine} --config-name=ppo_megatron_trainer.yaml")
+    assert named.document["training"]["framework"] == "megatron"
+    mine = import_run(f"{VERL} {machine} --config-name=mine")
+    assert any("whose settings are not in the text" in one for one in mine.warnings)
+
+
+@each(
+    "flags, said",
+    [
+        ("--modules_to_save embed_tokens,lm_head --lora_rank 8", "further weights are trained"),
+        ("--trainable_params embed,norm --lora_r 8", "further weights are trained"),
+    ],
+)
+def test_weights_that_are_trained_beside_adapters_are_told(flags, said):
+    found = import_run(f"torchrun --nproc_per_node 8 {TRAINER} {flags}")
+    assert any(said in one for one in found.warnings)
+
+
+def test_the_zero_stage_of_a_script_of_ones_own():
+    text = (
+        'ZERO=$2\nif [ "$ZERO" == "" ]; then ZERO=3; fi\n'
+        "deepspeed --num_gpus 8 main.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+        "--per_device_train_batch_size 4 --gradient_accumulation_steps 1 --max_seq_len 512 "
+        "--zero_stage $ZERO --deepspeed --dtype bf16"
+    )
+    found = import_run(text)
+    assert found.document["parallelism"]["zero_stage"] == 3
+    assert found.document["training"]["framework"] == "deepspeed"
+    two = import_run(text.replace("--zero_stage", "--actor_zero_stage"))
+    assert two.run is None
+    assert any("actor and a critic" in one for one in two.contradictions)
+
+
+def test_arguments_beside_a_named_model_change_it():
+    flags = "--mtp_num_layers 1"
+    text = (
+        "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 4 "
+        f"--micro_batch_size 1 --global_batch_size 8 --max_length 4096 {flags}"
+    )
+    assert any(
+        "changes the model: num_prediction_layers 1" in one for one in import_run(text).warnings
+    )
+    assert not any(
+        "changes the model" in one for one in import_run(text.replace(flags, "")).warnings
+    )
+
+
+BRIDGE = (
+    "python setup_experiment.py -m llama -mr llama3_70b -g gb200 -ng 64 -gn 4 -c bf16 -gb 128 -mb 1"
+)
+
+
+def test_megatron_bridges_launcher_counts_all_gpus():
+    found = import_run(f"{BRIDGE} -tp 2 -pp 4 -cp 1 -sl 8192")
+    assert found.document["model"] == "llama-3-70b"
+    assert found.document["parallelism"]["world_size"] == 64
+    assert any("asks for gb200" in one for one in found.warnings)
+    unsaid = import_run(BRIDGE)
+    assert unsaid.run is None
+    assert "the recipe llama3_70b sets tensor_model_parallel_size" in unsaid.contradictions[0]
+
+
+NEMO = """
+from nemo.collections import llm
+from nemo.collections.llm.recipes.llama3_70b import pretrain_recipe
+def recipe():
+    pretrain = pretrain_recipe(performance_mode=True)
+    pretrain = set_primary_perf_configs(
+        pretrain, "pre_train", 8, 8, 2, 256, 50, 2, 4, 2, 5, 1, compute_dtype="bf16",
+        enable_cuda_graphs=False, {more}
+    )
+    pretrain.data.seq_length = 8192
+    return pretrain
+"""
+
+
+def test_nemos_function_for_performance_changes_a_recipe():
+    found = import_run(NEMO.replace("{more}", ""))
+    plan, training = found.run.plan, found.run.training
+    assert (plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel) == (2, 4, 2)
+    assert (training.micro_batch_size, training.global_batch_size) == (2, 256)
+    assert found.document["parallelism"]["world_size"] == 64
+    some = import_run(NEMO.replace("{more}", "recompute_modules=['mlp'],"))
+    assert some.document["training"]["recompute"] == ["mlp"]
+    fp8 = import_run(NEMO.replace("{more}", "").replace('"bf16"', '"fp8", fp8_recipe="cs"'))
+    assert fp8.run.training.precision == "fp8"
+    sharded = import_run(NEMO.replace("{more}", "use_mcore_fsdp=True,"))
+    assert sharded.run is None
+    other = import_run(NEMO.replace("{more}", "").replace("set_primary_perf_configs", "mine"))
+    assert any("a function may change the recipe" in one for one in other.warnings)
+
+
+def test_experts_of_nanotron_are_refused_by_key():
+    text = (
+        "parallelism:\n  dp: 1\n  tp: 2\n  pp: 1\n  tp_mode: ALL_REDUCE\n  pp_engine: 1f1b\n"
+        "  expert_parallel_size: 2\ntokens:\n  micro_batch_size: 1\n  sequence_length: 512\n"
+        "  batch_accumulation_per_replica: 2\noptimizer:\n  zero_stage: 0\n"
+    )
+    found = import_run(f"{text}---\n{LLAMA}")
+    assert found.run is None
+    assert any("expert_parallel_size is 2" in one for one in found.contradictions)
+
+
+FLA = {"model_type": "transformer", "hidden_size": 1024, "num_heads": 16, "num_hidden_layers": 24}
+
+
+def test_files_of_flash_linear_attention():
+    # fla/modules/mlp.py: int(1024 x 4 x 2 / 3) = 2730, up to a multiple of 256.
+    found = import_run(json.dumps({**FLA, "hidden_ratio": 4, "intermediate_size": None}))
+    model = found.document["model"]
+    assert (model["ffn_hidden_size"], model["vocab_size"]) == (2816, 32000)
+    linear = import_run(json.dumps({**FLA, "model_type": "gla", "vocab_size": 32000}))
+    assert linear.run is None
+    flame = (
+        "NGPU=8 bash train.sh --model.config configs/a.json --training.batch_size 4 "
+        "--training.seq_len 2048 --training.gradient_accumulation_steps 2"
+    )
+    beside = import_run(f"{flame}\n--- a.json ---\n{json.dumps(FLA)}")
+    assert beside.run.training.global_batch_size == 64
+    assert beside.document["model"]["num_layers"] == 24
+
+
+TOML = "[model]\nname = 'llama3'\nflavor = '8B'\n[training]\nseq_len = 8192\nlocal_batch_size = 1\n"
+TITAN = "NGPU=8 CONFIG_FILE=./a.toml ./run_train.sh --training.local_batch_size 2"
+
+
+def test_flags_of_torchtitan_go_before_its_file_which_is_needed():
+    for text in (f"{TOML}--- go.sh ---\n{TITAN}", f"{TITAN}\n--- a.toml ---\n{TOML}"):
+        found = import_run(text)
+        assert found.contradictions == ()
+        assert (found.run.training.micro_batch_size, found.document["model"]) == (2, "llama-3-8b")
+    alone = import_run(
+        f"{TITAN} --model.name llama3 --model.flavor 8B --training.seq_len 8192",
+        ImportDefaults(cluster={"gpu": "H100-SXM", "gpus_per_node": 8, "nics_per_node": 8,
+                                "nic_bandwidth": 50e9}),
+    )  # fmt: skip
+    assert any("further settings, which is not in the text" in one for one in alone.warnings)
