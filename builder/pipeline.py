@@ -176,6 +176,8 @@ def _build_site(
         repository=options.repository,
         reload=options.reload,
         data=tuple(data_files.read_data_files(folders.project.data, keys, cache)),
+        shelves=navigation.shelf_urls(authored),
+        tool_shelves=navigation.tool_shelves(authored),
     )
     page_sources = PageSources(
         texts=content,
@@ -290,6 +292,7 @@ def _article_problems(articles: tuple[Article, ...], content: SiteContent) -> li
         *guide_order_checks.guide_problems(articles),
         *learning_paths.path_page_problems(articles),
         *navigation.reader_problems(articles, readers),
+        *navigation.group_problems(articles),
         *redirects.problems(content.articles),
         *changed_numbers.problems(articles),
         *library.term_problems(content.library, (article.slug for article in articles)),

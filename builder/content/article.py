@@ -19,6 +19,8 @@ FRONT_MATTER_TYPES: dict[str, type] = {
     "next": list,
     "planned": list,
     "readers": list,
+    "group": str,
+    "groups": list,
     "was": list,
     "updated": datetime.date,
     "minutes": int,
@@ -32,6 +34,7 @@ KIND_BY_FOLDER = {
     "authors": "page",
     "paths": "path",
 }
+SHELVES = ("paths", "tools", "reference")  # pages that list all of a folder: content/tools.md
 REQUIRED_KEYS = ("title", "summary")
 REQUIRED_IN_PATHS = (*REQUIRED_KEYS, "path")
 REQUIRED_IN_GUIDES = (*REQUIRED_KEYS, "question", "path", "order", "updated", "minutes")
@@ -46,12 +49,15 @@ class Article:
         slug: the file's name without ".md"; other articles name it so.
         url: its folder in the output, "" for the home page, else ending in "/".
         kind: by its folder "guide", "tool", "tab" (of the guide it requires), "path" or "page";
-            "home" for content/index.md.
+            "home" for content/index.md, "shelf" for the page that lists a folder, such as
+            content/tools.md.
         path: the learning path as letter and name, e.g. "B Communication".
         requires: slugs of the guides to read before.
         next: slugs of the guides that continue here.
         planned: slugs in `requires` and `next` that need not exist yet.
         readers: keys of content/readers.toml: whose list on the home page it is in.
+        group: of a tool, one of the `groups` of content/tools.md.
+        groups: of content/tools.md, in order.
         was: former addresses, such as "guides/old-name"; they lead to this page.
         updated: ISO date.
         text: the whole file.
@@ -71,6 +77,8 @@ class Article:
     next: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
+    group: str = ""
+    groups: tuple[str, ...] = ()
     was: tuple[str, ...] = ()
     updated: str = ""
     minutes: int = 0
@@ -127,6 +135,8 @@ def parse_article(source: str, text: str) -> tuple[Article | None, list[Problem]
 def _kind(relative_path: PurePosixPath) -> str:
     if str(relative_path) == "index.md":
         return "home"
+    if len(relative_path.parts) == 1 and relative_path.stem in SHELVES:
+        return "shelf"
     return KIND_BY_FOLDER.get(relative_path.parts[0], "page")
 
 

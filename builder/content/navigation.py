@@ -20,16 +20,23 @@ class PageLink:
     question: str
     summary: str
     minutes: int
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPath:
-    """A learning path: letter, name, guides in order; `url` of its page, "" without a page."""
+    """A learning path: letter, name, guides in order; `url` and `question` of its page, or ""."""
 
     letter: str
     name: str
     guides: tuple[PageLink, ...]
     url: str = ""
+    question: str = ""
+
+    @property
+    def minutes(self) -> int:
+        """Return the minutes of its guides together."""
+        return sum(guide.minutes for guide in self.guides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +44,14 @@ class ToolGroup:
     """The tools on the guides of a learning path, or on pages of none (`letter` and `name` "")."""
 
     letter: str
+    name: str
+    tools: tuple[PageLink, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolShelf:
+    """The tools for whoever holds the same kind of thing, such as a file."""
+
     name: str
     tools: tuple[PageLink, ...]
 
@@ -78,6 +93,7 @@ def page_link(article: Article) -> PageLink:
         question=article.question,
         summary=article.summary,
         minutes=article.minutes,
+        group=article.group,
     )
 
 
@@ -87,7 +103,7 @@ MAX_LISTED_GUIDES = 40  # guides of a path that the page of each lists
 def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
     """Return the learning paths by letter, with their guides in order."""
     all_articles = tuple(articles)
-    pages = {article.path: article.url for article in all_articles if article.kind == "path"}
+    pages = {article.path: article for article in all_articles if article.kind == "path"}
     guides_by_path: dict[str, list[Article]] = {}
     for article in _guides_in_order(all_articles):
         guides_by_path.setdefault(article.path, []).append(article)
@@ -96,7 +112,8 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
             letter=path.partition(" ")[0],
             name=path.partition(" ")[2],
             guides=tuple(page_link(guide) for guide in guides),
-            url=pages.get(path, ""),
+            url=pages[path].url if path in pages else "",
+            question=pages[path].question if path in pages else "",
         )
         for path, guides in guides_by_path.items()
     )
@@ -113,6 +130,44 @@ def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tupl
         for reader in readers
     )
     return tuple(path for path in paths if path.guides)
+
+
+def shelf_urls(articles: Iterable[Article]) -> dict[str, str]:
+    """Return slug -> URL of the pages that list a folder."""
+    return {article.slug: article.url for article in articles if article.kind == "shelf"}
+
+
+def tool_shelves(articles: Iterable[Article]) -> tuple[ToolShelf, ...]:
+    """Return the tools' own pages in the groups of content/tools.md, empty groups left out."""
+    all_articles = tuple(articles)
+    names = (name for shelf in all_articles if shelf.kind == "shelf" for name in shelf.groups)
+    tools = sorted(
+        (page_link(article) for article in all_articles if article.kind == "tool"),
+        key=lambda tool: tool.title,
+    )
+    shelves = (
+        ToolShelf(name=name, tools=tuple(tool for tool in tools if tool.group == name))
+        for name in names
+    )
+    return tuple(shelf for shelf in shelves if shelf.tools)
+
+
+def group_problems(articles: Iterable[Article]) -> list[Problem]:
+    """Return problems for tools whose group content/tools.md does not have."""
+    all_articles = tuple(articles)
+    shelves = [article for article in all_articles if article.kind == "shelf" and article.groups]
+    names = [name for shelf in shelves for name in shelf.groups]
+    return [
+        problem
+        for article in all_articles
+        if article.kind == "tool" and names and article.group not in names
+        for problem in problems_where(
+            article.source,
+            article.text,
+            f'"{article.group}"',
+            f"group is '{article.group}'; {shelves[0].source} has {', '.join(names)}",
+        )
+    ]
 
 
 def reference_pages(articles: Iterable[Article]) -> tuple[PageLink, ...]:

@@ -25,6 +25,7 @@ from builder.content.navigation import (
     PagePosition,
     ReaderPath,
     ToolGroup,
+    ToolShelf,
     tools_by_learning_path,
 )
 from builder.content.placeholders import fill_placeholders
@@ -61,6 +62,8 @@ class Surface:
         reload: URL of the script that reloads the page while serving, "" otherwise.
         tools: name, title, question and URL of every calculator's page.
         data: names of the data files.
+        shelves: slug -> URL of the pages that list a folder.
+        tool_shelves: the tools' own pages by what a reader holds.
     """
 
     project: Project
@@ -73,11 +76,18 @@ class Surface:
     repository: str
     reload: str
     data: tuple[str, ...] = ()
+    shelves: Mapping[str, str] = field(default_factory=dict)
+    tool_shelves: tuple[ToolShelf, ...] = ()
 
     @property
     def toolbox(self) -> tuple[ToolGroup, ...]:
-        """Return the tools as the home page lists them."""
+        """Return the calculators by the learning path of their guide."""
         return tools_by_learning_path(self.tools, self.paths)
+
+    @property
+    def author_urls(self) -> tuple[str, ...]:
+        """Return the URLs of the reference pages that are for authors."""
+        return tuple(page.url for page in self.references if page.url.startswith("authors/"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +210,12 @@ def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # no
         str(blocks.definition(term, name, root + url if url else ""))
         for term, name, url in content.terms
     ]
-    kinds = {"home": "home.html", "path": "path.html", embed_pages.KIND: embed_pages.TEMPLATE}
+    kinds = {
+        "home": "home.html",
+        "path": "path.html",
+        "shelf": "shelf.html",
+        embed_pages.KIND: embed_pages.TEMPLATE,
+    }
     return _render_template(
         templates.get_template(kinds.get(content.article.kind, "guide.html")),
         content,

@@ -89,5 +89,8 @@ function listenForFiles(find) {
     const fileInput = /** @type {HTMLInputElement | null} */ (closestTarget(event, "[data-file]"));
     if (fileInput) (await script).readChosenFiles(fileInput, find, event);
   });
-  script.then(({ listenForDrops }) => listenForDrops(find));
+  script.then(({ listenForDrops, readHandedFiles }) => {
+    listenForDrops(find);
+    if (location.hash) readHandedFiles(find);
+  });
 }

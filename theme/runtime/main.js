@@ -22,6 +22,8 @@ listenForReceipts();
 if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/link_age.js"));
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));
 if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embed_generator.js"));
+if (document.querySelector("[data-take-file]")) whenLoaded(() => import("./page/take_file.js"));
+if (document.querySelector("[data-continue], .byline time")) whenLoaded(() => import("./page/journey.js"));
 listenForAppearance();
 highlightSection();
 closeOnChoice();

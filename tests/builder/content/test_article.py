@@ -11,8 +11,8 @@ GUIDE = (
     "minutes = 9"
 )
 KEYS = (
-    "title, question, summary, path, order, requires, next, planned, readers, was, updated, "
-    "minutes, draft"
+    "title, question, summary, path, order, requires, next, planned, readers, group, "
+    "groups, was, updated, minutes, draft"
 )
 NO_MATTER = "an article begins with TOML front matter between two lines '+++'"
 
@@ -73,6 +73,7 @@ def test_a_guide_has_all_that_its_front_matter_says():
     ("source", "kind", "slug", "url"),
     [
         ("content/index.md", "home", "index", ""),
+        ("content/tools.md", "shelf", "tools", "tools/"),
         ("content/about.md", "page", "about", "about/"),
         ("content/tools/lab.md", "tool", "lab", "tools/lab/"),
         ("content/tools/index.md", "tool", "index", "tools/"),

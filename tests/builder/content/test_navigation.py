@@ -7,7 +7,9 @@ from builder.content.navigation import LearningPath, PageLink, PagePosition, pag
 
 
 def article(slug, kind="guide", **given):
-    folder = {"guide": "guides", "tool": "tools", "tab": "explorer", "page": "reference"}[kind]
+    folders = {"guide": "guides", "tool": "tools", "tab": "explorer", "page": "reference"}
+    folder = folders.get(kind, "shelf")
+    given.setdefault("text", f"+++\norder = {given.get('order', 0)}\npath = \nrequires = \n+++\n")
     return Article(
         source=f"content/{folder}/{slug}.md",
         slug=slug,
@@ -15,7 +17,6 @@ def article(slug, kind="guide", **given):
         kind=kind,
         title=slug.title(),
         summary="x",
-        text=f"+++\norder = {given.get('order', 0)}\npath = \nrequires = \n+++\n",
         body="",
         **given,
     )
@@ -29,6 +30,7 @@ FOUND = article("found", "tab", order=1, requires=("three",))
 WORDS = article("words", "page")
 ABOUT = article("about", "page")
 TOOL = article("tool", "tool")
+GROUPED = [("trace", "A file"), ("planner", "A plan"), ("log", "A file")]
 ALL = (THREE, WORDS, TWO, LOST, ABOUT, ONE, TOOL, FOUND)
 
 
@@ -97,6 +99,26 @@ def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
         ("A", ["A"]),
         ("B", ["B"]),
     ]
+
+
+def test_tools_stand_under_what_a_reader_holds():
+    shelf = article("tools", "shelf", groups=("A file", "A plan", "Nothing"))
+    tools = [article(name, "tool", group=group) for name, group in GROUPED]
+    found = navigation.tool_shelves((shelf, *tools))
+    assert [(one.name, titles(one.tools)) for one in found] == [
+        ("A file", ["log", "trace"]),
+        ("A plan", ["planner"]),
+    ]
+    assert navigation.shelf_urls((shelf, *tools)) == {"tools": shelf.url}
+    assert navigation.group_problems((shelf, *tools)) == []
+
+
+def test_a_tool_of_no_group_is_named():
+    shelf = article("tools", "shelf", groups=("A file", "A plan"))
+    lost = article("lost", "tool", group="A number", text='title = "lost"\ngroup = "A number"\n')
+    (found,) = navigation.group_problems((shelf, lost))
+    assert str(found) == f"{lost.source}:2: group is 'A number'; {shelf.source} has A file, A plan"
+    assert navigation.group_problems((lost,)) == []
 
 
 def test_sound_articles_have_no_problem():

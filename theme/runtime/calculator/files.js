@@ -16,6 +16,16 @@ export function readChosenFiles(fileInput, find, event) {
   fileInput.value = ""; // the same file may be chosen again
 }
 
+/** Reads the files that another page has handed to this one. @param {Find} find */
+export async function readHandedFiles(find) {
+  const { HANDED, takeFiles } = await import("../page/handover.js");
+  const fileInput = /** @type {HTMLInputElement | undefined} */ (queryAll("[data-file]")[0]);
+  if (location.hash !== HANDED || !fileInput) return;
+  const files = await takeFiles(location.pathname.split("/").filter(Boolean).pop() ?? "");
+  history.replaceState(history.state, "", location.pathname + location.search);
+  await readFiles(files, fileInput, find, new Event("change"));
+}
+
 /** @param {Find} find */
 export function listenForDrops(find) {
   for (const kind of ["dragover", "drop"]) {

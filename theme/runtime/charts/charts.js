@@ -58,7 +58,9 @@ async function attachFollower(figure, chart, initialView) {
   const draw = (shownView, marks) => chart.updateFigure(figure, shownView, marks);
   if (view.player) {
     const { createTimelinePlayer } = await import("../timeline/player.js");
-    followers.set(figure, createTimelinePlayer(figure, newestViews.get(figure) ?? initialView, { draw }));
+    const player = createTimelinePlayer(figure, newestViews.get(figure) ?? initialView, { draw });
+    followers.set(figure, player);
+    if (figure.closest(".front")) (await import("../timeline/hold.js")).holdWhileChanged(figure, player, initialView);
   } else if (CELLS.includes(view.kind) && JSON.stringify(view).includes('"links":')) {
     const { createLinkedChart } = await import("./linked_chart.js");
     followers.set(figure, createLinkedChart(figure, newestViews.get(figure) ?? initialView, { draw }));

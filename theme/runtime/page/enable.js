@@ -15,7 +15,7 @@ export function enableControls() {
     element.removeAttribute("readonly");
   }
   // What has only a few of its options waits for the others.
-  const disabledControls = "button:disabled, input:disabled, select:disabled:not([data-more])";
+  const disabledControls = "button:disabled, input:disabled, textarea:disabled, select:disabled:not([data-more])";
   for (const element of document.querySelectorAll(disabledControls)) {
     if (!element.matches(deferredControls)) element.removeAttribute("disabled");
   }

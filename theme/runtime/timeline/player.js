@@ -14,6 +14,7 @@ import { OVERLAY_PATHS, createTimelineOverlay, runEnd } from "./timeline_overlay
 import { listenToZoom, zoomAxis } from "./zoom.js";
 
 const SLIDER_STEPS = 10_000; // of the grip on the axis
+const ROOM = 2; // times as long becomes a held axis that a run outgrows
 
 /**
  * @param {HTMLElement} figure
@@ -29,6 +30,8 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
   const { describeEvent, describeSpan, describeIdle } = createDescriber(formatMessage);
   let view = initialView, shownView = initialView, marks = layoutChart(initialView), events = timelineEvents(initialView);
   let pinnedView = /** @type {any} */ (null);
+  /** The run before the reader's last change, and the axis while a pointer changes it: see `hold`. */
+  let earlierView = /** @type {any} */ (null), ghostView = /** @type {any} */ (null), heldAxis = /** @type {any} */ (null);
   let range = /** @type {[number, number] | null} */ (null);
 
   const pointing = attachPointing(figure, { paths: OVERLAY_PATHS, onChoose: renderExplanation });
@@ -47,7 +50,7 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
 
   /** Redraws the zoomed view and its overlay. */
   function redraw() {
-    const whole = longerView(), axis = whole.axis;
+    const whole = longerView(), axis = wholeAxis(), then = pinnedView ?? ghostView;
     shownView = { ...view, axis: range ? zoomAxis(axis, whole.player.finer, range) : axis };
     marks = layoutChart(shownView);
     draw(shownView, marks);
@@ -56,8 +59,8 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
       plot.style.setProperty(`--${side}`, `${marks.frame[side]}px`);
     }
     overlay.drawVeil(shownView, marks);
-    overlay.drawGhost(pinnedView, shownView, marks,
-      pinnedView ? formatMessage("ghost", { then: runEnd(pinnedView).text }) : "");
+    overlay.drawGhost(then, shownView, marks,
+      then ? formatMessage(pinnedView ? "ghost" : "before", { then: runEnd(then).text }) : "");
     overlay.drawChain(chosenChain(), marks);
     drawTime(clock.now);
     setAttribute(query("[data-whole]"), "aria-disabled", String(!range));
@@ -65,7 +68,16 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
 
   /** Of this run and the pinned one, the one whose axis holds both. */
   function longerView() {
-    return pinnedView && pinnedView.axis.high > view.axis.high ? pinnedView : view;
+    const then = pinnedView ?? ghostView;
+    return then && then.axis.high > view.axis.high ? then : view;
+  }
+
+  /** The axis of the longer run; while it is held, the one it was, made longer only when a run outgrows it. */
+  function wholeAxis() {
+    const { axis } = longerView();
+    if (!heldAxis) return axis;
+    if (axis.high > heldAxis.high) heldAxis = { ...axis, high: axis.low + ROOM * (axis.high - axis.low) };
+    return heldAxis;
   }
 
   function drawTime(time) {
@@ -108,7 +120,7 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
 
   /** Zooms to a range of the axis, or to all of it. @param {[number, number] | null} newRange */
   function setRange(newRange) {
-    const { low, high } = longerView().axis, length = high - low;
+    const { low, high } = wholeAxis(), length = high - low;
     const size = Math.min(newRange ? newRange[1] - newRange[0] : length, length);
     const from = Math.min(Math.max(newRange?.[0] ?? low, low), high - size);
     range = size < length ? [from, from + size] : null;
@@ -153,18 +165,29 @@ export function createTimelinePlayer(figure, initialView, { draw }) {
 
   return {
     redraw,
+    /** From here on this run is the earlier one; the axis stays until `release`. @param {any} [earlier] */
+    hold(earlier = view) {
+      earlierView = earlier;
+      heldAxis = longerView().axis;
+    },
+    release() {
+      if (!heldAxis) return;
+      heldAxis = null;
+      redraw();
+    },
     /** Follows the reader's inputs. @param {any} newView */
     update(newView) {
       const wasAtEnd = clock.atEnd;
       view = newView;
+      if (earlierView) ghostView = JSON.stringify(earlierView) === JSON.stringify(newView) ? null : earlierView;
       events = timelineEvents(newView);
       if (range && range[1] > newView.axis.high) range = null;
       clock.updateEvents(wasAtEnd);
       redraw();
       if (pointing.chosen) renderExplanation();
       else if (wasAtEnd) setProperty(caption, "textContent", hint);
-      const [then, now] = [pinnedView ?? newView, newView].map((run) => runEnd(run).text);
-      if (pinnedView) setProperty(caption, "textContent", formatMessage("pinned", { then, now }));
+      const earlier = pinnedView ?? ghostView, [then, now] = [earlier ?? newView, newView].map((run) => runEnd(run).text);
+      if (earlier) setProperty(caption, "textContent", formatMessage(pinnedView ? "pinned" : "changed", { then, now }));
     },
   };
 }

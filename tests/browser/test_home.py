@@ -1,0 +1,110 @@
+"""The home page: two screens, a figure that keeps its axis, and doors that lead to doing."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from engine.calculator import load
+
+pytestmark = pytest.mark.browser
+LAPTOP = {"viewport": {"width": 1440, "height": 900}}
+TIMELINE = "figure[data-of=gradient_sync][data-output=timeline]"
+LOG = next(iter(load("log_check").fields["log"].samples.values())).text
+
+
+def handed(page: Page, folder: str, box: str) -> None:
+    """Wait until a tool has what was handed to it, with nothing left in its address."""
+    page.wait_for_url(f"**/tools/{folder}/")
+    expect(page.locator(f"textarea[name={box}]").first).to_have_value(LOG, timeout=60_000)
+
+
+def test_it_is_two_screens_with_a_title_of_two_lines(visit):
+    page = visit("", **LAPTOP)
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    lines = page.locator("h1").evaluate(
+        "one => one.clientHeight / parseFloat(getComputedStyle(one).lineHeight)"
+    )
+    assert round(lines) == 2
+    doors = page.locator(".doors").bounding_box()
+    figure = page.locator(TIMELINE).bounding_box()
+    assert figure["y"] < 500
+    assert doors["y"] < 900
+    assert page.locator(".door").count() == 4
+    assert page.locator(".path-rows > li").count() == 5
+
+
+def test_a_chosen_file_opens_the_tool_that_reads_it(visit):
+    page = visit("")
+    page.locator("[data-take-file] input[type=file]").set_input_files(
+        {"name": "train.log", "mimeType": "text/plain", "buffer": LOG.encode()}
+    )
+    handed(page, "log", "log")
+    page.reload()
+    expect(page.locator("textarea[name=log]").first).to_have_value(LOG, timeout=60_000)
+
+
+def test_a_pasted_text_opens_it_too(visit):
+    page = visit("tools/")
+    page.locator("[data-take-file] textarea").fill(LOG)
+    page.locator("[data-take-file] textarea").blur()
+    handed(page, "log", "log")
+
+
+def test_a_dropped_file_is_taken_anywhere_on_the_page(visit):
+    page = visit("")
+    page.wait_for_function("() => document.querySelector('[data-take-file] textarea:enabled')")
+    page.wait_for_timeout(500)
+    page.evaluate(
+        """text => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "train.log"));
+          for (const kind of ["dragover", "drop"]) {
+            const event = new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data });
+            document.querySelector("h1").dispatchEvent(event);
+          }
+        }""",
+        LOG,
+    )
+    handed(page, "log", "log")
+
+
+def test_it_leads_back_to_the_last_guide(visit):
+    page = visit("")
+    expect(page.locator("[data-continue]")).to_be_hidden()
+    page.goto(page.url + "guides/rooflines/")
+    page.wait_for_function("() => localStorage.getItem('wallclock.last-guide')")
+    kept = json.loads(page.evaluate("localStorage.getItem('wallclock.last-guide')"))
+    assert kept["place"] == "guides/rooflines/"
+    page.goto(page.url.replace("guides/rooflines/", ""))
+    link = page.locator("[data-continue] a")
+    expect(link).to_be_visible()
+    link.click()
+    page.wait_for_url("**/guides/rooflines/")
+
+
+def test_the_axis_stays_while_a_number_is_dragged_and_the_run_before_is_a_ghost(visit):
+    page = visit("", **LAPTOP)
+    page.locator(f"{TIMELINE}[data-chart=live]").wait_for()
+    number = page.locator("input.drag[name=port]")
+    box = number.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    time = f"{TIMELINE} input[data-scrub]"  # at the end of the run: a share of the axis
+
+    def share() -> float:
+        return page.locator(time).evaluate("one => one.valueAsNumber / Number(one.max)")
+
+    at_first = share()
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(4, 81, 4):
+        page.mouse.move(x + step, y)
+    expect(page.locator("[data-frame-caption]")).to_contain_text(
+        "Before: 443 ms.", timeout=60_000
+    )
+    assert share() < at_first  # a faster step is shorter on the same axis
+    assert page.locator(f"{TIMELINE} .ghost-end").get_attribute("d")
+    held = share()
+    page.mouse.up()
+    expect(page.locator(f"{TIMELINE} .ghost-label")).to_have_text("before: 443 ms")
+    assert share() == pytest.approx(held, abs=0.01)  # the axis still holds both runs
