@@ -17,7 +17,7 @@ from builder.core.process_pool import ProcessPool
 from builder.core.progress import Options, Report
 from builder.figures import animated_previews, static_charts
 from builder.markdown import article_rendering
-from builder.outputs import data_files, extra_outputs, root_files
+from builder.outputs import data_files, extra_outputs, library_wheel, root_files
 from builder.pages import all_pages, changed_numbers, redirects
 from builder.pages.build_services import Services
 from builder.pages.page import Surface
@@ -222,6 +222,7 @@ def _build_site(
         **extra_outputs.search_and_markdown(page_sources, pages, options, services, cache, pool),
         **assets.files,
         **data_files.output_files(folders.project.data, keys, cache),
+        **({} if options.reload else library_wheel.output_files(folders, cache)),
         **root_files.make_root_files(
             authored,
             assets.shell,

@@ -32,6 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--leave-out", action="append", default=[], metavar="NAME", help="a file that may be unread"
     )
+    parser.add_argument("--json", action="store_true", help="as it is printed anyway")
     parser.add_argument("--quiet", action="store_true", help="say contradictions only")
     options = parser.parse_args(arguments)
     try:

@@ -52,10 +52,10 @@ def main(arguments: Sequence[str]) -> int:
         request = read_request(load_json(_text(options.file)))
     except RecursionError:
         return _fail([f"{options.file}: nested too deeply; allowed: a file with one JSON object"])
-    except (OSError, ValueError) as error:
-        return _fail([f"{options.file}: {error}; allowed: a file with one JSON object"])
     except InputError as error:
         return _fail(error.problems)
+    except (OSError, ValueError) as error:
+        return _fail([f"{options.file}: {error}; allowed: a file with one JSON object"])
     answer = best_plans(request)
     all_computed = all_plans(request.job, request.count, options.workers) if options.every else None
     sys.stdout.write(_answer_text(request, answer, all_computed, as_json=options.json) + "\n")

@@ -15,6 +15,7 @@ from engine.sweep_files import append_to_journal, read_journal, write_tables
 from engine.sweep_point import point_rows
 
 USAGE = "python -m engine sweep GRID.toml [--out STEM] [--workers N | --scheduler tcp://HOST:PORT]"
+_EXTRA = "pip install 'wallclock-training[sweep]'"
 PointRows = tuple[str, list[dict[str, Any]]]
 
 
@@ -31,10 +32,10 @@ def main(arguments: Sequence[str]) -> int:
             points = read_grid(tomllib.load(file))
     except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
         return _fail([f"{options.grid}: {error}; allowed: a TOML file with a grid"])
-    except ValueError:
-        return _fail([f"{options.grid}: a number is too long; allowed: a TOML file with a grid"])
     except InputError as error:
         return _fail(error.problems)
+    except ValueError:
+        return _fail([f"{options.grid}: a number is too long; allowed: a TOML file with a grid"])
     journal = f"{options.out}.jsonl"
     finished = read_journal(journal)
     remaining = [point for point in points if point.key not in finished]
@@ -50,11 +51,15 @@ def main(arguments: Sequence[str]) -> int:
             finished[key] = rows
             _say(f"{number} of {len(remaining)}")
     except ImportError:
-        return _fail(["--scheduler: needs Dask; allowed: after pip install 'wallclock[sweep]'"])
+        return _fail(
+            ["--scheduler: needs Dask; allowed: after pip install 'wallclock-training[sweep]'"]
+        )
     files = write_tables(options.out, (row for point in points for row in finished[point.key]))
     _say("Written: " + ", ".join(files))
     if len(files) == 1:
-        _say("For Parquet too: pip install 'wallclock[sweep]', then the same command again.")
+        _say(
+            "For Parquet too: pip install 'wallclock-training[sweep]', then the same command again."
+        )
     return 0
 
 

@@ -4,6 +4,8 @@ The module `__main__` of a project's package calls `run_piped`, with verbs of it
 """
 
 import argparse
+import importlib
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 from engine.answer import dump, reply
 from engine.calculator import Calculator, load, make, names
 from engine.core import active_project
+from engine.core.closest_name import closest
 from engine.core.inputs import Field, Number, Scalar, Text
 from engine.core.numbers import Display, format_value
 from engine.core.parsing import exact_text
@@ -35,6 +38,11 @@ as in the page's own field: port=400Gb/s, parameters=7B. A text is read from a f
 from standard input, text=@-; text=sample:NAME is one of its samples."""
 
 
+_WIDEST = 44  # characters of a column; a longer cell moves what follows it on its own line
+STATUS = """Exit status: 0 if done, 1 if a configuration that `check` looks at does not fit, 2 for
+arguments or files that cannot be used, with a line for each problem on standard error."""
+
+
 class Command(NamedTuple):
     """A subcommand: its function and its usage text."""
 
@@ -51,12 +59,14 @@ def main(arguments: Sequence[str], verbs: Commands = _NO_COMMANDS) -> int:
     if arguments and arguments[0] in verbs:
         return verbs[arguments[0]].run(arguments[1:])
     options = _parser(verbs).parse_intermixed_args(arguments)
+    if options.version:
+        print(_version())
+        return 0
     if options.command == "list" or (options.help and not options.command):
-        print("\n".join(_calculator_list(verbs)))
+        print(_list_json() if options.json else "\n".join(_calculator_list(verbs)))
         return 0
     if options.command not in names():
-        lost = f"no command '{options.command}'" if options.command else "no command given"
-        return print_problems([f"{lost}; there are list, {', '.join(names())}"])
+        return print_problems([_no_command(options.command, verbs)])
     calculator = load(options.command)
     if options.help:
         print("\n".join(_manual(calculator)))
@@ -71,11 +81,25 @@ def main(arguments: Sequence[str], verbs: Commands = _NO_COMMANDS) -> int:
     return _compute(calculator, inputs, options)
 
 
+def _no_command(name: str | None, verbs: Commands) -> str:
+    if not name:
+        return f"no command given; '{program()} list' shows all"
+    near = closest(name, ("list", *verbs, *names()))
+    hint = f"did you mean '{near}'? " if near else ""
+    return f"no command '{name}'; {hint}'{program()} list' shows all"
+
+
+def program() -> str:
+    """Return how the command is called: by its name where the package is installed."""
+    package = active_project.package()
+    return package if package == "wallclock" else f"python -m {package}"
+
+
 def _usage(verbs: Commands) -> str:
     """Return the usage lines of all commands."""
-    command = f"python -m {active_project.package()}"
+    command = program()
     forms = [
-        "list",
+        "list [--json]",
         *(f"{name} {verb.arguments}" for name, verb in verbs.items()),
         "CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]",
         "CALCULATOR --help",
@@ -85,7 +109,7 @@ def _usage(verbs: Commands) -> str:
 
 def _parser(verbs: Commands) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m {active_project.package()}",
+        prog=program(),
         usage=_usage(verbs),
         add_help=False,
         allow_abbrev=False,
@@ -95,7 +119,19 @@ def _parser(verbs: Commands) -> argparse.ArgumentParser:
     for option in ("--json", "--binary", "--both-ways"):
         parser.add_argument(option, action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
     return parser
+
+
+def _version() -> str:
+    """Return the version of the package; the repository itself has none."""
+    package = importlib.import_module(active_project.package())
+    return str(getattr(package, "__version__", "not installed"))
+
+
+def _list_json() -> str:
+    rows = [{"name": name, "question": load(name).question} for name in names()]
+    return json.dumps(rows, indent=2, ensure_ascii=False)
 
 
 def print_problems(problems: Iterable[str]) -> int:
@@ -107,7 +143,7 @@ def print_problems(problems: Iterable[str]) -> int:
 
 def _calculator_list(verbs: Commands) -> list[str]:
     rows = [(name, load(name).question) for name in names()]
-    return [f"usage: {_usage(verbs)}", "", ABOUT, "", *_columns(rows)]
+    return [f"usage: {_usage(verbs)}", "", ABOUT, "", STATUS, "", *_columns(rows)]
 
 
 def _manual(calculator: Calculator) -> list[str]:
@@ -144,7 +180,7 @@ def _field_description(field: Field) -> str:
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as indented, aligned text lines."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [min(max(map(len, column)), _WIDEST) for column in zip(*rows, strict=True)]
     return [
         ("  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
         for row in rows
@@ -158,7 +194,10 @@ def _compute(
     result = reply({"calculator": calculator.name, **inputs, "display": display})
     errors = [f"{k}: {v['error']}" for k, v in result["inputs"].items() if v["error"]]
     if errors or result["problems"]:
-        return print_problems([*result["problems"], *errors])
+        unknown = [name for name in inputs["values"] if name not in calculator.fields]
+        hints = [(name, closest(name, calculator.fields)) for name in unknown]
+        meant = [f"{name}: did you mean '{near}'?" for name, near in hints if near]
+        return print_problems([*result["problems"], *meant, *errors])
     print(dump(result) if options.json else _result_page(calculator, result, Display(**display)))
     return 0
 

@@ -24,7 +24,7 @@ from builder.core.build_cache import BuildCache
 from builder.core.folders import Folders, digest
 from builder.core.problem import Problem
 from builder.core.process_pool import ProcessPool
-from builder.markdown import article_html, formula_sheet
+from builder.markdown import article_html, formula_sheet, library_reference
 from builder.markdown.article_html import ArticleHtml
 from builder.markdown.render_state import RenderContext
 from builder.theme.templates import load_templates
@@ -36,6 +36,11 @@ Answer = tuple[dict[str, Any], str]  # view JSON, receipt
 AnswerFunction = Callable[[CalculatorContext, Mapping[str, str], str], Answer]
 # With the numbers for other inputs that the article shows.
 RenderedArticle = tuple[ArticleHtml, dict[NumberRequest, Answer]]
+
+
+def expand_body(body: str) -> str:
+    """Return an article's Markdown with what is read from the engine in place of its marks."""
+    return library_reference.expand_reference(formula_sheet.expand_formula_sheet(body))
 
 
 class ArticleRenderer:
@@ -55,7 +60,7 @@ class ArticleRenderer:
             macros=modules[0],
             blocks=modules[1],
             at=self._record_answer,
-            expand=formula_sheet.expand_formula_sheet,
+            expand=expand_body,
         )
         self._reader, self._at = article_html.MarkdownRenderer(context), at
         self._answers: dict[NumberRequest, Answer] = {}
@@ -127,6 +132,8 @@ class CachedArticleRenderer:
         sheet = (
             self._expanded_body(article.body) if formula_sheet.has_placement(article.body) else ""
         )
+        if library_reference.has_placement(article.body):
+            sheet += library_reference.expand_reference(article.body)
         calculators = self._calculators_named(article)
         return digest((self.shared, article.source, article.text, sheet, *calculators))
 

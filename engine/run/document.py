@@ -27,13 +27,15 @@ from engine.run.values import (
     read_section,
     read_value,
     report_unknown_keys,
+    suggestion,
 )
 
+LONGEST_NAME = 40  # of a model, to look for one that is close
 # Takes what a document says of its model and the list of what is wrong; None if something is.
 ModelReader = Callable[[object, list[str]], Model | None]
 
 
-class InputError(Exception):
+class InputError(ValueError):
     """An invalid run file, with every problem found.
 
     Attributes:
@@ -52,6 +54,13 @@ def read_model(value: object, problems: list[str]) -> Model | None:
             return MODELS[value]
         problems.append(
             f"model: {format_value(value)}; allowed: an object, or one of {', '.join(MODELS)}"
+            f"{suggestion(value[:LONGEST_NAME], MODELS)}"
+        )
+        return None
+    if value is ...:
+        problems.append(
+            f"model: missing; allowed: an object with {', '.join(MODEL)}, or a name such as "
+            f"{next(iter(MODELS))}"
         )
         return None
     before = len(problems)

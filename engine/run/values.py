@@ -1,9 +1,16 @@
-"""Validation of a document's values: one line for each value of the wrong kind."""
+"""Validation of a document's values: one line for each value of the wrong kind.
+
+Values are in SI units. A size or a rate may also be a text with its unit, as typed on a page.
+"""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
+
+from engine.core.closest_name import closest
+from engine.core.fields.unit import BILLIONS, GBITS, GBYTES_PER_SECOND, GIGABYTES, Unit
+from engine.core.parsing import parse_number
 
 # A pair of numbers is a range of whole numbers, a float the bound that a number must exceed, a
 # tuple of words the choices, `bool` true or false.
@@ -13,6 +20,14 @@ _LARGEST_RATE = 1e18
 _LONGEST = 80
 # No range reaches so far, and no message shows so much.
 _DIGITS = 100
+# Keys whose value may be a text with a unit, wherever they stand, and an example of one.
+UNITS: Mapping[str, tuple[Unit, str]] = {
+    "nic_bandwidth": (GBITS, "400 Gb/s"),
+    "memory": (GIGABYTES, "96 GB"),
+    "memory_bandwidth": (GBYTES_PER_SECOND, "2.4 TB/s"),
+    "power_limit": (Unit(" W", 1, {"kW": 1e3}), "500 W"),
+    "tokens": (BILLIONS, "15T"),
+}
 
 
 class Spec(dict[str, tuple[Kind, Any]]):
@@ -72,18 +87,39 @@ def report_unknown_keys(
     """Append the unknown keys to `problems`."""
     problems += [
         f"{path}{printable_key(key)}: {format_value(section[key])}; unknown key; allowed: "
-        f"{', '.join(allowed)}"
+        f"{', '.join(allowed)}{suggestion(str(key)[:_LONGEST], allowed)}"
         for key in section
         if key not in allowed
     ]
 
 
 def read_value(path: str, value: object, kind: Kind, problems: list[str]) -> Any:  # noqa: ANN401
-    """Return a value unchanged; append its problem, if any, to `problems`."""
+    """Return a value, in SI units; append its problem, if any, to `problems`."""
+    unit, example = UNITS.get(path.rpartition(".")[2], (None, ""))
+    given = value
+    if unit and isinstance(value, str):
+        value = _si_value(value, unit)
     if not _matches_kind(value, kind):
-        missing = "missing" if value is ... else format_value(value)
-        problems.append(f"{path}: {missing}; allowed: {_allowed_values(kind)}")
+        missing = "missing" if given is ... else format_value(given)
+        typed = unit and isinstance(given, str)
+        with_unit = f', or a text with its unit, such as "{example}"' if typed else ""
+        problems.append(f"{path}: {missing}; allowed: {_allowed_values(kind)}{with_unit}")
     return value
+
+
+def _si_value(text: str, unit: Unit) -> float | str:
+    """Return a number with a unit in SI units; the text itself where it is none.
+
+    A number without a unit stays a text, since nobody can tell what it counts.
+    """
+    units = {unit.text.strip(): unit.size, **unit.also}
+    try:
+        value, bare = parse_number(text, 0.0, units), parse_number(text, 1.0, units)
+    except ValueError:
+        return text
+    if value != bare:
+        return text
+    return int(value) if value == int(value) else value
 
 
 def _is_valid(section: Mapping[Any, Any], spec: Spec) -> bool:
@@ -143,6 +179,12 @@ def check_words(path: str, words: object, allowed: tuple[str, ...], problems: li
         problems.append(
             f"{path}: {format_value(words)}; allowed: a list of different names out of {names}"
         )
+
+
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """Return "; did you mean 'NAME'?" with the closest name, empty where none is close."""
+    near = closest(word, names)
+    return f"; did you mean '{near}'?" if near else ""
 
 
 def printable_key(key: object) -> str:

@@ -23,16 +23,23 @@ def done(command, **options):
 def installed(tmp_path_factory):
     """A fresh environment with the wheel; what it depends on is that of the tests."""
     folder = tmp_path_factory.mktemp("installed")
-    shutil.copytree(ROOT, folder / "source", ignore=LEFT_OUT)
+    source = folder / "source"
+    shutil.copytree(ROOT, source, ignore=LEFT_OUT)
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    done([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(folder / "source")])
+    wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    done([*wheel, str(source), str(source / "builder")])
     done([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")])
-    (wheel,) = folder.glob("*.whl")
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    done([*pip, "--python", str(python), "install", "--no-deps", str(wheel)])
+    done([*pip, "--python", str(python), "install", "--no-deps", *map(str, folder.glob("*.whl"))])
     (packages,) = (folder / "venv").rglob("site-packages")
     (packages / "those-of-the-tests.pth").write_text(sysconfig.get_paths()["purelib"])
     return folder, python.with_name("wallclock"), packages
+
+
+def test_two_packages_are_installed_and_no_name_of_the_repository(installed):
+    _, _, packages = installed
+    names = {path.name for path in packages.iterdir() if path.is_dir()}
+    assert {name for name in names if not name.endswith("-info")} == {"wallclock", "wallclock_site"}
 
 
 def test_the_command_makes_builds_and_checks_a_project(installed):

@@ -1,11 +1,15 @@
+import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from engine.__main__ import main
+from engine.__main__ import VERBS, main
 from engine.answer import answer, dump
 from engine.calculator import load, names
+from tests.each import each
+from tests.layers import ROOT
 
 
 @pytest.fixture
@@ -41,15 +45,64 @@ def test_help_alone_is_the_list(run):
     assert run("--help") == run("list")
 
 
-@pytest.mark.parametrize("arguments", [(), ("estimates", "run.json"), ("gradientsync",)])
-def test_an_unknown_command_ends_with_status_2_and_the_names_there_are(run, arguments):
+@each(
+    ("arguments", "said"),
+    [
+        ((), "no command given; 'python -m engine list' shows all"),
+        (("estimates", "run.json"), "no command 'estimates'; did you mean 'estimate'? "),
+        (("gradientsync",), "no command 'gradientsync'; did you mean 'gradient_sync'? "),
+        (("entirely", "else"), "no command 'entirely'; 'python -m engine list' shows all"),
+    ],
+)
+def test_an_unknown_command_ends_with_status_2_and_the_closest_name(run, arguments, said):
     status, output, errors = run(*arguments)
     assert (status, output, errors.count("\n")) == (2, "", 1)
-    assert all(name in errors for name in ("list", *names()))
+    assert errors.startswith(said)
 
 
-def test_an_unknown_command_is_named(run):
-    assert run("estimates", "run.json")[2].startswith("no command 'estimates'; there are list, ")
+def test_an_unknown_input_ends_with_the_closest_name(run):
+    status, _, errors = run("gradient_sync", "world_sise=64")
+    assert status == 2
+    assert errors.endswith("world_sise: did you mean 'world_size'?\n")
+
+
+@each("verb", sorted(VERBS))
+def test_every_verb_explains_itself(run, verb):
+    status, output, errors = run(verb, "--help")
+    assert (status, errors) == (0, "")
+    assert output.startswith(f"usage: python -m engine {verb} ")
+
+
+def test_the_list_is_json_on_request(run):
+    rows = json.loads(run("list", "--json")[1])
+    assert [row["name"] for row in rows] == list(names())
+
+
+def test_the_repository_has_no_version_of_its_own(run):
+    assert run("--version") == (0, "not installed\n", "")
+
+
+@each("shell", ["bash", "zsh", "fish"])
+def test_every_shell_completes_commands(run, shell):
+    status, output, errors = run("completion", shell)
+    assert (status, errors) == (0, "")
+    assert "python -m engine completion words" in output
+
+
+def test_a_shell_completes_commands_and_inputs(run):
+    assert {"list", "estimate", "serve", *names()} <= set(run("completion", "words")[1].split())
+    inputs = run("completion", "words", "gradient_sync")[1].split()
+    assert inputs == [f"{name}=" for name in load("gradient_sync").fields]
+    assert run("completion", "words", "plan") == (0, "\n", "")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash here")
+def test_bash_completes_a_command(run, tmp_path):
+    script = run("completion", "bash")[1].replace("python -m engine", f"{sys.executable} -m engine")
+    ask = 'COMP_WORDS=(wallclock gradient_sy); COMP_CWORD=1; _wallclock; echo "${COMPREPLY[@]}"'
+    bash = ["bash", "-c", f"complete() {{ :; }}\n{script}\n{ask}"]
+    said = subprocess.run(bash, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout.split() == ["gradient_sync"]
 
 
 def test_results_come_with_label_and_unit(run):

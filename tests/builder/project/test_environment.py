@@ -112,7 +112,7 @@ def test_modules_that_are_not_there_are_missing():
 
 
 def test_every_dependency_has_its_module_in_the_list():
-    names = environment.requirements(environment.ROOT / "pyproject.toml", testing=True)
+    names = environment.requirements(environment.ROOT, testing=True)
     assert len(names) == len(environment.MODULES) + len(environment.TEST_MODULES)
 
 
@@ -120,7 +120,7 @@ def test_every_dependency_has_its_module_in_the_list():
 def test_every_dependency_is_locked_with_hashes(testing):
     text = environment.lock_file(environment.ROOT, testing=testing).read_text("utf-8")
     locked = dict(re.findall(r"^([\w.-]+)==(\S+)[^\n]*\\\n    --hash=sha256:", text, re.MULTILINE))
-    wanted = environment.requirements(environment.ROOT / "pyproject.toml", testing=testing)
+    wanted = environment.requirements(environment.ROOT, testing=testing)
     names = {re.match(r"[\w.-]+", one)[0] for one in wanted}
     assert {_normal(name) for name in names} <= {_normal(name) for name in locked}
 

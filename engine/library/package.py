@@ -1,0 +1,56 @@
+"""Wallclock: step time, memory and communication of distributed GPU training, in SI units."""
+
+from engine.library.functions import (
+    all_reduce,
+    collective,
+    estimate,
+    gpus,
+    models,
+    nodes,
+    plan,
+    read_config,
+    read_trace,
+)
+from engine.library.results import (
+    CollectiveTime,
+    Config,
+    Estimate,
+    PlannedRun,
+    Plans,
+    RangeBasis,
+    RankMemory,
+    StepParts,
+    TracedStep,
+    TraceSummary,
+    as_dict,
+)
+from engine.run.document import InputError
+from engine.run.importers.text_error import TextError
+from engine.run.run import Run
+
+__all__ = [
+    "CollectiveTime",
+    "Config",
+    "Estimate",
+    "InputError",
+    "PlannedRun",
+    "Plans",
+    "RangeBasis",
+    "RankMemory",
+    "Run",
+    "StepParts",
+    "TextError",
+    "TraceSummary",
+    "TracedStep",
+    "all_reduce",
+    "as_dict",
+    "collective",
+    "estimate",
+    "gpus",
+    "models",
+    "nodes",
+    "plan",
+    "read_config",
+    "read_trace",
+]
+__version__ = "source"
