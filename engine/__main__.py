@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
 def command() -> int:
     """Run the arguments of this process, the generator's verbs among them."""
     arguments = sys.argv[1:]
-    if arguments[:1] and arguments[0] in SITE_VERBS or _is_site_check(arguments):
+    if (arguments[:1] and arguments[0] in SITE_VERBS) or _is_site_check(arguments):
         return _site(arguments)
     return terminal.run_piped(arguments, VERBS)
 
@@ -127,6 +127,7 @@ VERBS = {
         _run("engine.import_run"), "FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"
     ),
     "trace": Command(_trace, "FILE ... [name=value ...] [--json]"),
+    "check": Command(_run("engine.library.check"), "FILE ... [--base REF] [--json]"),
     "completion": Command(_completion, "bash|zsh|fish"),
 }
 

@@ -133,17 +133,43 @@ def read_config(
         >>> config.run.plan.tensor_parallel
         8
     """
-    if len(sources) == 1:
-        document = sources[0] if isinstance(sources[0], Mapping) else _run_file(sources[0])
-        if document is not None:
-            return Config(run=read_run(document), document=document)
-    from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
-
+    if len(sources) == 1 and isinstance(sources[0], Mapping):
+        return Config(run=read_run(sources[0]), document=sources[0])
     paths = [source for source in sources if not isinstance(source, Mapping)]
     if not paths or len(paths) < len(sources):
         raise InputError(["sources: allowed: one mapping, or paths of files"])
-    text = "\n".join(f"--- {_base_name(path)} ---\n{_read(path)}" for path in paths)
+    texts = {fspath(path): _read(path) for path in paths}
+    return read_texts(texts, model=model, node=node, gpus=gpus)
+
+
+def read_texts(
+    texts: Mapping[str, str], *, model: str = "", node: str = "dgx-h100", gpus: Count = 0
+) -> Config:
+    """Return the run that texts describe, given by the names of their files.
+
+    Args:
+        texts: path -> content of the files of one job.
+        model: as for `read_config`.
+        node: as for `read_config`.
+        gpus: as for `read_config`.
+
+    Raises:
+        InputError: the texts contradict each other, or do not say enough.
+        TextError: a text is written in no known format.
+
+    Example:
+        >>> import json
+        >>> read_texts({"run.json": json.dumps(run)}) == read_config("run.json")
+        True
+    """
+    from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
+
+    if len(texts) == 1:
+        ((path, text),) = texts.items()
+        if document := _run_file(path, text):
+            return Config(run=read_run(document), document=document)
     machine = _named(node, NODES, "node")
+    text = "\n".join(f"--- {_base_name(path)} ---\n{said}" for path, said in texts.items())
     cluster = {key: getattr(machine, key) for key in DGX_H100}
     imported = import_run(text, ImportDefaults(model=model, cluster=cluster, world_size=gpus))
     if imported.run is None:
@@ -329,25 +355,25 @@ def _planned(request: Document, entry: dict[str, Any]) -> PlannedRun:
     return PlannedRun(**values, document=document)
 
 
-def _run_file(path: Path) -> Document | None:
-    """Return the document of a run file, None where a file is something else."""
-    if not fspath(path).endswith(".json"):
+def _run_file(path: str, text: str) -> Document | None:
+    """Return the document of a run file, None where a text is something else."""
+    if not path.endswith(".json"):
         return None
-    document = _load(path)
+    document = _parsed(path, text)
     is_run = isinstance(document, Mapping) and len(document.keys() & set(SECTIONS)) > 1
     return document if is_run and isinstance(document, Mapping) else None
 
 
 def _document_of(source: Document | Path) -> Document:
-    document = source if isinstance(source, Mapping) else _load(source)
+    document = source if isinstance(source, Mapping) else _parsed(source, _read(source))
     if not isinstance(document, Mapping):
         raise InputError([f"request: {format_value(document)}; allowed: an object"])
     return document
 
 
-def _load(path: Path) -> object:
+def _parsed(path: Path, text: str) -> object:
     try:
-        return load_json(_read(path))
+        return load_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError([f"{fspath(path)}: {error}; allowed: one JSON object"]) from None
 
@@ -357,8 +383,8 @@ def _read(path: Path) -> str:
         return file.read()
 
 
-def _base_name(path: Path) -> str:
-    return fspath(path).replace("\\", "/").rpartition("/")[2].replace("=", "_") or "input"
+def _base_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2].replace("=", "_") or "input"
 
 
 def _named(name: str, rows: Mapping[str, Node], kind: str) -> Node:

@@ -9,6 +9,7 @@ from engine.library.functions import (
     nodes,
     plan,
     read_config,
+    read_texts,
     read_trace,
 )
 from engine.library.results import (
@@ -51,6 +52,7 @@ __all__ = [
     "nodes",
     "plan",
     "read_config",
+    "read_texts",
     "read_trace",
 ]
 __version__ = "source"
