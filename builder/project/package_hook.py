@@ -17,6 +17,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PACKAGE, SITE_PACKAGE = "wallclock", "wallclock_site"
 # In the repository the engine exports nothing, so that pages load only what they use.
 _EXPORTS = "library/package.py"
+# The colors of results in a notebook: style sheets of the theme, confined to the class `wallclock`.
+_STYLES, _DRAWING = ("10-colors.css", "45-scene.css"), "library/drawing.css"
+_NOTEBOOK_DARK = 'body:is([data-jp-theme-light="false"], .vscode-dark) .wallclock'
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "pyproject.toml")
 _DATA = (".tsv", ".json")
 
@@ -67,8 +70,28 @@ def write_package(root: Path, target: Path, version: str) -> list[Path]:
             place, text = "__init__.py", text.replace('"source"', f'"{version}"')
         (target / place).parent.mkdir(parents=True, exist_ok=True)
         (target / place).write_text(text, "utf-8", newline="\n")
+    sheets = [(root / "theme/styles" / name).read_text("utf-8") for name in _STYLES]
+    (target / _DRAWING).write_text(confined("\n".join(sheets)), "utf-8", newline="\n")
     (target / "py.typed").touch()
     return _files(target)
+
+
+def confined(css: str) -> str:
+    """Return style rules that hold inside `.wallclock` only, the dark ones in dark editors too."""
+    css = re.sub(r"/\*.*?\*/\s*", "", css, flags=re.DOTALL)
+    dark_part = r"@media \(prefers-color-scheme: dark\) (\{.*?\n\}\n)"
+    colors, dark, rest = re.split(dark_part, css, maxsplit=1, flags=re.DOTALL)
+    dark_rule = dark.strip()[1:-1].strip()
+    scenes = rest[rest.index(".scene text") :].replace("\n.scene", "\n.wallclock .scene")
+    parts = (
+        colors.replace(":root", ".wallclock"),
+        f"@media (prefers-color-scheme: dark) {{\n  {dark_rule}\n}}".replace(":root", ".wallclock"),
+        dark_rule.replace(":root", _NOTEBOOK_DARK),
+        f".wallclock {scenes}",
+        ".wallclock { color: var(--ink); background: var(--paper); padding: 0.5em; }",
+        ".wallclock :is(th, td) { text-align: left; }",
+    )
+    return "\n".join(parts) + "\n"
 
 
 def write_site_package(root: Path, target: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from engine.library.functions import (
     read_texts,
     read_trace,
 )
+from engine.library.notebook import Calculation, Grid, calculate, sweep
 from engine.library.results import (
     CollectiveTime,
     Config,
@@ -30,9 +31,11 @@ from engine.run.importers.text_error import TextError
 from engine.run.run import Run
 
 __all__ = [
+    "Calculation",
     "CollectiveTime",
     "Config",
     "Estimate",
+    "Grid",
     "InputError",
     "PlannedRun",
     "Plans",
@@ -45,6 +48,7 @@ __all__ = [
     "TracedStep",
     "all_reduce",
     "as_dict",
+    "calculate",
     "collective",
     "estimate",
     "gpus",
@@ -54,5 +58,6 @@ __all__ = [
     "read_config",
     "read_texts",
     "read_trace",
+    "sweep",
 ]
 __version__ = "source"

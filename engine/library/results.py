@@ -121,6 +121,11 @@ class Estimate:
     memory_to_give_back: Bytes
     cost_per_step: Money | None = None
 
+    def _repr_html_(self) -> str:
+        from engine.library.display import estimate_html
+
+        return estimate_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRun:
@@ -178,6 +183,11 @@ class Plans:
     tied: Count = 0
     simplest: PlannedRun | None = None
     reason: str = ""
+
+    def _repr_html_(self) -> str:
+        from engine.library.display import plans_html
+
+        return plans_html(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
