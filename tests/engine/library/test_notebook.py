@@ -18,8 +18,6 @@ from tests.layers import ROOT
 
 AXES = {"parallelism.tensor_parallel": [4, 8], "training.micro_batch_size": [1, 2, 5]}
 VOID = {"br", "path", "rect", "line", "circle", "wbr", "meta", "img", "input", "polygon"}
-    ["br", "path", "rect", "line", "circle", "wbr", "meta", "img", "input", "polygon", "polyline"]
-)
 
 
 class Tags(HTMLParser):
