@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.answer import read_inputs
 from engine.calculator import load, make, names
@@ -14,9 +14,6 @@ from engine.core.views import Value, View
 from engine.library.functions import Document, estimate
 from engine.run.document import InputError
 from engine.run.values import format_value
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _NEEDED = "{package} is needed: pip install 'wallclock-training[notebook]'"
 # What a grid holds of every estimate, beside whether it fits.
@@ -60,13 +57,13 @@ class Grid:
 
     Attributes:
         axes: path of a run file's key -> its values; the order is that of the arrays' axes.
-        values: name -> array, one axis for each of `axes`; not a number where a run is impossible.
+        values: name -> NumPy array, one axis for each of `axes`; not a number where a run is impossible.
             The names are `MEASURES`, and "fits" with 1 or 0.
         problems: (place on each axis) -> why that run is impossible.
     """
 
     axes: Mapping[str, tuple[Any, ...]]
-    values: Mapping[str, "NDArray[Any]"]
+    values: Mapping[str, Any]
     problems: Mapping[tuple[int, ...], tuple[str, ...]]
 
     def frame(self) -> Any:  # noqa: ANN401 (pandas is not a dependency)

@@ -84,7 +84,6 @@ def test_no_calculator_imports_another(path):
 def test_the_engine_imports_only_itself_and_the_standard_library(path):
     tops = {name.split(".")[0] for name in imports(path)}
     wheels = {"ruamel"} if path.name == "yaml_text.py" else set()  # `packages` of site.toml
-    wheels |= {"numpy", "mcp"} if part(path) == "library" else set()  # extras of pyproject.toml
     assert tops <= sys.stdlib_module_names | {"engine"} | wheels
 
 
