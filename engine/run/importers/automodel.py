@@ -85,6 +85,19 @@ _SCHEDULER = ("ckpt_every_steps", "val_every_steps", "num_epochs", "max_steps", 
 _PIPELINE = ("scale_grads_in_schedule", "round_virtual_stages_to_pp_multiple", "patch_inner_model",
              "patch_causal_lm_model", "dtype",
              "patch_stage_backward_maybe_with_nosync")  # fmt: skip
+
+
+def _recipe(setting: Setting, draft: RunDraft) -> None:
+    """Read which recipe runs: of models that read images the language model alone is shown."""
+    word = str(setting.value).lower()
+    if "vlm" in word or "omni" in word or "diffusion" in word:
+        draft.report_not_modeled(setting, "images; the language model alone is shown")
+    elif any(kind in word for kind in ("kd", "distill", "biencoder", "retriev", "crossencoder")):
+        draft.report_not_modeled(setting, "another model beside, or another loss")
+    else:
+        draft.report(setting, "understood", "a decoder's training")
+
+
 TABLE = KeyTable(
     handlers={
         "model.pretrained_model_name_or_path": note_model,
@@ -98,6 +111,7 @@ TABLE = KeyTable(
             f"distributed.{name}_size": _size(name)
             for name in ("tp", "pp", "cp", "ep", "dp", "dp_replicate")
         },
+        "recipe": _recipe,
         "distributed.strategy": _strategy,
         "distributed.sequence_parallel": switch("parallelism.sequence_parallel", True, False),
         "distributed.activation_checkpointing": switch("training.recompute", "full", "none"),
@@ -126,6 +140,7 @@ TABLE = KeyTable(
         "qat": "products that imitate fewer bits",
         "model.quantization_config": "frozen weights are kept in fewer bits; 16 are shown",
         "teacher_model": "another model's pass",
+        "processor": "images; the language model alone is shown",
         "freeze_config": "only some weights are trained; all are shown",
         "model.backend.dispatcher": "how tokens reach their experts",
         "parallelizer": "a way of its own to shard",
@@ -144,7 +159,7 @@ TABLE = KeyTable(
         "saving, logging and evaluation lie between steps": (
             "checkpoint", "wandb", "mlflow", "logger",
             *(f"step_scheduler.{key}" for key in _SCHEDULER), "ci", "benchmark",
-            "rng", "seed", "recipe", "lr_scheduler", "clip_grad_norm", "loss_fn", "nsys*",
+            "rng", "seed", "lr_scheduler", "clip_grad_norm", "loss_fn", "nsys*",
             "profil*",
         ),
         "where processes find each other": ("dist_env",),

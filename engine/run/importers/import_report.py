@@ -29,8 +29,8 @@ class Setting:
         line: counted from 1.
         condition: of a script's branch that nothing in the text decides; otherwise empty.
         branches: conditions and branches that it stands in, by number.
-        program: whose flag it is: a launcher's name, "script" behind a trainer's file or module,
-            empty where no command says it.
+        program: whose flag it is: a launcher's name, that of a script or module, empty where no
+            command says it.
     """
 
     key: str

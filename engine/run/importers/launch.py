@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from engine.run.importers.dialect import Dialect, Piece, assignments, flags, words
 from engine.run.importers.import_report import RunDraft, Setting, positive_number, shorten
-from engine.run.importers.shell import LAUNCH_VARIABLES, script_flags
+from engine.run.importers.shell import LAUNCH_VARIABLES, LAUNCHERS, script_flags, trains_nothing
 from engine.run.importers.unknown_keys import may_change_memory, report_unknown
 
 _Kind = Literal["nodes", "per_node", "total"]
@@ -99,6 +99,8 @@ def take_launch(settings: Sequence[Setting], draft: RunDraft) -> list[Setting]:
 def _take(setting: Setting, draft: RunDraft) -> bool:
     """Note a setting if it is a launch fact that holds for certain; return whether it is."""
     name = _name(setting.key)
+    if setting.program:
+        draft.notes.setdefault("programs", {})[setting.program] = setting.line
     counts = name in _COUNTS and _is_of_launcher(setting, name)
     if setting.condition and (counts or name == "include"):
         return False
@@ -220,6 +222,7 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
         asked: GPUs that are asked for beside the text, which go before it; 0: none.
     """
     _compare_machines(draft, gpu)
+    _refuse_other_work(draft)
     facts: list[_Fact] = draft.notes.pop("launch", [])
     variable = next((fact for fact in facts if fact.key == "WORLD_SIZE"), None)
     facts = [fact for fact in facts if fact.key != "WORLD_SIZE"]
@@ -247,6 +250,15 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
         draft.assume("parallelism.world_size", nodes * gpus_per_node, why)
 
 
+def _refuse_other_work(draft: RunDraft) -> None:
+    """Refuse a script whose only programs evaluate, write or serve."""
+    said = draft.notes.get("programs", {})
+    programs = {name: line for name, line in said.items() if name not in LAUNCHERS}
+    if programs and all(trains_nothing(name) for name in programs):
+        name, line = next(iter(programs.items()))
+        draft.contradictions.append(f"line {line}: {shorten(name)}: the text trains nothing")
+
+
 def _read_variable(
     fact: _Fact, nodes: int | None, per_node: int | None, draft: RunDraft
 ) -> tuple[int | None, int | None]:
@@ -269,7 +281,7 @@ def _read_variable(
 def _compare_nodes(facts: Sequence[_Fact], total: int, gpus_per_node: int, draft: RunDraft) -> None:
     """Refuse processes of one node beside another program's number of nodes."""
     for fact in facts:
-        foreign = fact.kind == "nodes" and fact.rank == 0 and fact.program == "script"
+        foreign = fact.kind == "nodes" and fact.rank == 0 and fact.program.endswith(".py")
         if foreign and fact.number > 1 and total <= gpus_per_node:
             draft.contradictions.append(
                 f"line {fact.line}: {fact.key} says {fact.number} nodes, and {total} processes are "

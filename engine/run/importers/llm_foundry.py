@@ -106,6 +106,12 @@ def _rank(setting: Setting, draft: RunDraft) -> None:
         draft.set_value(setting, "training.lora_rank", number)
 
 
+_OVERRIDDEN = "the shape of the named model is changed; the model as named is shown"
+_SHAPES = (
+    "num_hidden_layers", "n_layers", "n_layer", "hidden_size", "d_model", "n_embd", "n_positions",
+    "num_attention_heads", "n_heads", "n_head", "intermediate_size", "vocab_size",
+    "num_key_value_heads", "tie_word_embeddings", "num_local_experts",
+)  # fmt: skip
 TABLE = KeyTable(
     counts={
         "model.n_layers": "model.num_layers",
@@ -142,6 +148,7 @@ TABLE = KeyTable(
         **fsdp_config_handlers(),
     },
     not_modeled={
+        **{f"model.config_overrides.{key}": _OVERRIDDEN for key in _SHAPES},
         "fsdp_config.activation_cpu_offload": "kept activations lie in the host's memory",
         "model.attn_config.sliding_window_size": "attention in a window; all positions are shown",
         "model.block_overrides": "layers that differ from each other",
@@ -171,7 +178,9 @@ TABLE = KeyTable(
         ),
         "how the weights begin and are loaded": (
             "model.init_device", "model.pretrained", "model.init_config", "model.use_auth_token",
-            "model.max_seq_len", "model.config_overrides", "model.emb_pdrop", "model.resid_pdrop",
+            "model.max_seq_len", "model.config_overrides.max_seq_len",
+            "model.config_overrides.attn_config", "model.config_overrides.max_position_embeddings",
+            "model.config_overrides.rope_*", "model.emb_pdrop", "model.resid_pdrop",
             "model.norm_type", "model.use_logits", "model.attn_config.attn_uses_sequence_id",
             "model.attn_config.clip_qkv", "model.attn_config.qk_ln", "model.attn_config.rope_*",
             "model.attn_config.alibi_bias_max", "model.embedding_fraction", "model.logit_scale",

@@ -73,7 +73,9 @@ def _derive_ranks(draft: RunDraft) -> None:
     draft.contradictions += [fault for fault in faults if fault]
 
 
-_OTHERS = re.compile(r"\bpretrain_(?:t5|bert|ict|vision\w*|retro|mamba|hybrid|vlm)\w*\.py\b")
+_OTHERS = re.compile(
+    r"\bpretrain_(?:t5|bert|ict|vision\w*|retro|mamba|hybrid|vlm)\w*\.py\b|\btasks/\w*\.py\b"
+)
 
 
 def _read_arguments(piece: Piece, draft: RunDraft) -> None:

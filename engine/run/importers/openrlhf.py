@@ -195,7 +195,7 @@ def finish_openrlhf(draft: RunDraft) -> None:
     derive_named_model(draft)
     settle_targets(draft, "all", SOFTWARE)
     draft.values["training.framework"] = "deepspeed"
-    kind = str(notes.get("command", "sft"))
+    kind = str(notes.get("command", "ppo" if "generates" in notes else "sft"))
     _length(draft, kind)
     for name, path in (("tensor", "tensor_parallel"), ("ring", "context_parallel")):
         if notes.get(name, 1) > 1:
@@ -255,6 +255,8 @@ def _read(piece: Piece, draft: RunDraft) -> None:
     command = _COMMAND.search(piece.text)
     if command:
         draft.notes["command"] = command[1].removesuffix("_ray")
+    if re.search(r"--(?:vllm_num_engines|rollout_batch_size|n_samples_per_prompt)\b", piece.text):
+        draft.notes["generates"] = True
     import_openrlhf(script_flags(piece.text, piece.line), draft)
 
 

@@ -50,7 +50,8 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     settings = list(_slurm(text, first_line))
     script = run_script(text, first_line, _slurm_variables(settings))
     parts = [part for command in script.commands for part in started(command)]
-    flags = [flag for words in parts for flag in _flags(words)]
+    commands = [_flags(words) for words in parts]
+    flags = [flag for one in _training(commands) for flag in one]
     idle = _flags(_unused(script.environment))
     if flags and idle:
         names = {flag.key for flag in flags}
@@ -59,6 +60,15 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     settings += [*_decided(flags, script.environment.counts), *idle]
     named = {setting.key.replace("-", "_") for setting in settings}
     return [*_variables(script.environment, named), *settings]
+
+
+def _training(commands: Sequence[list[Setting]]) -> Iterator[list[Setting]]:
+    """Yield the flags of the commands that train; of all commands where none is seen to."""
+    others = [any(trains_nothing(flag.program) for flag in flags) for flags in commands]
+    trains = any(flags and not other for flags, other in zip(commands, others, strict=True))
+    for flags, other in zip(commands, others, strict=True):
+        if not (trains and other):
+            yield flags
 
 
 def resolve_variables(text: str) -> str:
@@ -208,6 +218,21 @@ def _conditional(flag: Setting, condition: str) -> Setting:
     return replace(flag, condition=condition, branches=())
 
 
+_SUBCOMMANDS = ("swift", "megatron", "trl", "llamafactory-cli", "vllm", "axolotl", "litgpt")
+# Programs that train nothing, by a word of their names.
+_OTHER_WORK = re.compile(
+    r"(?<![a-z])(?:eval|evals|evaluate|evaluation|infer|inference|generate|generation|export|"
+    r"convert|converter|merge|preprocess|tokenize|quantize|ptq|serve|server|deploy|predict|"
+    r"chat|demo|download|upload|conversion)(?![a-z])"
+)
+
+
+def trains_nothing(program: str) -> bool:
+    """Return whether a program's name says that it evaluates, writes or serves."""
+    words = re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", program).lower()
+    return program not in LAUNCHERS and bool(_OTHER_WORK.search(words))
+
+
 # Launchers by the name of their module, as behind `python -m`.
 _MODULES = {
     "torch.distributed.launch": "torchrun",
@@ -218,15 +243,17 @@ _MODULES = {
 
 
 def _program(words: Sequence[ShellWord], place: int, before: str) -> str:
-    """Return whose flags follow a word: a launcher's, a script's, or as before."""
+    """Return whose flags follow a word: of a launcher, of a script or module, or as before."""
     text = words[place].text
     if _is_program(words[place]):
         name = _basename(text)
         return name if name in LAUNCHERS else ""
     if text.endswith(".py"):
-        return "script"
+        return _basename(text)
     if place and words[place - 1].text in ("-m", "--module"):
-        return _MODULES.get(text, "script")
+        return _MODULES.get(text, text)
+    if place == 1 and _basename(words[0].text) in _SUBCOMMANDS and not text.startswith("-"):
+        return f"{_basename(words[0].text)} {text}"
     return before
 
 

@@ -12,7 +12,7 @@ from engine.run.importers.shell_words import Bit, Token, shell_tokens
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,80})(\+?)=")
 _EXPANSION = re.compile(
-    r"(?P<name>[A-Za-z_]\w{0,80}|\d|[@*#?$!])(?P<all>\[[@*]\])?"
+    r"(?P<name>[A-Za-z_]\w{0,80}|\d{1,3}|[@*#?$!])(?P<all>\[[@*]\])?"
     r"(?P<operator>:?[-=+?]|%%?|##?|//?|:|\^\^?|,,?)?(?P<rest>.*)",
     re.DOTALL,
 )

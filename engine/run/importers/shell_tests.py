@@ -51,7 +51,7 @@ def _join(kind: str, left: bool | None, right: bool | None) -> bool | None:
 
 def _decide_one(words: Sequence[str]) -> bool | None:
     # A pasted script is read as if it were started without arguments.
-    words = ["" if re.fullmatch(r"\$[1-9]", word) else word for word in words]
+    words = ["" if re.fullmatch(r"\$[1-9]\d?", word) else word for word in words]
     if len(words) == 1:
         return None if _unknown(words[0]) else bool(words[0])
     if len(words) == 2 and words[0] in ("-z", "-n"):

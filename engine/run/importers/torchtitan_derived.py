@@ -31,7 +31,7 @@ FLAVORS: Mapping[tuple[str, str], str] = {
     ("llama4", "17bx16e"): "llama-4-scout",
     ("llama4", "17bx128e"): "llama-4-maverick",
     ("deepseek_v3", "671b"): "deepseek-v3",
-    ("deepseek_v3", "16b"): "moonlight-16b",
+    ("deepseek_v3", "16b"): "deepseek-v2-lite",
     ("moonlight", "16b"): "moonlight-16b",
     ("qwen3", "4b"): "qwen3-4b",
     ("qwen3", "8b"): "qwen3-8b",

@@ -390,6 +390,8 @@ def finish_training_arguments(draft: RunDraft) -> None:
         # LoraConfig and TRL's ModelConfig have the ranks 8 and 16.
         rank = notes.get("lora rank", 16 if ours else 8)
         draft.derive("training.lora_rank", rank, "adapters are trained")
+        if "lora rank" not in notes:
+            remark(draft, "lora_r", rank, "no text says the rank of the adapters")
     default: Literal["all", "PEFT"] = "all" if "adapters of LLaVA" in notes else "PEFT"
     settle_targets(draft, default, "TRL" if ours else "LLaVA" if default == "all" else "Trainer")
     finish_trainer(draft, _TRL if ours else TRAINER)

@@ -51,11 +51,9 @@ from engine.run.importers.trainer import world_size
 SOFTWARE = "verl 0.7"
 _HEADS = (
     "actor_rollout_ref", "data", "trainer", "algorithm", "critic", "reward_model", "reward",
-    "model",
-    "optim", "engine", "checkpoint", "global_profiler", "ray_kwargs",
-            "custom_reward_function",
-    "ulysses_sequence_parallel_size", "use_remove_padding", "transfer_queue", "async_training",
-    "rollout",
+    "model", "optim", "engine", "checkpoint", "global_profiler", "ray_kwargs", "rollout",
+    "custom_reward_function", "ulysses_sequence_parallel_size", "use_remove_padding",
+    "transfer_queue", "async_training",
 )  # fmt: skip
 _OVERRIDE = re.compile(
     rf"(?:^|(?<=[\s\"'(]))[+~]{{0,2}}((?:{'|'.join(_HEADS)})(?:\.[A-Za-z_][\w]*)*)="
@@ -183,6 +181,13 @@ def _compose(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, what)
 
 
+def _device(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value).lower() in ("cuda", "auto"):
+        draft.report(setting, "understood", "GPUs")
+    else:
+        draft.report_not_modeled(setting, "another kind of device; a GPU is shown")
+
+
 _OWN_FILES = (
     "ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_engine", "dapo_trainer",
     "dapo_megatron_trainer",
@@ -203,6 +208,7 @@ _OPTIMIZER = (
 TABLE = KeyTable(
     counts={"data.max_length": "sequence_length"},
     handlers={
+        "trainer.device": _device,
         "trainer.nnodes": _size("nodes"),
         "trainer.n_gpus_per_node": _size("per_node"),
         "data.train_batch_size": _size("whole batch"),
@@ -279,7 +285,7 @@ TABLE = KeyTable(
             "trainer.logger", "trainer.project_name", "trainer.experiment_name",
             "trainer.save_freq",
             "trainer.test_freq", "trainer.total_*", "trainer.val_*", "trainer.default_*",
-            "trainer.resume_*", "trainer.log_*", "trainer.max_*", "trainer.seed", "trainer.device",
+            "trainer.resume_*", "trainer.log_*", "trainer.max_*", "trainer.seed",
             "trainer.rollout_data_dir", "trainer.validation_data_dir", "trainer.del_*",
             "trainer.profile_*", "trainer.ray_wait_*", "trainer.balance_batch", "checkpoint",
             "trainer.checkpoint", "trainer.esi_*", "trainer.use_legacy_worker_impl",
@@ -293,9 +299,8 @@ TABLE = KeyTable(
             "data.dataloader_*", "data.chat_*", "data.apply_*", "data.use_shm", "data.pad_mode",
             "data.datagen", "data.balance_*", "data.train_max_*", "data.val_max_*", "data.tool_*",
             "data.messages_key", "data.train_data_num", "data.val_data_num",
-            "data.max_start_length",
-            "data.max_obs_length", "data.shuffle_*", "data.num_workers", "data.ignore_*",
-            "data.path", "data.gen_*",
+            "data.max_start_length", "data.max_obs_length", "data.shuffle_*", "data.num_workers",
+            "data.ignore_*", "data.path", "data.gen_*",
         ),
         "how the weights are loaded": (
             f"{_MODEL}trust_remote_code", f"{_MODEL}use_shm", f"{_MODEL}external_lib",

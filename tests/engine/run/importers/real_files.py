@@ -145,7 +145,7 @@ TORCHTITAN = {
     | _plan(8, 1)
     | _batch(4, 4, 4096)
     | _world(8, 0, compiled=False, recompute="full"),
-    "torchtitan/deepseek_v3_16b_2025.toml": {"model": "moonlight-16b"}
+    "torchtitan/deepseek_v3_16b_2025.toml": {"model": "deepseek-v2-lite"}
     | _plan(1, 1)
     | _batch(64, 8, 4096)
     | _world(8, 3, recompute="full"),
@@ -168,7 +168,7 @@ TORCHTITAN = {
     | _plan(8, 1)
     | _batch(2, 2, 8192)
     | _world(8, 0, compiled=True, precision="fp8", overlap_tensor_parallel=True, recompute="full"),
-    "torchtitan/deepseek_v3_16b.py.txt": {"model": "moonlight-16b"}
+    "torchtitan/deepseek_v3_16b.py.txt": {"model": "deepseek-v2-lite"}
     | _plan(1, 1, experts=8)
     | _batch(32, 4, 4096)
     | _world(8, 3, compiled=False, recompute="selective"),

@@ -345,3 +345,86 @@ def test_flags_of_torchtitan_go_before_its_file_which_is_needed():
                                 "nic_bandwidth": 50e9}),
     )  # fmt: skip
     assert any("further settings, which is not in the text" in one for one in alone.warnings)
+
+
+@each(
+    "text, trains",
+    [
+        (f"torchrun --nproc_per_node 8 run_text_generation.py {GPT.partition(' ')[2]}", False),
+        (f"torchrun --nproc_per_node 8 text_generation_ptq.py {GPT.partition(' ')[2]}", False),
+        (f"torchrun --nproc_per_node 8 tasks/main.py {GPT.partition(' ')[2]}", False),
+        (f"python tools/checkpoint/convert.py {GPT.partition(' ')[2]}", False),
+        (f"torchrun --nproc_per_node 8 pretrain_gpt.py {GPT.partition(' ')[2]}", True),
+        (f"torchrun --nproc_per_node 8 finetune_chatty.py {GPT.partition(' ')[2]}", True),
+        (f"deepspeed --num_gpus 8 evaluate.py {TRAINER.partition(' ')[2]}", False),
+    ],
+)
+def test_a_program_that_trains_nothing_is_refused_by_name(text, trains):
+    found = import_run(text)
+    assert (found.run is not None) is trains
+    if not trains:
+        assert found.contradictions[0].startswith("line 1: ")
+
+
+def test_flags_of_a_second_command_that_evaluates_are_not_the_trainings():
+    train = (
+        "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 2 "
+        "--gradient_accumulation_steps 4 --max_length 4096 --deepspeed zero3 --train_type full\n"
+    )
+    for more in (
+        "python src/eval.py --model out --max_length 512\n",
+        "swift export --model out --quant_bits 4\n",
+        "vllm serve out --max-model-len 512\n",
+    ):
+        found = import_run(train + more)
+        assert found.document["model"] == "qwen3-8b"
+        assert found.document["sequence_length"] == 4096
+        assert found.warnings == ()
+
+
+def test_arguments_of_a_script_beyond_the_ninth_have_two_digits():
+    found = import_run(f"TP=${{12}}\npython {GPT} --tensor-model-parallel-size $TP")
+    assert "--tensor-model-parallel-size is $12" in found.contradictions[0]
+
+
+def test_a_device_that_is_no_gpu_is_told():
+    machine = "trainer.nnodes=1 trainer.n_gpus_per_node=8 trainer.device="
+    assert any("kind of device" in one for one in import_run(f"{VERL} {machine}npu").warnings)
+    assert not any("kind of device" in one for one in import_run(f"{VERL} {machine}cuda").warnings)
+
+
+def test_flags_of_openrlhf_that_generate_are_told_under_any_roof():
+    text = (
+        "python -m other.train --pretrain Qwen/Qwen2.5-7B --actor_num_nodes 1 "
+        "--actor_num_gpus_per_node 8 --micro_train_batch_size 1 --train_batch_size 64 "
+        "--prompt_max_len 512 --generate_max_len 512 --zero_stage 3 {more}"
+    )
+    told = import_run(text.replace("{more}", "--vllm_num_engines 4")).warnings
+    assert any("the actor's training alone" in one for one in told)
+
+
+def test_the_rank_of_adapters_that_no_text_says_is_told():
+    found = import_run(f"torchrun --nproc_per_node 8 {TRAINER} --use_lora")
+    assert any(one.startswith("lora_r: no text says the rank") for one in found.warnings)
+    said = import_run(f"torchrun --nproc_per_node 8 {TRAINER} --use_lora --lora_r 64")
+    assert not any(one.startswith("lora_r") for one in said.warnings)
+
+
+def test_overrides_of_a_named_models_shape_are_told():
+    text = (
+        "max_seq_len: 2048\nmodel:\n  name: hf_causal_lm\n  pretrained_model_name_or_path: gpt2\n"
+        "  config_overrides:\n    n_positions: 2048\nglobal_train_batch_size: 64\n"
+        "device_train_microbatch_size: 4\nfsdp_config:\n  sharding_strategy: FULL_SHARD\n"
+    )
+    assert any(
+        "the shape of the named model is changed" in one for one in import_run(text).warnings
+    )
+
+
+def test_a_recipe_of_automodel_that_reads_images_is_told():
+    text = (
+        "recipe: FinetuneRecipeForVLM\nstep_scheduler:\n  global_batch_size: 8\n"
+        "  local_batch_size: 1\nmodel:\n  _target_: nemo_automodel.NeMoAutoModel\n"
+        "  pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n  strategy: fsdp2\n"
+    )
+    assert any("images" in one for one in import_run(text).warnings)
