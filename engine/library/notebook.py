@@ -57,7 +57,7 @@ class Grid:
 
     Attributes:
         axes: path of a run file's key -> its values; the order is that of the arrays' axes.
-        values: name -> NumPy array, one axis for each of `axes`; not a number where a run is impossible.
+        values: name -> NumPy array, one axis for each of `axes`; NaN where a run is impossible.
             The names are `MEASURES`, and "fits" with 1 or 0.
         problems: (place on each axis) -> why that run is impossible.
     """
