@@ -128,6 +128,7 @@ VERBS = {
     ),
     "trace": Command(_trace, "FILE ... [name=value ...] [--json]"),
     "check": Command(_run("engine.library.check"), "FILE ... [--base REF] [--json]"),
+    "mcp": Command(_run("engine.library.mcp_server"), "[--site FOLDER]"),
     "completion": Command(_completion, "bash|zsh|fish"),
 }
 

@@ -4,9 +4,18 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from builder.content.article import Article
+from builder.markdown.library_reference import has_placement
 from builder.outputs.html_to_markdown import page_markdown
 from builder.pages.changed_numbers import Change
 
+# Of a site that documents a library.
+_SERVER = """
+## Tools for assistants
+
+`wallclock mcp` serves the engine behind these pages over the Model Context Protocol (standard input
+and output, read-only): pip install 'wallclock-training[mcp]'. With `--site FOLDER` it serves the
+text of a built site, too.
+"""
 _SECTIONS = (("guide", "Guides"), ("tool", "Tools"), ("page", "Reference"))
 
 
@@ -80,6 +89,8 @@ def llms_txt(articles: Iterable[Article], name: str, base_url: str) -> str:
         ]
         if rows:
             parts.append(f"\n## {title}\n\n" + "\n".join(rows) + "\n")
+    if any(has_placement(article.body) for article in ordered):
+        parts.append(_SERVER)
     return "".join(parts)
 
 
