@@ -175,6 +175,7 @@ TABLE = KeyTable(
         "selective_checkpointing": "part of a layer is kept",
         "tiled_mlp": "feed-forward layers run in pieces, which keeps less",
         "experts_implementation": "how the experts' products are computed",
+        "processor_type": "images; the language model alone is shown",
         "lora_modules_to_save": "further layers are trained in full",
         "lora_target_parameters": "adapters at further weights",
         "peft_use_dora": "DoRA keeps and computes more than LoRA",

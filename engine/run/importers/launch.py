@@ -226,9 +226,13 @@ def finish_launch(draft: RunDraft, gpus_per_node: int, gpu: str = "", *, asked: 
     facts: list[_Fact] = draft.notes.pop("launch", [])
     variable = next((fact for fact in facts if fact.key == "WORLD_SIZE"), None)
     facts = [fact for fact in facts if fact.key != "WORLD_SIZE"]
+    own = draft.notes.get("nodes"), draft.notes.get("per_node")
+    actors = [fact for fact in facts if "actor" in fact.key]
+    # What a trainer's own keys say goes before the commands that prepare its nodes.
+    facts = [] if all(own) else actors or facts
     said = {kind: _decide(kind, facts, draft) for kind in _MEANINGS}
     nodes, per_node, total = said["nodes"], said["per_node"], said["total"]
-    nodes, per_node = nodes or draft.notes.get("nodes"), per_node or draft.notes.get("per_node")
+    nodes, per_node = nodes or own[0], per_node or own[1]
     if variable and not total:
         nodes, total = _read_variable(variable, nodes, per_node, draft)
     if per_node:
@@ -341,9 +345,17 @@ def _refused(text: str) -> str:
     return f"arguments of a trainer that is not known here ({names})" if unknown else ""
 
 
+def _finish(draft: RunDraft) -> None:
+    """Derive the GPUs where nothing but a launcher says them."""
+    if "per_node" in draft.notes and "parallelism.world_size" not in draft.values:
+        world = draft.notes["per_node"] * draft.notes.get("nodes", 1)
+        draft.derive("parallelism.world_size", world, "nodes x processes per node")
+
+
 LAUNCH_SCRIPT = Dialect(
     name="launch script",
     read=_read,
+    finish=_finish,
     signs=(
         flags("nproc-per-node", "nnodes", "num-gpus", "num-nodes", "num-machines", "num-processes",
               "ntasks-per-node", "gpus-per-node", "node-rank", "master-addr", "master-port",

@@ -180,6 +180,7 @@ TABLE = TRAINER_TABLE.joined(
             "kt_config": "experts are computed on the host's processors",
             "upcast_layernorm": "norms in 32 bits",
             "upcast_lmhead_output": "logits in 32 bits",
+            "image_max_pixels": "images; the language model alone is shown",
             "additional_target": "further layers are trained in full",
             "use_dft_loss": "another loss",
             "use_asft_loss": "another loss, with a reference model",

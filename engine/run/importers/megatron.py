@@ -369,6 +369,16 @@ def _deepspeed_file(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, "a file of DeepSpeed; paste it too")
 
 
+def _spec(setting: Setting, draft: RunDraft) -> None:
+    """Read which layers a model is made of: Megatron's own, or those of a file."""
+    value = setting.value
+    said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if "gpt_layer_specs" in said or said in ("None", "local"):
+        draft.report(setting, "understood", "layers of Megatron's own")
+    else:
+        draft.report_not_modeled(setting, "layers of a file; those of a plain decoder are shown")
+
+
 def _partition(setting: Setting, draft: RunDraft) -> None:
     """Read Megatron-DeepSpeed's pieces: type:transformer|embedding counts both ends as layers."""
     word = str(setting.value).lower()
@@ -386,6 +396,7 @@ _SPECIAL = {
     "deepspeed-config": _deepspeed_file,
     "ds-config": _deepspeed_file,
     "pp-partition-method": _partition,
+    "spec": _spec,
     "full-recomputation": _full_recomputation,
     "pad-vocab-size-to": _padded_vocabulary,
     "delay-wgrad-compute": _delayed_weights,

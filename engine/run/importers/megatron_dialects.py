@@ -73,16 +73,19 @@ def _derive_ranks(draft: RunDraft) -> None:
     draft.contradictions += [fault for fault in faults if fault]
 
 
-_OTHERS = re.compile(
-    r"\bpretrain_(?:t5|bert|ict|vision\w*|retro|mamba|hybrid|vlm)\w*\.py\b|\btasks/\w*\.py\b"
-)
+_OTHERS = re.compile(r"\bpretrain_(?:t5|bert|ict|vision\w*|retro|mamba|hybrid|vlm)\w*\.py\b")
+_TASKS = re.compile(r"\btasks/[\w/]*\.py\b")
 
 
 def _read_arguments(piece: Piece, draft: RunDraft) -> None:
-    if other := _OTHERS.search(without_comments(piece.text)):
-        line = piece.line + piece.text.count("\n", 0, piece.text.find(other[0]))
+    settings = script_flags(piece.text, piece.line)
+    programs = {one.program: one.line for one in settings if one.program.endswith(".py")}
+    where = " ".join(programs) or without_comments(piece.text)
+    said = without_comments(piece.text)
+    if other := _OTHERS.search(where) or _TASKS.search(said):
+        line = programs.get(other[0], piece.line + piece.text.count("\n", 0, said.find(other[0])))
         draft.notes["program"] = f"line {line}: {other[0]}"
-    import_megatron(script_flags(piece.text, piece.line), draft)
+    import_megatron(settings, draft)
 
 
 def _read_log(piece: Piece, draft: RunDraft) -> None:

@@ -108,7 +108,7 @@ PRIMUS_TABLE = KeyTable(
         ),
         "as many tokens for every expert, which is shown": ("moe_router_force_load_balancing*",),
         "how many units exchange tokens": ("turbo_deepep_num_cu", "turbo_deepep_use_comm_stream"),
-        "switches of software that is tried out": ("enable_experimental", "spec",
+        "switches of software that is tried out": ("enable_experimental",
                                                    "trust_remote_code"),
         "a number of positions alone": ("original_max_position_embeddings",),
         "numbers of fp8's scales": (

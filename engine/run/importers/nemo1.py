@@ -144,6 +144,16 @@ _OPTIMIZER = (
 )  # fmt: skip
 
 
+def _tuned_length(setting: Setting, draft: RunDraft) -> None:
+    """Read the length of samples for fine-tuning, which goes before the model's."""
+    number = positive_number(setting.value)
+    if number is None:
+        draft.report(setting, "understood", "refers to another key")
+    else:
+        draft.lines.pop("sequence_length", None)
+        draft.set_value(setting, "sequence_length", number)
+
+
 def _tokenizer(setting: Setting, draft: RunDraft) -> None:
     """Note a tokenizer: the class of Megatron's, a repository, or a file."""
     word = str(setting.value)
@@ -155,6 +165,7 @@ def _tokenizer(setting: Setting, draft: RunDraft) -> None:
 
 TABLE = KeyTable(
     handlers={
+        f"{_M}data.train_ds.max_seq_length": _tuned_length,
         f"{_M}tokenizer.type": _tokenizer,
         f"{_M}tokenizer.model": _tokenizer,
         "trainer.devices": note_number("per_node", meaning="how many processes are launched"),

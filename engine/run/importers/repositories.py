@@ -48,7 +48,7 @@ def find_repository(name: str) -> str | None:
     if path in _REPOSITORIES:
         return _REPOSITORIES[path]
     word = path.rpartition("/")[2]
-    if not word or "$" in path:
+    if not word or "$" in word:
         return None
     key = _known(word)
     if key is None:

@@ -192,13 +192,15 @@ class Environment:
         """Return the pieces of a word; the first one begins a word."""
         pieces: list[Field] = []
         begins = True
+        # "${NAME[@]}" of an array without words is no word, and not an empty one.
+        arrays = any(bit.text.endswith("[@]") or bit.text == "@" for bit in bits)
         for bit in bits:
             quoted = bit.quoted
             found = self.expanded(bit)
             for piece in found if quoted or bit.kind == "text" else _split(found):
                 pieces.append(replace(piece, begins=begins or piece.begins))
                 begins = False
-            if quoted and not found and begins and not bit.text.endswith("[@]"):
+            if quoted and not found and begins and not arrays:
                 pieces.append(Field("", bit.line, True))
                 begins = False
         return pieces

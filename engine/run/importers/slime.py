@@ -89,7 +89,9 @@ def finish_slime(draft: RunDraft) -> None:
            "is shown: no generation, no reference, no rewards")  # fmt: skip
     draft.lines.pop("parallelism.zero_stage", None)
     draft.derive("parallelism.zero_stage", 1, f"the distributed optimizer is on ({SOFTWARE})")
-    draft.assume("sequence_length", 4096, f"no --seq-length ({SOFTWARE})")
+    if "sequence_length" not in draft.values:
+        remark(draft, "sequence_length", 4096, f"no text says how long sequences are ({SOFTWARE})")
+        draft.values["sequence_length"] = 4096
     finish(draft)
 
 

@@ -103,6 +103,14 @@ def _bits(setting: Setting, draft: RunDraft) -> None:
         draft.report_not_modeled(setting, what)
 
 
+def _task(setting: Setting, draft: RunDraft) -> None:
+    if str(setting.value) in ("causal_lm", "None"):
+        draft.report(setting, "understood", "a language model")
+    else:
+        what = "another head and loss, on pairs or lists of texts; a language model's are shown"
+        draft.report_not_modeled(setting, what)
+
+
 def _frozen(setting: Setting, draft: RunDraft) -> None:
     if is_off(setting.value):
         draft.report(setting, "understood", "off")
@@ -135,6 +143,7 @@ _SHARED = KeyTable(
         "max_length": read_length,
         "packing": read_packing,
         "freeze_llm": _frozen,
+        "task_type": _task,
         "freeze_parameters": _frozen,
         "freeze_parameters_ratio": _frozen,
         "quant_bits": _bits,
@@ -147,6 +156,7 @@ _SHARED = KeyTable(
         "enable_dft_loss": "another loss",
         "cross_entropy_loss_fusion": "a loss whose kernels take less memory and time",
         "teacher_model": "another model's pass",
+        "num_labels": "a head of its own in place of the vocabulary's",
         "modules_to_save": "further layers are trained in full",
         "trainable_parameters": "only some weights are trained, or further ones",
         "trainable_parameters_regex": "only some weights are trained, or further ones",
@@ -191,7 +201,7 @@ _SHARED = KeyTable(
             "freeze_aligner", "vit_*", "aligner_lr",
         ),
         "how weights are loaded": (
-            "model_type", "model_revision", "task_type", "num_labels", "adapters", "init_weights",
+            "model_type", "model_revision", "adapters", "init_weights",
             "local_repo_path", "rope_scaling", "check_model", "use_cpu_initialization", "ref_*",
             "bridge_backend", "language_model_only", "tuner_backend",
             "ignore_args_error", "bnb_4bit_*",

@@ -160,6 +160,10 @@ def _derive_model(draft: RunDraft) -> None:
     name = str(draft.notes.get("model.name", "")).lower()
     flavor = str(draft.notes.get("model.flavor", "")).lower()
     recipe = str(draft.notes.get("recipe", "")).lower()
+    if name.startswith(("flux", "vlm")):
+        draft.contradictions.append(
+            f"model.name {shorten(name)}: models of images are not predicted"
+        )
     for (family, size), key in FLAVORS.items():
         named = name == family or (not name and recipe.startswith(family))
         if (named and flavor == size) or recipe.startswith(f"{family}_{size}"):

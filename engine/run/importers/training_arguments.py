@@ -82,7 +82,7 @@ WITHOUT_EFFECT = {
     "saving lies between steps of training": (
         "save_*", "output_dir", "overwrite_output_dir", "push_to_hub*", "hub_*",
         "resume_from_checkpoint", "ignore_data_skip", "restore_callback_states_from_checkpoint",
-        "enable_jit_checkpoint", "cache_dir", "final_checkpoint_*",
+        "enable_jit_checkpoint", "checkpointing_steps", "cache_dir", "final_checkpoint_*",
     ),
     "a number of the optimizer or of its schedule": (
         "learning_rate", "weight_decay", "adam_beta*", "adam_epsilon", "warmup_*",
@@ -211,6 +211,14 @@ def _projector(setting: Setting, draft: RunDraft) -> None:
         refuse_value(setting, "training of a projector alone is not predicted", draft)
 
 
+def _tuned(setting: Setting, draft: RunDraft) -> None:
+    """Read which parts LLaVA-NeXT trains: without the language model there is none to predict."""
+    if "language_model" in str(setting.value):
+        draft.report(setting, "understood", "the language model is trained")
+    else:
+        refuse_value(setting, "training of a projector alone is not predicted", draft)
+
+
 def _weight_bits(setting: Setting, draft: RunDraft) -> None:
     if str(setting.value) == "16":
         draft.report(setting, "understood", "weights are not quantized")
@@ -297,6 +305,7 @@ TABLE = KeyTable(
         "do_train": read_work,
         "do_predict": read_work,
         "tune_mm_mlp_adapter": _projector,
+        "mm_tunable_parts": _tuned,
         "lora_enable": _uses_adapters_of_llava,
         "bits": _weight_bits,
         "flash_attn": switch("training.flash_attention", True),

@@ -10,7 +10,6 @@ sequence parallelism (engine/megatron.yaml). Supervised (sft_trainer.yaml): batc
 for a GPU, 1,024 tokens, gradient checkpointing.
 """
 
-import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -45,20 +44,11 @@ from engine.run.importers.key_table import (
 from engine.run.importers.megatron_derived import finish_megatron
 from engine.run.importers.megatron_family import read_megatron_key
 from engine.run.importers.repositories import derive_named_model, note_model
-from engine.run.importers.shell import resolve_variables, script_flags
+from engine.run.importers.shell import script_flags
 from engine.run.importers.trainer import world_size
+from engine.run.importers.verl_overrides import read_overrides
 
 SOFTWARE = "verl 0.7"
-_HEADS = (
-    "actor_rollout_ref", "data", "trainer", "algorithm", "critic", "reward_model", "reward",
-    "model", "optim", "engine", "checkpoint", "global_profiler", "ray_kwargs", "rollout",
-    "custom_reward_function", "ulysses_sequence_parallel_size", "use_remove_padding",
-    "transfer_queue", "async_training",
-)  # fmt: skip
-_OVERRIDE = re.compile(
-    rf"(?:^|(?<=[\s\"'(]))[+~]{{0,2}}((?:{'|'.join(_HEADS)})(?:\.[A-Za-z_][\w]*)*)="
-    r"(\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|\[[^\]\n]{0,300}\]|[^\s\\\"']{0,300})"
-)
 _ACTOR, _MODEL = "actor_rollout_ref.actor.", "actor_rollout_ref.model."
 # Parts of a step of reinforcement learning that are not the actor's training.
 _LEFT_OUT = {
@@ -69,23 +59,6 @@ _LEFT_OUT = {
         "reward_model.*", "custom_reward_function.*", "algorithm.*", "reward.*",
     ),
 }  # fmt: skip
-
-
-def read_overrides(text: str, first_line: int = 1) -> list[Setting]:
-    """Return `KEY=VALUE` overrides with their lines; comments are left out."""
-    settings = []
-    for number, line in enumerate(resolve_variables(text).splitlines(), first_line):
-        code = re.sub(r"(^|\s)#.*$", " ", line[:40_000])
-        for match in _OVERRIDE.finditer(code):
-            settings.append(Setting(key=match[1], value=_plain(match[2]), line=number))
-    return settings
-
-
-def _plain(word: str) -> object:
-    text = word.strip("\"'")
-    if text.startswith("[") and text.endswith("]"):
-        return [part.strip(" \"'") for part in text[1:-1].split(",") if part.strip()]
-    return text
 
 
 def _offloaded(setting: Setting, draft: RunDraft) -> None:
@@ -339,6 +312,8 @@ def import_verl(settings: list[Setting], draft: RunDraft) -> None:
             draft.notes["reinforcement"] = True
         if key.startswith(_MEGATRON_HEADS):
             _megatron(setting, draft)
+        elif key.startswith("worker.") or key == "config":
+            _fork(setting, draft)
         elif key.startswith("rollout."):
             draft.notes["generation"] = True
             draft.report(setting, "without effect", "generation is not in the step that is shown")
@@ -348,6 +323,16 @@ def import_verl(settings: list[Setting], draft: RunDraft) -> None:
             _megatron(setting, draft)
         else:
             read_key(setting, TABLE, draft)
+
+
+def _fork(setting: Setting, draft: RunDraft) -> None:
+    """Refuse overrides of EasyR1, whose keys and defaults are those of a file of its own."""
+    draft.report(setting, "not known", "of EasyR1, a fork of verl")
+    if "fork" not in draft.notes:
+        draft.notes["fork"] = True
+        draft.contradictions.append(
+            f"line {setting.line}: {shorten(setting.key)} is of EasyR1, which is not read here"
+        )
 
 
 def finish_verl(draft: RunDraft) -> None:

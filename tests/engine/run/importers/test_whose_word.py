@@ -428,3 +428,112 @@ def test_a_recipe_of_automodel_that_reads_images_is_told():
         "  pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed:\n  strategy: fsdp2\n"
     )
     assert any("images" in one for one in import_run(text).warnings)
+
+
+def test_arrays_in_quotes_add_no_empty_words():
+    text = (
+        "A=(--micro-batch-size 1 --global-batch-size 128)\nB=(--bf16)\nC=()\n"
+        f"torchrun --nproc_per_node 8 {GPT.split(' --micro')[0]} --position-embedding-type rope "
+        '"${A[@]}" "${C[@]}" "${B[@]}"\n'
+    )
+    found = import_run(text)
+    assert found.contradictions == ()
+    assert found.run.training.global_batch_size == 128
+
+
+def test_a_program_in_a_branch_that_is_not_taken_does_not_run():
+    flags = GPT.partition(" ")[2]
+    text = (
+        'ADD=0\nif [ "$ADD" = "0" ]; then\n  SCRIPT=pretrain_gpt.py\nelse\n'
+        f"  SCRIPT=pretrain_retro.py\nfi\ntorchrun --nproc_per_node 8 $SCRIPT {flags}"
+    )
+    assert import_run(text).run is not None
+    assert import_run(text.replace("ADD=0", "ADD=1")).run is None
+
+
+def test_commands_that_prepare_nodes_do_not_count_the_trainers():
+    head = (
+        '#SBATCH -N 2\n#SBATCH --ntasks-per-node=1\nsrun --nodes=1 --ntasks=1 bash -c "ray start"\n'
+    )
+    for nodes, each_one in (("actor_num_nodes", "actor_num_gpus_per_node"),
+                            ("actor.num_nodes", "actor.num_gpus_per_node")):  # fmt: skip
+        text = (
+            f"{head}srun --nodes=1 --ntasks=1 python3 -m openrlhf.cli.train_ppo_ray --{nodes} 1 "
+            f"--{each_one} 4 --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 "
+            "--micro_train_batch_size 8 --train_batch_size 128 --vllm_num_engines 4"
+        )
+        found = import_run(text)
+        assert found.contradictions == ()
+        assert found.document["parallelism"]["world_size"] == 4
+
+
+def test_a_launcher_alone_says_the_gpus():
+    text = f"deepspeed --include localhost:0 src/train.py my.yaml\n---\n{LLAMA}"
+    assert world(text) == 1
+    assert world(text.replace("localhost:0", "a:0,1@b:0,1")) == 4
+
+
+def test_overrides_of_a_fork_are_refused_and_unknown_heads_are_told():
+    fork = (
+        "python3 -m verl.trainer.main config=examples/config.yaml data.train_files=x "
+        "worker.actor.model.model_path=Qwen/Qwen2.5-7B trainer.n_gpus_per_node=8"
+    )
+    found = import_run(fork)
+    assert found.run is None
+    assert "EasyR1" in found.contradictions[0]
+    more = import_run(f"{VERL} trainer.n_gpus_per_node=8 trainer.nnodes=1 mine.tensor_degree=2")
+    assert any("mine.tensor_degree (line 1) is not known here" in one for one in more.warnings)
+
+
+def test_a_model_in_a_folder_of_an_unknown_home_is_known_by_its_name():
+    text = VERL.replace("Qwen/Qwen2.5-7B", "$HOME/models/Qwen2.5-7B-Instruct")
+    found = import_run(f"{text} trainer.nnodes=1 trainer.n_gpus_per_node=8")
+    assert found.document["model"] == "qwen2.5-7b"
+
+
+@each(
+    "parts, trains",
+    [("mm_mlp_adapter", False), ("mm_vision_tower,mm_mlp_adapter,mm_language_model", True)],
+)
+def test_parts_of_llava_that_are_trained(parts, trains):
+    found = import_run(f"torchrun --nproc_per_node 8 {TRAINER} --mm_tunable_parts {parts}")
+    assert (found.run is not None) is trains
+
+
+def test_layers_of_a_file_and_tasks_of_another_kind_are_told():
+    spec = import_run(f"torchrun --nproc_per_node 8 {GPT} --spec my.layers get_spec")
+    assert any("layers of a file" in one for one in spec.warnings)
+    own = "megatron.core.models.gpt.gpt_layer_specs get_gpt_layer_local_spec"
+    plain = import_run(f"torchrun --nproc_per_node 8 {GPT} --spec {own}")
+    assert not any("layers of a file" in one for one in plain.warnings)
+    swift = (
+        "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 2 "
+        "--gradient_accumulation_steps 4 --max_length 4096 --deepspeed zero3 --train_type full "
+        "--task_type {task}"
+    )
+    told = import_run(swift.replace("{task}", "generative_reranker")).warnings
+    assert any("pairs or lists" in one for one in told)
+    assert import_run(swift.replace("{task}", "causal_lm")).warnings == ()
+
+
+def test_the_length_of_nemos_samples_goes_before_the_models():
+    text = (
+        "trainer:\n  devices: 8\n  num_nodes: 1\n  precision: bf16\nmodel:\n"
+        "  micro_batch_size: 1\n  global_batch_size: 64\n  encoder_seq_length: 4096\n"
+        "  restore_from_path: llama-3-8b.nemo\n  data:\n    train_ds:\n      max_seq_length: 2048\n"
+    )
+    found = import_run(f"{text}---\n{LLAMA}")
+    assert found.document["sequence_length"] == 2048
+
+
+def test_models_of_images_are_refused_or_told():
+    flux = "[model]\nname = 'flux'\nflavor = 'flux-dev'\n[training]\nlocal_batch_size = 1\n"
+    given = ImportDefaults(model="llama-3-8b", cluster={"gpu": "H100-SXM", "gpus_per_node": 8,
+                                                        "nics_per_node": 8,
+                                                        "nic_bandwidth": 50e9})  # fmt: skip
+    assert "images" in import_run(flux, given).contradictions[0]
+    axolotl = (
+        "base_model: Qwen/Qwen3-8B\nprocessor_type: AutoProcessor\nsequence_len: 2048\n"
+        "micro_batch_size: 1\ngradient_accumulation_steps: 4\nbf16: true\n"
+    )
+    assert any("images" in one for one in import_run(axolotl).warnings)
