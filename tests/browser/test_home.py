@@ -99,9 +99,7 @@ def test_the_axis_stays_while_a_number_is_dragged_and_the_run_before_is_a_ghost(
     page.mouse.down()
     for step in range(4, 81, 4):
         page.mouse.move(x + step, y)
-    expect(page.locator("[data-frame-caption]")).to_contain_text(
-        "Before: 443 ms.", timeout=60_000
-    )
+    expect(page.locator("[data-frame-caption]")).to_contain_text("Before: 443 ms.", timeout=60_000)
     assert share() < at_first  # a faster step is shorter on the same axis
     assert page.locator(f"{TIMELINE} .ghost-end").get_attribute("d")
     held = share()

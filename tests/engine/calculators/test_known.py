@@ -54,6 +54,7 @@ RANGED = (
         "capstone",
         "sandbox",
         "checkpoint_lab",
+        "lost_node",
     ),
     *("muon_lab", "wire_types", "calibrate"),
 )
