@@ -48,6 +48,7 @@ _ASSUMES = (
     "lost since the last checkpoint comes on top, for each of the choices.",
 )
 _GRID: Count = 41
+_SHORTEST: Seconds = 0.1 * HOUR
 _LONGEST: Seconds = 14 * 24 * HOUR
 
 
@@ -60,7 +61,7 @@ class Inputs:
         Number(
             label="Until the node is back",
             unit=_TIME,
-            low=0.1 * HOUR,
+            low=_SHORTEST,
             high=_LONGEST,
             scale="log",
             symbol="T",
@@ -251,7 +252,7 @@ def _verdict(present: Presenter, inputs: Inputs, result: Result) -> Badge:
 
 
 def _curve(inputs: Inputs, result: Result) -> Lines:
-    low, high = 0.1 * HOUR, max(48 * HOUR, inputs.repair)
+    low, high = _SHORTEST, _LONGEST
     grid = tuple(low * (high / low) ** (place / (_GRID - 1)) for place in range(_GRID))
     lost = [behind(repair, inputs.restart, result.slowdown) for repair in grid]
     names = (
