@@ -68,3 +68,48 @@ def kaplan_critical_batch(loss: Ratio) -> Tokens:
     Fitted to transformers of up to a billion parameters.
     """
     return float(2e8 / loss ** (1 / 0.21))
+
+
+CRITICAL_BATCH = Equation(
+    name="critical_batch_growth",
+    tex=r"\v{B} = \v{A} \left(\frac{\v{D}}{\v{d}}\right)^{\v{x}}",
+    symbols={
+        "B": (r"B_{\mathrm{crit}}", "critical batch of the run"),
+        "A": ("B_0", "critical batch of a measured run"),
+        "D": ("D", "tokens of the run"),
+        "d": ("D_0", "tokens of the measured run"),
+        "x": (r"\alpha", "exponent"),
+    },
+    sources=("zhang2024", "bergsma2025"),
+    title="Critical batch, by the tokens of a run",
+)
+
+
+def critical_batch(tokens: Tokens, measured: Tokens, at: Tokens, exponent: Ratio) -> Tokens:
+    """Return the critical batch of a run from that of a run with `at` tokens.
+
+    Zhang et al. 2024: with the data, exponent 0.47, and hardly with the model; Bergsma et al. 2025
+    find 0.46. Limit: models of up to 3.3 billion parameters, each token seen once.
+    """
+    return measured * (tokens / at) ** exponent
+
+
+# Zhang et al. 2024: the batch that takes a fifth more steps than twice the batch in half the steps
+# would; tokens grow in proportion.
+CRITICAL_EXCESS: Ratio = 0.2
+
+
+def tokens_over_least(batch: Tokens, critical: Tokens) -> Ratio:
+    """Return the tokens to the same loss over the fewest: 1 + B / B_noise (McCandlish 2018).
+
+    The noise scale follows from the critical batch, at which a fifth more are needed.
+    """
+    return 1 + CRITICAL_EXCESS * batch / critical
+
+
+def rescaled_decay(decay: Ratio, factor: Ratio) -> Ratio:
+    """Return Adam's decay rate that forgets as many tokens with batches `factor` times as large.
+
+    Marek et al. 2025, section 3: the half-life in tokens stays.
+    """
+    return float(decay**factor)

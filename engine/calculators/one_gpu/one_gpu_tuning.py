@@ -26,6 +26,7 @@ from engine.core.views import (
 )
 from engine.form.memory_bar import memory_segments
 from engine.form.memory_fit import TITLES, fit_badge
+from engine.form.missing_range import NO_RANGE
 from engine.simulate.memory.allocator import MemoryFit, memory_fit
 from engine.simulate.memory.fine_tuning import (
     METHODS,
@@ -36,6 +37,7 @@ from engine.simulate.memory.fine_tuning import (
 
 TITLE = "Fine-tuning on one GPU"
 QUESTION = "What fits one GPU, and what does each way to make it fit cost?"
+HEADLINE = "memory"
 _DENSE = {key: model.name for key, model in MODELS.items() if not model.num_experts}
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "8B on an L40S": {"gpu": "L40S", "method": "backward"},
@@ -136,7 +138,7 @@ class Result:
         ),
     ]
     host: Annotated[Bytes, _output("In the host's memory", "States that are not on the GPU.")]
-    step: Annotated[Seconds, _output("Step", *_HIDES)]
+    step: Annotated[Seconds, _output("Step", NO_RANGE, *_HIDES)]
     update: Annotated[
         Seconds,
         _output(
@@ -330,7 +332,7 @@ def _measured() -> Table:
         )
     return Table(
         title="Llama 2 7B in bf16 on one GPU: peak of the tensors",
-        columns=("torchtune ran", "Measured", "Modeled", "Source"),
+        columns=("Run by torchtune", "Measured", "Modeled", "Source"),
         rows=tuple(rows),
         caption="The length of the sequences is not given; modeled with 512 tokens.",
     )

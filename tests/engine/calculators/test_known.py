@@ -34,6 +34,7 @@ NO_STEP = {
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
     "rollout_lab": "plays a step of which training is one part, and says that it has no range",
+    "one_gpu_tuning": "has the estimate's passes with other updates, and says that it has no range",
     "rollout_memory": "counts what a GPU holds",
     "shard_width": "counts what a GPU keeps and a node sends",
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
