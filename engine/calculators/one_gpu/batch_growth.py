@@ -16,7 +16,18 @@ from engine.core.units import (
     Seconds,
     Tokens,
 )
-from engine.core.views import Badge, Challenge, Condition, Lines, Point, Rule, Series
+from engine.core.views import (
+    Badge,
+    Cell,
+    Challenge,
+    Citation,
+    Condition,
+    Lines,
+    Point,
+    Rule,
+    Series,
+    Table,
+)
 from engine.formulas.batch_noise import (
     CRITICAL_BATCH,
     critical_batch,
@@ -37,9 +48,9 @@ OPTIMIZERS = {
     "muon": "Muon: square root, then tune",
     "sgd": "SGD: in proportion",
 }
-_LOW, _HIGH = 8, 131_072
+_LOW, _HIGH = 8, 65_536
 _TOKENS = tuple(1e8 * 10 ** (at / 12) for at in range(73))
-GPUS = tuple(2 ** (at / 4) for at in range(12, 69))
+GPUS = tuple(2 ** (at / 4) for at in range(12, 65))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +92,7 @@ class Inputs:
         Number(
             label="A batch you measured to be critical",
             low=1e3,
-            high=1e9,
+            high=1e8,
             scale="log",
             help="The largest that needs no more than a fifth more tokens.",
         ),
@@ -233,6 +244,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": _verdict(present, result),
         **present.values("critical", "batch", "excess", "time", "floor", "feeds"),
         "growth": partial(_growth, present, inputs, result),
+        "changes": _changes,
         **present.values("rate", "rescaled", "half_life"),
         "challenge": partial(_challenge, inputs, result),
     }
@@ -293,6 +305,25 @@ def _growth(present: Presenter, inputs: Inputs, result: Result) -> Lines:
         handle="tokens",
         caption="Ten times the data allow three times the batch.",
     )  # fmt: skip
+
+
+def _changes() -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("Learning rate", "times the root of k", "the root is customary; tune it", "times k",
+         Citation(("malladi2022", "goyal2017"))),
+        ("Above the critical batch", "hardly grows", "hardly grows", "hardly grows",
+         Citation(("mccandlish2018",))),
+        ("Second decay rate", "to the power k", "of its Adam part", "none",
+         Citation(("marek2025",))),
+        ("Weight decay", "so that B over rate, decay and tokens stays", "likewise", "likewise",
+         Citation(("bergsma2025",))),
+        ("Warm-up and schedule", "in tokens", "in tokens", "in tokens", ""),
+    )  # fmt: skip
+    return Table(
+        title="A batch k times as large: what changes",
+        columns=("Setting", "Adam", "Muon", "SGD", "Source"),
+        rows=rows,
+    )
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
