@@ -5,7 +5,7 @@ from functools import partial
 from math import log, sqrt
 from typing import Annotated
 
-from engine.core.inputs import Choice, Number
+from engine.core.inputs import Choice, Number, Unit
 from engine.core.lazy import Lazy
 from engine.core.outputs import Output, Presenter, Symbol, Views
 from engine.core.units import (
@@ -49,6 +49,8 @@ OPTIMIZERS = {
     "sgd": "SGD: in proportion",
 }
 _LOW, _HIGH = 8, 65_536
+_BILLION = Unit(" billion", 1e9, {"M": 1e6, "B": 1e9, "T": 1e12}, quantity=TOKENS)
+_MILLION = Unit(" million", 1e6, {"k": 1e3, "M": 1e6, "B": 1e9}, quantity=TOKENS)
 _TOKENS = tuple(1e8 * 10 ** (at / 12) for at in range(73))
 GPUS = tuple(2 ** (at / 4) for at in range(12, 65))
 
@@ -59,8 +61,7 @@ class Inputs:
 
     tokens: Annotated[
         float,
-        Number(label="Tokens of the run", low=1e8, high=1e14, scale="log"),
-        TOKENS,
+        Number(label="Tokens of the run", unit=_BILLION, low=1e8, high=1e14, scale="log"),
         Symbol("D"),
     ] = 1e12
     num_gpus: Annotated[
@@ -91,18 +92,23 @@ class Inputs:
         float,
         Number(
             label="A batch you measured to be critical",
+            unit=_MILLION,
             low=1e3,
             high=1e8,
             scale="log",
             help="The largest that needs no more than a fifth more tokens.",
         ),
-        TOKENS,
         Symbol("A"),
     ] = 1e6
     measured_at: Annotated[
         float,
-        Number(label="... in a run of so many tokens", low=1e8, high=1e14, scale="log"),
-        TOKENS,
+        Number(
+            label="... in a run of so many tokens",
+            unit=_BILLION,
+            low=1e8,
+            high=1e14,
+            scale="log",
+        ),
         Symbol("d"),
     ] = 1e11
     exponent: Annotated[
@@ -113,8 +119,13 @@ class Inputs:
     ] = 0.47
     tuned_batch: Annotated[
         float,
-        Number(label="Learning rate tuned for a batch of", low=1e3, high=1e9, scale="log"),
-        TOKENS,
+        Number(
+            label="Learning rate tuned for a batch of",
+            unit=_MILLION,
+            low=1e3,
+            high=1e9,
+            scale="log",
+        ),
     ] = 1e6
     learning_rate: Annotated[
         float,
