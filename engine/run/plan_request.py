@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from engine.catalog.constants import KEPT_FREE
-from engine.catalog.models import Model
 from engine.core.units import Count, Tokens
 from engine.run.document import InputError, read_cluster, with_both_overlaps
 from engine.run.file import read_model, read_run
 from engine.run.fp8_layouts import reads_any_operand_layout
 from engine.run.keys import PLAN, TRAINING, spec_without
+from engine.run.offered_plans import offered_plans, training_problems
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
-from engine.run.plan_space import PlanningJob, offered_choices, plans
+from engine.run.plan_space import PlanningJob, plans
 from engine.run.run import Run
 from engine.run.values import (
     Spec,
@@ -83,6 +83,14 @@ class PlanRequest:
 
 def read_request(document: object) -> PlanRequest:
     """Return the planner request of a document; raise `InputError` with every problem found."""
+    request = read_job(document)
+    if not any(True for _ in plans(request.job)):
+        raise InputError([_no_plan_message(request.job)])
+    return request
+
+
+def read_job(document: object) -> PlanRequest:
+    """Return the same, though no plan may divide."""
     problems: list[str] = []
     if not isinstance(document, Mapping):
         raise InputError([f"request: {format_value(document)}; allowed: an object"])
@@ -106,34 +114,35 @@ def read_request(document: object) -> PlanRequest:
     free = _read_free_share(document.get("kept_free", KEPT_FREE), problems)
     if problems or model is None:
         raise InputError(problems)
+    settings = Training(
+        micro_batch_size=1,
+        global_batch_size=numbers["global_batch_size"],
+        sequence_length=numbers["sequence_length"],
+        **training,
+        block_scales=reads_any_operand_layout(cluster["gpu"]),
+    )
+    if unpriced := training_problems(model, settings):
+        raise InputError(unpriced)
+    machines = Cluster(**cluster)
     job = PlanningJob(
         model=model,
-        cluster=Cluster(**cluster),
+        cluster=machines,
         world_size=numbers["world_size"],
-        training=Training(
-            micro_batch_size=1,
-            global_batch_size=numbers["global_batch_size"],
-            sequence_length=numbers["sequence_length"],
-            **training,
-            block_scales=reads_any_operand_layout(cluster["gpu"]),
-        ),
+        training=settings,
         kept_free=free,
-        **_offered(model, numbers["sequence_length"], chosen),
+        **_offered(offered_plans(model, machines, settings), chosen),
     )
-    if not any(True for _ in plans(job)):
-        raise InputError([_no_plan_message(job)])
     why = _read_named_plan(document, job)
     return PlanRequest(job=job, count=numbers["count"], tokens=numbers["tokens"], why=why)
 
 
-def _offered(model: Model, length: Count, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+def _offered(offered: Mapping[str, Any], chosen: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the choices of plans: an asker's own, and the offered ones where there is none.
 
     Published recipes are tried where nothing but software and precision is chosen.
     """
-    offered = {**offered_choices(model, length), **chosen}
     named = chosen.keys() - {"frameworks", "precisions"}
-    return offered | {"recipes": bool(offered.get("recipes") and not named)}
+    return {**offered, **chosen} | {"recipes": bool(offered.get("recipes") and not named)}
 
 
 def _no_plan_message(job: PlanningJob) -> str:

@@ -4,7 +4,7 @@ Plans come in three nested steps, because those of one step have costs in common
 layer and a micro-batch are split), a pipeline around it, and what its replicas shard.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -71,6 +71,7 @@ class PlanningJob:
         precisions: of the matrix products.
         recomputes: what the backward pass may repeat.
         schedules: of pipelines; empty: those of `SCHEDULES`.
+        splits: whether the model's layers can be split so; None: heads and tokens alone decide.
         tensor_parallel: sizes to try; empty: all that divide. Likewise the other axes.
         pipeline_parallel: likewise.
         context_parallel: likewise.
@@ -90,6 +91,7 @@ class PlanningJob:
     precisions: tuple[Precision, ...] = ("bf16",)
     recomputes: tuple[Recompute, ...] = ("none", "selective", "full")
     schedules: tuple[Schedule, ...] = ()
+    splits: Callable[[Plan], bool] | None = None
     tensor_parallel: tuple[Count, ...] = ()
     pipeline_parallel: tuple[Count, ...] = ()
     context_parallel: tuple[Count, ...] = ()
@@ -183,7 +185,7 @@ def layer_splits(job: PlanningJob) -> Iterator[Plan]:
                 context_parallel=context,
                 sequence_parallel=tensor > 1,
             )
-            if _divides(model, length, plan):
+            if _divides(model, length, plan) and (not job.splits or job.splits(plan)):
                 yield from _with_experts(job, plan)
 
 

@@ -1,6 +1,6 @@
 """Buffers of a rank: gathered parameters, buckets, placeholders, outputs between stages."""
 
-from engine.catalog.models import Model, residual_size
+from engine.catalog.models import Model, head_size, residual_size
 from engine.core.units import Bytes, Count, Parameters
 from engine.formulas.activations import (
     HALF,
@@ -14,6 +14,7 @@ from engine.formulas.parameters import (
     output_parameters,
 )
 from engine.formulas.states import (
+    NF4,
     RankParameters,
     rank_parameters,
 )
@@ -59,6 +60,8 @@ def _fsdp_buffers(
     collectives at a time.
     """
     whole = parameters.dense + parameters.experts
+    if training.nf4_weights:
+        return unpacked_bytes(model) + _packed_buffers(model, plan, parameters)
     if plan.pipeline_parallel > 1 and plan.zero_stage:
         waiting = HALF if halves_gradients(training) else SINGLE
         if training.lora_rank or num_microbatches(plan, training) == 1:
@@ -92,6 +95,26 @@ def gradient_placeholders(model: Model, plan: Plan) -> Bytes:
 def gathered_bytes(model: Model, plan: Plan) -> Bytes:
     """Return the bytes gathered at once: embedding and output, a layer, and the next layer."""
     return gathered_end_bytes(model, plan) + 2 * gathered_layer_bytes(model, plan)
+
+
+def _packed_buffers(model: Model, plan: Plan, parameters: RankParameters) -> Bytes:
+    """Return what is gathered where the weights of layers travel in NF4: QLoRA under FSDP.
+
+    Nothing on one rank; below stage 3 all that was gathered stays until the update.
+    """
+    if sharding_ranks(plan) == 1 or not plan.zero_stage:
+        return 0.0
+    if plan.zero_stage < 3:
+        packed = parameters.dense - parameters.ends + parameters.experts
+        return NF4 * packed + HALF * parameters.ends
+    layers = 2 * NF4 / HALF * gathered_layer_bytes(model, plan)
+    return 2 * (gathered_end_bytes(model, plan) + layers)
+
+
+def unpacked_bytes(model: Model) -> Bytes:
+    """Return the largest matrix of a layer in 16 bits, which a product reads unpacked from NF4."""
+    widest = max(model.ffn_hidden_size, model.num_attention_heads * head_size(model))
+    return HALF * model.hidden_size * widest
 
 
 def gathered_end_bytes(model: Model, plan: Plan) -> Bytes:
