@@ -120,6 +120,7 @@ def _words(command: str) -> list[str]:
 VERBS = {
     "estimate": Command(_run("engine.estimate_file"), "RUN.json [--json]"),
     "plan": Command(_run("engine.plan_run"), "REQUEST.json [--json] [--every] [--workers N]"),
+    "schema": Command(_run("engine.print_schema"), "run | request"),
     "sweep": Command(
         _run("engine.sweep_run"), "GRID.toml [--out STEM] [--workers N | --scheduler ADDRESS]"
     ),

@@ -25,6 +25,7 @@ from engine.plan_every import AllPlans, all_plans
 from engine.run.file import InputError
 from engine.run.plan_request import PlanRequest, read_request
 from engine.run.plan_space import PlanningJob
+from engine.run.schema import request_help
 from engine.run.values import load_json
 from engine.simulate.memory.allocator import reported_bytes
 from engine.simulate.planner.evaluate import Candidate, candidate_run
@@ -41,12 +42,16 @@ USAGE = (
 
 def main(arguments: Sequence[str]) -> int:
     """Read a plan request, print the best plans; return 0, or 2 for an invalid request."""
-    parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False)
-    parser.add_argument("file")
-    parser.add_argument("--json", action="store_true")
-    # Times every plan, not only those that can be among the best, and says how many there are.
-    parser.add_argument("--every", action="store_true")
-    parser.add_argument("--workers", type=int, choices=range(65), default=0, metavar="N")
+    parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False, add_help=False)
+    parser.add_argument("file", help="the request, or - for standard input")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON in SI units")
+    every = "time every plan, not only those that can be among the best, and say how many there are"
+    parser.add_argument("--every", action="store_true", help=every)
+    processes = "processes that do so; 0, the default: one for each processor"
+    parser.add_argument(
+        "--workers", type=int, choices=range(65), default=0, metavar="N", help=processes
+    )
+    parser.add_argument("--help", action=_Help, nargs=0, help="print this, and every key")
     options = parser.parse_args(arguments)
     try:
         request = read_request(load_json(_text(options.file)))
@@ -60,6 +65,15 @@ def main(arguments: Sequence[str]) -> int:
     all_computed = all_plans(request.job, request.count, options.workers) if options.every else None
     sys.stdout.write(_answer_text(request, answer, all_computed, as_json=options.json) + "\n")
     return 0
+
+
+class _Help(argparse.Action):
+    """The help of the options, and of every key of a request."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print both and leave."""
+        sys.stdout.write(f"{parser.format_help()}\n{request_help()}\n")
+        parser.exit()
 
 
 def _answer_text(

@@ -12,6 +12,7 @@ from engine.catalog.reported_hours import WHOLE_RUNS
 from engine.catalog.unseen_runs import unseen_log_pairs
 from engine.core.units import HOUR
 from engine.draw.csv import csv_rows
+from engine.run.schema import request_schema, run_schema, schema_text
 from engine.simulate.step.published_runs import predictions
 from engine.simulate.step.step_range import prediction_spread
 
@@ -104,6 +105,8 @@ def data_files() -> Mapping[str, str]:
         "forecasts.tsv": forecasts_table.TEXT,
         "forecasts.scores.tsv": forecast_scores_table.TEXT,
         "validation.datapackage.json": datapackage(),
+        "run-file.run.schema.json": schema_text(run_schema()),
+        "run-file.request.schema.json": schema_text(request_schema()),
     }
 
 

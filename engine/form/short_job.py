@@ -41,14 +41,8 @@ ModelName = Annotated[
     ),
 ]
 # Where the fields of `Shape` are too.
-AnyModelName = Annotated[
-    str,
-    Choice(
-        label=_MODELS.label,
-        cites=False,
-        options={**_MODELS.options, CUSTOM: "your own (more inputs)"},
-    ),
-]
+ALL_MODELS = {**_MODELS.options, CUSTOM: "your own (more inputs)"}
+AnyModelName = Annotated[str, Choice(label=_MODELS.label, cites=False, options=ALL_MODELS)]
 # What these calculators have no further fields for.
 _GPUS = {
     key: name

@@ -75,8 +75,8 @@ CLUSTER = _spec(
     Cluster,
     {
         "gpu": (tuple(sorted(ACCELERATORS)), ...),
-        "gpus_per_node": ((1, 1024), ...),
-        "nics_per_node": ((1, 1024), ...),
+        "gpus_per_node": ((1, 1 << 14), ...),
+        "nics_per_node": ((1, 1 << 14), ...),
         "nic_bandwidth": (0.0, ...),
         "transport": (get_args(Transport), RECORD),
         "price_per_hour": (0.0, DERIVED),

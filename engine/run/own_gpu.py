@@ -11,7 +11,7 @@ from engine.catalog.accelerators import Gpu
 from engine.core.units import GB, TERA, Bandwidth, Bytes, FlopRate, Ratio, Seconds
 from engine.run.values import format_value, report_unknown_keys
 
-NAME = "Accelerator of your own"
+NAME = "your own accelerator"
 PRECISIONS = ("bf16", "fp16", "fp8", "fp4")
 # Key: lowest, highest and default value, in SI units; a default of 0 stands for a missing key.
 RANGES: Mapping[str, tuple[float, float, float]] = {

@@ -40,7 +40,7 @@ _KEYS = (
     "why",
 )
 # What no plan changes; the rest of a run file's training is what plans choose between.
-_TRAINING: Spec = spec_without(
+SETTINGS: Spec = spec_without(
     TRAINING,
     "micro_batch_size",
     "global_batch_size",
@@ -49,19 +49,19 @@ _TRAINING: Spec = spec_without(
     "schedule",
     "framework",
 )
-_WORDS: Mapping[str, tuple[str, ...]] = {
+CHOSEN_WORDS: Mapping[str, tuple[str, ...]] = {
     "frameworks": get_args(Framework),
     "precisions": get_args(Precision),
     "recompute": tuple(word for word in get_args(Recompute) if word != "modules"),
     "schedules": get_args(Schedule),
 }
-_AXES = (
+AXES = (
     *("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"),
     "expert_tensor_parallel",
 )
-_LARGEST = 1 << 20
-_COUNTS = (1, 1000)
-_TOKENS = (0, 10**16)
+LARGEST = 1 << 20
+COUNTS = (1, 1000)
+TOKENS = (0, 10**16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +101,14 @@ def read_job(document: object) -> PlanRequest:
         key: read_value(key, document.get(key, default), kind, problems)
         for key, kind, default in (
             ("sequence_length", (1, 1 << 30), ...),
-            ("world_size", (1, _LARGEST), ...),
-            ("global_batch_size", (1, _LARGEST), ...),
-            ("count", _COUNTS, 10),
-            ("tokens", _TOKENS, 0),
+            ("world_size", (1, LARGEST), ...),
+            ("global_batch_size", (1, LARGEST), ...),
+            ("count", COUNTS, 10),
+            ("tokens", TOKENS, 0),
         )
     }
     training = with_both_overlaps(
-        read_section("training", document.get("training", {}), _TRAINING, problems)
+        read_section("training", document.get("training", {}), SETTINGS, problems)
     )
     chosen = _read_choices(document.get("choose", {}), problems)
     free = _read_free_share(document.get("kept_free", KEPT_FREE), problems)
@@ -171,11 +171,11 @@ def _read_choices(section: object, problems: list[str]) -> dict[str, Any]:
         return {}
     report_unknown_keys("choose.", section, _choice_keys(), problems)
     chosen: dict[str, Any] = {}
-    for key, allowed in _WORDS.items():
+    for key, allowed in CHOSEN_WORDS.items():
         if key in section:
             check_words(f"choose.{key}", section[key], allowed, problems)
             chosen["recomputes" if key == "recompute" else key] = _as_tuple(section[key])
-    for key in _AXES:
+    for key in AXES:
         if key in section:
             _check_sizes(f"choose.{key}", section[key], problems)
             chosen[key] = _as_tuple(section[key])
@@ -183,7 +183,7 @@ def _read_choices(section: object, problems: list[str]) -> dict[str, Any]:
 
 
 def _choice_keys() -> tuple[str, ...]:
-    return (*_WORDS, *_AXES)
+    return (*CHOSEN_WORDS, *AXES)
 
 
 def _as_tuple(value: object) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ def _check_sizes(path: str, value: object, problems: list[str]) -> None:
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST
 
 
 def _read_named_plan(document: Mapping[str, Any], job: PlanningJob) -> Run | None:

@@ -19,7 +19,7 @@ LAYERS = (
     {"draw"},
     {"form"},
     {"estimate_file", "plan_every", "sweep_files", "sweep_point"},
-    {"calculators", "plan_run", "sweep_run"},
+    {"calculators", "plan_run", "print_schema", "sweep_run"},
     {"budget"},
     {"answer"},
     {"terminal"},

@@ -13,6 +13,7 @@ from engine.form.job_planner import pictures
 from engine.form.job_planner.answer import Answer, answer
 from engine.form.job_planner.inputs import PRESETS as PRESETS
 from engine.form.job_planner.inputs import Inputs as Inputs
+from engine.form.job_planner.inputs import request_text
 from engine.form.planner.plan_text import plan_name
 from engine.form.run.prediction_text import value_with_range
 from engine.run.exporters.fully_sharded import torchtitan_toml
@@ -58,12 +59,18 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "moves": partial(pictures.moves_table, result),
         "by_date": partial(pictures.date_badge, inputs, result),
         "by_budget": partial(pictures.budget_badge, inputs, result),
+        "by_model": partial(pictures.model_badge, inputs, result),
         "curve": partial(pictures.days_curve, inputs, result),
         "costs": partial(pictures.cost_curve, inputs, result),
+        "models": partial(pictures.model_curve, inputs, result),
         "sizes": partial(pictures.sizes_table, result),
+        "cheaper": partial(pictures.compared_badge, inputs, result),
+        "compared": partial(pictures.compared_curve, inputs, result),
+        "machines": partial(pictures.compared_table, inputs, result),
         "table": partial(pictures.plans_table, result),
         "written": partial(_written, inputs, result),
         "export": partial(_export, result),
+        "request": partial(_request, inputs),
     }
 
 
@@ -94,6 +101,11 @@ def _written(inputs: Inputs, answer: Answer) -> Code:
         f"{format_value(machines.gpu.memory, BYTES)}: {best.fit.verdict}",
     ]
     return Code(title="The answer as text", language="text", text="\n".join([*lines, ""]))
+
+
+def _request(inputs: Inputs) -> Code:
+    """Return the job as a request to the planner, for terminal and Python."""
+    return Code(title="The same request in a file", language="json", text=request_text(inputs))
 
 
 def _export(answer: Answer) -> Code:

@@ -1,21 +1,29 @@
 """The answer of the job planner: the best plan, its days and its money, and other sizes."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.core.outputs import Output
-from engine.core.slices import SlicedRun, Slices, partial_progress
+from engine.core.slices import SlicedRun, Slices
 from engine.core.text import Text
-from engine.core.units import Bytes, Count, Money, Price, Ratio, Seconds, TokenRate
+from engine.core.units import Bytes, Count, Money, Price, Seconds, TokenRate
 from engine.form.job_planner.inputs import (
+    NONE,
     Inputs,
-    job_of,
-    model_of,
+    changes_of,
+    on_other_machine,
     price_of,
+    request_of,
+)
+from engine.form.job_planner.sizes import (
+    SizedPlan,
+    best_by_gpus,
+    best_by_model,
+    curve_sizes,
+    steps_time,
 )
 from engine.form.plan_to_reality import ASSUMES, NO_LOSSES, SOURCES, in_the_end
-from engine.formulas.job import time_of_steps
+from engine.run.file import InputError
 from engine.run.plan_space import PlanningJob
 from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate, candidate_run
@@ -38,28 +46,6 @@ _HELD = (
 )
 _PAID = ("Every GPU is paid for from the first step to the last, and nothing else is.",)
 _COUNT: Count = 5
-# Sizes of the curve, the asked one among them unless the wish is far from it.
-_SIZES: Count = 7
-_LARGEST: Count = 1 << 18
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizedPlan:
-    """The best plan on one number of GPUs.
-
-    Attributes:
-        gpus: that it takes.
-        best: the plan.
-        steps: time of all steps.
-        end: what runs of such steps took in the end, in the middle.
-        cost: of the GPUs until then; 0 without a price.
-    """
-
-    gpus: Count
-    best: Candidate
-    steps: Seconds
-    end: Seconds
-    cost: Money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +54,22 @@ class Answer:
 
     Attributes:
         job: that was asked.
+        refused: why it has no plan, where that is not the memory.
         changes: of the model's shape.
         found: the fastest plans whose process stays within the GPU.
         run, evidence: the best plan's, and on what its step rests.
         limit: what of the best plan's step is no computation.
         moves: what changes of the job would gain.
         sizes: the best plan on each of several numbers of GPUs.
+        others: likewise, of the machine that is compared.
+        models: the best plan of the model, and of larger and smaller ones of its shape.
         asked: numbers of GPUs of the curve.
         end_low, end_high: where eight of ten runs ended.
         cost_low, cost_high: the cost until then.
     """
 
     job: PlanningJob
+    refused: tuple[str, ...]
     changes: tuple[Text, ...]
     found: SearchResult
     run: Run | None
@@ -87,6 +77,8 @@ class Answer:
     limit: StepLimit | None
     moves: SlicedRun[tuple[JobChange, ...]] | None
     sizes: SlicedRun[tuple[SizedPlan, ...]]
+    others: SlicedRun[tuple[SizedPlan, ...]] | None
+    models: SlicedRun[tuple[SizedPlan, ...]] | None
     asked: tuple[Count, ...]
     step: Annotated[Seconds, Output("Step", color="compute", assumes=_MODEL)]
     rate: Annotated[
@@ -137,8 +129,10 @@ class Answer:
 
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Return the planner's result for a job."""
-    job = job_of(inputs)
+    job, refused = priced_job(inputs)
     found = yield from search_plans(job, _COUNT)
+    if refused:
+        found = replace(found, best=())
     best = found.best[0] if found.best else None
     step = best.step if best else 0.0
     run = candidate_run(job, best.plan, best.training) if best else None
@@ -147,16 +141,19 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     price = price_of(inputs)
     rent = price * job.world_size
     tokens = job.training.global_batch_size * job.training.sequence_length
-    asked = curve_sizes(inputs.world_size, end / inputs.deadline)
+    asked = () if refused else curve_sizes(inputs.world_size, end / inputs.deadline)
     return Answer(
         job=job,
-        changes=model_of(inputs)[1],
+        refused=refused,
+        changes=changes_of(inputs),
         found=found,
         run=run,
         evidence=evidence(run) if run else None,
         limit=largest_overhead(best) if best else None,
         moves=SlicedRun(find_job_changes(job, best)) if best else None,
-        sizes=SlicedRun(_curve(job, inputs.tokens, asked)),
+        sizes=SlicedRun(best_by_gpus(job, inputs.tokens, asked)),
+        others=_other_sizes(inputs, end) if best else None,
+        models=SlicedRun(best_by_model(job, inputs.tokens)) if best else None,
         asked=asked,
         step=step,
         rate=tokens / step / job.world_size if best else 0.0,
@@ -173,49 +170,18 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     )
 
 
-def steps_time(job: PlanningJob, tokens: float, step: Seconds) -> Seconds:
-    """Return the time of all steps of a run."""
-    training = job.training
-    return time_of_steps(tokens, training.global_batch_size, training.sequence_length, step)
+def priced_job(inputs: Inputs) -> tuple[PlanningJob, tuple[str, ...]]:
+    """Return the job, and why it is refused; then it is the same with all parameters trained."""
+    try:
+        return request_of(inputs).job, ()
+    except InputError as error:
+        return request_of(replace(inputs, trained="full")).job, error.problems
 
 
-def curve_sizes(gpus: Count, needed: Ratio) -> tuple[Count, ...]:
-    """Return numbers of GPUs to look at: the asked one times powers of two.
-
-    From a quarter to four times as many, and on to so many times as many as the wish needs, were
-    speed in proportion, and one beyond; at most seven, those nearest to what it needs, and the
-    asked number itself.
-    """
-    aim = math.ceil(math.log2(needed)) if needed > 0 else 0
-    powers = list(range(min(-2, aim - 1), max(2, aim + 1) + 1))
-    powers = sorted(sorted(powers, key=lambda power: abs(power - aim))[:_SIZES])
-    sizes = (gpus * 2.0**power for power in powers)
-    whole = {int(size) for size in sizes if size == int(size) and size <= _LARGEST}
-    return tuple(sorted(whole | {gpus}))
-
-
-def _curve(
-    job: PlanningJob, tokens: float, asked: tuple[Count, ...]
-) -> Slices[tuple[SizedPlan, ...]]:
-    """Find the best plan on each number of GPUs that has one."""
-    plans = []
-    for done, gpus in enumerate(asked):
-        sized = replace(job, world_size=gpus)
-        found = yield from partial_progress(search_plans(sized, 1), done, len(asked))
-        if found.best:
-            steps = steps_time(job, tokens, found.best[0].step)
-            end = in_the_end(steps)[1]
-            cost = end * gpus * job.cluster.price_per_hour
-            plans.append(SizedPlan(gpus=gpus, best=found.best[0], steps=steps, end=end, cost=cost))
-    return tuple(plans)
-
-
-def in_time(plans: tuple[SizedPlan, ...], deadline: Seconds) -> SizedPlan | None:
-    """Return the plan on the fewest GPUs that is done by then."""
-    return next((plan for plan in plans if plan.end <= deadline), None)
-
-
-def within(plans: tuple[SizedPlan, ...], budget: Money) -> SizedPlan | None:
-    """Return the plan that is done first for so much money."""
-    paid = [plan for plan in plans if plan.cost <= budget]
-    return min(paid, key=lambda plan: plan.end, default=None)
+def _other_sizes(inputs: Inputs, end: Seconds) -> SlicedRun[tuple[SizedPlan, ...]] | None:
+    """Return the search on the machine that is compared, the asked number of its GPUs first."""
+    if inputs.other_machine == NONE:
+        return None
+    other = on_other_machine(inputs)
+    asked = curve_sizes(other.world_size, end / inputs.deadline)
+    return SlicedRun(best_by_gpus(priced_job(other)[0], inputs.tokens, asked))

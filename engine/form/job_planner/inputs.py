@@ -1,17 +1,17 @@
 """Inputs of the job planner: the job, the machines, the price, the wish."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import Model
-from engine.catalog.nodes import NODES
-from engine.catalog.reader_constants import parse_constants
+from engine.catalog.more_nodes import EVERY_NODE
+from engine.catalog.recent_models import RECENT_MODELS
 from engine.catalog.rental_prices import RENTAL_PRICES
 from engine.core import units
-from engine.core.inputs import GBITS, Choice, Number, Scalar, Unit
-from engine.core.text import Text
+from engine.core.inputs import GBITS, Choice, InputError, Number, Scalar, Text, Unit
+from engine.core.text import Text as Words
 from engine.core.units import DAY, HOUR, Count, Gbit, Price
 from engine.form import short_job
 from engine.form.fields import (
@@ -23,15 +23,31 @@ from engine.form.fields import (
     OwnConstants,
 )
 from engine.form.job_inputs import TRILLIONS
+from engine.form.own_gpu import (
+    OWN_GPU,
+    OWN_GPU_NAME,
+    OwnBandwidth,
+    OwnMemory,
+    OwnPeak,
+    OwnPeakFp8,
+    OwnScaleUp,
+    own_gpu_changes,
+    own_gpu_section,
+)
 from engine.form.price import PRICE
+from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.nearest_valid import nearest_run
-from engine.run.fp8_layouts import reads_any_operand_layout
-from engine.run.machines import cluster_of
-from engine.run.parallelism import UNASKED, Cluster, Training
-from engine.run.plan_space import PlanningJob, offered_choices
+from engine.run.file import read_model
+from engine.run.importers.hugging_face import is_hugging_face_config
+from engine.run.machines import transport_of
+from engine.run.model_keys import model_keys
+from engine.run.parallelism import UNASKED
+from engine.run.plan_request import PlanRequest, read_job
+from engine.run.values import load_json
 
 OWN = "own"
+NONE = "none"
 _TOKENS = Unit("M", 1e6, {"k": 1e3, "B": 1e9, "T": 1e12}, quantity=units.TOKENS)
 _DAYS = Unit(" days", DAY, {"h": HOUR, "d": DAY, "weeks": 7 * DAY}, quantity=units.SECONDS)
 _MONEY = Unit("", 1.0, {"k": 1e3, "M": 1e6}, quantity=units.MONEY)
@@ -43,8 +59,17 @@ _TRANSPORTS: Mapping[str, str] = {
     "efa-v3": "EFA of p5en",
     "efa-v4": "EFA of p6",
 }
-_MACHINES = {key: node.name for key, node in NODES.items()} | {OWN: "your own (below)"}
+_NODE_NAMES = {key: node.name for key, node in EVERY_NODE.items()}
+_MACHINES = _NODE_NAMES | {OWN: "your own (more inputs)"}
 _MINE = "Of a machine of your own."
+_MODELS = short_job.ALL_MODELS | {key: model.name for key, model in RECENT_MODELS.items()}
+# What a job trains, and the settings of a run file that say so.
+_TRAINED: Mapping[str, str] = {
+    "full": "all parameters",
+    "continued": "all parameters, from a checkpoint",
+    "lora": "LoRA: adapters",
+    "qlora": "QLoRA: adapters, the rest in 4 bits",
+}
 
 
 def _count(label: str, high: int, *, low: int = 1, symbol: str = "", help: str = "") -> Number:
@@ -54,11 +79,42 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "", help: str =
     )
 
 
+def check_config(text: str) -> None:
+    """Raise `InputError` with the reason where a text is no model's config.json."""
+    if text.strip():
+        _model_of_config(text)
+
+
+def _model_of_config(text: str) -> Mapping[str, Any]:
+    try:
+        value = load_json(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"this is no JSON: {error}") from None
+    if not isinstance(value, Mapping) or not is_hugging_face_config(value):
+        raise InputError("this is no config.json: it names no size of a model")
+    problems: list[str] = []
+    if read_model(value, problems) is None:
+        raise InputError("; ".join(problems))
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs(short_job.Shape):
     """Inputs of the job planner; the shape of a model counts where `model` says so."""
 
-    model: short_job.AnyModelName = "llama-3-70b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=_MODELS)] = "llama-3-70b"
+    config: Annotated[
+        str,
+        Text(
+            label="Or the config.json of your model",
+            rows=2,
+            files=".json",
+            empty="",
+            placeholder='{"model_type": "llama", "hidden_size": 4096, ...}',
+            check=check_config,
+            help="Dropped or pasted, it stands in place of the model above.",
+        ),
+    ] = ""
     tokens: Annotated[
         float,
         Number(label="Tokens of the run", unit=TRILLIONS, low=1e6, high=1e15, scale="log"),
@@ -77,23 +133,45 @@ class Inputs(short_job.Shape):
     ] = 4 * 2.0**20
     global_batch_size: Annotated[
         int,
-        _count(
-            "Or in sequences", 16_384, low=0, symbol="B", help="0: as many as those tokens make."
+        replace(
+            _count(
+                "Global batch, sequences",
+                16_384,
+                low=0,
+                symbol="B",
+                help="In place of its tokens. 0: as many as those make.",
+            ),
+            advanced=True,
         ),
     ] = 0
-    lora_rank: Annotated[int, _count("LoRA rank", 1024, low=0, help="0 trains all parameters.")] = (
-        UNASKED.lora_rank
-    )
+    trained: Annotated[str, Choice(label="What is trained", options=_TRAINED)] = "full"
+    lora_rank: Annotated[
+        int,
+        Number(
+            label="Rank of the adapters",
+            low=1,
+            high=1024,
+            scale="log2",
+            whole=True,
+            help="Of LoRA and QLoRA.",
+            advanced=True,
+        ),
+    ] = 16
     machine: Annotated[str, Choice(label="Machine", options=_MACHINES)] = "dgx-h100"
     gpu: Annotated[
         str,
         Choice(
             label="GPU",
-            options={key: gpu.name for key, gpu in ACCELERATORS.items()},
+            options={key: gpu.name for key, gpu in ACCELERATORS.items()} | {OWN_GPU: OWN_GPU_NAME},
             help=_MINE,
             advanced=True,
         ),
     ] = "H100-SXM"
+    own_peak: OwnPeak = 989e12
+    own_peak_fp8: OwnPeakFp8 = 0.0
+    own_memory: OwnMemory = 80e9
+    own_bandwidth: OwnBandwidth = 3.35e12
+    own_scale_up: OwnScaleUp = 450e9
     gpus_per_node: Annotated[
         int,
         Number(label="GPUs per node", low=1, high=72, whole=True, help=_MINE, advanced=True),
@@ -125,7 +203,13 @@ class Inputs(short_job.Shape):
         str,
         Choice(
             label="Software",
-            options={"both": "Megatron or FSDP", "megatron": "Megatron", "fsdp": "PyTorch FSDP"},
+            options={
+                "both": "what runs on it",
+                "megatron": "Megatron",
+                "fsdp": "PyTorch FSDP",
+            },
+            help="TPU and Trainium run XLA alone, QLoRA runs under FSDP.",
+            advanced=True,
         ),
     ] = "both"
     price: Annotated[
@@ -147,6 +231,30 @@ class Inputs(short_job.Shape):
     budget: Annotated[
         float, Number(label="Budget", unit=_MONEY, low=1.0, high=1e11, scale="log", symbol="K")
     ] = 2e6
+    other_machine: Annotated[
+        str,
+        Choice(
+            label="Or on this machine",
+            options={NONE: "no other"} | _NODE_NAMES,
+            help="The same job on two machines, side by side.",
+        ),
+    ] = NONE
+    other_world_size: Annotated[
+        int, replace(_count("GPUs of that machine", 131_072), advanced=True)
+    ] = 256
+    other_price: Annotated[
+        float,
+        replace(
+            PRICE,
+            label="Price of its GPU",
+            low=0.0,
+            scale="linear",
+            step=0.01 / HOUR,
+            symbol="",
+            help="0 takes a list price in dollars, where there is one.",
+            advanced=True,
+        ),
+    ] = 0.0
     overlap_tensor_parallel: OverlapTensorParallel = UNASKED.overlap_tensor_parallel
     overlap_expert_parallel: OverlapExpertParallel = UNASKED.overlap_expert_parallel
     exchange: ExpertExchange = UNASKED.exchange
@@ -155,8 +263,12 @@ class Inputs(short_job.Shape):
     own_constants: OwnConstants = ""
 
 
-def model_of(inputs: Inputs) -> tuple[Model, tuple[Text, ...]]:
-    """Return the model to be trained, and what of its shape had to be changed."""
+def model_of(inputs: Inputs) -> tuple[str | Mapping[str, Any], tuple[Words, ...]]:
+    """Return the model as a request says it, and what of its shape had to be changed."""
+    if inputs.config.strip():
+        return _model_of_config(inputs.config), ()
+    if inputs.model != CUSTOM:
+        return inputs.model, ()
     shape = {name: getattr(inputs, name) for name in short_job.Shape.__dataclass_fields__}
     run, changes = nearest_run(
         Form(
@@ -173,12 +285,18 @@ def model_of(inputs: Inputs) -> tuple[Model, tuple[Text, ...]]:
             sequence_parallel=False,
         )
     )
-    return run.model, changes
+    return model_keys(run.model), changes
+
+
+def changes_of(inputs: Inputs) -> tuple[Words, ...]:
+    """Return what of the job had to be changed, in sentences."""
+    own = inputs.machine == OWN and inputs.gpu == OWN_GPU
+    return (*model_of(inputs)[1], *(own_gpu_changes(inputs) if own else ()))
 
 
 def gpu_of(inputs: Inputs) -> str:
-    """Return the GPU of the machine, as a key of `ACCELERATORS`."""
-    return inputs.gpu if inputs.machine == OWN else NODES[inputs.machine].gpu
+    """Return the GPU of the machine, as a key of `ACCELERATORS`; "own" for the reader's."""
+    return inputs.gpu if inputs.machine == OWN else EVERY_NODE[inputs.machine].gpu
 
 
 def price_of(inputs: Inputs) -> Price:
@@ -187,20 +305,31 @@ def price_of(inputs: Inputs) -> Price:
     return inputs.price or (listed.price if listed else 0.0)
 
 
-def cluster(inputs: Inputs) -> Cluster:
-    """Return the machines with their price."""
-    if inputs.machine != OWN:
-        named = cluster_of(inputs.machine, inputs.own_constants)
-        return replace(named, price_per_hour=price_of(inputs))
-    return Cluster(
-        gpu=ACCELERATORS[inputs.gpu],
-        gpus_per_node=inputs.gpus_per_node,
-        nics_per_node=inputs.nics_per_node,
-        nic_bandwidth=inputs.nic_bandwidth,
-        transport=inputs.transport,  # type: ignore[arg-type]
-        price_per_hour=price_of(inputs),
-        own=parse_constants(inputs.own_constants),
-    )
+def _cluster(inputs: Inputs) -> dict[str, Any]:
+    """Return the machines with their price, as a request says them."""
+    price = price_of(inputs)
+    said: dict[str, Any] = {"price_per_hour": price * HOUR} if price else {}
+    if inputs.own_constants:
+        said["own_constants"] = inputs.own_constants
+    if inputs.machine == OWN:
+        own = inputs.gpu == OWN_GPU
+        return {
+            "gpu": own_gpu_section(inputs) if own else inputs.gpu,
+            "gpus_per_node": inputs.gpus_per_node,
+            "nics_per_node": inputs.nics_per_node,
+            "nic_bandwidth": inputs.nic_bandwidth,
+            "transport": inputs.transport,
+            **said,
+        }
+    node = EVERY_NODE[inputs.machine]
+    return {
+        "gpu": node.gpu,
+        "gpus_per_node": node.gpus_per_node,
+        "nics_per_node": node.nics_per_node,
+        "nic_bandwidth": node.nic_bandwidth,
+        "transport": transport_of(inputs.machine),
+        **said,
+    }
 
 
 def sequences(inputs: Inputs) -> Count:
@@ -218,30 +347,62 @@ def sequences(inputs: Inputs) -> Count:
     return max(1, round(exact / power) * power)
 
 
-def job_of(inputs: Inputs) -> PlanningJob:
-    """Return the job, as the planner of plans asks for it."""
-    model, _ = model_of(inputs)
-    machines = cluster(inputs)
-    both = inputs.framework == "both"
-    return PlanningJob(
-        model=model,
-        cluster=machines,
-        world_size=inputs.world_size,
-        training=Training(
-            micro_batch_size=1,
-            global_batch_size=sequences(inputs),
-            sequence_length=inputs.sequence_length,
-            lora_rank=inputs.lora_rank,
-            overlap_tensor_parallel=inputs.overlap_tensor_parallel,
-            overlap_expert_parallel=inputs.overlap_expert_parallel,
-            exchange=inputs.exchange,  # type: ignore[arg-type]
-            cuda_graphs=inputs.cuda_graphs,
-            fused_experts=inputs.fused_experts,
-            block_scales=reads_any_operand_layout(machines.gpu),
-        ),
-        frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
-        precisions=(inputs.precision,),  # type: ignore[arg-type]
-        **offered_choices(model, inputs.sequence_length),
+_SETTINGS = (
+    "overlap_tensor_parallel",
+    "overlap_expert_parallel",
+    "exchange",
+    "cuda_graphs",
+    "fused_experts",
+)
+
+
+def request_document(inputs: Inputs) -> dict[str, Any]:
+    """Return the job as a request to the planner, which the terminal and Python read too."""
+    training = {
+        name: getattr(inputs, name)
+        for name in _SETTINGS
+        if getattr(inputs, name) != getattr(UNASKED, name)
+    }
+    adapters = inputs.trained in ("lora", "qlora")
+    if adapters:
+        training["lora_rank"] = inputs.lora_rank
+    if inputs.trained == "qlora":
+        training |= {"lora_layers": "all", "nf4_weights": True}
+    choose: dict[str, Any] = {"precisions": [inputs.precision]}
+    key = gpu_of(inputs)
+    compiled = key in ACCELERATORS and ACCELERATORS[key].xla
+    if inputs.framework != "both" and not compiled and inputs.trained != "qlora":
+        choose["frameworks"] = [inputs.framework]
+    return {
+        "model": model_of(inputs)[0],
+        "sequence_length": inputs.sequence_length,
+        "cluster": _cluster(inputs),
+        "world_size": inputs.world_size,
+        "global_batch_size": sequences(inputs),
+        "tokens": int(inputs.tokens),
+        **({"training": training} if training else {}),
+        "choose": choose,
+    }
+
+
+def request_text(inputs: Inputs) -> str:
+    """Return the request as the text of a file."""
+    return json.dumps(request_document(inputs), indent=2) + "\n"
+
+
+def request_of(inputs: Inputs) -> PlanRequest:
+    """Return the request; raise the reader's `InputError` where it asks for what has no price."""
+    return read_job(request_document(inputs))
+
+
+def on_other_machine(inputs: Inputs) -> Inputs:
+    """Return the same job on the machine that is compared."""
+    return replace(
+        inputs,
+        machine=inputs.other_machine,
+        world_size=inputs.other_world_size,
+        price=inputs.other_price,
+        other_machine=NONE,
     )
 
 
@@ -256,7 +417,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
         "tokens": 1e8,
         "sequence_length": 4096,
         "global_batch_size": 32,
-        "lora_rank": 16,
+        "trained": "lora",
         "world_size": 2,
     },
     "Qwen3 235B on 512 H200 over EFA": {

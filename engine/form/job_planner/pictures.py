@@ -1,17 +1,37 @@
 """Badges, charts and tables of the job planner."""
 
+from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.rental_prices import RENTAL_PRICES
+from engine.core.numbers import format_value
 from engine.core.slices import Slices
 from engine.core.text import Text, say
-from engine.core.units import BYTES, COUNT, HOUR, MONEY, RATIO, SECONDS, Quantity
+from engine.core.units import (
+    BYTES,
+    COUNT,
+    DAY,
+    HOUR,
+    MONEY,
+    PARAMETERS,
+    RATIO,
+    SECONDS,
+    Quantity,
+)
 from engine.core.views import Axis, Badge, Cell, Lines, Point, Rule, Series, Table
 from engine.form.adjusted_inputs import join_sentences, with_changes
-from engine.form.job_planner.answer import Answer, SizedPlan, in_time, within
-from engine.form.job_planner.inputs import Inputs, gpu_of
+from engine.form.job_planner.answer import Answer
+from engine.form.job_planner.inputs import NONE, Inputs, gpu_of, on_other_machine
+from engine.form.job_planner.sizes import SizedPlan, in_time, largest_in_time, within
 from engine.form.memory_fit import TITLES, fit_badge, tight_mark
 from engine.form.planner.plan_text import MOVES, gain_text, limit_text, plan_name, split_text
 from engine.simulate.planner.evaluate import Candidate
 
+_TRAINED = {
+    "continued": (
+        "A step of continued training takes as long as one of training from scratch; only the "
+        "tokens are others, and the checkpoint is read first.",
+    ),
+    "qlora": ("Weights in 4 bits are unpacked for every product.",),
+}
 _SUBJECT = "The process that holds most"
 _NOTHING = "No plan fits this job on these GPUs."
 
@@ -28,7 +48,8 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
         return with_changes(
             Badge(text="No plan fits", sentence=sentence, color="communication"), answer.changes
         )
-    said = list(answer.evidence().spread.beyond)
+    said = list(_TRAINED.get(inputs.trained, ()))
+    said += answer.evidence().spread.beyond
     gpu = answer.job.cluster.gpu
     if (taken := gpu.computes_in(inputs.precision)) != inputs.precision:
         said.append(f"{gpu.name} has no {inputs.precision}; its {taken} peak is taken.")
@@ -40,6 +61,8 @@ def plan_badge(inputs: Inputs, answer: Answer) -> Badge:
 
 
 def _no_plan_text(answer: Answer) -> Text:
+    if answer.refused:
+        return f"This job is not priced: {'; '.join(answer.refused)}."
     if not answer.found.shapes:
         return say(
             "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs.",
@@ -190,7 +213,7 @@ def days_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
     least = min((*steps, inputs.deadline))
     return Lines(
         title="How many GPUs for how many days?",
-        x=_gpus_axis(answer),
+        x=_gpus_axis(),
         y=Axis(
             label="the whole run", quantity=SECONDS, low=least / 1.3, high=1.3 * most, scale="log"
         ),
@@ -201,7 +224,197 @@ def days_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
             ),
         ),
         points=_now(answer, answer.in_the_end),
+        handle="world_size",
         rules=(Rule(key="date", label="the date", axis="y", at=inputs.deadline, color="bad"),),
+    )
+
+
+def _machine_name(inputs: Inputs, answer: Answer) -> str:
+    """Return the machine that is asked for, in words."""
+    if inputs.machine in EVERY_NODE:
+        return EVERY_NODE[inputs.machine].name
+    return answer.job.cluster.gpu.name
+
+
+def compared_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
+    """Return which of two machines costs less for the job, and which is done first."""
+    if not answer.others:
+        return Badge(
+            text="One machine", sentence="Say another machine to compare the two.", color="muted"
+        )
+    here, there = yield from _both_asked(inputs, answer)
+    name, other = _machine_name(inputs, answer), EVERY_NODE[inputs.other_machine].name
+    if there is None or here is None:
+        return Badge(
+            text="No plan",
+            sentence=f"No plan fits on {other if here else name}.",
+            color="communication",
+        )
+    if not (here.cost and there.cost):
+        first = name if here.end <= there.end else other
+        return Badge(text="No price", sentence=_sooner(first, here, there), color="muted")
+    cheaper, dearer = sorted((here, there), key=lambda plan: plan.cost)
+    winner = name if cheaper is here else other
+    return Badge(
+        text=winner,
+        sentence=say(
+            f"{{n}} GPUs of {winner} cost {{low}} in the end and take {{end}}; {{m}} of "
+            f"{other if cheaper is here else name} cost {{high}} and take {{last}}.",
+            n=(cheaper.gpus, COUNT),
+            m=(dearer.gpus, COUNT),
+            low=(cheaper.cost, MONEY),
+            high=(dearer.cost, MONEY),
+            end=(cheaper.end, SECONDS),
+            last=(dearer.end, SECONDS),
+        ),
+        color="compute",
+    )
+
+
+def _sooner(first: str, here: SizedPlan, there: SizedPlan) -> Text:
+    return say(
+        f"{first} is done first: {{a}} and {{b}}. Say what a GPU of each costs.",
+        a=(here.end, SECONDS),
+        b=(there.end, SECONDS),
+    )
+
+
+def _both_asked(
+    inputs: Inputs, answer: Answer
+) -> Slices[tuple[SizedPlan | None, SizedPlan | None]]:
+    """Return the plans on the asked numbers of GPUs of both machines."""
+    here = yield from answer.sizes.rest()
+    there = (yield from answer.others.rest()) if answer.others else ()
+    return _of_size(here, inputs.world_size), _of_size(there, inputs.other_world_size)
+
+
+def _of_size(plans: tuple[SizedPlan, ...], gpus: int) -> SizedPlan | None:
+    return next((plan for plan in plans if plan.gpus == gpus), None)
+
+
+def compared_table(inputs: Inputs, answer: Answer) -> Slices[Table]:
+    """Return the job on both machines, side by side; empty for one machine."""
+    if not answer.others:
+        return Table(title="", columns=(), rows=())
+    plans = yield from _both_asked(inputs, answer)
+    machines = (inputs, on_other_machine(inputs))
+    rows: list[tuple[Cell, ...]] = []
+    for machine, plan in zip(machines, plans, strict=True):
+        name = _machine_name(machine, answer)
+        if plan is None:
+            rows.append((name, f"{machine.world_size:,}", "no plan fits", "", "", "", ""))
+            continue
+        rows.append((name, f"{plan.gpus:,}", *_sized_cells(plan)))
+    return Table(
+        title="Two machines",
+        columns=("Machine", "GPUs", "In the end", "If nothing fails", "Cost", "Process", "Plan"),
+        rows=tuple(rows),
+        caption="Costs in the end, each at its own price; one currency for both.",
+    )
+
+
+def _sized_cells(plan: SizedPlan) -> tuple[Cell, ...]:
+    return (
+        say("{t}", t=(plan.end, SECONDS)),
+        say("{t}", t=(plan.steps, SECONDS)),
+        say("{c}", c=(plan.cost, MONEY)) if plan.cost else "",
+        say("{m}", m=(plan.best.memory.total, BYTES)),
+        _name(plan.best),
+    )
+
+
+def compared_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
+    """Return the cost of the job on both machines against the days it takes there."""
+    here = yield from answer.sizes.rest()
+    there = (yield from answer.others.rest()) if answer.others else ()
+    both = [plan for plan in (*here, *there) if plan.cost]
+    series = [
+        Series(
+            key=key,
+            label=name,
+            x=tuple(plan.end for plan in plans if plan.cost),
+            y=tuple(plan.cost for plan in plans if plan.cost),
+            color=color,
+        )
+        for key, name, plans, color in (
+            ("here", _machine_name(inputs, answer), here, "compute"),
+            ("there", _other_name(inputs), there, "memory"),
+        )
+        if any(plan.cost for plan in plans)
+    ]
+    most = max((plan.cost for plan in both), default=1.0)
+    return Lines(
+        title="What does each machine cost, done by when?",
+        x=_days_axis(),
+        y=Axis(label="cost in the end", quantity=MONEY, low=0.0, high=1.1 * most),
+        series=tuple(series),
+        handle="deadline",
+        rules=(Rule(key="date", label="the date", axis="x", at=inputs.deadline, color="bad"),),
+        caption="A point is a number of GPUs with its best plan, from a few on the right to many "
+        "on the left. Of two curves the lower is the cheaper machine for that date.",
+    )
+
+
+def _other_name(inputs: Inputs) -> str:
+    known = inputs.other_machine != NONE
+    return EVERY_NODE[inputs.other_machine].name if known else ""
+
+
+def _days_axis() -> Axis:
+    """Return the axis over the range of the date, which is dragged on it."""
+    return Axis(
+        label="done, as such runs ended",
+        quantity=SECONDS,
+        low=0.1 * DAY,
+        high=3650 * DAY,
+        scale="log",
+    )
+
+
+def model_badge(inputs: Inputs, answer: Answer) -> Slices[Badge]:
+    """Return the largest model of this shape that is trained by the date."""
+    plans = (yield from answer.models.rest()) if answer.models else ()
+    if not plans:
+        text = "No model of this shape was tried." if answer.best else _NOTHING
+        return Badge(text="No size", sentence=text, color="muted")
+    largest = largest_in_time(plans, inputs.deadline)
+    if largest is None:
+        fastest = min(plans, key=lambda plan: plan.end)
+        sentence = say(
+            "No size that was searched is trained within {date}; one with {p} parameters takes "
+            "{end}.",
+            date=(inputs.deadline, SECONDS),
+            p=(fastest.parameters, PARAMETERS),
+            end=(fastest.end, SECONDS),
+        )
+        return Badge(text="Too late", sentence=sentence, color="communication")
+    sentence = say(
+        "Of the sizes that were searched, the largest that is trained within {date} on {n} GPUs "
+        "has {p} parameters: {end} as such runs ended, {steps} if nothing fails" + _costs(largest),
+        date=(inputs.deadline, SECONDS),
+        p=(largest.parameters, PARAMETERS),
+        **_numbers(largest),
+    )
+    parameters = format_value(largest.parameters, PARAMETERS)
+    return Badge(text=f"{parameters} parameters", sentence=sentence, color="compute")
+
+
+def model_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
+    """Return how large a model of this shape is trained by when."""
+    plans = (yield from answer.models.rest()) if answer.models else ()
+    x, y = tuple(plan.end for plan in plans), tuple(plan.parameters for plan in plans)
+    low, high = min(y, default=1e9) / 1.5, 1.5 * max(y, default=1e11)
+    return Lines(
+        title="How large a model by which date?",
+        x=_days_axis(),
+        y=Axis(label="parameters", quantity=PARAMETERS, low=low, high=high, scale="log"),
+        series=(Series(key="sizes", label="of this shape", x=x, y=y, color="ink"),)
+        if plans
+        else (),
+        handle="deadline",
+        rules=(Rule(key="date", label="the date", axis="x", at=inputs.deadline, color="bad"),),
+        caption="Width and layers are scaled together, from a quarter to twice as much; the "
+        "tokens, the batch and the GPUs stay.",
     )
 
 
@@ -213,17 +426,18 @@ def cost_curve(inputs: Inputs, answer: Answer) -> Slices[Lines]:
     most = max((*y, inputs.budget))
     return Lines(
         title="What does it cost?",
-        x=_gpus_axis(answer),
+        x=_gpus_axis(),
         y=Axis(label="as such runs ended", quantity=MONEY, low=0.0, high=1.1 * most),
         series=(Series(key="cost", label="cost", x=x, y=y, color="ink"),),
         points=_now(answer, answer.cost),
+        handle="world_size",
         rules=(Rule(key="budget", label="the budget", axis="y", at=inputs.budget, color="bad"),),
     )
 
 
-def _gpus_axis(answer: Answer) -> Axis:
-    low, high = answer.asked[0] / 1.2, 1.2 * answer.asked[-1]
-    return Axis(label="GPUs", quantity=COUNT, low=low, high=high, scale="log")
+def _gpus_axis() -> Axis:
+    """Return the axis over the range of the number of GPUs, which is dragged on it."""
+    return Axis(label="GPUs", quantity=COUNT, low=1.0, high=131_072.0, scale="log")
 
 
 def _now(answer: Answer, y: float) -> tuple[Point, ...]:
@@ -239,11 +453,7 @@ def sizes_table(answer: Answer) -> Slices[Table]:
     rows: list[tuple[Cell, ...]] = [
         (
             say("{n}", n=(plan.gpus, COUNT)),
-            say("{t}", t=(plan.end, SECONDS)),
-            say("{t}", t=(plan.steps, SECONDS)),
-            say("{c}", c=(plan.cost, MONEY)) if plan.cost else "",
-            say("{m}", m=(plan.best.memory.total, BYTES)),
-            _name(plan.best),
+            *_sized_cells(plan),
         )
         for plan in plans
     ]

@@ -1,28 +1,36 @@
 """The planner as a tool: any job, any machines, from a plan to a date."""
 
+import io
+import json
+from dataclasses import asdict
+
 import pytest
 
+from engine import plan_run
 from engine.calculator import load
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import KEPT_FREE
-from engine.catalog.nodes import NODES
+from engine.catalog.models import MODELS
+from engine.catalog.more_nodes import EVERY_NODE
 from engine.catalog.rental_prices import RENTAL_PRICES
+from engine.core.inputs import InputError
 from engine.core.slices import run_to_end
 from engine.core.text import render_text
 from engine.core.units import DAY, HOUR, Gbit
-from engine.form.job_planner.answer import answer, curve_sizes
+from engine.form.job_planner.answer import answer
 from engine.form.job_planner.inputs import (
     PRESETS,
     Inputs,
-    cluster,
-    job_of,
-    model_of,
     price_of,
+    request_of,
+    request_text,
     sequences,
 )
+from engine.form.job_planner.sizes import curve_sizes, scaled_model
 from engine.form.plan_to_reality import in_the_end
 from engine.form.planner.inputs import Inputs as GuideInputs
 from engine.form.planner.inputs import job_of as guide_job
+from engine.formulas.parameters import matrix_parameters
 from engine.run.importers.assemble import DGX_H100, ImportDefaults, import_run
 from engine.run.plan_request import read_request
 from engine.simulate.planner.evaluate import candidate_run, run_candidate
@@ -30,6 +38,10 @@ from engine.simulate.planner.search import fastest_plans
 
 PLANNER = load("job_planner")
 SMALL = {"model": "llama-3-8b", "world_size": 64, "global_batch_size": 512}
+
+
+def cluster(inputs):
+    return request_of(inputs).job.cluster
 
 
 def solved(**changes):
@@ -83,7 +95,7 @@ JOBS = {
     "LoRA of 70B on two H100": {
         "sequence_length": 4096,
         "global_batch_size": 32,
-        "lora_rank": 16,
+        "trained": "lora",
         "world_size": 2,
     },
     "8B with 128K on 64 H100": {
@@ -107,6 +119,13 @@ JOBS = {
         "world_size": 64,
         "sequence_length": 2048,
         "global_batch_size": 512,
+    },
+    "1.3B on 8 RTX 4090": {
+        "model": "mpt-1b",
+        "machine": "rtx-4090",
+        "world_size": 8,
+        "sequence_length": 2048,
+        "global_batch_size": 256,
     },
 }
 
@@ -144,7 +163,7 @@ def test_the_plan_and_its_step_are_those_of_the_search():
 def test_the_guide_and_the_tool_choose_the_same_plan():
     """DeepSeek-V3 on 256 B200 in FP8 had two best steps: 19.3 s and 19.9 s."""
     name = "DeepSeek-V3 on 256 B200 in FP8"
-    job = job_of(Inputs(**PRESETS[name]))
+    job = request_of(Inputs(**PRESETS[name])).job
     guide = GuideInputs(
         model="deepseek-v3",
         world_size=256,
@@ -162,12 +181,12 @@ def test_the_guide_and_the_tool_choose_the_same_plan():
 
 
 def test_tight_plans_are_named_only_where_no_other_fits():
-    job = job_of(Inputs(**PRESETS["LoRA of 70B on two GPUs"]))
+    job = request_of(Inputs(**PRESETS["LoRA of 70B on two GPUs"])).job
     found = fastest_plans(job, 3)
     assert found.job.allows_tight
     assert {one.fit.verdict for one in found.best} == {"tight"}
     assert all(one.memory.total <= one.device for one in found.best)
-    assert not fastest_plans(job_of(Inputs(**SMALL)), 3).job.allows_tight
+    assert not fastest_plans(request_of(Inputs(**SMALL)).job, 3).job.allows_tight
 
 
 def test_what_is_kept_free_holds_for_the_process():
@@ -199,9 +218,9 @@ def test_a_batch_in_tokens_divides_well():
     assert sequences(Inputs(batch_tokens=4e6, global_batch_size=500)) == 500
 
 
-@pytest.mark.parametrize("machine", NODES)
+@pytest.mark.parametrize("machine", EVERY_NODE)
 def test_a_machine_of_the_catalog_is_what_it_is_there(machine):
-    node, found = NODES[machine], cluster(Inputs(machine=machine))
+    node, found = EVERY_NODE[machine], cluster(Inputs(machine=machine))
     assert found.gpu == ACCELERATORS[node.gpu]
     assert found.gpus_per_node == node.gpus_per_node
     assert found.nics_per_node * found.nic_bandwidth == node.nics_per_node * node.nic_bandwidth
@@ -219,8 +238,8 @@ def test_a_machine_of_one_s_own_has_what_is_said():
 
 
 def test_a_model_of_one_s_own_is_the_one_of_the_catalog_with_its_sizes():
-    own = model_of(Inputs(model="custom"))[0]
-    known = model_of(Inputs())[0]
+    own = request_of(Inputs(model="custom")).job.model
+    known = request_of(Inputs()).job.model
     assert own.num_layers == known.num_layers
     assert own.hidden_size == known.hidden_size
     assert solved(model="custom").step == pytest.approx(DEFAULT.step)
@@ -306,3 +325,129 @@ def test_a_plan_has_virtual_stages_and_no_pieces():
     for text in texts:
         assert "virtual stages" in text
         assert "pieces" not in text
+
+
+def test_one_request_is_the_same_on_the_page_in_the_terminal_and_in_python(monkeypatch, capsys):
+    inputs = Inputs(**SMALL, price=2 / HOUR, exchange="deepep", machine="p5en", framework="fsdp")
+    text = view("request", **asdict(inputs)).text
+    assert text == request_text(inputs)
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert plan_run.main(["-", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["plans"][0]
+    best = solved(**asdict(inputs))
+    python = fastest_plans(read_request(json.loads(text)).job, 1).best[0]
+    assert told["step_time"] == best.step == python.step
+    assert told["days"] == pytest.approx(best.days / DAY)
+    assert told["cost"] == pytest.approx(best.steps_cost)
+    assert told["memory_process"] == best.held
+
+
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+}
+
+
+def test_a_dropped_config_stands_in_place_of_the_model():
+    dropped = solved(**SMALL | {"model": "llama-3-70b"}, config=json.dumps(CONFIG))
+    assert dropped.step == pytest.approx(solved(**SMALL).step)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[1]", "no config.json"),
+        ('{"name": 1}', "no config.json"),
+        (json.dumps({**CONFIG, "num_attention_heads": 0}), "num_attention_heads"),
+    ],
+)
+def test_a_text_that_is_no_config_is_refused_with_the_reason(text, said):
+    with pytest.raises(InputError, match=said):
+        PLANNER.fields["config"].read(text, typed=True)
+
+
+def test_adapters_need_less_and_in_four_bits_still_less():
+    job = {"model": "llama-3-8b", "sequence_length": 2048, "global_batch_size": 32}
+    held = {
+        kind: solved(**job, world_size=1, trained=kind, framework="fsdp").found.best
+        for kind in ("lora", "qlora")
+    }
+    assert min(one.memory.total for one in held["qlora"]) < 0.6 * min(
+        one.memory.total for one in held["lora"]
+    )
+    assert solved(**job, world_size=8, trained="continued").step == solved(**job, world_size=8).step
+
+
+def test_weights_in_four_bits_run_without_megatron():
+    best = solved(model="llama-3-70b", sequence_length=4096, global_batch_size=32, world_size=8,
+                  trained="qlora").best  # fmt: skip
+    assert best.training.framework == "fsdp"
+    assert (best.plan.tensor_parallel, best.plan.pipeline_parallel) == (1, 1)
+
+
+def test_adapters_of_a_model_whose_layers_differ_are_refused_with_the_reason():
+    badge = view("best", model="qwen3.5-9b", trained="lora", world_size=8)
+    assert badge.text == "No plan fits"
+    assert "lora_rank: 16; allowed: 0 where layers differ" in render_text(badge.sentence)
+
+
+def test_a_recent_model_is_split_as_its_layers_allow():
+    found = solved(model="qwen3.5-9b", world_size=64, sequence_length=4096, global_batch_size=512)
+    assert found.best
+    assert 16 % found.best.plan.tensor_parallel == 0  # its key heads
+
+
+def test_a_tpu_runs_xla():
+    best = solved(**SMALL, machine="tpu-v5p").best
+    assert best.training.framework == "xla"
+    beyond = render_text(view("best", **SMALL, machine="tpu-v5p").sentence)
+    assert "No run on TPU v5p was fitted: its constants are a guess." in beyond
+
+
+def test_an_accelerator_of_one_s_own_is_that_of_a_run_file():
+    own = {"machine": "own", "gpu": "own", "own_peak": 4e14, "own_memory": 64e9}
+    gpu = cluster(Inputs(**own, own_bandwidth=1.6e12, own_scale_up=0.0)).gpu
+    assert (gpu.peak["bf16"], gpu.memory, gpu.memory_bandwidth) == (4e14, 64e9, 1.6e12)
+    slow = view("best", **SMALL, **own, own_bandwidth=1e10)
+    assert "no accelerator has 10.0 GB/s beside the rest" in render_text(slow.sentence)
+
+
+def test_two_machines_are_compared_at_their_own_prices():
+    job = {**SMALL, "other_machine": "dgx-b200", "other_world_size": 32}
+    found = solved(**job)
+    there = next(plan for plan in run_to_end(found.others.rest()) if plan.gpus == 32)
+    alone = solved(**SMALL | {"world_size": 32}, machine="dgx-b200")
+    assert there.end == pytest.approx(alone.in_the_end)
+    assert there.cost == pytest.approx(alone.cost)
+    badge = view("cheaper", **job)
+    assert badge.text == ("DGX B200" if there.cost < found.cost else "DGX H100")
+    rows = view("machines", **job).rows
+    assert [row[:2] for row in rows] == [("DGX H100", "64"), ("DGX B200", "32")]
+    assert len(view("compared", **job).series) == 2
+    assert view("cheaper", **SMALL).text == "One machine"
+
+
+def test_a_larger_model_of_the_same_shape_takes_longer():
+    plans = run_to_end(solved(**SMALL).models.rest())
+    sizes = [plan.parameters for plan in plans]
+    assert sizes == sorted(sizes)
+    assert [plan.end for plan in plans] == sorted(plan.end for plan in plans)
+    done = [plan for plan in plans if plan.end <= 300 * DAY]
+    badge = view("by_model", **SMALL, deadline=300 * DAY)
+    assert render_text(badge.sentence).startswith("Of the sizes that were searched")
+    assert f"{max(one.parameters for one in done) / 1e9:.3g}"[:3] in badge.text
+
+
+def test_a_model_of_twice_the_width_and_layers_has_eight_times_the_weights():
+    model = MODELS["llama-3-70b"]
+    twice = scaled_model(model, 2.0)
+    assert (twice.num_layers, twice.hidden_size, twice.num_attention_heads) == (160, 16_384, 128)
+    assert twice.head_size == 128
+    assert matrix_parameters(twice) / matrix_parameters(model) == pytest.approx(8, rel=0.08)
