@@ -157,7 +157,9 @@ def test_a_schema_is_printed(name, capsys):
 
 
 def test_a_schema_that_is_not_there_is_refused(capsys):
-    assert main(["schema", "plan"]) == 2
+    with pytest.raises(SystemExit) as left:
+        main(["schema", "plan"])
+    assert left.value.code == 2
     assert "schema run|request" in capsys.readouterr().err
 
 
