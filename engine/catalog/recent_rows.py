@@ -133,7 +133,13 @@ RECENT_ROWS: tuple[RecentRow, ...] = (
         where="nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", total=31.6e9, active=3.6e9),
     RecentRow(key="nemotron-3-super", name="Nemotron 3 Super 120B-A12B", shape=(88, 4096, 32, 2, 2688, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 2688, 2), layers=_mamba(_SUPER, 128, expert_hidden_size=1024),
         where="nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", total=120.6e9, active=12.7e9),
+    # Sizes of table 1 of the report (arXiv 2606.15007): 108 layers, 550 billion parameters, and so 48
+    # of Mamba-2, 48 of experts and 12 of attention, whose places, in a figure, are taken as even.
+    RecentRow(key="nemotron-3-ultra", name="Nemotron 3 Ultra 550B-A55B", shape=(108, 8192, 64, 2, 5120, 131072), others={"mlp": "gelu", "head_size": 128} | _of(512, 22, 5120, 2), layers=_mamba("MEMEMEM*E", 256, expert_hidden_size=2048),
+        where="nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", total=550e9, active=55e9),
     RecentRow(key="gemma-3-27b", name="Gemma 3 27B", shape=(62, 5376, 32, 16, 21504, 262208), others=_TIED | {"head_size": 128}, layers={"order": (_FIVE * 11)[:62], "window": 1024}, where="google/gemma-3-27b-pt", total=27.0e9),
+    RecentRow(key="gemma-4-31b", name="Gemma 4 31B", shape=(60, 5376, 32, 4, 21504, 262144), others=_TIED | {"head_size": 512}, layers={"order": _FIVE, "window": 1024, "window_head_size": 256, "window_key_value_heads": 16, "shared": True},
+        where="google/gemma-4-31B-it", total=31e9),
     RecentRow(key="olmo-3-7b", name="OLMo 3 7B", shape=(32, 4096, 32, 32, 11008, 100278), others={}, layers={"order": "WWW*", "window": 4096}, where="allenai/Olmo-3-1025-7B", total=7.3e9),
     RecentRow(key="olmo-3-32b", name="OLMo 3 32B", shape=(64, 5120, 40, 8, 27648, 100278), others={}, layers={"order": "WWW*", "window": 4096}, where="allenai/Olmo-3-1125-32B", total=32.2e9),
     RecentRow(key="ministral-3-3b", name="Ministral 3 3B", shape=(26, 3072, 32, 8, 9216, 131072), others=_TIED | {"head_size": 128}, layers={}, where="mistralai/Ministral-3-3B-Base-2512", total=3.4e9),

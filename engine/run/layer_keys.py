@@ -89,6 +89,7 @@ def indivisible_layers(model: Model, plan: Plan, training: Training) -> list[str
                 f"parallelism.tensor_parallel: {tensor}; allowed: a divisor of model.layers.{key} "
                 f"= {count}"
             )
+    problems += _heads_over_context(sizes, plan)
     if set("CH") & set(sizes.order) and plan.context_parallel > 1:
         problems.append(
             f"parallelism.context_parallel: {plan.context_parallel}; allowed: 1 with layers C or "
@@ -99,3 +100,21 @@ def indivisible_layers(model: Model, plan: Plan, training: Training) -> list[str
     if not training.flash_attention:
         problems.append("training.flash_attention: false; allowed: true where layers differ")
     return problems
+
+
+def _heads_over_context(sizes: LayerSizes, plan: Plan) -> list[str]:
+    """Return where context parallelism has no head of a linear layer for each of its ranks.
+
+    Its ranks exchange tokens for heads there (Megatron-Core: `linear_num_key_heads` must be a
+    multiple of tensor times context parallelism, and so the heads of Mamba-2).
+    """
+    heads = {"G": "key_heads", "K": "key_heads", "M": "state_heads"}
+    context = plan.context_parallel
+    return [
+        f"parallelism.context_parallel: {context}; allowed: with tensor_parallel "
+        f"{plan.tensor_parallel} a divisor of model.layers.{key} = {getattr(sizes, key)}"
+        for letter, key in heads.items()
+        if context > 1
+        and letter in sizes.order
+        and getattr(sizes, key) % (plan.tensor_parallel * context)
+    ]

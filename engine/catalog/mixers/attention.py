@@ -29,6 +29,13 @@ def seen_keys(length: Tokens, window: Tokens) -> Tokens:
     return window - window * (window - 1) / (2 * length)
 
 
+def cached_elements(model: Model) -> Count:
+    """Return the elements of a token's keys and values, or of the latent that stands for them."""
+    if model.attention == "mla":
+        return model.key_value_latent_size + model.rotary_head_size
+    return model.num_key_value_heads * (head_size(model) + value_head_size(model))
+
+
 @record
 class Attending:
     """Attention that differs from the plain one of the model's sizes.
@@ -131,6 +138,31 @@ class Attending:
             return kept
         return kept + HALF * (self.index_heads + 1) * self.index_size + _NUMBER * self.index_tokens
 
+    def gathered(self, model: Model, tensor: Count) -> Count:
+        """Return the elements of a token that every rank of context parallelism gathers; 0: none.
+
+        Attention in a window knows no ring (Transformer Engine, `attn_forward_func_with_cp`), and
+        chosen keys may lie anywhere: their latents and the indexer's keys are gathered
+        (Megatron-Core, `dsa.py`). Ranks of tensor parallelism split keys and values by heads.
+        """
+        if self.index_tokens:
+            return cached_elements(model) + (self.index_size if self.index_heads else 0)
+        if not self.window:
+            return 0
+        if model.attention == "mla":
+            return model.num_attention_heads // tensor * (head_size(model) + value_head_size(model))
+        return cached_elements(model) // min(tensor, model.num_key_value_heads)
+
+    def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
+        """Return what it keeps of a sequence to go on writing it, in 16 bits.
+
+        Keys and values of the tokens that are seen, or their latents; the indexer's keys beside.
+        """
+        seen = min(self.window, sequence_length) if self.window else sequence_length
+        index = self.index_size if self.index_heads else 0
+        elements = cached_elements(model) / (2 if self.shared else 1)
+        return HALF * (seen * elements + sequence_length * index)
+
     def core(
         self,
         model: Model,
@@ -193,6 +225,10 @@ class NoMixer:
         return 0.0
 
     def kept(self, model: Model, stored: Bytes, tensor: Count, normed: Bytes) -> Bytes:
+        """Return no bytes."""
+        return 0.0
+
+    def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
         """Return no bytes."""
         return 0.0
 

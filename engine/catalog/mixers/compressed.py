@@ -138,6 +138,16 @@ class Compressed:
         streams = HALF * _PARTS * self.streams * hidden if self.streams > 1 else 0.0
         return normed + streams + shared + heads / tensor
 
+    def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
+        """Return what it keeps of a sequence to go on writing it, in 16 bits.
+
+        Keys of the window, which are its values, compressed keys, and the indexer's.
+        """
+        keys = min(self.window, sequence_length) * head_size(model)
+        if self.ratio:
+            keys += sequence_length / self.ratio * (head_size(model) + self.index_size)
+        return HALF * keys
+
     def core(
         self,
         model: Model,

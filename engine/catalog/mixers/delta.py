@@ -129,6 +129,14 @@ class Delta:
         gated = 2 * HALF * self.values + stored * self.values
         return normed + (filtered + rule + gated) / tensor
 
+    def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
+        """Return what it keeps of a sequence of any length.
+
+        Its state, in fp32, and the last tokens that the convolution joins, in 16 bits.
+        """
+        state = self.value_heads * self.key_size * self.value_size
+        return SINGLE * state + HALF * (self.kernel - 1) * (2 * self.keys + self.values)
+
     def core(
         self,
         model: Model,

@@ -100,6 +100,14 @@ class Mamba:
         result = (HALF + stored) * self.inner
         return normed + (wrote + result) / tensor
 
+    def cached(self, model: Model, sequence_length: Tokens) -> Bytes:
+        """Return what it keeps of a sequence of any length.
+
+        Its state, in fp32, and the last tokens that the convolution joins, in 16 bits.
+        """
+        state = SINGLE * self.inner * self.state_size
+        return state + HALF * (self.kernel - 1) * self.filtered
+
     def core(
         self,
         model: Model,

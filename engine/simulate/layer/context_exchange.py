@@ -125,6 +125,22 @@ def redistribution_time(
     return sum(times) * (2 if training.recompute in ("none", "modules") else 3)
 
 
+def gathered_time(width: Count, plan: Plan, training: Training, rank: RankRates) -> Seconds:
+    """Return the time of gathering `width` elements of every token, all of it waited for.
+
+    Backward they are gathered again, and their gradients are summed by a reduce-scatter.
+    """
+    ranks = plan.context_parallel
+    if ranks == 1:
+        return 0.0
+    group = rank_group(rank, ranks, plan.tensor_parallel, "context")
+    whole = HALF * training.micro_batch_size * training.sequence_length * width
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    forward = scatter_or_gather_time(whole, *ends)
+    times = 1 if training.recompute in ("none", "modules") else 2
+    return forward * times + scatter_and_gather_time(whole, *ends)
+
+
 def gather_times(scores: Scores, plan: Plan, rank: RankRates) -> PassTimes:
     """Return the exposed all-gather of keys and values before the attention.
 

@@ -17,7 +17,11 @@ from engine.formulas.traffic import (
 )
 from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients, recomputed_share
 from engine.simulate.layer.adapter_time import adapter_times
-from engine.simulate.layer.context_exchange import context_parallel_time, redistribution_time
+from engine.simulate.layer.context_exchange import (
+    context_parallel_time,
+    gathered_time,
+    redistribution_time,
+)
 from engine.simulate.layer.device_model import RankRates
 from engine.simulate.layer.elementwise_traffic import (
     elementwise_bytes,
@@ -121,15 +125,31 @@ def layer_time(
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
         ),
-        context_parallel=context_parallel_time(
-            scores, plan, training, rank, (core[0] + idle[0], core[1] + idle[1])
-        )
-        if not model.mixer or model.mixer.attends
-        else redistribution_time(model.mixer.exchanged(model), plan, training, rank),
+        context_parallel=_context_time(
+            model, scores, plan, training, rank, (core[0] + idle[0], core[1] + idle[1])
+        ),
         expert_parallel=expert_parallel_time(model, plan, training, rank, again, forward + backward)
         if sparse
         else 0.0,
     )
+
+
+def _context_time(
+    model: Model,
+    scores: Scores,
+    plan: Plan,
+    training: Training,
+    rank: RankRates,
+    core: tuple[Seconds, Seconds],
+) -> Seconds:
+    """Return what context parallelism adds to a layer: a ring, a gathering, or heads for tokens."""
+    if not model.mixer:
+        return context_parallel_time(scores, plan, training, rank, core)
+    if not model.mixer.attends:
+        return redistribution_time(model.mixer.exchanged(model), plan, training, rank)
+    if width := model.mixer.gathered(model, plan.tensor_parallel):
+        return gathered_time(width, plan, training, rank)
+    return context_parallel_time(scores, plan, training, rank, core)
 
 
 def _launch_waits(

@@ -153,3 +153,11 @@ def test_every_recent_model_has_an_estimate(key):
     found = estimate(read_run(job(key, gpus=64, plan=split)))
     assert 0 < found["mfu"] < 0.75
     assert found["memory"]["activations"] > 0
+
+
+def test_context_parallelism_needs_a_head_of_every_linear_layer():
+    # Megatron-Core asserts the same of linear_num_key_heads, tensor and context parallelism.
+    split = {"context_parallel": 32, "expert_parallel": 8}
+    with pytest.raises(InputError, match="key_heads = 16"):
+        read_run(job("qwen3-next-80b-a3b", 65536, gpus=64, plan=split))
+    assert read_run(job("nemotron-3-nano", 65536, gpus=64, plan=split)).plan.context_parallel == 32

@@ -1,0 +1,305 @@
+"""Figures of the composer of layers."""
+
+from engine.calculators.splitting_the_model.layer_mix.inputs import HIGH, LOW, Inputs
+from engine.calculators.splitting_the_model.layer_mix.result import LENGTHS, PLANNED, Result
+from engine.catalog.mixed_runs import SOURCE
+from engine.catalog.recent_models import EVERY_MODEL
+from engine.core.outputs import Presenter
+from engine.core.text import Text, say
+from engine.core.units import BYTES, COUNT, OPERATIONS, SECONDS, SHARE, TOKEN_RATE
+from engine.core.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Cell,
+    Citation,
+    Frame,
+    Lines,
+    Point,
+    Scene,
+    Segment,
+    Series,
+    Shape,
+    Table,
+)
+from engine.draw.shapes import rect, text
+
+NAMES = {
+    "*": "full attention",
+    "W": "attention in a window",
+    "S": "attention to chosen keys",
+    "G": "gated DeltaNet",
+    "K": "Kimi Delta Attention",
+    "M": "Mamba-2",
+    "E": "experts alone",
+    "-": "feed-forward alone",
+    "": "output layer",
+}
+PRECISIONS = {"fp8": "MXFP8", "fp4": "NVFP4"}
+_COLORS = {"*": "tensor", "W": "pipeline", "S": "data", "E": "expert", "-": "expert"}
+_LINEAR = "context"
+_WAYS = {
+    "ring": "keys and values of the others, around a ring",
+    "gather": "keys, or the latents and index keys that stand for them, all at once",
+    "heads": "all tokens of some heads, and the results back",
+}
+_WIDTH, _PER_ROW, _TALL, _ROW = 480.0, 31, 20.0, 24.0
+
+
+def over_length(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the operations of a token over the length, with and without other layers."""
+    own, twin, matrices = result.over_length
+    return Lines(
+        title="Operations per token over the sequence length",
+        x=_length_axis(),
+        y=Axis(
+            label="operations per token",
+            quantity=OPERATIONS,
+            low=0.6 * matrices[0],
+            high=1.3 * max(*own, *twin),
+            scale="log",
+        ),
+        series=(
+            _series("own", "these layers", own, "compute"),
+            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
+            _series("matrices", "matrices alone", matrices, "parameters", dashed=True),
+        ),
+        points=(_now(inputs, present.say("{operations}"), result.operations),),
+        handle="sequence_length",
+        caption="Drag the handle. The matrices cost the same at any length; what grows is the "
+        "work between tokens.",
+    )
+
+
+def _length_axis() -> Axis:
+    return Axis(label="sequence length, tokens", quantity=COUNT, low=LOW, high=HIGH, scale="log")
+
+
+def _now(inputs: Inputs, label: Text, value: float) -> Point:
+    return Point(key="now", label=label, x=inputs.sequence_length, y=value)
+
+
+def _series(
+    key: str, label: str, y: tuple[float, ...], color: str, *, dashed: bool = False
+) -> Series:
+    x = LENGTHS if len(y) == len(LENGTHS) else PLANNED
+    return Series(key=key, label=label, x=x, y=y, color=color, dashed=dashed)
+
+
+def cache_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return what is kept of a sequence over its length."""
+    own, twin = result.caches()
+    return Lines(
+        title="Kept of one sequence, to go on writing it",
+        x=_length_axis(),
+        y=Axis(
+            label="keys, values and states",
+            quantity=BYTES,
+            low=0.5 * min(*own, *twin),
+            high=1.5 * max(*own, *twin),
+            scale="log",
+        ),
+        series=(
+            _series("own", "these layers", own, "activations"),
+            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
+        ),
+        points=(_now(inputs, present.say("{cache}"), result.cache),),
+        handle="sequence_length",
+        caption="A state has one size at any length; keys and values of full attention grow.",
+    )
+
+
+def rate_curve(present: Presenter, inputs: Inputs, result: Result) -> Lines:
+    """Return the predicted speed over the length."""
+    own, twin = result.rates()
+    return Lines(
+        title="Predicted tokens per second of a GPU, by length",
+        x=_length_axis(),
+        y=Axis(
+            label="tokens per second per GPU",
+            quantity=TOKEN_RATE,
+            low=0.5 * min(*own, *twin),
+            high=1.5 * max(*own, *twin),
+            scale="log",
+        ),
+        series=(
+            _series("own", "these layers", own, "compute"),
+            _series("twin", "full attention in every layer", twin, "muted", dashed=True),
+        ),
+        points=(_now(inputs, present.say("{rate}"), result.rate),),
+        handle="sequence_length",
+        caption="At each length the fastest plan that fits, or the one that needs least memory.",
+    )
+
+
+def by_kind(result: Result) -> Bars:
+    """Return the operations of a token by kind of layer."""
+    bars = []
+    for kind in result.kinds:
+        parts = (
+            ("mixing", "matrices of the mixer", kind.mixing, "parameters"),
+            ("pairs", "between tokens", kind.pairs, "context"),
+            ("feed", "feed-forward and output", kind.feed_forward, "expert"),
+        )
+        name = NAMES[kind.letter]
+        bars.append(
+            Bar(
+                key=f"kind{kind.letter}",
+                label=f"{kind.layers} x {name}" if kind.letter else name,
+                segments=tuple(
+                    Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts if v
+                ),
+            )
+        )
+    most = max(kind.total for kind in result.kinds)
+    return Bars(
+        title="Operations of one token, by kind of layer",
+        axis=Axis(label="operations", quantity=OPERATIONS, low=0.0, high=1.04 * most),
+        bars=tuple(bars),
+        caption="Forward and backward. A layer's feed-forward part is counted with its mixer.",
+    )
+
+
+def strip(inputs: Inputs, result: Result) -> Scene:
+    """Return the layers in order, colored by kind."""
+    shapes: list[Shape] = []
+    each = _WIDTH / _PER_ROW
+    for place, letter in enumerate(result.letters):
+        row, column = divmod(place, _PER_ROW)
+        shapes.append(
+            rect(
+                f"layer{place}",
+                (column * each + 1, row * _ROW),
+                (each - 2, _TALL),
+                f"cell c-{color_of(letter)}",
+                (("fill-opacity", "0.75"),),
+            )
+        )
+        at = (column + 0.5) * each, row * _ROW + 15
+        shapes.append(text(f"letter{place}", *at, 13, letter))
+    rows = -(-len(result.letters) // _PER_ROW)
+    top = rows * _ROW + 16
+    for line, letter in enumerate(dict.fromkeys(result.letters)):
+        y = top + 20 * line
+        box = (0.0, y - 11), (14.0, 14.0)
+        look = (("fill-opacity", "0.75"),)
+        shapes.append(rect(f"key{letter}", *box, f"cell c-{color_of(letter)}", look))
+        count = result.letters.count(letter)
+        shapes.append(
+            text(f"word{letter}", 22, y + 1, 15, f"{letter}  {count} x {NAMES[letter]}", "start")
+        )
+    height = top + 20 * len(set(result.letters))
+    return Scene(
+        title="The layers, in order",
+        width=_WIDTH,
+        height=height,
+        frames=(Frame(caption=_order_text(inputs, result), shapes=tuple(shapes)),),
+        caption="The letters are those of Megatron-LM's hybrid pattern where it has one.",
+    )
+
+
+def color_of(letter: str) -> str:
+    """Return the color of a kind of layer."""
+    return _COLORS.get(letter, _LINEAR)
+
+
+def _order_text(inputs: Inputs, result: Result) -> Text:
+    words = {
+        "full": "full",
+        "windowed": "windowed",
+        "chosen": "with chosen keys",
+        "linear": "linear",
+    }
+    counts = ", ".join(f"{count} {words[kind]}" for kind, count in result.counts if count)
+    if result.letters == result.own_letters:
+        return f"As published: {counts}."
+    return f"Composed: {counts}. The sizes are published, this order is not."
+
+
+def plan_badge(present: Presenter, result: Result) -> Badge:
+    """Return the plan that was found, and whether it fits."""
+    plan, training = result.plan.run.plan, result.plan.run.training
+    axes = {
+        "TP": plan.tensor_parallel,
+        "PP": plan.pipeline_parallel,
+        "CP": plan.context_parallel,
+        "EP": plan.expert_parallel,
+        "DP": plan.data_parallel,
+    }
+    words = ", ".join(f"{key} {size}" for key, size in axes.items() if size > 1)
+    again = "; every layer is recomputed" if training.recompute == "full" else ""
+    fit = result.plan.fit
+    needs = say(
+        f"{words}{again}. The fullest GPU needs {{needed}} of {{usable}}.",
+        needed=(fit.needed, BYTES),
+        usable=(fit.usable, BYTES),
+    )
+    if fit.verdict == "fits":
+        return Badge(text="The plan", sentence=needs, color="compute")
+    return Badge(text="No plan of these fits", sentence=needs, color="communication")
+
+
+def stage_bars(result: Result) -> Bars:
+    """Return the time of one micro-batch on each stage of the pipeline."""
+    plan = result.plan
+    bars = tuple(
+        Bar(
+            key=f"stage{number}",
+            label=f"stage {number}: {stage.layers} layers",
+            segments=(
+                Segment(key="time", label="one micro-batch", value=stage.time, color="pipeline"),
+            ),
+        )
+        for number, stage in enumerate(plan.stages)
+    )
+    most = max(stage.time for stage in plan.stages)
+    return Bars(
+        title="One micro-batch on each stage",
+        axis=Axis(label="forward and backward", quantity=SECONDS, low=0.0, high=1.05 * most),
+        bars=bars,
+        caption="The slowest stage sets the pace of all. The last one has the output layer too.",
+    )
+
+
+def published_table(result: Result) -> Table:
+    """Return published speeds of models with several kinds of layers beside predicted ones."""
+    rows: list[tuple[Cell, ...]] = []
+    for row, predicted in result.published():
+        off = predicted / row.rate - 1
+        rows.append(
+            (
+                f"{EVERY_MODEL[row.model].name}, {row.gpus} {row.gpu}, {PRECISIONS[row.precision]}",
+                say("{p}", p=(predicted, TOKEN_RATE)),
+                say("{p}", p=(row.rate, TOKEN_RATE)),
+                say(f"{'+' if off >= 0 else '−'}{{off}}", off=(abs(off), SHARE)),
+                Citation((SOURCE,)),
+            )
+        )
+    return Table(
+        title="Published speeds of a GPU, and predicted ones",
+        columns=("Run", "Predicted", "Published", "Prediction off by", "Source"),
+        rows=tuple(rows),
+        caption="Megatron-Bridge 26.08, experts balanced by force. No constant has seen these "
+        "rows, which do not say what is recomputed; predicted is without recomputation.",
+    )
+
+
+def exchange_table(result: Result) -> Table:
+    """Return what a rank of context parallelism receives in a layer of each kind."""
+    ranks = result.plan.run.plan.context_parallel
+    rows: list[tuple[Cell, ...]] = [
+        (
+            NAMES[one.letter],
+            say("{b}", b=(one.received, BYTES)),
+            _WAYS[one.way],
+        )
+        for one in result.exchanges()
+    ]
+    return Table(
+        title=f"Received by a rank in one layer, forward, with CP {ranks}",
+        columns=("Layer", "Received", "What"),
+        rows=tuple(rows),
+        caption="Without context parallelism nothing is. Only the ring can hide behind its "
+        "attention. Of the keys that are gathered for a window, most are never read.",
+    )
