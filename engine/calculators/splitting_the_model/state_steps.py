@@ -14,6 +14,7 @@ from engine.tiny.written_state import KEYS, TOKENS, Rule, Written, seen_values, 
 
 TITLE = "A state beside keys and values"
 QUESTION = "What does a layer remember that keeps no keys?"
+HEADLINE = "state"
 RULES = {
     "delta": "delta rule: what stood there is replaced",
     "sum": "sum: everything is added",

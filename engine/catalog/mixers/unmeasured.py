@@ -1,8 +1,8 @@
 """How far published steps lie from predicted ones where the layers of a model differ.
 
 No constant is fitted to such models. Nine rows of Megatron-Bridge 26.08
-(`engine.catalog.mixed_runs`: Nemotron 3 Nano, Super and Ultra, DeepSeek-V4-Flash; GB200 and GB300, 8
-to 256 GPUs), which do not say what is recomputed, took up to so many times the step that is
+(`engine.catalog.mixed_runs`: Nemotron 3 Nano, Super and Ultra, DeepSeek-V4-Flash; GB200 and GB300,
+8 to 256 GPUs), which do not say what is recomputed, took up to so many times the step that is
 predicted without recomputation.
 """
 

@@ -17,6 +17,7 @@ from engine.run.exporters.hybrid_pattern import hybrid_pattern
 
 TITLE = "Layers of several kinds"
 QUESTION = "What do layers other than full attention save, and from which length on?"
+HEADLINE = "saved"
 _LONG = 262_144
 _SHARE, _MOST = 0.5, 10e9
 _FULL = 8
