@@ -14,7 +14,7 @@ from engine.tiny.written_state import KEYS, TOKENS, Rule, Written, seen_values, 
 
 TITLE = "A state beside keys and values"
 QUESTION = "What does a layer remember that keeps no keys?"
-HEADLINE = "state"
+HEADLINE = "kept_state"
 RULES = {
     "delta": "delta rule: what stood there is replaced",
     "sum": "sum: everything is added",
@@ -40,7 +40,7 @@ class Result:
     """The states, and how many numbers each kind of layer keeps after all tokens."""
 
     states: tuple[Written, ...]
-    full: Annotated[
+    kept_full: Annotated[
         Count,
         Output(
             "Numbers that full attention keeps",
@@ -50,7 +50,7 @@ class Result:
             assumes=("Two numbers of a key and one of a value for each token.",),
         ),
     ]
-    window: Annotated[
+    kept_window: Annotated[
         Count,
         Output(
             "Numbers in the window",
@@ -59,7 +59,7 @@ class Result:
             assumes=("Two numbers of a key and one of a value for each token.",),
         ),
     ]
-    state: Annotated[
+    kept_state: Annotated[
         Count,
         Output(
             "Numbers of the state",
@@ -75,9 +75,9 @@ def solve(inputs: Inputs) -> Result:
     """Return the state after each token, and what is kept at the end."""
     return Result(
         states=written_states(cast(Rule, inputs.rule)),
-        full=_PAIR * len(TOKENS),
-        window=_PAIR * min(inputs.window, len(TOKENS)),
-        state=_STATE,
+        kept_full=_PAIR * len(TOKENS),
+        kept_window=_PAIR * min(inputs.window, len(TOKENS)),
+        kept_state=_STATE,
     )
 
 
@@ -86,7 +86,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     present = Presenter(result, inputs)
     return {
         "scene": partial(_scene, inputs, result),
-        **present.values("full", "window", "state"),
+        **present.values("kept_full", "kept_window", "kept_state"),
         "answers": partial(_answers, inputs, result),
     }
 

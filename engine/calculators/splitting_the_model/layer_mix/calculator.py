@@ -29,7 +29,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     evidence = result.plan.evidence
     return {
         "over_length": partial(charts.over_length, present, inputs, result),
-        **present.values("operations", "saved", "pairs", "cache"),
+        **present.values("operations", "saved", "pairs", "cache", "twin_cache"),
         "strip": partial(charts.strip, inputs, result),
         "by_kind": partial(charts.by_kind, result),
         "cache_curve": partial(charts.cache_curve, present, inputs, result),
@@ -39,8 +39,6 @@ def views(inputs: Inputs, result: Result) -> Views:
         "plan": charts.plan_badge(present, result),
         "rate_curve": partial(charts.rate_curve, present, inputs, result),
         "exchanges": partial(charts.exchange_table, result),
-        "balance": present.value("balance"),
-        "stage_times": partial(charts.stage_bars, result),
         "published": partial(charts.published_table, result),
         "pattern": partial(_pattern, inputs, result),
         "challenge": partial(_challenge, inputs, result),

@@ -6,7 +6,7 @@ from engine.catalog.mixed_runs import SOURCE
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.core.outputs import Presenter
 from engine.core.text import Text, say
-from engine.core.units import BYTES, COUNT, OPERATIONS, SECONDS, SHARE, TOKEN_RATE
+from engine.core.units import BYTES, COUNT, OPERATIONS, SHARE, TOKEN_RATE
 from engine.core.views import (
     Axis,
     Badge,
@@ -238,28 +238,6 @@ def plan_badge(present: Presenter, result: Result) -> Badge:
     if fit.verdict == "fits":
         return Badge(text="The plan", sentence=needs, color="compute")
     return Badge(text="No plan of these fits", sentence=needs, color="communication")
-
-
-def stage_bars(result: Result) -> Bars:
-    """Return the time of one micro-batch on each stage of the pipeline."""
-    plan = result.plan
-    bars = tuple(
-        Bar(
-            key=f"stage{number}",
-            label=f"stage {number}: {stage.layers} layers",
-            segments=(
-                Segment(key="time", label="one micro-batch", value=stage.time, color="pipeline"),
-            ),
-        )
-        for number, stage in enumerate(plan.stages)
-    )
-    most = max(stage.time for stage in plan.stages)
-    return Bars(
-        title="One micro-batch on each stage",
-        axis=Axis(label="forward and backward", quantity=SECONDS, low=0.0, high=1.05 * most),
-        bars=bars,
-        caption="The slowest stage sets the pace of all. The last one has the output layer too.",
-    )
 
 
 def published_table(result: Result) -> Table:

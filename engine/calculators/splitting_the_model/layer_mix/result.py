@@ -98,7 +98,9 @@ class Result:
             assumes=_KEPT,
         ),
     ]
-    twin_cache: Annotated[Bytes, Output("Kept with full attention", assumes=_KEPT)]
+    twin_cache: Annotated[
+        Bytes, Output("Kept with full attention everywhere", color="muted", assumes=_KEPT)
+    ]
     plan: ModeledPlan
     rate: Annotated[
         TokenRate,
@@ -117,15 +119,6 @@ class Result:
             assumes=_PLANNED,
         ),
     ]
-    balance: Annotated[
-        Ratio,
-        Output(
-            "Slowest stage over the mean",
-            note="1 is balanced",
-            color="pipeline",
-            assumes=("Stages of as equal numbers of layers as it goes.",),
-        ),
-    ]
     over_length: tuple[tuple[Operations, ...], tuple[Operations, ...], tuple[Operations, ...]]
     caches: Callable[[], tuple[tuple[Bytes, ...], tuple[Bytes, ...]]]
     rates: Callable[[], tuple[tuple[TokenRate, ...], tuple[TokenRate, ...]]]
@@ -140,7 +133,7 @@ def solve(inputs: Inputs) -> Result:
     operations = sum(kind.total for kind in kinds)
     twin_operations = sum(kind.total for kind in kind_costs(twin, length, CAUSAL))
     plan, twin_plan = _plan(inputs, model, length), _plan(inputs, twin, length)
-    training, times = plan.run.training, [stage.time for stage in plan.stages]
+    training = plan.run.training
     return Result(
         letters=layer_letters(model),
         own_letters=layer_letters(EVERY_MODEL[inputs.model]),
@@ -159,7 +152,6 @@ def solve(inputs: Inputs) -> Result:
         step_tokens=training.global_batch_size * training.sequence_length,
         twin_rate=twin_plan.token_rate,
         faster=plan.token_rate / twin_plan.token_rate,
-        balance=max(times) * len(times) / sum(times),
         over_length=(_curve(model), _curve(twin), _parts_of_matrices(model)),
         caches=Lazy(partial(_caches, model, twin)),
         rates=Lazy(partial(_rates, inputs, model, twin)),

@@ -95,6 +95,13 @@ def test_a_kind_without_a_letter_is_named(key, missing):
     assert missing in views(MIX, **MIX.presets[preset])["pattern"].text
 
 
+def test_stages_of_whole_periods_are_balanced_and_others_are_not():
+    whole, cut = (solved(load("layer_stages"), stages=stages) for stages in ("4", "16"))
+    assert set(whole.attending) == {3}
+    assert sorted(cut.attending) == [0] * 4 + [1] * 12
+    assert whole.balance < 1.1 < 1.3 < cut.balance
+
+
 def test_the_delta_rule_replaces_what_a_key_wrote():
     states = written_states("delta")
     assert states[3].state == (7, 2)
@@ -120,6 +127,6 @@ def test_keys_have_length_one():
 
 def test_full_attention_keeps_three_numbers_of_each_token():
     found = solved(STATE, window=2)
-    assert (found.full, found.window, found.state) == (18, 6, 2)
+    assert (found.kept_full, found.kept_window, found.kept_state) == (18, 6, 2)
     rows = views(STATE)["answers"].rows
     assert rows[0] == ("Ann", "3, 7", "nothing", "9.52")
