@@ -32,6 +32,9 @@ from engine.simulate.step.step_time import step_time
 
 RlMode = Literal["colocated", "separate", "one_step_off", "stream"]
 MODES: tuple[RlMode, ...] = ("colocated", "separate", "one_step_off", "stream")
+# A stream trains on the log-probabilities that the engine wrote down, as verl's does: responses
+# come from several versions of the weights, which no single pass could score.
+SCORED_BY_ENGINE: tuple[RlMode, ...] = ("stream",)
 # Tokens of a packed row of training, and what full recomputation makes of a forward pass: it is a
 # quarter of forward, again forward, and backward.
 _ROW: Tokens = 16_384
@@ -52,7 +55,7 @@ class RlJob:
         cache_share: of a GPU's memory that an engine takes, weights included.
         at_once: responses that an engine works on, at most.
         forwards: passes over the responses before training: old log-probabilities, reference, and
-            a reward model of the same size if there is one.
+            a reward model of the same size if there is one; a stream leaves out the first.
         critic: a second model of the same size is trained too (PPO).
     """
 
@@ -126,7 +129,8 @@ def rl_step(job: RlJob, mode: RlMode, engines: tuple[InferenceEngine, ...] = ())
     engines = engines or generation_engines(job, apart=apart)
     count = len(engines)
     tokens = sum(engine.tokens for engine in engines)
-    forwards, training = _training_times(job, trainers, tokens)
+    passes = job.forwards - (1 if mode in SCORED_BY_ENGINE else 0)
+    forwards, training = _training_times(job, trainers, tokens, passes)
     update = _weight_update_time(job, rank, trainers, generating)
     generation = max(engine.end for engine in engines)
     if mode == "stream":
@@ -184,7 +188,9 @@ def _training(job: RlJob, trainers: Count) -> Training:
     )
 
 
-def _training_times(job: RlJob, trainers: Count, tokens: Tokens) -> tuple[Seconds, Seconds]:
+def _training_times(
+    job: RlJob, trainers: Count, tokens: Tokens, scoring: Count
+) -> tuple[Seconds, Seconds]:
     """Return the times of scoring passes and training with FSDP on packed responses."""
     training = _training(job, trainers)
     plan = Plan(world_size=trainers, zero_stage=3)
@@ -192,7 +198,7 @@ def _training_times(job: RlJob, trainers: Count, tokens: Tokens) -> tuple[Second
     share = tokens / (training.global_batch_size * _ROW)
     passes = (step.total - step.optimizer - step.other) * share
     models = 2 if job.critic else 1
-    forwards = _FORWARD * passes * (job.forwards + (1 if job.critic else 0))
+    forwards = _FORWARD * passes * (scoring + (1 if job.critic else 0))
     return forwards, models * (passes + step.optimizer + step.other)
 
 

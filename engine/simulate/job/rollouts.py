@@ -14,6 +14,7 @@ from itertools import islice
 from math import exp
 
 from engine.catalog.models import Model
+from engine.catalog.rollout_steps import ENGINE_GAP
 from engine.core.units import Bytes, Count, Ratio, Seconds, Share, Tokens
 from engine.formulas.parameters import dense_layer_parameters
 from engine.simulate.job.generation import HALF, ServingJob, cache_bytes, forward_pass
@@ -102,7 +103,7 @@ def mean_response_length(request: RolloutRequest) -> Tokens:
 
 
 class _PassTimes:
-    """Decode pass times, interpolated on a grid of context lengths."""
+    """Decode pass times with the engine's own time, on a grid of context lengths."""
 
     def __init__(self, model: Model, rank: RankRates, ranks: Count) -> None:
         self._serving = (model, rank, ranks)
@@ -126,7 +127,7 @@ class _PassTimes:
         serving = ServingJob(
             model=model, rank=rank, ranks=ranks, batch=batch, prompt=1, new_tokens=1
         )
-        return forward_pass(serving, "tensor", 1, cell * _GRID).time
+        return forward_pass(serving, "tensor", 1, cell * _GRID).time + ENGINE_GAP
 
     def prompts(self, count: Ratio, prompt: Tokens) -> Seconds:
         """Return the prefill time of `count` prompts, one after another."""

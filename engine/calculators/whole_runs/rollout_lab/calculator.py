@@ -16,6 +16,7 @@ from engine.calculators.whole_runs.rollout_lab.result import (
 from engine.calculators.whole_runs.rollout_lab.result import SHARE as SHARES
 from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
+from engine.catalog.rollout_steps import SOURCE
 from engine.core.inputs import Scalar
 from engine.core.outputs import Presenter, Views
 from engine.core.slices import Slices
@@ -53,7 +54,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "32B on 64 H100": {"model": "qwen2.5-32b", "world_size": 64, "engine": "4"},
 }
 START: Mapping[str, Scalar] = {"mode": "separate", "share": 0.5, "spread": 1.0, "world_size": 32}
-SOLUTION: Mapping[str, Scalar] = {**START, "mode": "colocated", "engine": "4"}
+SOLUTION: Mapping[str, Scalar] = {**START, "mode": "colocated", "engine": "8"}
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -238,16 +239,22 @@ def placements(result: Result) -> Bars:
 
 
 def measured(result: Result) -> Table:
-    """Return generation and training time of the steps, in minutes."""
+    """Return published steps beside simulated ones, in two placements."""
     rows: list[tuple[Cell, ...]] = []
     for row in result.published():
-        parts = zip(row.measured, row.simulated, strict=True)
-        times = (_minutes(time) for part in parts for time in part)
-        rows.append((f"{row.world_size} GPUs", *times, Citation(("verl2025",))))
+        seen, found = row.measured, row.simulated
+        learning = seen.forwards + seen.training, found.forwards + found.training
+        generation = seen.generation, found.generation if seen.generation else 0.0
+        pairs = (seen.step, found.total), generation, learning
+        times = (_minutes(time) for pair in pairs for time in pair)
+        name = "same GPUs" if seen.mode == "colocated" else "a stream"
+        rows.append((f"{seen.world_size} GPUs, {name}", *times, Citation((SOURCE,))))
     return Table(
         title="Measured and simulated, in minutes",
         columns=(
             "Cluster",
+            "Step, measured",
+            "Step, simulated",
             "Generation, measured",
             "Generation, simulated",
             "Training, measured",
@@ -255,13 +262,14 @@ def measured(result: Result) -> Table:
             "Measured by",
         ),
         rows=tuple(rows),
-        caption="Generation until the last response is done; training with the log-probabilities "
-        "before it.",
+        caption="Generation until the last response is done, where GPUs are the same; training "
+        "with the log-probabilities before it, of which a stream has none. A stream has one half "
+        "of the GPUs for either.",
     )
 
 
 def _minutes(time: Seconds) -> str:
-    return f"{time / MINUTE:.2f} min"
+    return f"{time / MINUTE:.2f} min" if time else "\u2013"
 
 
 # Timeline of two steps: work and waits of some engines and the trainers.
