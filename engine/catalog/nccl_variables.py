@@ -221,6 +221,24 @@ _ROWS = (
         never="In a job without that reason.",
     ),
     NcclVariable(
+        name="NCCL_CUMEM_ENABLE",
+        kind="debugging",
+        default="-2: on where driver and GPU can (since 2.19)",
+        effect="Set to 0, buffers are no longer those of CUDA's cuMem functions. NVLink between "
+        "hosts (MNNVL) and symmetric memory need them, and give way without a line.",
+        use="0 to rule out a fault of a driver or a container.",
+        never="In a rack of NVLink (NVL72). verl 0.9 sets it to 0 for its workers.",
+    ),
+    NcclVariable(
+        name="NCCL_MNNVL_ENABLE",
+        kind="debugging",
+        default="2: where the fabric of all ranks is complete",
+        effect="Set to 0, hosts of a rack talk over the network instead of NVLink.",
+        use="0 to go on while IMEX is repaired: NCCL ends with a warning where it finds the rack's "
+        "NVLink and cannot use it.",
+        never="In a job whose experts or tensors span hosts of a rack.",
+    ),
+    NcclVariable(
         name="NCCL_TOPO_FILE",
         kind="system",
         default="unset: detected",

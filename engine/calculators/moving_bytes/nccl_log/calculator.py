@@ -162,8 +162,12 @@ def _debug_rows(result: Result) -> list[tuple[Cell, ...]]:
         ("Channels by wire", ways or "not listed", "lines with via"),
         ("Sums in the NVSwitch", debug.multicast or "not named", "NVLS multicast support"),
     ]
+    if debug.platform:
+        words = f"EFA, {debug.platform}" if debug.ports else f"of {debug.platform}, no port found"
+        rows.append(("Amazon's network", words, "NET/OFI"))
     if debug.ports:
-        rows.append(("Ports in use", _count_text(debug.ports), f"NET/IB, {debug.fabric}"))
+        line = "NET/OFI" if debug.platform else f"NET/IB, {debug.fabric}"
+        rows.append(("Ports in use", _count_text(debug.ports), line))
     between = sum(count for name, count in debug.ways.items() if name.startswith("NET"))
     if between:
         words = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))

@@ -13,6 +13,7 @@ from engine.core.views import Badge
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_text
 from engine.run.logs.nccl_debug import NcclDebug
+from engine.run.machines import transport_of
 from engine.simulate.collectives.nccl_check import EXPECTED_TOLERANCE
 from engine.simulate.collectives.nccl_effect import CONDITION_NAMES
 
@@ -227,7 +228,13 @@ def _several_hosts(result: Result, debug: NcclDebug) -> bool:
 def _network_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
     machine = result.found.setting.machine
     if debug.network.startswith("Socket") and _several_hosts(result, debug):
-        yield ("NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look.")
+        words = "NCCL uses IP sockets between the nodes: it found no RDMA, or was told not to look."
+        if machine and transport_of(machine).startswith("efa"):
+            words += (
+                " It reaches EFA only through the plug-in aws-ofi-nccl, whose lines begin with "
+                "NET/OFI: is its library in the path, and NCCL_NET_PLUGIN right?"
+            )
+        yield words
     ports = NODES[machine].nics_per_node if machine else 0
     if 0 < debug.ports < ports and result.nodes > 1:
         yield say(
@@ -251,8 +258,39 @@ def _node_faults(result: Result, debug: NcclDebug) -> Iterator[Text]:
     adds = machine and ACCELERATORS[NODES[machine].gpu].switch_adds
     if debug.multicast == "not available" and adds:
         yield "The NVSwitch cannot add (NVLS is not available), where such a machine can."
-    if debug.rack == "off" and machine and NODES[machine].gpus_per_host:
-        yield "The network joins the hosts of the rack, not its NVLink (MNNVL 0): look at IMEX."
+    if machine and NODES[machine].gpus_per_host and debug.rack != "on":
+        yield from _rack_faults(debug)
+
+
+_IMEX = (
+    " IMEX gives memory of one host to the GPUs of another: its daemon has to run on every host "
+    "of the rack (nvidia-imex-ctl -N), and a container needs its channel "
+    "(/dev/nvidia-caps-imex-channels)."
+)
+
+
+def _rack_faults(debug: NcclDebug) -> Iterator[Text]:
+    """Return why NVLink does not join the hosts of a rack, as NCCL decides it.
+
+    Source: `ncclMnnvlCheck` of NCCL's mnnvl.cc, which gives up without a line unless cuMem is on
+    and the fabric of every rank is complete.
+    """
+    values = {variable.name: variable.value for variable in debug.variables}
+    for name, words in _NEEDED_BY_RACK.items():
+        if values.get(name) == "0":
+            yield (
+                f"{words} ({name}=0), so the network joins the hosts of the rack, not its NVLink. "
+                "No line of NCCL says so."
+            )
+            return
+    if debug.rack == "off":
+        yield "The network joins the hosts of the rack, not its NVLink (MNNVL 0)." + _IMEX
+
+
+_NEEDED_BY_RACK = {
+    "NCCL_CUMEM_ENABLE": "Buffers are not those of CUDA's cuMem, which NVLink between hosts needs",
+    "NCCL_MNNVL_ENABLE": "NVLink between hosts is switched off",
+}
 
 
 def _warnings(debug: NcclDebug) -> Iterator[Text]:
@@ -260,6 +298,8 @@ def _warnings(debug: NcclDebug) -> Iterator[Text]:
         warning = escape_braces(note.reason)
         status = _STATUS.search(note.reason)
         means = _COMPLETIONS.get(status[1], "") if status else ""
+        if "MNNVL" in note.reason:
+            means = _IMEX
         yield say(f"NCCL warns on line {{line}}: {warning}.{means}", line=(note.line, COUNT))
 
 

@@ -50,6 +50,35 @@ def test_a_rack_that_fell_back_to_its_network_is_told_so():
     assert "not its NVLink (MNNVL 0)" in said(text + log)[1]
 
 
+def test_a_rack_without_cumem_is_told_why():
+    # NCCL gives up on MNNVL without a line (mnnvl.cc).
+    text = table("NVIDIA GB200", 169.8, ranks=72, per_host=4)
+    log = "h1:1:1 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 0.\n"
+    sentence = said(text + log)[1]
+    assert "cuMem, which NVLink between hosts needs (NCCL_CUMEM_ENABLE=0)" in sentence
+    assert "IMEX" not in sentence
+    rank = "h1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 72 nNodes 18 localRanks 4 MNNVL {}\n"
+    assert "cuMem" not in said(text + log + rank.format(1))[1]
+    assert "nvidia-imex-ctl -N" in said(text + rank.format(0))[1]
+
+
+def test_a_warning_of_imex_is_explained():
+    log = (
+        "h1:1:1 [0] NCCL WARN MNNVL (cliqueSize 72) is available but not working on this system. "
+        "Check the IMEX channel configuration (/dev/nvidia-caps-imex-channels).\n"
+    )
+    assert "a container needs its channel" in said(log)[1]
+
+
+def test_sockets_on_a_machine_with_efa_name_the_plug_in():
+    log = (
+        "ip-1:1:1 [0] NCCL INFO Using network Socket\n"
+        "ip-1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8\n"
+    )
+    assert "aws-ofi-nccl" in said(log, machine="p5")[1]
+    assert "aws-ofi-nccl" not in said(log, machine="dgx-h100")[1]
+
+
 def test_two_racks_are_two_domains():
     solved = solve(Inputs(log=table("NVIDIA GB200", 170.0, ranks=144, per_host=4)))
     assert (solved.found.setting.hosts, solved.nodes) == (36, 2)
