@@ -1,4 +1,4 @@
-"""A layer with a state, exactly: what it holds after each token, beside what attention keeps.
+"""A layer with a state: what it holds after each token, beside what attention keeps.
 
 A key is a unit vector of two numbers, a value is one number, so that the state is two numbers.
 Written by the gated delta rule, S <- a S + b (v - a S k) k^T (Yang et al. 2024, equation 10), by a
@@ -7,16 +7,15 @@ plain sum, S <- S + v k^T (Katharopoulos et al. 2020), or by a sum that fades, S
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 Rule = Literal["delta", "sum", "fading"]
-State = tuple[Fraction, Fraction]
+State = tuple[float, float]
 
 KEYS: dict[str, State] = {
-    "Ann": (Fraction(1), Fraction(0)),
-    "Bob": (Fraction(0), Fraction(1)),
-    "Cid": (Fraction(3, 5), Fraction(4, 5)),
+    "Ann": (1.0, 0.0),
+    "Bob": (0.0, 1.0),
+    "Cid": (0.6, 0.8),
 }
 TOKENS: tuple[tuple[str, int], ...] = (
     ("Ann", 3),
@@ -26,7 +25,7 @@ TOKENS: tuple[tuple[str, int], ...] = (
     ("Cid", 10),
     ("Bob", 4),
 )
-FADING = Fraction(1, 2)
+FADING = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +33,17 @@ class Written:
     """State after a token, and what it answers for each key."""
 
     state: State
-    answers: dict[str, Fraction]
+    answers: dict[str, float]
 
 
-def read(state: State, key: State) -> Fraction:
+def read(state: State, key: State) -> float:
     """Return what a state answers for a key: S k."""
     return state[0] * key[0] + state[1] * key[1]
 
 
-def write(state: State, key: State, value: Fraction, rule: Rule) -> State:
+def write(state: State, key: State, value: float, rule: Rule) -> State:
     """Return the state after one token."""
-    kept = FADING if rule == "fading" else Fraction(1)
+    kept = FADING if rule == "fading" else 1.0
     faded = kept * state[0], kept * state[1]
     new = value - read(faded, key) if rule == "delta" else value
     return faded[0] + new * key[0], faded[1] + new * key[1]
@@ -53,12 +52,12 @@ def write(state: State, key: State, value: Fraction, rule: Rule) -> State:
 def written_states(
     rule: Rule,
     tokens: tuple[tuple[str, int], ...] = TOKENS,
-    start: State = (Fraction(0), Fraction(0)),
+    start: State = (0.0, 0.0),
 ) -> tuple[Written, ...]:
     """Return the state after each token."""
     states, state = [], start
     for name, value in tokens:
-        state = write(state, KEYS[name], Fraction(value), rule)
+        state = write(state, KEYS[name], value, rule)
         answers = {other: read(state, key) for other, key in KEYS.items()}
         states.append(Written(state=state, answers=answers))
     return tuple(states)

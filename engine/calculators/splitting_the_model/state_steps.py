@@ -1,7 +1,6 @@
-"""A state beside keys and values: six tokens, in whole numbers."""
+"""A state beside keys and values: six tokens."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Annotated, cast
 
@@ -91,9 +90,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _number(value: Fraction) -> str:
+def _number(value: float) -> str:
     """Return a number with as many decimals as it has, three at most."""
-    return f"{float(value):.3f}".rstrip("0").rstrip(".").replace("-", "−")
+    return f"{value:.3f}".rstrip("0").rstrip(".").replace("-", "−")
 
 
 def _scene(inputs: Inputs, result: Result) -> Scene:
