@@ -173,7 +173,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
                 (column * each + 1, row * _ROW),
                 (each - 2, _TALL),
                 f"cell c-{color_of(letter)}",
-                (("fill-opacity", "0.75"),),
+                (("fill-opacity", "0.5"),),
             )
         )
         at = (column + 0.5) * each, row * _ROW + 15
@@ -183,7 +183,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
     for line, letter in enumerate(dict.fromkeys(result.letters)):
         y = top + 20 * line
         box = (0.0, y - 11), (14.0, 14.0)
-        look = (("fill-opacity", "0.75"),)
+        look = (("fill-opacity", "0.5"),)
         shapes.append(rect(f"key{letter}", *box, f"cell c-{color_of(letter)}", look))
         count = result.letters.count(letter)
         shapes.append(
