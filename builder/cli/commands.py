@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from builder.cli.parser import (
 from builder.core.problem import ServiceError
 from builder.core.progress import pluralize
 from builder.project import project_file
+
+APPROVE = "tests.engine.calculators.approved"
 
 
 def command() -> int:
@@ -108,9 +111,23 @@ def _new(arguments: argparse.Namespace) -> int:
     if arguments.kind == "project":
         python = "" if arguments.program == "wallclock" else "python "
         print_line(f"see it: {python}{sys.argv[0]} serve --project {arguments.name}")
+    if arguments.kind == "calculator":
+        _approve_numbers(root, arguments.name.rpartition("/")[2])
     if arguments.kind == "guide":
         print_line("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
     return 0
+
+
+def _approve_numbers(root: Path, name: str) -> None:
+    """Approve the numbers of a new calculator where the project keeps approved numbers."""
+    if not (root / "tests/engine/calculators/approved.py").is_file():
+        return
+    command = [sys.executable, "-m", APPROVE, name]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print_line(f"its numbers could not be approved: python -m {APPROVE} {name}")
+    else:
+        print_line(f"approved its numbers; when they change: python -m {APPROVE} {name}")
 
 
 def _cite(arguments: argparse.Namespace) -> int:

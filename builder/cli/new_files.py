@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from builder.core.folders import THEME
-from builder.markdown import reference_lists
+from builder.markdown import library_reference, reference_lists
 from builder.project import project_file, ui_strings
 from builder.project.project_file import FILE
 
@@ -86,6 +86,7 @@ def _refuse_reserved(name: str) -> None:
     reasons = {
         LEAF: "it is the module that makes a folder a calculator",
         **dict.fromkeys(keyword.kwlist, "it is a word of Python"),
+        "library": f"it is the reference of the library, {library_reference.PLACEMENT}",
         **dict.fromkeys(reference_lists.NAMES, f"it is a list of the generator's, [[{name}.*]]"),
     }
     if name in reasons:

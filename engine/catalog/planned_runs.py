@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from engine.catalog.planned_table import TEXT
+from engine.core.derived_rows import DerivedRows
 from engine.core.units import Count, Ratio
 
 
@@ -26,7 +27,8 @@ class PlanRank:
 def plan_ranks() -> dict[str, PlanRank]:
     """Return row -> rank of its plan among all plans (`planned_table.tsv`)."""
     lines = (line.split("\t") for line in TEXT.splitlines())
-    return {
+    ranks = {
         row: PlanRank(rank=int(rank), slower=float(slower), best=best)
         for row, rank, slower, best in lines
     }
+    return DerivedRows(ranks, table="planned_table.tsv", program="tests.validation.ranks")

@@ -17,6 +17,7 @@ from engine.run.model_keys import model_keys
 from engine.run.published_settings import SETTINGS
 from engine.run.run import Run
 
+_TABLE = "engine/catalog/published_table.tsv"
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
 _CLUSTERS: Mapping[str, tuple[str, int, int, float]] = {
     "DGX-GB300": ("GB300", 64, 64, 100e9),
@@ -86,18 +87,32 @@ class PublishedRun:
 
 
 def read_published_runs(rows: Iterable[Row]) -> tuple[list[PublishedRun], dict[str, str]]:
-    """Return the runs that a run file can express, and the skip reasons of the other rows."""
+    """Return the runs that a run file can express, and the skip reasons of the other rows.
+
+    Raises:
+        ValueError: a row cannot be read; the message has its line in the table, and what is missing
+            where.
+    """
     runs, skipped = [], {}
-    for row in rows:
-        if reason := _skip_reason(row):
-            skipped[row["row_id"]] = reason
-            continue
-        document = _document(row)
-        run = read_document(document)
-        runs.append(
-            PublishedRun(row=row, run=run, document=document, time=float(row["step_time_s"]))
-        )
+    for line, row in enumerate(rows, start=2):
+        try:
+            if reason := _skip_reason(row):
+                skipped[row["row_id"]] = reason
+            else:
+                runs.append(_published_run(row))
+        except (LookupError, ValueError) as error:
+            said = " ".join(str(error).split())
+            if isinstance(error, KeyError):
+                said = f"{said} is missing where engine/run/published_settings.py looks it up"
+            name = row["row_id"]
+            raise ValueError(f"{_TABLE}:{line}: row '{name}': {said}") from error
     return runs, skipped
+
+
+def _published_run(row: Row) -> PublishedRun:
+    document = _document(row)
+    run = read_document(document)
+    return PublishedRun(row=row, run=run, document=document, time=float(row["step_time_s"]))
 
 
 def _skip_reason(row: Row) -> str:
@@ -119,7 +134,12 @@ def _sequences(row: Row) -> tuple[int, int]:
 
 def _cluster(row: Row) -> dict[str, Any]:
     name = row["gpu"]
-    prefix = max((key for key in _CLUSTERS if name.startswith(key)), key=len)
+    prefix = max((key for key in _CLUSTERS if name.startswith(key)), key=len, default="")
+    if not prefix:
+        raise ValueError(
+            f"gpu '{name}' begins with no name of _CLUSTERS in engine/run/published.py: "
+            f"{', '.join(_CLUSTERS)}"
+        )
     gpu, gpus, nics, bandwidth = _CLUSTERS[prefix]
     nics, bandwidth = _PORTS.get(row["source_file"], (nics, bandwidth))
     return {
@@ -196,7 +216,13 @@ def _document(row: Row) -> dict[str, Any]:
         "precision": _precision(row),
         "recompute": _recompute(row),
     }
-    SETTINGS[row["source_file"]](row, plan, training)
+    source = row["source_file"]
+    if source not in SETTINGS:
+        raise ValueError(
+            f"source_file '{source}' has no entry in SETTINGS of engine/run/published_settings.py; "
+            f"there are {', '.join(SETTINGS)}"
+        )
+    SETTINGS[source](row, plan, training)
     return {
         "model": _model(row),
         "sequence_length": _int(row["seq_len"]),

@@ -108,7 +108,11 @@ def differences(before: object, now: object, path: str) -> Iterator[str]:
 def main() -> None:
     """Print what differs, and approve it: of the calculators that are named, or of all."""
     kept, chosen = approved(), sys.argv[1:] or names()
-    now = {name: today(name) if name in chosen else kept[name] for name in names()}
+    now = {
+        name: today(name) if name in chosen else kept[name]
+        for name in names()
+        if name in chosen or name in kept
+    }
     found = [line for name in now for line in differences(kept.get(name, {}), now[name], name)]
     print(*found[:SHOWN], sep="\n")
     print(f"{len(found)} numbers differ, are new or gone; {FILE.name} holds today's")

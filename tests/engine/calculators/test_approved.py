@@ -5,7 +5,7 @@ import pytest
 from engine.calculator import names
 from engine.core.units import SECONDS
 from engine.core.views import Axis, Series
-from tests.engine.calculators.approved import approved, differences, summary, today
+from tests.engine.calculators.approved import SHOWN, approved, differences, summary, today
 
 APPROVED = approved()
 LINE = Series(key="a", label="a", x=(1.0, 2.0), y=(1e-6, 3e9), color="ink")
@@ -13,7 +13,11 @@ LINE = Series(key="a", label="a", x=(1.0, 2.0), y=(1e-6, 3e9), color="ink")
 
 @pytest.mark.parametrize("name", names())
 def test_the_numbers_are_those_approved(name):
-    assert list(differences(APPROVED.get(name, {}), today(name), name)) == []
+    found = list(differences(APPROVED.get(name, {}), today(name), name))
+    shown = "\n".join(found[:SHOWN])
+    more = f"\nand {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    command = f"python -m tests.engine.calculators.approved {name}"
+    assert not found, f"{shown}{more}\nIf every change is meant: {command}"
 
 
 def test_what_is_no_longer_there_is_no_longer_approved():

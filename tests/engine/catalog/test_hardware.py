@@ -112,7 +112,8 @@ def test_links_of_a_tpu_are_half_of_what_both_directions_have():
 
 
 def test_every_accelerator_has_evidence_for_its_memory():
-    assert DEVICE_MEMORY.keys() == ACCELERATORS.keys()
+    where = "add a row to DEVICE_MEMORY in engine/catalog/device_memory.py"
+    assert DEVICE_MEMORY.keys() == ACCELERATORS.keys(), where
     for key, evidence in DEVICE_MEMORY.items():
         assert evidence.note
         if evidence.tool:

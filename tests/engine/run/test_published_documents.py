@@ -2,12 +2,19 @@
 
 import json
 
+import pytest
+
 from engine.catalog.models import MODELS
+from engine.catalog.planned_runs import plan_ranks
+from engine.catalog.published_runs import published_rows
+from engine.catalog.unseen_runs import unseen_log_pairs, unseen_logs
 from engine.estimate import estimate
 from engine.run.document import read_document
 from engine.run.file import read_run
 from engine.run.model_keys import model_keys
+from engine.run.published import read_published_runs
 from engine.simulate.step.step_time import step_time
+from tests.each import each
 from tests.validation.published import DATA
 from tests.validation.rows import cases
 
@@ -42,3 +49,41 @@ def test_the_keys_of_a_model_are_the_model():
         written = read_document({**job, "model": model_keys(model)}).model
         read = [key for key in model_keys(model) if getattr(written, key) != getattr(model, key)]
         assert not read, name
+
+
+def changed_row(**columns):
+    (row,) = (row for row in published_rows() if row["row_id"] == "sc21-t1-1.7")
+    return {**row, "row_id": "new", **columns}
+
+
+@each(
+    ("columns", "said"),
+    [
+        ({"row_id": "sc21-t1-1.7b"}, "row 'sc21-t1-1.7b': '1.7b' is missing where engine/run/pub"),
+        ({"source_file": "mine.csv"}, "row 'new': source_file 'mine.csv' has no entry in SETTINGS"),
+        ({"source_file": "torchtitan.csv", "gpu": "TPU"}, "row 'new': gpu 'TPU' begins with no"),
+        ({"source_file": "torchtitan.csv", "seq_len": ""}, "row 'new': sequence_length: 0; allow"),
+        ({"source_file": "torchtitan.csv", "step_time_s": "fast"}, "row 'new': could not convert"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_with_its_line(columns, said):
+    rows = [*published_rows(), changed_row(**columns)]
+    with pytest.raises(ValueError, match="published_table") as caught:
+        read_published_runs(rows)
+    place = f"engine/catalog/published_table.tsv:{len(rows) + 1}: "
+    assert str(caught.value).startswith(place + said)
+
+
+def test_a_row_of_a_known_source_is_a_run_with_nothing_else_to_touch():
+    row = changed_row(source_file="torchtitan.csv", mbs="1", tp="1", pp="1")
+    runs, _ = read_published_runs([row])
+    assert runs[0].time == float(row["step_time_s"])
+
+
+@each(
+    ("rows", "program"),
+    [(unseen_logs, "published"), (unseen_log_pairs, "published"), (plan_ranks, "ranks")],
+)
+def test_a_row_without_what_is_derived_from_it_names_the_program(rows, program):
+    with pytest.raises(LookupError, match=rf"row 'new' .* python -m tests\.validation\.{program}"):
+        rows()["new"]
