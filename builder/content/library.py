@@ -27,12 +27,14 @@ _REFERENCE_KEYS = (
     "checked",
     "label",
 )
-_TERM_KEYS = ("text", "also", "see")
+_TERM_KEYS = ("text", "also", "see", "asked", "tools")
 _READER_KEYS = ("title", "text")
-_LISTS = ("also", "authors")
+_LISTS = ("also", "authors", "asked", "tools")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|n\.\s?d\.")
 _KINDS: dict[str, tuple[type, ...]] = {
     "also": (),
+    "asked": (),
+    "tools": (),
     "year": (int, str),
     "checked": (bool,),
 }
@@ -40,12 +42,22 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A glossary entry: `name` as in the file, `see` the slug of its guide or "", its `line`."""
+    """A glossary entry.
+
+    Attributes:
+        name: as in the file.
+        see: the slug of its guide, or "".
+        line: in the file.
+        asked: what readers type who look for it: its other names, and words such as "slow".
+        tools: slugs of the tools that answer about it.
+    """
 
     name: str
     text: str
     see: str
     line: int
+    asked: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +97,8 @@ def parse_library(
             text=entry["text"],
             see=entry.get("see", ""),
             line=line_of_table(glossary, name),
+            asked=(*entry.get("also", ()), *entry.get("asked", ())),
+            tools=tuple(entry.get("tools", ())),
         )
         for name, entry in entries.items()
         for alias in (name, *entry.get("also", ()))
@@ -117,11 +131,10 @@ def term_problems(library: Library, slugs: Iterable[str]) -> list[Problem]:
     """Return problems for terms that refer to a page that does not exist."""
     known_slugs = set(slugs)
     return [
-        Problem(
-            GLOSSARY, term.line, f"'{term.name}' names the page '{term.see}', which is not there"
-        )
+        Problem(GLOSSARY, term.line, f"'{term.name}' names the page '{slug}', which is not there")
         for term in dict.fromkeys(library.terms.values())
-        if term.see and term.see not in known_slugs
+        for slug in (term.see, *term.tools)
+        if slug and slug not in known_slugs
     ]
 
 
@@ -193,6 +206,8 @@ def _is_valid_value(name: str, value: object) -> bool:
 def _expected_value(name: str) -> str:
     return {
         "also": "a list of texts",
+        "asked": "a list of texts",
+        "tools": "a list of texts",
         "authors": "a text or a list of texts",
         "year": "a year, a text with a year in it, or 'n.d.' where none is known",
         "checked": "true or false",

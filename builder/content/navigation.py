@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from builder.content.article import Article
+from builder.content.article import SHELVES, Article
 from builder.content.library import READERS, Reader
 from builder.core.problem import Problem, problems_where
 
@@ -133,8 +133,9 @@ def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tupl
 
 
 def shelf_urls(articles: Iterable[Article]) -> dict[str, str]:
-    """Return slug -> URL of the pages that list a folder."""
-    return {article.slug: article.url for article in articles if article.kind == "shelf"}
+    """Return slug -> URL of the pages that list a folder, in the order of the header."""
+    urls = {article.slug: article.url for article in articles if article.kind == "shelf"}
+    return {slug: urls[slug] for slug in SHELVES if slug in urls}
 
 
 def tool_shelves(articles: Iterable[Article]) -> tuple[ToolShelf, ...]:

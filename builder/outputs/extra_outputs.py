@@ -19,6 +19,7 @@ from builder.markdown.article_html import ArticleHtml
 from builder.outputs import feeds, search_documents
 from builder.pages import changed_numbers
 from builder.pages.build_services import Services
+from builder.pages.page import compact_json
 from builder.pages.page_inputs import PageSources, RenderedSite
 
 LOCAL_LIMIT = 64  # up to this many pages are converted in this process
@@ -87,10 +88,12 @@ def search_and_markdown(
     pool: ProcessPool,
 ) -> Mapping[str, bytes]:
     """Return the files of the search index and the Markdown pages."""
+    asked = search_documents.asked_words(page_sources.texts.articles, page_sources.texts.library)
+    words = {search_documents.ASKED: compact_json(asked).encode()}
     with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
         search = executor.submit(search_files, page_sources, rendered, options, services, cache)
         texts = markdown_pages(page_sources, rendered, options, cache, pool)
-        return {**search.result(), **texts}
+        return {**search.result(), **words, **texts}
 
 
 def markdown_pages(

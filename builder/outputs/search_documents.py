@@ -16,12 +16,14 @@ from builder.content.navigation import PageLink
 from builder.markdown.extensions.glossary import term_id
 from builder.outputs import search_entries
 
+ASKED = "search/asked.json"
 KINDS = {
     "guide": "Guide",
     "tool": "Tool",
     "tab": "Guide",
     "page": "Reference",
     "home": "Home",
+    "shelf": "Reference",
     "path": "Path",
 }
 
@@ -68,9 +70,32 @@ def search_documents(
     return {path: head + body for path, body in documents.items()}
 
 
+def asked_words(articles: Iterable[Article], library: Library) -> dict[str, Any]:
+    """Return what readers type for a term -> the pages that answer it, tools before guides.
+
+    `pages` holds the title, the URL and the kind of each; `words` maps names of terms, in lower
+    case, to numbers of pages.
+    """
+    by_slug = {article.slug: article for article in articles}
+    glossary = by_slug.get("glossary")
+    pages: dict[tuple[str, str, str], int] = {}
+    words: dict[str, list[int]] = {}
+    for term in dict.fromkeys(library.terms.values()):
+        answers = [by_slug[slug] for slug in (*term.tools, term.see) if slug in by_slug]
+        rows = [(item.title, item.url, KINDS.get(item.kind, "Page")) for item in answers]
+        if glossary:
+            rows.append((term.name, f"{glossary.url}#{term_id(term.name)}", "Term"))
+        numbers = [pages.setdefault(row, len(pages)) for row in rows]
+        for word in (term.name, *term.asked):
+            known = words.setdefault(word.lower(), [])
+            known += [number for number in numbers if number not in known]
+    return {"pages": [list(page) for page in pages], "words": words}
+
+
 def _document(text: str, kind: str, url: str) -> str:
     place = f'<i data-pagefind-meta="place:{escape(url)}"></i>'
-    main = f'<main data-pagefind-meta="kind:{kind}">{place}{text}</main>'
+    kinds = f'data-pagefind-meta="kind:{kind}" data-pagefind-filter="kind:{kind}"'
+    main = f"<main {kinds}>{place}{text}</main>"
     return f"<body>{main}</body></html>"
 
 

@@ -60,7 +60,9 @@ def test_a_dropped_file_is_taken_anywhere_on_the_page(visit):
           const data = new DataTransfer();
           data.items.add(new File([text], "train.log"));
           for (const kind of ["dragover", "drop"]) {
-            const event = new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data });
+            const event = new DragEvent(
+              kind, { bubbles: true, cancelable: true, dataTransfer: data },
+            );
             document.querySelector("h1").dispatchEvent(event);
           }
         }""",

@@ -93,6 +93,24 @@ def test_without_its_index_it_says_so_and_leads_home(lost):
     assert page.get_by_role("link", name="Start from the guides.").get_attribute("href") == "/"
 
 
+def test_in_whatever_folder_the_site_lies_it_has_its_header_and_finds_its_pages(browser, site):
+    class Below(Lost):
+        def translate_path(self, path: str) -> str:
+            inside = path.removeprefix("/deep/er/")
+            return super().translate_path("/" + inside if inside != path else "/nowhere/")
+
+    with hosting(functools.partial(Below, directory=str(site))) as port:
+        context = browser.new_context(viewport=WINDOW, service_workers="block")
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/deep/er/guides/zero/index.html")
+        page.locator(HITS).first.wait_for()
+        ways = page.locator(".masthead a").evaluate_all("all => all.map((one) => one.pathname)")
+        assert ways[:3] == ["/deep/er/", "/deep/er/paths/", "/deep/er/tools/"]
+        page.get_by_role("link", name="Tools").click()
+        expect(page.locator("h1")).to_have_text("Tools")
+        context.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_has_no_violation(lost, scheme):
     page = lost("guides/ring/")

@@ -41,7 +41,7 @@ def test_all_four_files_are_read():
     glossary = '\n[Ring]\ntext = "A circle."\nalso = ["Rings", "LOOP"]\nsee = "ring"\n'
     readers = '[one]\ntitle = "One"\ntext = "For one."\n[two]\ntitle = "Two"\ntext = "For two."\n'
     library, wrong = parse_library(GOOD, glossary, readers, '{"places": {}}')
-    term = Term(name="Ring", text="A circle.", see="ring", line=2)
+    term = Term(name="Ring", text="A circle.", see="ring", line=2, asked=("Rings", "LOOP"))
     assert wrong == []
     assert library == Library(
         references={
@@ -185,7 +185,10 @@ def test_what_is_no_table_is_told_so():
         ('see = "x"', "'a' has no text"),
         ('text = "b"\nalso = "c"', "'a' has the also 'c'; it has to be a list of texts"),
         ('text = "b"\nalso = [1]', "'a' has the also [1]; it has to be a list of texts"),
-        ('text = "b"\nyear = 1', "'a' has an unknown key 'year'; there are text, also, see"),
+        (
+            'text = "b"\nyear = 1',
+            "'a' has an unknown key 'year'; there are text, also, see, asked, tools",
+        ),
     ],
 )
 def test_a_term_that_is_wrong_is_told_so(lines, message):

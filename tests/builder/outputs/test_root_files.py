@@ -2,12 +2,24 @@ from types import SimpleNamespace
 
 import pytest
 
+from builder.core.project import NavigationLink
 from builder.outputs import root_files
 from builder.pages.page import POLICY
 
+MARK = "Gam0m8XX8G14qyU4rUEdOA0sVdziimxh8eHJHY29CK8="
 ADDRESS = "https://example.org/w/"
 SHELL = SimpleNamespace(style_text="a{}@font-face {src:url(x)}b{}")
-PROJECT = SimpleNamespace(name="Tiny")
+PROJECT = SimpleNamespace(name="Tiny", navigation=())
+
+
+class Page(str):
+    """The name of an article."""
+
+    kind, slug, url = "guide", "", ""
+
+
+class ToolsPage(Page):
+    kind, slug, url = "shelf", "tools", "tools/"
 
 
 class Templates:
@@ -33,7 +45,13 @@ def extras(monkeypatch):
 
     def made(base_url, scripts=None):
         files = root_files.make_root_files(
-            iter(["one", "two"]), SHELL, base_url, templates, scripts or {}, ("change",), PROJECT
+            iter([Page("one"), ToolsPage("two")]),
+            SHELL,
+            base_url,
+            templates,
+            scripts or {},
+            ("change",),
+            PROJECT,
         )
         return files, templates.given
 
@@ -71,7 +89,17 @@ def test_the_page_for_what_is_missing_has_its_styles_and_no_fonts(extras):
         "home": "/",
         "shell": SHELL,
         "project": PROJECT,
+        "script": "",
+        "navigation": (NavigationLink(label="Tools", address="tools/", line=0),),
     }
+
+
+def test_its_script_stands_in_it_and_only_that_may_run(extras):
+    files, given = extras("", {"missing.js": "find()", "early.js": "go()"})
+    assert "missing.js" not in files
+    assert given["script"] == "find()"
+    # echo -n 'find()' | openssl dgst -sha256 -binary | base64
+    assert f"script-src 'self' 'sha256-{MARK}'" in given["policy"]
 
 
 def test_scripts_lie_beside_the_home_page_unless_they_are_empty(extras):

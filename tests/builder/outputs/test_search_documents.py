@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from builder.content.article import Article
 from builder.content.library import Library, Term
 from builder.content.navigation import PageLink
-from builder.outputs.search_documents import search_documents
+from builder.outputs.search_documents import asked_words, search_documents
 from tests.each import each
 
 HEAD = '<!doctype html><html lang="en">'
@@ -45,7 +45,7 @@ def calculator(outputs, labels=("Size", "Link <1>")):
 
 def document(kind, url, text):
     return (
-        f'{HEAD}<body><main data-pagefind-meta="kind:{kind}">'
+        f'{HEAD}<body><main data-pagefind-meta="kind:{kind}" data-pagefind-filter="kind:{kind}">'
         f'<i data-pagefind-meta="place:{url}"></i>{text}</main></body></html>'
     )
 
@@ -72,6 +72,7 @@ def test_nothing_gives_no_documents():
         ("tab", "Guide"),
         ("page", "Reference"),
         ("path", "Path"),
+        ("shelf", "Reference"),
         ("embed", "Page"),
     ],
 )
@@ -168,3 +169,25 @@ def test_of_a_page_with_an_article_only_that_is_searched():
     ).values()
     assert "<article>Text</article></main>" in found
     assert "skip" not in found
+
+
+def test_what_readers_type_leads_to_tools_before_guides_and_the_term():
+    memory = Term(
+        name="Memory", text="", see="guide", line=1, asked=("OOM", "slow"), tools=("tool",)
+    )
+    speed = Term(name="Speed", text="", see="guide", line=5, asked=("slow",))
+    articles = [article("guide"), article("tool", "tool"), article("glossary", "page")]
+    library = Library(references={}, terms={"memory": memory, "speed": speed})
+    found = asked_words(articles, library)
+    assert found["pages"] == [
+        ["", "tool/", "Tool"],
+        ["", "guide/", "Guide"],
+        ["Memory", "glossary/#term-memory", "Term"],
+        ["Speed", "glossary/#term-speed", "Term"],
+    ]
+    assert found["words"] == {
+        "memory": [0, 1, 2],
+        "oom": [0, 1, 2],
+        "slow": [0, 1, 2, 3],
+        "speed": [1, 3],
+    }
