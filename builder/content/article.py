@@ -33,6 +33,7 @@ KIND_BY_FOLDER = {
     "reference": "page",
     "authors": "page",
     "paths": "path",
+    "courses": "course",
 }
 SHELVES = ("paths", "tools", "reference")  # pages that list all of a folder: content/tools.md
 REQUIRED_KEYS = ("title", "summary")
@@ -48,7 +49,8 @@ class Article:
         source: its path from the project's folder, e.g. "content/guides/ring.md".
         slug: the file's name without ".md"; other articles name it so.
         url: its folder in the output, "" for the home page, else ending in "/".
-        kind: by its folder "guide", "tool", "tab" (of the guide it requires), "path" or "page";
+        kind: by its folder "guide", "tool", "tab" (of the guide it requires), "path", "course" (the
+            first page of a reader's list, named by its key) or "page";
             "home" for content/index.md, "shelf" for the page that lists a folder, such as
             content/tools.md.
         path: the learning path as letter and name, e.g. "B Communication".

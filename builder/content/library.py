@@ -28,13 +28,14 @@ _REFERENCE_KEYS = (
     "label",
 )
 _TERM_KEYS = ("text", "also", "see", "asked", "tools")
-_READER_KEYS = ("title", "text")
-_LISTS = ("also", "authors", "asked", "tools")
+_READER_KEYS, _READER_REQUIRED = ("title", "text", "guides"), ("title", "text")
+_LISTS = ("also", "authors", "asked", "tools", "guides")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|n\.\s?d\.")
 _KINDS: dict[str, tuple[type, ...]] = {
     "also": (),
     "asked": (),
     "tools": (),
+    "guides": (),
     "year": (int, str),
     "checked": (bool,),
 }
@@ -62,11 +63,16 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A kind of reader, who has a list of guides on the home page."""
+    """A kind of reader, who has a list of guides.
+
+    `guides` are their slugs in the order to read them; without any, the list holds the guides that
+    name the reader, in the order of the paths.
+    """
 
     key: str
     title: str
     text: str
+    guides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +95,7 @@ def parse_library(
     """Return the library from the texts of its four files ("" for a missing file), and problems."""
     sources, problems = _parse_tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
     entries, glossary_problems = _parse_tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
-    reader_tables, reader_problems = _parse_tables(readers, READERS, _READER_KEYS, _READER_KEYS)
+    reader_tables, reader_problems = _parse_tables(readers, READERS, _READER_KEYS, _READER_REQUIRED)
     measurements, measured_problems = _parse_measured(measured)
     terms = {
         alias.lower(): Term(
@@ -107,7 +113,12 @@ def parse_library(
         references=parse_references(sources),
         terms=terms,
         readers=tuple(
-            Reader(key=key, title=table["title"], text=table["text"])
+            Reader(
+                key=key,
+                title=table["title"],
+                text=table["text"],
+                guides=tuple(table.get("guides", ())),
+            )
             for key, table in reader_tables.items()
         ),
         measured=measurements,
@@ -208,6 +219,7 @@ def _expected_value(name: str) -> str:
         "also": "a list of texts",
         "asked": "a list of texts",
         "tools": "a list of texts",
+        "guides": "a list of texts",
         "authors": "a text or a list of texts",
         "year": "a year, a text with a year in it, or 'n.d.' where none is known",
         "checked": "true or false",

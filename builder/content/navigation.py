@@ -58,10 +58,12 @@ class ToolShelf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderPath:
-    """The guides for one kind of reader, in their order."""
+    """The guides for one kind of reader, in their order; `url` of the list's first page, or ""."""
 
     reader: Reader
     guides: tuple[PageLink, ...]
+    url: str = ""
+    minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,15 +123,39 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
 
 def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tuple[ReaderPath, ...]:
     """Return the guides for each kind of reader; readers without guides are left out."""
-    ordered = _guides_in_order(articles)
+    all_articles = tuple(articles)
+    courses = {article.slug: article for article in all_articles if article.kind == "course"}
     paths = (
         ReaderPath(
             reader=reader,
-            guides=tuple(page_link(guide) for guide in ordered if reader.key in guide.readers),
+            guides=tuple(map(page_link, _guides_of(reader, all_articles))),
+            url=courses[reader.key].url if reader.key in courses else "",
+            minutes=courses[reader.key].minutes if reader.key in courses else 0,
         )
         for reader in readers
     )
     return tuple(path for path in paths if path.guides)
+
+
+def _guides_of(reader: Reader, articles: tuple[Article, ...]) -> list[Article]:
+    """Return the guides of a reader's list in the order to read them."""
+    ordered = _guides_in_order(articles)
+    if not reader.guides:
+        return [guide for guide in ordered if reader.key in guide.readers]
+    by_slug = {guide.slug: guide for guide in ordered}
+    return [by_slug[slug] for slug in reader.guides if slug in by_slug]
+
+
+def list_data(paths: Iterable[ReaderPath]) -> dict[str, dict[str, object]]:
+    """Return key of a reader -> what a page needs that carries the reader's list along."""
+    return {
+        path.reader.key: {
+            "title": path.reader.title,
+            "url": path.url,
+            "guides": [[guide.url, guide.title] for guide in path.guides],
+        }
+        for path in paths
+    }
 
 
 def shelf_urls(articles: Iterable[Article]) -> dict[str, str]:
@@ -292,8 +318,38 @@ def _page_position(
 
 
 def reader_problems(articles: Iterable[Article], readers: Iterable[Reader]) -> list[Problem]:
-    """Return problems for readers that are not in content/readers.toml."""
+    """Return problems for readers that are not in content/readers.toml, and for broken lists."""
+    articles, readers = tuple(articles), tuple(readers)
     known = [reader.key for reader in readers]
+    return [
+        *(problem for reader in readers for problem in _list_problems(reader, articles)),
+        *_unknown_reader_problems(articles, known),
+    ]
+
+
+def _list_problems(reader: Reader, articles: tuple[Article, ...]) -> list[Problem]:
+    """Return problems of a reader's list that has an order of its own."""
+    guides = {article.slug: article for article in articles if article.kind == "guide"}
+    ranks = {slug: rank for rank, slug in enumerate(reader.guides)}
+    name = f"the list '{reader.key}' of {READERS}"
+    problems = [
+        Problem(READERS, 1, f"'{reader.key}' lists the guide '{slug}', which does not exist")
+        for slug in reader.guides
+        if slug not in guides
+    ]
+    for guide in guides.values():
+        if reader.guides and reader.key in guide.readers and guide.slug not in ranks:
+            message = f"readers names '{reader.key}', but the guide is not on {name}"
+            problems += problems_where(guide.source, guide.text, f'"{reader.key}"', message)
+        for slug in guide.requires if guide.slug in ranks else ():
+            if ranks.get(slug, len(ranks)) > ranks[guide.slug]:
+                where = "comes later on" if slug in ranks else "is not on"
+                message = f"requires names '{slug}', which {where} {name}"
+                problems += problems_where(guide.source, guide.text, f'"{slug}"', message)
+    return problems
+
+
+def _unknown_reader_problems(articles: Iterable[Article], known: list[str]) -> list[Problem]:
     return [
         problem
         for article in articles

@@ -7,6 +7,7 @@ from functools import partial
 
 from builder.calculators import embed_pages
 from builder.calculators.cache_keys import CacheKeys
+from builder.content import navigation
 from builder.content.article import Article
 from builder.core.build_cache import BuildCache
 from builder.core.folders import OFFLINE_SCRIPT, Folders, digest
@@ -22,6 +23,7 @@ from builder.pages.build_services import Services
 from builder.pages.page import compact_json
 from builder.pages.page_inputs import PageSources, RenderedSite
 
+LISTS = "lists.json"  # guides of each kind of reader, for pages that carry a list along
 LOCAL_LIMIT = 64  # up to this many pages are converted in this process
 _HASH = re.compile(rb"-[0-9a-f]{16}")
 
@@ -89,7 +91,11 @@ def search_and_markdown(
 ) -> Mapping[str, bytes]:
     """Return the files of the search index and the Markdown pages."""
     asked = search_documents.asked_words(page_sources.texts.articles, page_sources.texts.library)
-    words = {search_documents.ASKED: compact_json(asked).encode()}
+    lists = navigation.list_data(page_sources.surface.readers)
+    words = {
+        search_documents.ASKED: compact_json(asked).encode(),
+        LISTS: compact_json(lists).encode(),
+    }
     with ThreadPoolExecutor(1) as executor:  # for the search index, built by another program
         search = executor.submit(search_files, page_sources, rendered, options, services, cache)
         texts = markdown_pages(page_sources, rendered, options, cache, pool)

@@ -25,6 +25,7 @@ KINDS = {
     "home": "Home",
     "shelf": "Reference",
     "path": "Path",
+    "course": "Path",
 }
 
 

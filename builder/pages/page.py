@@ -214,6 +214,7 @@ def render_page(content: PageContent, templates: Any, blocks: Any) -> str:  # no
         "home": "home.html",
         "path": "path.html",
         "shelf": "shelf.html",
+        "course": "course.html",
         embed_pages.KIND: embed_pages.TEMPLATE,
     }
     return _render_template(

@@ -12,7 +12,8 @@ from tests.browser.hosting import hosting
 from tests.browser.test_offline import wait
 
 pytestmark = pytest.mark.browser
-HITS = "#search-found li"
+HITS = "#search-found [role=option]"
+GROUPS = ["Tools", "Guides", "Calculators", "Terms", "Reference"]
 
 
 def asked(page: Page, words: str) -> None:
@@ -24,10 +25,93 @@ def test_slash_opens_it_and_enter_follows_the_marked_hit(visit):
     page = visit(LAB)
     page.keyboard.press("/")
     asked(page, "reduce-scatter")
-    expect(page.locator(HITS).first).to_contain_text("Term")
-    page.keyboard.press("ArrowDown")
+    term = page.locator(f"{HITS}[aria-selected=true]", has_text="Term")
+    for _ in range(page.locator(HITS).count()):
+        page.keyboard.press("ArrowDown")
+        if term.count():
+            break
     page.keyboard.press("Enter")
     page.wait_for_url("**/reference/glossary/#term-reduce-scatter")
+
+
+def test_groups_come_in_the_order_of_doing_with_sources_folded(visit):
+    page = visit("")
+    page.keyboard.press("/")
+    asked(page, "memory")
+    named = page.locator("#search-found .hit-group").all_text_contents()
+    assert named == [name for name in GROUPS if name in named]
+    assert {"Tools", "Guides", "Terms"} <= set(named)
+    sources = page.locator("[data-search-sources]")
+    expect(sources).to_be_visible()
+    assert sources.get_attribute("open") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "guide"),
+    [
+        ("oom", "tools/memory/", "guides/where-the-memory-goes/"),
+        ("TP", "tools/planner/", "guides/tensor-parallelism/"),
+        ("slow", "tools/log/", "guides/reproduce-published-runs/"),
+        ("cost", "tools/planner/", "guides/job-completion-time/"),
+        ("fsdp2", "guides/zero-3/", "guides/zero-3/"),
+    ],
+)
+def test_words_of_readers_lead_to_what_answers(visit, base, words, first, guide):
+    page = visit("")
+    page.keyboard.press("/")
+    asked(page, words)
+    links = page.locator(f"{HITS} a").evaluate_all("all => all.map((one) => one.href)")
+    assert links[0] == base + first
+    assert base + guide in links
+
+
+def test_a_job_opens_the_planner_with_it(visit):
+    page = visit(LAB)
+    page.keyboard.press("/")
+    asked(page, "70B on 64 H100")
+    offer = page.locator(f"{HITS} a").first
+    expect(offer).to_contain_text("Plan Llama 3 70B on 64 H100 SXM")
+    offer.click()
+    page.wait_for_url("**/tools/planner/?job_planner.model=llama-3-70b&*")
+    assert "job_planner.world_size=64" in page.url
+    assert "job_planner.machine=dgx-h100" in page.url
+
+
+def test_an_empty_search_has_four_doors_and_what_was_asked_before(visit):
+    page = visit("", own=True)
+    page.keyboard.press("/")
+    doors = page.locator("[data-search-empty] a")
+    assert doors.count() == 4
+    asked(page, "bubble")
+    expect(doors.first).to_be_hidden()
+    page.locator(f"{HITS} a").first.click()
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("")
+    page.locator("[data-recent]", has_text="bubble").click()
+    expect(page.locator("[data-search-words]")).to_have_value("bubble")
+
+
+def test_escape_closes_it_at_once(visit):
+    page = visit("")
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("bubble")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-search]")).not_to_be_visible()
+
+
+def test_it_says_that_it_is_being_prepared(visit):
+    page = visit("", own=True)
+    held = []
+    page.route("**/where.json", lambda route: held.append(route))
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("oom")
+    expect(page.locator("[data-search-said]")).to_have_text("Preparing the search …")
+    expect(page.locator("[data-search-progress]")).to_be_visible()
+    # What our own words lead to is there already.
+    expect(page.locator(f"{HITS} a").first).to_contain_text("memory")
+    held[0].continue_()
+    expect(page.locator("[data-search-said]")).to_contain_text("found.")
+    expect(page.locator("[data-search-progress]")).to_be_hidden()
 
 
 def test_a_number_is_found_with_its_value(visit):
@@ -52,7 +136,10 @@ def test_formulas_claims_and_sources_are_found(visit, words, kind, value, place)
     page = visit("")
     page.keyboard.press("/")
     asked(page, words)
-    hit = page.locator(HITS).filter(has=page.locator(".hit-kind", has_text=kind)).first
+    if kind == "Source":
+        page.locator("[data-search-sources] summary").click()
+    found = page.locator(f"{HITS}, [data-search-sources] li")
+    hit = found.filter(has=page.locator(".hit-kind", has_text=kind)).first
     expect(hit).to_contain_text(value)
     hit.get_by_role("link").click()
     page.wait_for_url(place)

@@ -23,7 +23,7 @@ if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/link_age.
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));
 if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embed_generator.js"));
 if (document.querySelector("[data-take-file]")) whenLoaded(() => import("./page/take_file.js"));
-if (document.querySelector("[data-continue], .byline time")) whenLoaded(() => import("./page/journey.js"));
+if (document.querySelector("[data-continue], [data-list], .guide .onward")) whenLoaded(() => import("./page/journey.js"));
 listenForAppearance();
 highlightSection();
 closeOnChoice();

@@ -74,6 +74,7 @@ def test_a_guide_has_all_that_its_front_matter_says():
     [
         ("content/index.md", "home", "index", ""),
         ("content/tools.md", "shelf", "tools", "tools/"),
+        ("content/courses/new.md", "course", "new", "courses/new/"),
         ("content/about.md", "page", "about", "about/"),
         ("content/tools/lab.md", "tool", "lab", "tools/lab/"),
         ("content/tools/index.md", "tool", "index", "tools/"),
@@ -95,7 +96,7 @@ def test_a_path_is_of_its_own_kind():
 def test_a_folder_that_is_none_is_told_those_that_are():
     message = "there is no folder 'guide' for articles; there are "
     assert wrong(PAGE, "content/guide/a.md") == [
-        (1, message + "guides, tools, explorer, reference, authors, paths")
+        (1, message + "guides, tools, explorer, reference, authors, paths, courses")
     ]
 
 

@@ -199,7 +199,7 @@ def test_a_reader_needs_a_title_and_a_text():
     assert problems(readers='[a]\nname = "x"\n') == [
         Problem(READERS, 1, "'a' has no title"),
         Problem(READERS, 1, "'a' has no text"),
-        Problem(READERS, 1, "'a' has an unknown key 'name'; there are title, text"),
+        Problem(READERS, 1, "'a' has an unknown key 'name'; there are title, text, guides"),
     ]
 
 

@@ -1,5 +1,7 @@
 """Where a reader can go from a page, and what stands before and after it."""
 
+from dataclasses import replace
+
 from builder.content import guide_order_checks, navigation
 from builder.content.article import Article
 from builder.content.library import Reader
@@ -30,6 +32,8 @@ FOUND = article("found", "tab", order=1, requires=("three",))
 WORDS = article("words", "page")
 ABOUT = article("about", "page")
 TOOL = article("tool", "tool")
+TOML = "content/readers.toml"
+ALL_BUT_READERS = (replace(ONE, readers=()), replace(TWO, text='requires = ["one"]\n'))
 GROUPED = [("trace", "A file"), ("planner", "A plan"), ("log", "A file")]
 ALL = (THREE, WORDS, TWO, LOST, ABOUT, ONE, TOOL, FOUND)
 
@@ -119,6 +123,40 @@ def test_a_tool_of_no_group_is_named():
     (found,) = navigation.group_problems((shelf, lost))
     assert str(found) == f"{lost.source}:2: group is 'A number'; {shelf.source} has A file, A plan"
     assert navigation.group_problems((lost,)) == []
+
+
+def reader(*guides):
+    return Reader(key="new", title="New", text="x", guides=guides)
+
+
+def test_a_list_may_have_an_order_of_its_own_and_a_first_page():
+    first = article("new", "course", minutes=6)
+    (path,) = navigation.reader_paths((*ALL, first), [reader("three", "one")])
+    assert (titles(path.guides), path.url, path.minutes) == (["three", "one"], first.url, 6)
+    assert navigation.list_data([path]) == {
+        "new": {
+            "title": "New",
+            "url": first.url,
+            "guides": [[THREE.url, "Three"], [ONE.url, "One"]],
+        }
+    }
+
+
+def test_what_a_list_requires_is_on_it_and_before():
+    later = reader("two", "one")
+    (found,) = navigation.reader_problems(ALL_BUT_READERS, [later])
+    assert found.message == "requires names 'one', which comes later on the list 'new' of " + TOML
+    (found,) = navigation.reader_problems(ALL_BUT_READERS, [reader("two")])
+    assert found.message == "requires names 'one', which is not on the list 'new' of " + TOML
+    assert navigation.reader_problems(ALL_BUT_READERS, [reader("one", "two")]) == []
+
+
+def test_a_list_names_guides_that_are_there_and_a_guide_that_names_it_is_on_it():
+    (found,) = navigation.reader_problems(ALL_BUT_READERS, [reader("one", "zero")])
+    assert found.message == "'new' lists the guide 'zero', which does not exist"
+    lost = article("lost", path="A Start", readers=("new",), text='readers = ["new"]\n')
+    (found,) = navigation.reader_problems((*ALL_BUT_READERS, lost), [reader("one")])
+    assert found.message == "readers names 'new', but the guide is not on the list 'new' of " + TOML
 
 
 def test_sound_articles_have_no_problem():
