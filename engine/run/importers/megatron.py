@@ -100,6 +100,8 @@ ALIASES: Mapping[str, str] = {
     "checkpoint-activations": "full-recomputation",
     "deepspeed-activation-checkpointing": "full-recomputation",
     "cuda-graph-scope": "cuda-graph-modules",
+    "moe-num-experts": "num-experts",  # of megablocks, as are the next
+    "moe-top-k": "moe-router-topk",
 }
 # Kept for what is derived from several of them.
 NOTED = (

@@ -51,7 +51,8 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     script = run_script(text, first_line, _slurm_variables(settings))
     parts = [part for command in script.commands for part in started(command)]
     commands = [_flags(words) for words in parts]
-    flags = [flag for one in _training(commands) for flag in one]
+    hydra = any(_is_overridden(words) for words in parts)
+    flags = [flag for one in _training(commands, trains=hydra) for flag in one]
     idle = _flags(_unused(script.environment))
     if flags and idle:
         names = {flag.key for flag in flags}
@@ -62,10 +63,19 @@ def script_flags(text: str, first_line: int = 1) -> list[Setting]:
     return [*_variables(script.environment, named), *settings]
 
 
-def _training(commands: Sequence[list[Setting]]) -> Iterator[list[Setting]]:
+def _is_overridden(words: Sequence[ShellWord]) -> bool:
+    """Return whether a program that trains is started with `key=value` and no flags."""
+    programs = {_program(words, place, "") for place in range(len(words))} - {"", *LAUNCHERS}
+    overrides = sum(
+        re.match(r"[+]{0,2}[a-z_]+(?:[.][a-z_0-9]+)+=", word.text) is not None for word in words
+    )
+    return overrides > 1 and bool(programs) and not any(map(trains_nothing, programs))
+
+
+def _training(commands: Sequence[list[Setting]], *, trains: bool) -> Iterator[list[Setting]]:
     """Yield the flags of the commands that train; of all commands where none is seen to."""
     others = [any(trains_nothing(flag.program) for flag in flags) for flags in commands]
-    trains = any(flags and not other for flags, other in zip(commands, others, strict=True))
+    trains |= any(flags and not other for flags, other in zip(commands, others, strict=True))
     for flags, other in zip(commands, others, strict=True):
         if not (trains and other):
             yield flags
@@ -218,6 +228,7 @@ def _conditional(flag: Setting, condition: str) -> Setting:
     return replace(flag, condition=condition, branches=())
 
 
+_OVERRIDE = re.compile(r"[+]{0,2}[a-z_]+(?:[.][a-z_0-9]+)+=")
 _SUBCOMMANDS = ("swift", "megatron", "trl", "llamafactory-cli", "vllm", "axolotl", "litgpt")
 # Programs that train nothing, by a word of their names.
 _OTHER_WORK = re.compile(

@@ -177,6 +177,8 @@ class _Lexer:
             self.count += 1
             if mark == '"' and letter in "$`":
                 self.expansion(word, quoted=True)
+                if self.place > end:  # the mark stood within what expands
+                    end = _closing(self.text, self.place, mark) or self.place
             elif mark == '"' and letter == "\\" and self.text[self.place + 1] in '$`"\\\n':
                 self.escape(word)
             else:

@@ -35,6 +35,7 @@ from engine.run.importers.key_table import (
     remark,
     switch,
 )
+from engine.run.importers.objectives import GENERATES, derive_objective, read_class
 from engine.run.importers.repositories import note_model
 from engine.run.importers.trainer import (
     MICRO,
@@ -124,7 +125,6 @@ WITHOUT_EFFECT = {
         "init_lora_weights", "lora_weight_path",
     ),
 }  # fmt: skip
-_GENERATES = "reinforcement learning: the training pass alone is shown, without generation"
 NOT_MODELED = {
     "use_liger_kernel": "its fused kernels take less time, and its loss less memory",
     "liger_kernel_config": "its fused kernels take less time, and its loss less memory",
@@ -203,7 +203,7 @@ def _reinforcement(setting: Setting, draft: RunDraft) -> None:
         draft.report(setting, "understood", "off")
     else:
         draft.notes["reinforcement"] = True
-        draft.report_not_modeled(setting, _GENERATES)
+        draft.report_not_modeled(setting, GENERATES)
 
 
 def _projector(setting: Setting, draft: RunDraft) -> None:
@@ -359,34 +359,15 @@ def import_training_arguments(settings: list[Setting], draft: RunDraft) -> None:
     """Import settings of TrainingArguments, of TRL's classes and of their scripts."""
     for setting in settings:
         if plain_name(setting.key) == "class":
-            _read_class(setting, draft)
+            read_class(setting, draft)
         elif not read_command_flag(setting, draft) and not read_launch(setting, draft):
             read_key(setting, TABLE, draft)
-
-
-def _read_class(setting: Setting, draft: RunDraft) -> None:
-    """Note the class of the arguments: TRL's have defaults of their own."""
-    name = str(setting.value)
-    draft.notes["arguments class"] = name
-    if name.startswith(("DPO", "ORPO", "CPO")):
-        draft.notes["sequences of a sample"] = 2
-        draft.report_not_modeled(setting, _PAIRS)
-    elif name.startswith(("GRPO", "PPO", "RLOO", "OnlineDPO", "GKD", "XPO", "NashMD")):
-        draft.notes["reinforcement"] = True
-        draft.report_not_modeled(setting, _GENERATES)
-    else:
-        draft.report(setting, "understood", f"the defaults of {shorten(name)}")
-
-
-_PAIRS = "a reference model beside the one that is trained; a sample counts as two sequences"
 
 
 def finish_training_arguments(draft: RunDraft) -> None:
     """Derive the run of the Trainer."""
     notes = draft.notes
-    if "preferences" in notes and not {"reinforcement", "sequences of a sample"} & set(notes):
-        notes["sequences of a sample"] = 2
-        remark(draft, "beta", "preferences", _PAIRS)
+    derive_objective(draft)
     name = str(notes.get("arguments class", ""))
     ours = name.endswith("Config")
     if "completion length" in notes:

@@ -18,7 +18,7 @@ CONTENT = Path(__file__).parents[4] / "content"
 SPAN = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 FLAG = re.compile(r"(?<![\w-])(--[a-z][\w.-]*[a-z0-9])(?:[ =]([\w.:-]+))?")
 # Pages of our own commands, whose flags are tested with them.
-OWN = ("library.md",)
+OWN = ("library.md", "notebook.md")
 # Of other programs: of this generator, of CUDA's and the network's tools, of servers, of RL.
 OTHERS = {
     "--accent", "--base-url", "--format", "--json", "--links", "--offline", "--online", "--out",

@@ -537,3 +537,66 @@ def test_models_of_images_are_refused_or_told():
         "micro_batch_size: 1\ngradient_accumulation_steps: 4\nbf16: true\n"
     )
     assert any("images" in one for one in import_run(axolotl).warnings)
+
+
+@each(
+    "program, said, sequences",
+    [
+        ("scripts/run_dpo.py", "a sample counts as two sequences", 2),
+        ("reward_modeling.py", "another head", 2),
+        ("-m FlagEmbedding.finetune.reranker.decoder_only.base", "another head", 1),
+        ("run_grpo.py", "without generation", 1),
+        ("distill.py", "a teacher", 1),
+        ("kto.py", "a reference model", 1),
+        ("run_sft.py", "", 1),
+        ("trl online_dpo", "", 1),
+    ],
+)
+def test_a_programs_name_says_what_it_trains_for(program, said, sequences):
+    found = import_run(
+        TRAINER.replace("train.py", f"accelerate launch --num_processes 8 {program}")
+    )
+    assert found.document["training"]["micro_batch_size"] == 2 * sequences
+    assert not said or any(said in warning for warning in found.warnings)
+
+
+@each(
+    "name, said",
+    [
+        ("OnlineDPOConfig", "without generation"),
+        ("NashMDConfig", "without generation"),
+        ("RewardConfig", "another head"),
+        ("ORPOConfig", "two sequences"),
+    ],
+)
+def test_a_class_of_arguments_says_what_it_trains_for(name, said):
+    text = f"from trl import {name}\nargs = {name}(per_device_train_batch_size=2)"
+    assert any(said in warning for warning in import_run(text).warnings)
+
+
+def test_quotes_within_what_expands_end_no_text():
+    text = (
+        'LR="--lr `bc <<< "scale=3; 1/10"` --min-lr 0"\nTP=4\n'
+        'SIZE="$(dirname "$0")/x"\nexport A="it"\n'
+        f"torchrun --nproc_per_node 8 {GPT} --tensor-model-parallel-size $TP --load $SIZE/y $LR"
+    )
+    assert import_run(text).document["parallelism"]["tensor_parallel"] == 4
+    document = 'cat <<EOF > ds.json\n{"zero_optimization": {"stage": $STAGE}}\nEOF\n'
+    written = f'A="$(dirname "$0")/x"\nSTAGE=1\n{document}'
+    found = import_run(f"{written}deepspeed --num_gpus 8 {TRAINER} --deepspeed ds.json")
+    assert found.document["parallelism"]["zero_stage"] == 1
+
+
+def test_a_server_beside_a_trainer_of_overrides_is_no_other_work():
+    found = import_run(f"python -m verl_tool.servers.serve --host a --port 1 &\n{VERL}")
+    assert not found.contradictions
+    alone = import_run(
+        f"python generate.py --host a\ntorchrun {TRAINER.replace('train.py', 'eval.py')}"
+    )
+    assert "trains nothing" in alone.contradictions[0]
+
+
+def test_experts_of_megablocks_are_read():
+    flags = "--moe-num-experts 8 --moe-top-k 2 --moe-capacity-factor 1"
+    found = import_run(f"torchrun --nproc_per_node 8 {GPT} --vocab-size 50304 {flags}")
+    assert found.document["model"]["num_experts"] == 8

@@ -1,0 +1,72 @@
+"""What a script of the Trainer trains for, by its class of arguments or by its program's name.
+
+TRL's classes of preferences train two sequences of a sample; of reinforcement learning the training
+pass alone is shown. A program of one's own says it by its name alone: `run_dpo.py`, `train_rm.py`,
+`FlagEmbedding.finetune.reranker`.
+"""
+
+import re
+
+from engine.run.importers.import_report import RunDraft, Setting, shorten
+from engine.run.importers.key_table import remark
+
+GENERATES = "reinforcement learning: the training pass alone is shown, without generation"
+_PAIRS = "a reference model beside the one that is trained; a sample counts as two sequences"
+_HEAD = "another head and loss; a language model's are shown"
+_REWARDS = f"a sample counts as two sequences; {_HEAD}"
+_REFERENCE = "a reference model beside the one that is trained"
+_TEACHER = "a teacher beside the model that is trained"
+# Words of a name, what they say, and how many sequences a sample is.
+_WORDS = (
+    (r"(?:grpo|ppo|rloo|gkd|xpo|nash|online[ _]dpo|reinforce|rlhf|rlvr)", GENERATES, 1),
+    (r"(?:dpo|orpo|cpo|simpo|ipo)", _PAIRS, 2),
+    (r"(?:reward|rm|prm|orm)", _REWARDS, 2),
+    (r"(?:kto|bco)", _REFERENCE, 1),
+    (r"(?:distill?|distillation|kd)", _TEACHER, 1),
+    (r"(?:rerank|embed|retriev|classif|contrastiv|biencoder|crossencoder)[a-z]*", _HEAD, 1),
+)
+
+
+def read_class(setting: Setting, draft: RunDraft) -> None:
+    """Note the class of the arguments: TRL's have defaults of their own."""
+    name = str(setting.value)
+    draft.notes["arguments class"] = name
+    words = re.sub(r"(Config|Arguments|Trainer)$", "", name)
+    found = _objective(words)
+    if found is None:
+        draft.report(setting, "understood", f"the defaults of {shorten(name)}")
+    else:
+        _note(found, draft)
+        draft.report_not_modeled(setting, found[0])
+
+
+def derive_objective(draft: RunDraft) -> None:
+    """Say what is trained for, where a key of preferences or a program's name says it."""
+    notes = draft.notes
+    known = {"reinforcement", "sequences of a sample"} & set(notes)
+    if "preferences" in notes and not known:
+        notes["sequences of a sample"] = 2
+        remark(draft, "beta", "preferences", _PAIRS)
+    elif "arguments class" not in notes and not known:
+        for name, line in notes.get("programs", {}).items():
+            if found := _objective(name):
+                _note(found, draft)
+                remark(draft, name, "program", found[0], line)
+                return
+
+
+def _objective(name: str) -> tuple[str, int] | None:
+    """Return what a name says of the loss and of the sequences of a sample."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    for word, what, sequences in _WORDS:
+        if re.search(rf"(?<![a-z]){word}(?![a-z])", words):
+            return what, sequences
+    return None
+
+
+def _note(found: tuple[str, int], draft: RunDraft) -> None:
+    what, sequences = found
+    if what == GENERATES:
+        draft.notes["reinforcement"] = True
+    elif sequences > 1:
+        draft.notes["sequences of a sample"] = sequences
