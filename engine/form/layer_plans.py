@@ -6,6 +6,7 @@ from typing import cast
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.mixed_runs import MixedRun
+from engine.catalog.mixers.compose import predicting_model
 from engine.catalog.models import Model
 from engine.catalog.recent_models import EVERY_MODEL
 from engine.core.units import Count, Gbit, Tokens
@@ -92,10 +93,10 @@ def _uneven(model: Model, plan: Plan, training: Training) -> bool:
 
 
 def published_plan(row: MixedRun) -> ModeledPlan:
-    """Return the prediction of a published run: nothing recomputed, its software's usual switches.
+    """Return the prediction of a published run, as its recipe in Megatron-Bridge sets it.
 
     Experts are balanced by force, gradients summed in 16 bits, weights kept in the products' bits,
-    and tokens exchanged by HybridEP, as the recipes of Megatron-Bridge set.
+    and tokens exchanged by HybridEP.
     """
     gpu = ACCELERATORS[row.gpu]
     cluster = Cluster(gpu=gpu, gpus_per_node=4, nics_per_node=4, nic_bandwidth=800 * Gbit)
@@ -104,6 +105,7 @@ def published_plan(row: MixedRun) -> ModeledPlan:
         tensor_parallel=row.tensor,
         sequence_parallel=row.tensor > 1,
         expert_parallel=row.expert,
+        zero_stage=row.zero_stage,
     )
     training = Training(
         micro_batch_size=row.micro_batch,
@@ -112,11 +114,14 @@ def published_plan(row: MixedRun) -> ModeledPlan:
         precision=cast(Precision, row.precision),
         even_routing=True,
         fused_experts=True,
-        cuda_graphs=True,
+        cuda_graphs=row.graphs,
+        recompute="modules" if row.again else "none",
+        recompute_modules=row.again,
         gradient_precision="bf16",
         quantized_weights=True,
         exchange="hybridep",
         block_scales=reads_any_operand_layout(gpu),
     )
-    run = Run(model=EVERY_MODEL[row.model], cluster=cluster, plan=plan, training=training)
+    model = predicting_model(EVERY_MODEL[row.model], row.predicting)
+    run = Run(model=model, cluster=cluster, plan=plan, training=training)
     return model_plan(run, _UTILIZATION)

@@ -91,3 +91,14 @@ def _sizes(model: Model, letters: str, window: Tokens) -> LayerSizes:
         changes |= {"value_heads": values, "key_heads": values // 2}
         changes |= {"key_size": _HEAD, "value_size": _HEAD}
     return replace(sizes, **changes)
+
+
+def predicting_model(model: Model, passes: Count) -> Model:
+    """Return the model with layers that predict further tokens: attention and experts (Nemotron 3).
+
+    A model that has such layers of its own keeps them.
+    """
+    if not passes or model.num_prediction_layers or not model.mix:
+        return model
+    sizes = replace(model.mix.sizes, prediction="*E")
+    return mixed_model(replace(model, mix=None, num_prediction_layers=passes), sizes)

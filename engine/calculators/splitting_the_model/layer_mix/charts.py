@@ -258,8 +258,8 @@ def published_table(result: Result) -> Table:
         title="Published speeds of a GPU, and predicted ones",
         columns=("Run", "Predicted", "Published", "Prediction off by", "Source"),
         rows=tuple(rows),
-        caption="Megatron-Bridge 26.08, experts balanced by force. No constant has seen these "
-        "rows, which do not say what is recomputed; predicted is without recomputation.",
+        caption="Megatron-Bridge 26.08, experts balanced by force; layers of multi-token "
+        "prediction and what is recomputed as in its recipes. No constant has seen these rows.",
     )
 
 

@@ -71,8 +71,8 @@ def test_any_number_of_gpus_has_a_plan(gpus, stages):
 def test_published_rates_are_within_what_is_said_of_them():
     found = solved(MIX).published()
     assert [row for row, _ in found] == list(MIXED_RUNS)
-    for row, predicted in found:
-        assert 1 < predicted / row.rate < SLOWER
+    ratios = [predicted / row.rate for row, predicted in found]
+    assert 1.1 < min(ratios) < max(ratios) < 1.9 < SLOWER
 
 
 def test_a_pattern_names_mixers_and_feed_forward_parts_and_cuts_stages():
