@@ -103,7 +103,6 @@ _UNPRICED: Mapping[str, str] = {
     "hc_mult": "hyper-connections: several residual streams",
     "hidden_size_per_layer_input": "embeddings of every layer",
     "num_kv_shared_layers": "layers that share keys and values",
-    "enable_moe_block": "experts beside a dense part in one layer",
     "laurel_rank": "low-rank residual connections",
     "cross_attention_layers": "layers that attend to images",
     "use_cla": "layers that share keys and values",

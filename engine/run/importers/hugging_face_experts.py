@@ -48,9 +48,25 @@ def _shared_experts(config: Config, shape: ModelShape) -> None:
         shape.fields["num_shared_experts"] = max(1, round(width / each))
         shape.derived["num_shared_experts"] = f"a width of {width} over {each} of one expert"
         shape.used[key] = "num_shared_experts"
+    if config.get("enable_moe_block"):
+        _dense_part(config, shape)
     if config.get("model_type") in ("llama4_text", "llama4"):
         shape.fields["num_shared_experts"] = 1
         shape.assumed["num_shared_experts"] = f"1: Llama 4's class always has one ({VERSION})"
+
+
+def _dense_part(config: Config, shape: ModelShape) -> None:
+    """Fill in Gemma 4's dense part, which every token takes beside its experts, as shared ones."""
+    width, each = config.get("intermediate_size"), shape.fields["expert_ffn_hidden_size"]
+    if not isinstance(width, int) or width % each:
+        shape.problems.append(
+            f"enable_moe_block: {config['enable_moe_block']}; allowed: with an intermediate_size "
+            f"that is a multiple of moe_intermediate_size = {each}"
+        )
+        return
+    shape.fields["num_shared_experts"] = width // each
+    shape.derived["num_shared_experts"] = f"a dense part of {width} over {each} of one expert"
+    shape.used["enable_moe_block"] = "num_shared_experts"
 
 
 def _layers_with_experts(config: Config, shape: ModelShape) -> Iterator[tuple[str, str, int]]:

@@ -32,6 +32,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "experts_per_token": (
         "num_experts_per_tok",
         "num_experts_per_token",
+        "top_k_experts",
         "num_selected_experts",
         "moe_topk",
         "moe_top_k",
